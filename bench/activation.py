@@ -1,8 +1,10 @@
-"""Activation, measured against its peers in one run: ``python bench/activation.py [--quick] [--json FILE]``.
+"""Activation, measured against its peers in one run: ``python bench/activation.py [--quick] [--json
+FILE]``.
 
-All compute the same activations, equal to a billionth, or the run ends with an error. Then the same neighbourhood is
-activated in graphs of a hundred to a hundred thousand behaviors: from memory, and from a store in a fresh process.
-Exits with 1 if a target is missed. Progress goes to standard error.
+All compute the same activations, equal to a billionth, or the run ends with an error. Then the same
+neighbourhood is activated in graphs of a hundred to a hundred thousand behaviors: from memory, and
+from a store in a fresh process. Exits with 1 if a target is missed. Progress goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ CONTEXTS = {
     "every rule there is": Context(project_type="library"),
 }
 NARROW = ("one topic", "one topic and a language", "fifty topics")
-"""What a prompt brings up: some of what was ever learned. The other contexts reach more than half of the graph."""
+"""What a prompt brings up: some of what was ever learned. The other contexts reach more than half
+of the graph."""
 
 COLD = """
 import sys; sys.path.insert(0, {sources!r})
@@ -49,18 +52,32 @@ def main() -> int:
     engines = [BRIM, *(peer for peer in PEERS if peer.version)]
     versions = {engine.package: str(engine.version) for engine in engines}
     absent = [peer.name for peer in PEERS if not peer.version]
-    print(f"{this_machine()}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
+    print(
+        f"{this_machine()}\n" + ", ".join(f"{name} {version}" for name, version in versions.items())
+    )
     compared, sizes = compare(engines, 10_000, 5 if options.quick else 15)
     print_comparison(compared, sizes, absent)
     numbers = (100, 1_000, 10_000) if options.quick else (100, 1_000, 10_000, 100_000)
     grown = growth(numbers, 9 if options.quick else 25)
     print_growth(grown)
-    found = {"versions": versions, "absent": absent, "comparison": compared, "activated": sizes, "growth": grown}
+    found = {
+        "versions": versions,
+        "absent": absent,
+        "comparison": compared,
+        "activated": sizes,
+        "growth": grown,
+    }
     how = "milliseconds, 10,000 rules and 30,000 connections"
-    head = measured(options, how, {name: each for name, each in versions.items() if name != "brim"}, clock=True)
+    head = measured(
+        options, how, {name: each for name, each in versions.items() if name != "brim"}, clock=True
+    )
     names = list(next(iter(compared.values())))
     lines = [
-        [label, f"{sizes[label]:,}" if label in sizes else "", *(_milliseconds(times[name]) for name in names)]
+        [
+            label,
+            f"{sizes[label]:,}" if label in sizes else "",
+            *(_milliseconds(times[name]) for name in names),
+        ]
         for label, times in compared.items()
     ]
     tables = {"activation": head + markdown(["context", "rules found", *names], lines)}
@@ -85,7 +102,8 @@ def timed(call: Callable[[], object], rounds: int) -> float:
 def compare(
     engines: Sequence[Spreader], number: int, rounds: int
 ) -> tuple[dict[str, dict[str, float]], dict[str, int]]:
-    """Milliseconds of everyone to prepare a graph and to activate in each context, and how many that activates."""
+    """Milliseconds of everyone to prepare a graph and to activate in each context, and how many
+    that activates."""
     behaviors, edges = spreaders.make(number)
     found: dict[str, dict[str, float]] = {"prepare the graph": {}}
     prepared = {}
@@ -115,14 +133,22 @@ def compare(
 
 def agree(ours: dict[str, float], theirs: dict[str, float], name: str, label: str) -> None:
     """End the run if two have different activations."""
-    worst = max((abs(ours.get(id, 0) - theirs.get(id, 0)) for id in ours.keys() | theirs.keys()), default=0.0)
+    worst = max(
+        (abs(ours.get(id, 0) - theirs.get(id, 0)) for id in ours.keys() | theirs.keys()),
+        default=0.0,
+    )
     if not ours or worst > 1e-9:
         raise SystemExit(f"{label}: {name} is off by {worst}: these are not the same numbers")
 
 
 def growth(numbers: Sequence[int], rounds: int) -> dict[str, dict[int, float]]:
-    """Milliseconds to activate one topic in graphs of so many behaviors, in memory and in a fresh process."""
-    found: dict[str, dict[int, float]] = {"in memory": {}, "from a store": {}, "fresh process, over python -I": {}}
+    """Milliseconds to activate one topic in graphs of so many behaviors, in memory and in a fresh
+    process."""
+    found: dict[str, dict[int, float]] = {
+        "in memory": {},
+        "from a store": {},
+        "fresh process, over python -I": {},
+    }
     with tempfile.TemporaryDirectory() as folder:
         paths = {}
         for number in numbers:
@@ -136,16 +162,25 @@ def growth(numbers: Sequence[int], rounds: int) -> dict[str, dict[int, float]]:
             store.put_edges(edges)
             context = CONTEXTS["one topic"]
             assert activate(graph, context, now=NOW) == activate(store, context, now=NOW)
-            found["in memory"][number] = timed(lambda: activate(graph, context, now=NOW), 20 * rounds)  # noqa: B023
-            found["from a store"][number] = timed(lambda: activate(store, context, now=NOW), 20 * rounds)  # noqa: B023
+            found["in memory"][number] = timed(
+                lambda: activate(graph, context, now=NOW),  # noqa: B023
+                20 * rounds,
+            )
+            found["from a store"][number] = timed(
+                lambda: activate(store, context, now=NOW),  # noqa: B023
+                20 * rounds,
+            )
             store.close()
         found["fresh process, over python -I"] = cold(paths, rounds)
     return found
 
 
 def cold(paths: dict[int, str], rounds: int) -> dict[int, float]:
-    """Milliseconds over bare ``python -I`` to open each store and activate: medians, all of them in every round."""
-    codes = {0: ""} | {n: COLD.format(sources=SOURCES, path=path, now=NOW) for n, path in paths.items()}
+    """Milliseconds over bare ``python -I`` to open each store and activate: medians, all of them in
+    every round."""
+    codes = {0: ""} | {
+        n: COLD.format(sources=SOURCES, path=path, now=NOW) for n, path in paths.items()
+    }
     times: dict[int, list[float]] = {number: [] for number in codes}
     for i in range(rounds + 1):
         if i % 5 == 0:
@@ -159,7 +194,9 @@ def cold(paths: dict[int, str], rounds: int) -> dict[int, float]:
     return {number: statistics.median(taken) - bare for number, taken in times.items()}
 
 
-def judge(compared: dict[str, dict[str, float]], grown: dict[str, dict[int, float]], most: int) -> list[Target]:
+def judge(
+    compared: dict[str, dict[str, float]], grown: dict[str, dict[int, float]], most: int
+) -> list[Target]:
     """Compare the results with what brim promises."""
     targets = []
     for peer in PEERS:
@@ -168,15 +205,20 @@ def judge(compared: dict[str, dict[str, float]], grown: dict[str, dict[int, floa
             times = None if theirs is None else theirs / compared[label][BRIM.name]
             targets.append(Target(f"{label}: times as fast as {peer.name}", times, at_least=1))
     for label, found in grown.items():
-        targets.append(Target(f"{label}: {most:,} behaviors to 1,000", found[most] / found[1_000], at_most=3))
+        targets.append(
+            Target(f"{label}: {most:,} behaviors to 1,000", found[most] / found[1_000], at_most=3)
+        )
     return targets
 
 
-def print_comparison(found: dict[str, dict[str, float]], sizes: dict[str, int], absent: list[str]) -> None:
+def print_comparison(
+    found: dict[str, dict[str, float]], sizes: dict[str, int], absent: list[str]
+) -> None:
     """Print milliseconds, and how many behaviors came up."""
     names = list(next(iter(found.values())))
     rows = [
-        [label, str(sizes.get(label, "")), *(f"{times[name]:,.2f}" for name in names)] for label, times in found.items()
+        [label, str(sizes.get(label, "")), *(f"{times[name]:,.2f}" for name in names)]
+        for label, times in found.items()
     ]
     title = "10,000 behaviors, 30,000 edges: milliseconds for the same activations"
     table(title, ["", "activated", *names], rows, absent)
@@ -185,7 +227,9 @@ def print_comparison(found: dict[str, dict[str, float]], sizes: dict[str, int], 
 def print_growth(found: dict[str, dict[int, float]]) -> None:
     """Print how time grows with the number of behaviors around the same neighbourhood."""
     numbers = list(next(iter(found.values())))
-    rows = [[label, *(f"{times[number]:.2f}" for number in numbers)] for label, times in found.items()]
+    rows = [
+        [label, *(f"{times[number]:.2f}" for number in numbers)] for label, times in found.items()
+    ]
     title = "Growth: milliseconds to activate the same topic of twenty, among so many behaviors"
     table(title, ["", *(f"{number:,}" for number in numbers)], rows, [])
 

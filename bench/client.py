@@ -1,11 +1,13 @@
-"""What Claude Code's own means do, in the real client: ``python bench/client.py [--quick] [--json FILE]``.
+"""What Claude Code's own means do, in the real client: ``python bench/client.py [--quick] [--json
+FILE]``.
 
-Claude Code works against a model on this machine that keeps every request (``tests/e2e``). First, rules: of labelled
-projects, one situation each is played with all rules in CLAUDE.md, with rules in ``.claude/rules`` that name their
-``paths:``, and with brim's hooks; once with the project's own rules, once with those of all projects. The files are
-read, then the provider refuses the prompt as too long, so that Claude Code compacts, and one file is read again. Which
-of the needed rules are known: before the compaction, right after it, and one step later? Then ``/context``: one session
-is billed by a vocabulary that neither is given, and its parts are compared with the bill.
+Claude Code works against a model on this machine that keeps every request (``tests/e2e``). First,
+rules: of labelled projects, one situation each is played with all rules in CLAUDE.md, with rules in
+``.claude/rules`` that name their ``paths:``, and with brim's hooks; once with the project's own
+rules, once with those of all projects. The files are read, then the provider refuses the prompt as
+too long, so that Claude Code compacts, and one file is read again. Which of the needed rules are
+known: before the compaction, right after it, and one step later? Then ``/context``: one session is
+billed by a vocabulary that neither is given, and its parts are compared with the bill.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ def claude_code() -> Iterator[Claude]:
     """Give Claude Code in a world of its own."""
     path = program("claude")
     if path is None:
-        raise SystemExit("Claude Code is not here: scripts/bench installs it, or BRIM_E2E_CLAUDE names it")
+        raise SystemExit(
+            "Claude Code is not here: scripts/bench installs it, or BRIM_E2E_CLAUDE names it"
+        )
     with tempfile.TemporaryDirectory() as folder, ModelApi() as api:
         yield Claude(path, World(Path(folder).resolve(), api))
 
@@ -50,7 +54,8 @@ def install(claude: Claude) -> None:
     claude.install()
     settings = claude.world.home / ".claude" / "settings.json"
     settings.write_text(
-        re.sub(r'"timeout": \d+', '"timeout": 120', settings.read_text(encoding="utf-8")), encoding="utf-8"
+        re.sub(r'"timeout": \d+', '"timeout": 120', settings.read_text(encoding="utf-8")),
+        encoding="utf-8",
     )
 
 
@@ -60,7 +65,7 @@ def version_of() -> str:
         return claude.world.run([claude.program, "--version"]).out.split()[0]
 
 
-# Rules ------------------------------------------------------------------------------------------------------------
+# Rules --------------------------------------------------------------------------------------------
 
 
 def without(_: Claude, __: Project) -> None:
@@ -73,12 +78,17 @@ def in_one_file(claude: Claude, project: Project) -> None:
 
 
 def in_folder(claude: Claude, project: Project) -> None:
-    """Write the rules into ``.claude/rules``, with the paths that brim infers from their texts, if any."""
+    """Write the rules into ``.claude/rules``, with the paths that brim infers from their texts, if
+    any."""
     files: dict[tuple[str, ...], list[Behavior]] = {}
     for rule in project.rules:
         files.setdefault(tuple(dict(rule.inferred.conditions).get("file", ())), []).append(rule)
     for number, (paths, rules) in enumerate(files.items()):
-        head = "---\npaths:\n" + "".join(f'  - "{each}"\n' for each in paths) + "---\n" if paths else ""
+        head = (
+            "---\npaths:\n" + "".join(f'  - "{each}"\n' for each in paths) + "---\n"
+            if paths
+            else ""
+        )
         claude.world.write(f".claude/rules/rules{number}.md", head + listed(rules))
 
 
@@ -108,18 +118,27 @@ class Told:
 
     needed: int = 0
     known: list[int] = field(default_factory=lambda: [0, 0, 0])
-    """Needed rules in the last request before the compaction, in the first after it, and in the next."""
+    """Needed rules in the last request before the compaction, in the first after it, and in the
+    next."""
     rules: list[int] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
-    """Tokens of the last request before the compaction, beyond those of the same session without rules."""
+    """Tokens of the last request before the compaction, beyond those of the same session without
+    rules."""
 
     def row(self, name: str) -> list[str]:
         """Return the figures as a row of a table."""
         shares = [f"{known / self.needed:.0%}" for known in self.known]
-        return [name, *shares, f"{statistics.mean(self.rules):.0f}", f"{statistics.mean(self.tokens):,.0f}"]
+        return [
+            name,
+            *shares,
+            f"{statistics.mean(self.rules):.0f}",
+            f"{statistics.mean(self.tokens):,.0f}",
+        ]
 
 
-def play(setup: Callable[[Claude, Project], None], project: Project, situation: Situation) -> list[Asked]:
+def play(
+    setup: Callable[[Claude, Project], None], project: Project, situation: Situation
+) -> list[Asked]:
     """Play *situation*; return the last request before the compaction and the two after it."""
     with claude_code() as claude:
         world, api = claude.world, claude.world.api
@@ -131,19 +150,27 @@ def play(setup: Callable[[Claude, Project], None], project: Project, situation: 
         if len(api.compactions) != 1:
             raise SystemExit(f"{project.name}: {len(api.compactions)} compactions\n{ran.told}")
         at = api.asked.index(api.compactions[0])
-        return [api.turns[len(paths)], *(each for each in api.asked[at:] if each.kind == "turn")][:3]
+        return [api.turns[len(paths)], *(each for each in api.asked[at:] if each.kind == "turn")][
+            :3
+        ]
 
 
 def rules(situations: int) -> dict[str, Told]:
-    """Play the first situation with files of so many projects, in every setup, with their own rules and with all."""
+    """Play the first situation with files of so many projects, in every setup, with their own rules
+    and with all."""
     projects = [*load(LABELLED / "unseen"), *load(LABELLED / "development")]
-    every = tuple(replace(rule, id=f"{each.name}:{rule.id}") for each in projects for rule in each.rules)
+    every = tuple(
+        replace(rule, id=f"{each.name}:{rule.id}") for each in projects for rule in each.rules
+    )
     found: dict[str, Told] = {}
     for project in projects[:situations]:
         situation = next(each for each in project.situations if each.get("files"))
         needed = [rule for rule in project.rules if situation["labels"].get(rule.id) == "must"]
         plain = tokens_of(texts(play(without, project, situation))[0])
-        for size, chosen in (("one project's rules", project.rules), (f"{len(every)} rules", every)):
+        for size, chosen in (
+            ("one project's rules", project.rules),
+            (f"{len(every)} rules", every),
+        ):
             for name, setup in SETUPS.items():
                 say(f"rules: {project.name}, {name}, {size}")
                 told = found.setdefault(f"{name}, {size}", Told())
@@ -161,16 +188,19 @@ def texts(requests: list[Asked]) -> list[str]:
     return ["\n".join(part.text for part in asked.parts) for asked in requests]
 
 
-# The window -------------------------------------------------------------------------------------------------------
+# The window ---------------------------------------------------------------------------------------
 
 
 def context() -> dict[str, dict[str, int]]:
-    """Return the tokens of parts of one request, by who says so: the bill, ``/context`` and ``brim context``."""
+    """Return the tokens of parts of one request, by who says so: the bill, ``/context`` and ``brim
+    context``."""
     with claude_code() as claude:
         world, api = claude.world, claude.world.api
         api.bill = bill
         memory = world.write("CLAUDE.md", "Write every docstring in the present tense.\n" * 40)
-        source = world.write("src/app.py", "def total(prices: list[int]) -> int:\n    return sum(prices)\n" * 300)
+        source = world.write(
+            "src/app.py", "def total(prices: list[int]) -> int:\n    return sum(prices)\n" * 300
+        )
         steps = [claude.shell(f"head -{100 * at} {source}; seq 1 {300 * at}") for at in range(1, 6)]
         api.will(*steps, Say(output_tokens=1))
         claude.ask("Please look at the shop's totals.")
@@ -179,12 +209,16 @@ def context() -> dict[str, dict[str, int]]:
         asked = len(api.asked)
         ran = claude.ask_again("/context")
         (theirs,) = [event["context_usage"] for event in ran.events if "context_usage" in event]
-        shown = {each["name"]: each["tokens"] for each in theirs["categories"] if each["kind"] == "used"}
+        shown = {
+            each["name"]: each["tokens"] for each in theirs["categories"] if each["kind"] == "used"
+        }
         (path,) = (world.home / ".claude" / "projects").glob("*/*.jsonl")
         ours = json.loads(world.brim("context", str(path), "--json").out)
         parts = {part["name"]: part["tokens"] for part in ours["parts"]}
         named = sum(1 + len(part.get("parts") or ()) for part in ours["parts"])
-        details = sum(len(theirs[name]) for name in ("mcp_tools", "memory_files", "agents", "skills"))
+        details = sum(
+            len(theirs[name]) for name in ("mcp_tools", "memory_files", "agents", "skills")
+        )
         empty: dict[str, Any] = {"messages": []}
         return {
             "billed": {
@@ -231,28 +265,47 @@ def main() -> int:
     print(this_machine())
     situations = 2 if options.quick else 6
     told = rules(situations)
-    head = ["", "needed rules known", "right after a compaction", "one step later", "rules told", "tokens"]
-    lines = [told[name].row(name) for name in sorted(told, key=lambda name: name.partition(", ")[2], reverse=True)]
+    head = [
+        "",
+        "needed rules known",
+        "right after a compaction",
+        "one step later",
+        "rules told",
+        "tokens",
+    ]
+    lines = [
+        told[name].row(name)
+        for name in sorted(told, key=lambda name: name.partition(", ")[2], reverse=True)
+    ]
     table(f"Rules in the real Claude Code, {situations} situations", head, lines, [])
     found = context()
     columns = ["", *found]
     rows = [
-        [label, *(f"{each[key]:,}" if key in each else "" for each in found.values())] for key, label in ROWS.items()
+        [label, *(f"{each[key]:,}" if key in each else "" for each in found.values())]
+        for key, label in ROWS.items()
     ]
     table("One request in the real Claude Code, part by part", columns, rows, [])
     version = version_of()
     how = measured(options, f"{situations} situations", {"Claude Code": version})
     tables = {
         "rules": how + markdown(head, lines),
-        "window": measured(options, "one session", {"Claude Code": version}) + markdown(columns, rows),
+        "window": measured(options, "one session", {"Claude Code": version})
+        + markdown(columns, rows),
     }
     targets = [
-        Target(f"{name}: needed rules known before the compaction", each.known[0] / each.needed, at_least=0.9)
+        Target(
+            f"{name}: needed rules known before the compaction",
+            each.known[0] / each.needed,
+            at_least=0.9,
+        )
         for name, each in told.items()
         if name == f"{OURS}, one project's rules"
     ]
     return finish(
-        options, {"rules": {name: asdict(each) for name, each in told.items()}, "context": found}, targets, tables
+        options,
+        {"rules": {name: asdict(each) for name, each in told.items()}, "context": found},
+        targets,
+        tables,
     )
 
 

@@ -1,8 +1,10 @@
-"""How much of a request ``brim context`` explains: ``python bench/context.py [--quick] [--json FILE]``.
+"""How much of a request ``brim context`` explains: ``python bench/context.py [--quick] [--json
+FILE]``.
 
-Whole sessions of three clients are written, billed by vocabularies and ratios that brim isn't given, and read again.
-What is measured is the remainder of every request, the first one included: what was billed beyond all parts, or less,
-as a share of what was billed. Exits with 1 if a target is missed.
+Whole sessions of three clients are written, billed by vocabularies and ratios that brim isn't
+given, and read again. What is measured is the remainder of every request, the first one included:
+what was billed beyond all parts, or less, as a share of what was billed. Exits with 1 if a target
+is missed.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ RECORDED, UNRECORDED = 0.05, 0.15
 
 
 def bills() -> list[Bill]:
-    """Return how the models bill; open vocabularies are there only if ``splintr-rs`` is installed."""
+    """Return how the models bill; open vocabularies are there only if ``splintr-rs`` is
+    installed."""
     found = []
     for encoding, ratios in (("o200k_base", (1.0, 1.27, 1.7)), ("cl100k_base", (1.3,))):
         count = encoding_counter(encoding)
@@ -59,7 +62,9 @@ def counting(vocabulary: Any) -> Callable[[str], int]:
 def measure(bill: Bill, style: str, seed: int, count: int, folder: Path) -> list[float]:
     """Return the remainder of each request of one session, as a share of what was billed."""
     rng = random.Random(f"{bill.name} {style} {seed}")
-    model = MODELS.get(style) or rng.choice(("claude-sonnet-4-5", "claude-opus-5-5", "claude-haiku-4-5"))
+    model = MODELS.get(style) or rng.choice(
+        ("claude-sonnet-4-5", "claude-opus-5-5", "claude-haiku-4-5")
+    )
     session = Session(rng, bill, style, model)
     lines = session.write(count)
     path = folder / "session.jsonl"
@@ -77,7 +82,9 @@ def percentile(values: list[float], share: float) -> float:
 def main() -> int:
     """Measure, print, and return the exit status."""
     parser = arguments(__doc__, quick="one session per vocabulary and client")
-    parser.add_argument("--sessions", type=int, default=2, metavar="N", help="sessions per vocabulary and client")
+    parser.add_argument(
+        "--sessions", type=int, default=2, metavar="N", help="sessions per vocabulary and client"
+    )
     options = parser.parse_args()
     print(this_machine())
     found: dict[str, dict[str, list[float]]] = {}
@@ -94,7 +101,9 @@ def main() -> int:
         by_bill["all"] = [value for values in by_bill.values() for value in values]
         for name, values in by_bill.items():
             shares = (percentile(values, 0.5), percentile(values, 0.95), max(values))
-            rows.append([f"{style}, {name}", f"{len(values):,}", *(f"{share:.2%}" for share in shares)])
+            rows.append(
+                [f"{style}, {name}", f"{len(values):,}", *(f"{share:.2%}" for share in shares)]
+            )
     table(
         "Not explained, as a share of what was billed",
         ["client, billed by", "requests", "p50", "p95", "worst"],
@@ -107,7 +116,9 @@ def main() -> int:
         for style, by_bill in found.items()
         for limit in [RECORDED if style == "records" else UNRECORDED]
     ]
-    numbers = {style: {name: sorted(values) for name, values in found[style].items()} for style in found}
+    numbers = {
+        style: {name: sorted(values) for name, values in found[style].items()} for style in found
+    }
     sessions = 1 if options.quick else options.sessions
     how = f"{sessions * sum(len(each) - 1 for each in found.values())} sessions"
     head = measured(options, how)
@@ -115,7 +126,14 @@ def main() -> int:
     for style, each in found.items():
         most_often = [percentile(each["all"], 0.5), percentile(each["all"], 0.95)]
         most = RECORDED if style == "records" else UNRECORDED
-        lines.append([NAMES[style], f"{len(each['all']):,}", *(f"{share:.2%}" for share in most_often), f"{most:.0%}"])
+        lines.append(
+            [
+                NAMES[style],
+                f"{len(each['all']):,}",
+                *(f"{share:.2%}" for share in most_often),
+                f"{most:.0%}",
+            ]
+        )
     tables = {"context": head + markdown(["session", "requests", "median", "p95", "target"], lines)}
     return finish(options, {"remainders": numbers}, targets, tables)
 

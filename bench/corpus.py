@@ -1,11 +1,13 @@
-"""Text to measure on: sixteen kinds, made from a seed, the same on every machine with the same Python version.
+"""Text to measure on: sixteen kinds, made from a seed, the same on every machine with the same
+Python version.
 
-``make(kind, size, seed)`` returns about ``size`` UTF-8 bytes. What is real in it: ``python`` is the source of the
-running interpreter's own standard library, and about half of ``english`` is its docstrings; they are on every machine
-and change only with the Python version. Everything else is generated: words follow Zipf's law over a list of common
-words of the language (words.toml; for English also the words of those docstrings) with a tail of made-up ones, because
-an engine that caches pieces would look far too good on a small vocabulary; and identifiers, numbers, hashes and times
-are random, as they are in logs and tool output.
+``make(kind, size, seed)`` returns about ``size`` UTF-8 bytes. What is real in it: ``python`` is the
+source of the running interpreter's own standard library, and about half of ``english`` is its
+docstrings; they are on every machine and change only with the Python version. Everything else is
+generated: words follow Zipf's law over a list of common words of the language (words.toml; for
+English also the words of those docstrings) with a tail of made-up ones, because an engine that
+caches pieces would look far too good on a small vocabulary; and identifiers, numbers, hashes and
+times are random, as they are in logs and tool output.
 """
 
 from __future__ import annotations
@@ -49,7 +51,11 @@ def _sources() -> tuple[str, ...]:
         "logging",
         "multiprocessing",
     )
-    paths = [path for room in (*rooms, "unittest", "urllib", "xml/dom") for path in sorted((root / room).glob("*.py"))]
+    paths = [
+        path
+        for room in (*rooms, "unittest", "urllib", "xml/dom")
+        for path in sorted((root / room).glob("*.py"))
+    ]
     return tuple(path.read_text(encoding="utf-8") for path in paths if path.stat().st_size > 2_000)
 
 
@@ -72,9 +78,11 @@ _CODAS = re.split(" ", "ck d l m n nd nt r s st t ll tion ment ness ing er ed ly
 
 
 def _made_word(rng: random.Random) -> str:
-    """Return a pronounceable word that no vocabulary holds as one token, such as ``strealmount``."""
+    """Return a pronounceable word that no vocabulary holds as one token, such as
+    ``strealmount``."""
     syllables = (
-        rng.choice(_ONSETS) + rng.choice(_NUCLEI) + rng.choice(("", "", "n", "r")) for _ in range(rng.randint(1, 3))
+        rng.choice(_ONSETS) + rng.choice(_NUCLEI) + rng.choice(("", "", "n", "r"))
+        for _ in range(rng.randint(1, 3))
     )
     return "".join(syllables) + rng.choice(_CODAS)
 
@@ -86,7 +94,8 @@ def _zipf(rng: random.Random, words: tuple[str, ...]) -> str:
 
 @cache
 def _english() -> tuple[str, ...]:
-    """Return the common English words, then those that the standard library's docstrings add, by frequency."""
+    """Return the common English words, then those that the standard library's docstrings add, by
+    frequency."""
     common = _words("english")
     seen = Counter(word for text in _docstrings() for word in re.findall(r"\b[a-z]{4,}\b", text))
     return common + tuple(word for word, _ in seen.most_common() if word not in common)
@@ -111,7 +120,11 @@ def _paragraph(rng: random.Random) -> str:
 
 def _identifier(rng: random.Random) -> str:
     words = [_word(rng) for _ in range(rng.randint(1, 3))]
-    return "_".join(words) if rng.random() < 0.6 else words[0] + "".join(word.title() for word in words[1:])
+    return (
+        "_".join(words)
+        if rng.random() < 0.6
+        else words[0] + "".join(word.title() for word in words[1:])
+    )
 
 
 def _hex(rng: random.Random, digits: int) -> str:
@@ -226,7 +239,12 @@ def _script(language: str, space: str, ends: str, commas: str, rare: str) -> Mak
                 if rng.random() < 0.25:
                     words.insert(1, "".join(rng.choices(rare, k=rng.randint(2, 5))))
                 if rng.random() < 0.2:
-                    words.insert(2, rng.choice((str(rng.randrange(3000)), _word(rng), "GPT-4o", "“" + words[0] + "”")))
+                    words.insert(
+                        2,
+                        rng.choice(
+                            (str(rng.randrange(3000)), _word(rng), "GPT-4o", "“" + words[0] + "”")
+                        ),
+                    )
                 yield space.join(words) + rng.choice(ends) + space
             yield "\n\n"
 
@@ -260,7 +278,9 @@ def urls(rng: random.Random) -> Iterator[str]:
 
 
 def minified(rng: random.Random) -> Iterator[str]:
-    names = [a + b for a, b in itertools.product("abcdefghijklmnopqrstuvwxyz", ("", *"eitnoARxyz0123"))]
+    names = [
+        a + b for a, b in itertools.product("abcdefghijklmnopqrstuvwxyz", ("", *"eitnoARxyz0123"))
+    ]
     while True:
         a, b, c = rng.sample(names, 3)
         yield rng.choice(
@@ -278,8 +298,12 @@ def transcript(rng: random.Random) -> Iterator[str]:
     makers = [maker(rng) for maker in (python, terminal, logs, markdown)]
     while True:
         yield f"User: {_sentence(rng)}\n\nAssistant: {_paragraph(rng)}\n\n"
-        arguments = json.dumps({"path": _path(rng), "pattern": _identifier(rng), "limit": rng.randrange(500)})
-        result = "".join(itertools.islice(rng.choice(makers), rng.randint(1, 12)))[: rng.randint(200, 6_000)]
+        arguments = json.dumps(
+            {"path": _path(rng), "pattern": _identifier(rng), "limit": rng.randrange(500)}
+        )
+        result = "".join(itertools.islice(rng.choice(makers), rng.randint(1, 12)))[
+            : rng.randint(200, 6_000)
+        ]
         call = {
             "type": "tool_use",
             "id": "toolu_" + _hex(rng, 24),
@@ -304,7 +328,9 @@ _MAKERS: dict[str, Maker] = {
     "base64": base64_text,
     "emoji": emoji,
     "chinese": _script("chinese", "", "。。。！？", "，、：", _HAN),
-    "japanese": _script("japanese", "", "。。。！？」", "、、・", _HAN[:6000] + _letters(0x30A1, 0x30F6)),
+    "japanese": _script(
+        "japanese", "", "。。。！？」", "、、・", _HAN[:6000] + _letters(0x30A1, 0x30F6)
+    ),
     "korean": _script("korean", " ", "..?!", ",,·", _letters(0xAC00, 0xD7A3)),
     "russian": _script("russian", " ", "...?!", ",,;", _letters(0x430, 0x44F)),
     "arabic": _script("arabic", " ", "..؟!", "،؛", _letters(0x627, 0x63A) + _letters(0x641, 0x64A)),
@@ -315,7 +341,8 @@ KINDS = tuple(_MAKERS)
 
 
 def make(kind: str, size_bytes: int, seed: int = 1) -> str:
-    """Return about *size_bytes* UTF-8 bytes of *kind*; the same text for the same kind, size and seed."""
+    """Return about *size_bytes* UTF-8 bytes of *kind*; the same text for the same kind, size and
+    seed."""
     rng = random.Random(f"{kind}:{seed}")
     parts, size = [], 0
     for part in _MAKERS[kind](rng):

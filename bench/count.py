@@ -1,6 +1,8 @@
-"""Counting, measured against its peers in one run: ``python bench/count.py [--quick] [--json FILE] [--write]``.
+"""Counting, measured against its peers in one run: ``python bench/count.py [--quick] [--json FILE]
+[--write]``.
 
-Prints one table per question and exits with 1 if a target is missed. Progress goes to standard error.
+Prints one table per question and exits with 1 if a target is missed. Progress goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -14,7 +16,18 @@ from pathlib import Path
 import brim
 import measure
 from peers import BRIM, ENCODINGS, ENGINES, FAST, TIKTOKEN, Count, Engine, write_vocabularies
-from report import ROOT, Results, Target, arguments, chart, finish, markdown, measured, print_tables, this_machine
+from report import (
+    ROOT,
+    Results,
+    Target,
+    arguments,
+    chart,
+    finish,
+    markdown,
+    measured,
+    print_tables,
+    this_machine,
+)
 
 CJK = ("chinese", "japanese", "korean")
 BULK = ("english", "python", "logs")
@@ -43,7 +56,9 @@ def run(folder: Path, *, quick: bool) -> Results:
         except Exception as error:
             absent[engine.name] = f"{type(error).__name__}: {error}".splitlines()[0]
     if TIKTOKEN not in loaded:
-        raise SystemExit(f"tiktoken is what everything is compared with, and it is absent: {absent[TIKTOKEN.name]}")
+        raise SystemExit(
+            f"tiktoken is what everything is compared with, and it is absent: {absent[TIKTOKEN.name]}"
+        )
     counters: dict[Engine, Count] = {engine: loaded[engine]["o200k_base"] for engine in present}
     named = {engine.name: count for engine, count in counters.items()}
     cases, rounds = (3_000, 3) if quick else (10_000, 5)
@@ -62,7 +77,8 @@ def run(folder: Path, *, quick: bool) -> Results:
         pathological=measure.pathological(named, 1_000_000),
         growth=measure.growth(1_000_000),
         exactness={
-            encoding: measure.exactness({e.name: loaded[e][encoding] for e in present}, cases) for encoding in ENCODINGS
+            encoding: measure.exactness({e.name: loaded[e][encoding] for e in present}, cases)
+            for encoding in ENCODINGS
         },
         cases=measure.exactness_cases(cases),
         rounds=rounds,
@@ -73,12 +89,24 @@ def judge(results: Results) -> list[Target]:
     """Compare the results with what brim promises."""
     targets = [
         Target("cold exact count over bare python -I, ms", results.cold.get(BRIM.name), at_most=25),
-        Target("brim dev count FILE over bare python -I, ms", results.cold.get("brim dev count FILE"), at_most=70),
+        Target(
+            "brim dev count FILE over bare python -I, ms",
+            results.cold.get("brim dev count FILE"),
+            at_most=70,
+        ),
     ]
     for kind in BULK:
-        targets.append(Target(f"brim[fast] on {kind}, times tiktoken", results.ratio(kind, FAST.name), at_least=3))
+        targets.append(
+            Target(
+                f"brim[fast] on {kind}, times tiktoken", results.ratio(kind, FAST.name), at_least=3
+            )
+        )
     for kind in CJK:
-        targets.append(Target(f"brim[fast] on {kind}, times tiktoken", results.ratio(kind, FAST.name), at_least=1))
+        targets.append(
+            Target(
+                f"brim[fast] on {kind}, times tiktoken", results.ratio(kind, FAST.name), at_least=1
+            )
+        )
     everything = results.slowest(BRIM.name, results.pathological)
     targets.append(Target("brim on 1 MB of any pathological text, ms", everything, at_most=5_000))
     runs = results.slowest(BRIM.name, measure.RUNS)
@@ -86,7 +114,9 @@ def judge(results: Results) -> list[Target]:
     steepest = max(results.growth.values())
     targets.append(Target("brim on 16 times the text, times the time", steepest, at_most=20))
     slowest = results.slowest_pathological(FAST.name, TIKTOKEN.name)
-    targets.append(Target("brim[fast] on pathological text, times tiktoken's time", slowest, at_most=2))
+    targets.append(
+        Target("brim[fast] on pathological text, times tiktoken's time", slowest, at_most=2)
+    )
     for name in (BRIM.name, FAST.name):
         found = [sum(table[name]) for table in results.exactness.values() if name in table]
         targets.append(Target(f"mismatches of {name}", sum(found) if found else None, at_most=0))
@@ -108,13 +138,19 @@ SLOW = ("one letter", "spaces", "random letters", "base64 on one line")
 
 
 def published(results: Results, options: argparse.Namespace) -> dict[str, str]:
-    """Return the tables of the documentation: all engines, and the three that most people choose from."""
+    """Return the tables of the documentation: all engines, and the three that most people choose
+    from."""
     everyone, three = list(results.versions), [TIKTOKEN.name, BRIM.name, FAST.name]
     how = f"medians of {results.rounds} rounds"
-    versions = {name: version for name, version in results.versions.items() if not name.startswith("brim")}
+    versions = {
+        name: version for name, version in results.versions.items() if not name.startswith("brim")
+    }
     head = measured(options, how, versions, clock=True)
     short = measured(options, how, {TIKTOKEN.name: versions[TIKTOKEN.name]}, clock=True)
-    slower, faster = 1 / (results.ratio("english", BRIM.name) or 1), results.ratio("english", FAST.name) or 0
+    slower, faster = (
+        1 / (results.ratio("english", BRIM.name) or 1),
+        results.ratio("english", FAST.name) or 0,
+    )
     ours, theirs = results.cold[BRIM.name], results.cold[TIKTOKEN.name]
     sentence = (
         f"**Counting.** On top of Python's start, brim takes {ours:.0f} ms to count 5 KB in a fresh process; tiktoken "
@@ -129,14 +165,17 @@ def published(results: Results, options: argparse.Namespace) -> dict[str, str]:
 
 
 def rows(results: Results, names: list[str], *, full: bool = True) -> list[list[str]]:
-    """Return the rows of a table of *names*: the short one leaves out texts that few people count."""
+    """Return the rows of a table of *names*: the short one leaves out texts that few people
+    count."""
 
     def cells(label: str, what: Callable[[str], str]) -> list[str]:
         return [label, *(what(name) if name in results.versions else "absent" for name in names)]
 
     def speed(kind: str) -> Callable[[str], str]:
         found = results.throughput[kind]
-        return lambda name: f"{found[name][0]:.1f} MB/s" if name == TIKTOKEN.name else f"{found[name][1]:.2f}"
+        return lambda name: (
+            f"{found[name][0]:.1f} MB/s" if name == TIKTOKEN.name else f"{found[name][1]:.2f}"
+        )
 
     def slow(label: str) -> Callable[[str], str]:
         found = results.pathological[label]
@@ -149,8 +188,14 @@ def rows(results: Results, names: list[str], *, full: bool = True) -> list[list[
     kinds = [kind for kind in list(SHOWN)[: None if full else 4] if kind in results.throughput]
     made = [cells("**cold start**, ms over bare Python", lambda name: f"{results.cold[name]:,.0f}")]
     for at, kind in enumerate(kinds):
-        made.append(cells("**throughput**, times tiktoken: " * (at == 0) + SHOWN[kind], speed(kind)))
-    made.append(cells("**warm count** of 50 characters, µs", lambda name: f"{results.latency[50][name]:.1f}"))
+        made.append(
+            cells("**throughput**, times tiktoken: " * (at == 0) + SHOWN[kind], speed(kind))
+        )
+    made.append(
+        cells(
+            "**warm count** of 50 characters, µs", lambda name: f"{results.latency[50][name]:.1f}"
+        )
+    )
     for at, label in enumerate(SLOW if full else ()):
         made.append(cells("**pathological**, ms for 1 MB: " * (at == 0) + label, slow(label)))
     for encoding in results.exactness:

@@ -1,9 +1,11 @@
-"""Dead ends, found in sessions whose dead ends are known: ``python bench/dead_ends.py [--quick] [--json FILE]``.
+"""Dead ends, found in sessions whose dead ends are known: ``python bench/dead_ends.py [--quick]
+[--json FILE]``.
 
-Every scenario is written in several variants and in the shape of every client that can show it, read by brim's own
-readers, and given to the detector. The ``developed`` scenarios were there when the rules were made. The ``unseen`` ones
-were written after, with other tools, languages and words, each set when the rules had been changed by the one before.
-Exits with 1 if a target is missed on those.
+Every scenario is written in several variants and in the shape of every client that can show it,
+read by brim's own readers, and given to the detector. The ``developed`` scenarios were there when
+the rules were made. The ``unseen`` ones were written after, with other tools, languages and words,
+each set when the rules had been changed by the one before. Exits with 1 if a target is missed on
+those.
 """
 
 from __future__ import annotations
@@ -48,8 +50,16 @@ SETS: dict[str, Scenarios] = {
 def main() -> int:
     """Measure, print, and return the exit status."""
     parser = arguments(__doc__, quick="a third of the variants")
-    parser.add_argument("--variants", type=int, default=12, metavar="N", help="how often each scenario is written anew")
-    parser.add_argument("--wrong", action="store_true", help="also list every session that was judged wrongly")
+    parser.add_argument(
+        "--variants",
+        type=int,
+        default=12,
+        metavar="N",
+        help="how often each scenario is written anew",
+    )
+    parser.add_argument(
+        "--wrong", action="store_true", help="also list every session that was judged wrongly"
+    )
     options = parser.parse_args()
     variants = max(1, options.variants // 3) if options.quick else options.variants
     print(this_machine())
@@ -60,7 +70,9 @@ def main() -> int:
             for wrong in score.wrong:
                 print(f"  {wrong}")
     unclear = Score(UNCLEAR, variants)
-    print(f"\nNot to be told apart from dead ends: found in {len(unclear.wrong)} of {unclear.sessions} sessions")
+    print(
+        f"\nNot to be told apart from dead ends: found in {len(unclear.wrong)} of {unclear.sessions} sessions"
+    )
     taken = microseconds([one for scenarios in SETS.values() for one in scenarios], variants)
     print(f"\nTime: {taken:.1f} microseconds for each event, readers not included")
     unseen = [name for name in SETS if name != "developed"]
@@ -96,7 +108,11 @@ def detected(lines: list[Line]) -> dict[str, str]:
         for event in reader.events(line, at):
             for one in detector.update(event):
                 found[one.rule] = one.status
-    return {rule: status for rule, status in found.items() if rule in SUSPECTING or status == "confirmed"}
+    return {
+        rule: status
+        for rule, status in found.items()
+        if rule in SUSPECTING or status == "confirmed"
+    }
 
 
 class Score:
@@ -108,7 +124,9 @@ class Score:
         self.missed: Counter[str] = Counter()
         self.status: Counter[str] = Counter()
         self.wrong: list[str] = []
-        self.families = Counter("look-alike" if not scenario.expects else "dead end" for scenario in scenarios)
+        self.families = Counter(
+            "look-alike" if not scenario.expects else "dead end" for scenario in scenarios
+        )
         self.sessions = 0
         for scenario in scenarios:
             for name, lines in sessions(scenario, variants):
@@ -128,25 +146,49 @@ class Score:
 
     def precision(self, rules: tuple[str, ...]) -> float | None:
         """How much of what *rules* found is so."""
-        right, false = sum(self.right[rule] for rule in rules), sum(self.false[rule] for rule in rules)
+        right, false = (
+            sum(self.right[rule] for rule in rules),
+            sum(self.false[rule] for rule in rules),
+        )
         return right / (right + false) if right + false else None
 
     def recall(self, rules: tuple[str, ...]) -> float | None:
         """How much of what there is *rules* found."""
-        right, missed = sum(self.right[rule] for rule in rules), sum(self.missed[rule] for rule in rules)
+        right, missed = (
+            sum(self.right[rule] for rule in rules),
+            sum(self.missed[rule] for rule in rules),
+        )
         return right / (right + missed) if right + missed else None
 
     def print_table(self, name: str) -> None:
         """Print one row for each rule."""
         rows = []
-        for label, rules in (*((rule, (rule,)) for rule in RULES), ("suspects", SUSPECTING), ("confirmed", RULES[4:])):
-            counts = [sum(counter[rule] for rule in rules) for counter in (self.right, self.false, self.missed)]
-            rows.append([label, *map(str, counts), *(_share(f(rules)) for f in (self.precision, self.recall))])
+        for label, rules in (
+            *((rule, (rule,)) for rule in RULES),
+            ("suspects", SUSPECTING),
+            ("confirmed", RULES[4:]),
+        ):
+            counts = [
+                sum(counter[rule] for rule in rules)
+                for counter in (self.right, self.false, self.missed)
+            ]
+            rows.append(
+                [
+                    label,
+                    *map(str, counts),
+                    *(_share(f(rules)) for f in (self.precision, self.recall)),
+                ]
+            )
         families = f"{self.families['dead end']} kinds of dead ends, {self.families['look-alike']} look-alikes"
         title = f"{name.capitalize()}: {families}, {self.sessions:,} sessions"
         table(title, ["", "right", "false", "missed", "precision", "recall"], rows, [])
-        ends, expected = sum(self.status.values()), sum(self.right.values()) + sum(self.missed.values())
-        print(f"came to the status that is true: {ends} of {expected}; sessions judged wrongly: {len(self.wrong)}")
+        ends, expected = (
+            sum(self.status.values()),
+            sum(self.right.values()) + sum(self.missed.values()),
+        )
+        print(
+            f"came to the status that is true: {ends} of {expected}; sessions judged wrongly: {len(self.wrong)}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values."""
@@ -154,11 +196,18 @@ class Score:
             "families": dict(self.families),
             "sessions": self.sessions,
             "rules": {
-                rule: {"right": self.right[rule], "false": self.false[rule], "missed": self.missed[rule]}
+                rule: {
+                    "right": self.right[rule],
+                    "false": self.false[rule],
+                    "missed": self.missed[rule],
+                }
                 for rule in RULES
             },
             "confirmed": {"precision": self.precision(RULES[4:]), "recall": self.recall(RULES[4:])},
-            "suspects": {"precision": self.precision(SUSPECTING), "recall": self.recall(SUSPECTING)},
+            "suspects": {
+                "precision": self.precision(SUSPECTING),
+                "recall": self.recall(SUSPECTING),
+            },
             "wrong": self.wrong,
         }
 
@@ -173,7 +222,9 @@ def microseconds(scenarios: Scenarios, variants: int) -> float:
     for scenario in scenarios:
         for _, lines in sessions(scenario, min(variants, 4)):
             reader = AnyReader()
-            streams.append([event for at, line in enumerate(lines) for event in reader.events(line, at)])
+            streams.append(
+                [event for at, line in enumerate(lines) for event in reader.events(line, at)]
+            )
     best = float("inf")
     for _ in range(3):
         start = time.perf_counter()
@@ -186,7 +237,8 @@ def microseconds(scenarios: Scenarios, variants: int) -> float:
 
 
 def judge(name: str, score: Score) -> list[Target]:
-    """Compare a set with what brim promises: to call something a dead end wrongly is worse than to miss one."""
+    """Compare a set with what brim promises: to call something a dead end wrongly is worse than to
+    miss one."""
     return [
         Target(f"confirmed, {name}: precision", score.precision(RULES[4:]), at_least=0.98),
         Target(f"confirmed, {name}: recall", score.recall(RULES[4:]), at_least=0.9),

@@ -1,8 +1,9 @@
-"""Pruning, measured against its peers in one run: ``python bench/history.py [--quick] [--seed N] [--json FILE]``.
+"""Pruning, measured against its peers in one run: ``python bench/history.py [--quick] [--seed N]
+[--json FILE]``.
 
-Every trimmer gets the same histories and limits. What comes out is *usable* if a provider accepts it, it fits by brim's
-count, and the system prompt and the last user message are still there. Exits with 1 if a target is missed. Progress
-goes to standard error.
+Every trimmer gets the same histories and limits. What comes out is *usable* if a provider accepts
+it, it fits by brim's count, and the system prompt and the last user message are still there. Exits
+with 1 if a target is missed. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -46,11 +47,17 @@ def main() -> int:
     present, absent = start_all(counter)
     made = histories.make(10 if options.quick else 160, options.seed)
     versions = {trimmer.package: str(trimmer.version) for trimmer in present}
-    print(f"{this_machine()}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
+    print(
+        f"{this_machine()}\n" + ", ".join(f"{name} {version}" for name, version in versions.items())
+    )
     rows = compare(made, present, counter, sizes)
     print_comparison(rows, absent, len(made))
-    played = [history for history in made if history.profile in REPLAYED][: 4 if options.quick else 8]
-    played.sort(key=lambda history: len(history.messages))  # the slowest are measured on the first of every four
+    played = [history for history in made if history.profile in REPLAYED][
+        : 4 if options.quick else 8
+    ]
+    played.sort(
+        key=lambda history: len(history.messages)
+    )  # the slowest are measured on the first of every four
     bills = replay(played, present, counter, sizes.one, sizes.usable, say)
     print_replay(bills, len(played))
     grown = growth((1_000, 10_000) if options.quick else (1_000, 10_000, 100_000), counter)
@@ -63,7 +70,9 @@ def main() -> int:
         "growth": grown,
     }
     how = f"{len(made)} histories, {len(rows[BEST].cases):,} cases, {len(played)} conversations, processor time"
-    head = measured(options, how, {name: found for name, found in versions.items() if name != "brim"})
+    head = measured(
+        options, how, {name: found for name, found in versions.items() if name != "brim"}
+    )
     lines = published(numbers["comparison"], numbers["replay"])
     short = [[line[0], *(line[1 + COLUMNS.index(name)] for name in SHORT)] for line in lines]
     tables = {
@@ -76,8 +85,13 @@ def main() -> int:
 def compare(
     made: Sequence[History], trimmers: Sequence[Trimmer], counter: TokenCounter, sizes: Sizes
 ) -> dict[str, Row]:
-    """Trim every history to each of its limits, with everyone; each processor takes some of the cases."""
-    limits = [(history, limit) for history in made for limit in histories.targets(sizes.all(history.messages))]
+    """Trim every history to each of its limits, with everyone; each processor takes some of the
+    cases."""
+    limits = [
+        (history, limit)
+        for history in made
+        for limit in histories.targets(sizes.all(history.messages))
+    ]
     numbered, processes = list(enumerate(limits)), os.cpu_count() or 1
     _everyone.update(trimmers=trimmers, counter=counter, sizes=sizes)
     with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
@@ -128,13 +142,19 @@ def growth(numbers: Sequence[int], counter: TokenCounter) -> dict[str, dict[int,
         times: dict[str, list[float]] = defaultdict(list)
         for _ in range(3):
             watermark = WatermarkPruner()
-            again = [*messages, {"role": "assistant", "content": "done"}, {"role": "user", "content": "and now?"}]
+            again = [
+                *messages,
+                {"role": "assistant", "content": "done"},
+                {"role": "user", "content": "and now?"},
+            ]
             for name, pruner, chat in (
                 ("fifo", FifoPruner(), messages),
                 ("watermark", watermark, messages),
                 ("watermark, next turn", watermark, again),
             ):
-                _, seconds = timed(partial(pruner.prune, chat, limit, counter=counter, provider="openai"))
+                _, seconds = timed(
+                    partial(pruner.prune, chat, limit, counter=counter, provider="openai")
+                )
                 times[name].append(seconds)
         for name, taken in times.items():
             table[name][number] = min(taken)
@@ -148,10 +168,16 @@ def judge(rows: dict[str, Row]) -> list[Target]:
         if name.startswith("brim"):
             targets.append(Target(f"{name}: valid", mean(row.valid), at_least=1))
             targets.append(Target(f"{name}: fits, where it can", row.reached(row.fits), at_least=1))
-            targets.append(Target(f"{name}: usable, where it can", row.reached(row.usable), at_least=1))
-            targets.append(Target(f"{name}: newest message kept, where it fits", row.kept_newest, at_least=1))
+            targets.append(
+                Target(f"{name}: usable, where it can", row.reached(row.usable), at_least=1)
+            )
+            targets.append(
+                Target(f"{name}: newest message kept, where it fits", row.kept_newest, at_least=1)
+            )
     filled = mean(rows["brim fifo, fill"].used_tools)
-    targets.append(Target("brim fifo, fill: share of the limit used, tool-heavy", filled, at_least=0.95))
+    targets.append(
+        Target("brim fifo, fill: share of the limit used, tool-heavy", filled, at_least=0.95)
+    )
     return targets
 
 
@@ -160,13 +186,24 @@ def _share(value: float | None) -> str:
     return "-" if value is None else "100%" if value == 1 else f"{int(value * 1000) / 10}%"
 
 
-COLUMNS = ("valid", "fits", "usable", "newest", "used", "ms", "cost each", "from cache", "usable then")
+COLUMNS = (
+    "valid",
+    "fits",
+    "usable",
+    "newest",
+    "used",
+    "ms",
+    "cost each",
+    "from cache",
+    "usable then",
+)
 SHORT = ("valid", "fits", "usable", "newest", "cost each")
 """The columns of the tables in the documentation: of all, and of the one that compares."""
 
 
 def published(comparison: dict[str, Any], replayed: dict[str, Any]) -> list[list[str]]:
-    """Return the rows for the documentation: what everyone made of the histories, and what their requests cost."""
+    """Return the rows for the documentation: what everyone made of the histories, and what their
+    requests cost."""
     best = comparison[BEST]
     lines = [[BEST, "", "", _share(best["usable"]), "", _share(best["used"]), *[""] * 4]]
     for name, bill in replayed.items():
@@ -177,13 +214,35 @@ def published(comparison: dict[str, Any], replayed: dict[str, Any]) -> list[list
         shares = [_share(found[key]) for key in COLUMNS[:5]]
         read = _share(bill["read"] / max(1, bill["read"] + bill["written"]))
         sent = _share(bill["usable"] / max(1, bill["requests"]))
-        lines.append([label, *shares, f"{found['median_ms']:.1f}", f"${sum(paid) / max(1, len(paid)):.2f}", read, sent])
+        lines.append(
+            [
+                label,
+                *shares,
+                f"{found['median_ms']:.1f}",
+                f"${sum(paid) / max(1, len(paid)):.2f}",
+                read,
+                sent,
+            ]
+        )
     return lines
 
 
 def print_comparison(rows: dict[str, Row], absent: dict[str, str], number: int) -> None:
-    """Print what everyone made of the same histories, under the most that any selection of whole steps can reach."""
-    head = ["cases", "valid", "fits", "user", "last user", "newest", "usable", "used", "used, tools", "ms", "errors"]
+    """Print what everyone made of the same histories, under the most that any selection of whole
+    steps can reach."""
+    head = [
+        "cases",
+        "valid",
+        "fits",
+        "user",
+        "last user",
+        "newest",
+        "usable",
+        "used",
+        "used, tools",
+        "ms",
+        "errors",
+    ]
     most = rows[BEST]
     bounds = [_share(mean(values)) for values in (most.usable, most.used, most.used_tools)]
     lines = [[BEST, str(len(most.cases)), *["-"] * 5, *bounds, "-", "-"]]
@@ -191,9 +250,22 @@ def print_comparison(rows: dict[str, Row], absent: dict[str, str], number: int) 
         if name != BEST:
             found = row.as_dict()
             ms = "-" if found["median_ms"] is None else f"{found['median_ms']:.1f}"
-            lines.append([name, str(found["cases"]), *(_share(found[key]) for key in SHARES), ms, str(row.errors)])
+            lines.append(
+                [
+                    name,
+                    str(found["cases"]),
+                    *(_share(found[key]) for key in SHARES),
+                    ms,
+                    str(row.errors),
+                ]
+            )
     lines += [[f"{name}: not installed", *["-"] * len(head)] for name in absent]
-    table(f"Pruning: {number} histories, each to several limits; shares of the outputs", ["", *head], lines, [])
+    table(
+        f"Pruning: {number} histories, each to several limits; shares of the outputs",
+        ["", *head],
+        lines,
+        [],
+    )
 
 
 def print_replay(bills: dict[str, Bill], number: int) -> None:
@@ -206,10 +278,17 @@ def print_replay(bills: dict[str, Bill], number: int) -> None:
         read = bill.read / max(1, bill.read + bill.written)
         mean = (bill.read + bill.written) / max(1, bill.requests)
         usable = _share(bill.usable / max(1, bill.requests))
-        lines.append([name, f"{bill.total / max(1, measured):.4f}", ratio, _share(read), f"{mean:,.0f}", usable])
-    title = (
-        f"Replay: {number} conversations trimmed before every request; times the cheapest that is nearly always usable"
-    )
+        lines.append(
+            [
+                name,
+                f"{bill.total / max(1, measured):.4f}",
+                ratio,
+                _share(read),
+                f"{mean:,.0f}",
+                usable,
+            ]
+        )
+    title = f"Replay: {number} conversations trimmed before every request; times the cheapest that is nearly always usable"
     table(title, ["", "$ each", "times", "from cache", "tokens", "usable"], lines, [])
 
 
@@ -221,8 +300,15 @@ def print_growth(grown: dict[str, dict[int, float]]) -> None:
     for name, found in grown.items():
         seconds = [found[number] for number in numbers]
         times = [b / a for a, b in pairwise(seconds)]
-        lines.append([name, *(f"{value:.3f}" for value in seconds), *(f"{value:.1f}" for value in times)])
-    table("Growth: seconds for so many short messages, and times the time for a tenth of them", ["", *head], lines, [])
+        lines.append(
+            [name, *(f"{value:.3f}" for value in seconds), *(f"{value:.1f}" for value in times)]
+        )
+    table(
+        "Growth: seconds for so many short messages, and times the time for a tenth of them",
+        ["", *head],
+        lines,
+        [],
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Calls held for a rule, in sessions of which it's known what each rule is about: ``python bench/holds.py [--wrong]``.
+"""Calls held for a rule, in sessions of which it's known what each rule is about: ``python
+bench/holds.py [--wrong]``.
 
-Ordinary rules hold in ordinary sessions in the shape of every client, and brim's hook is asked before each call. A
-false hold is one for a rule that isn't about what the call does. ``developed`` was there when it was decided what a
-match is; the ``unseen`` sets were written after that, each first run when it was complete. Exits with 1 if a target is
-missed.
+Ordinary rules hold in ordinary sessions in the shape of every client, and brim's hook is asked
+before each call. A false hold is one for a rule that isn't about what the call does. ``developed``
+was there when it was decided what a match is; the ``unseen`` sets were written after that, each
+first run when it was complete. Exits with 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     parser = arguments(__doc__, quick="one client instead of three")
     parser.add_argument("--only", choices=tuple(SETS), help="run one of the sets")
-    parser.add_argument("--wrong", action="store_true", help="also list every false hold and every call that got by")
+    parser.add_argument(
+        "--wrong", action="store_true", help="also list every false hold and every call that got by"
+    )
     options = parser.parse_args()
     print(this_machine())
     counts: dict[tuple[str, str], Count] = {}
@@ -82,13 +85,26 @@ def main() -> int:
                 count.add(session)
             if options.wrong:
                 print_wrong(sessions)
-    heads = ["set", "window", "sessions", "calls", "held rightly", "falsely", "per 1,000", "known in time"]
+    heads = [
+        "set",
+        "window",
+        "sessions",
+        "calls",
+        "held rightly",
+        "falsely",
+        "per 1,000",
+        "known in time",
+    ]
     rows = [[*key, *map(str, each.row)] for key, each in counts.items()]
     table("Calls held for a rule", heads, rows, [])
     targets = [
-        Target(f"{' '.join(key)}: false holds per 1,000", each.per_thousand, at_most=1) for key, each in counts.items()
+        Target(f"{' '.join(key)}: false holds per 1,000", each.per_thousand, at_most=1)
+        for key, each in counts.items()
     ]
-    found = {" ".join(key): {**vars(each), "per_thousand": each.per_thousand} for key, each in counts.items()}
+    found = {
+        " ".join(key): {**vars(each), "per_thousand": each.per_thousand}
+        for key, each in counts.items()
+    }
     return finish(options, {"sets": found}, targets)
 
 
@@ -114,7 +130,11 @@ def print_wrong(sessions: list[Ruled]) -> None:
     wrong: list[Held] = [each for session in sessions for each in session.held if not each.is_right]
     for held in wrong:
         print(f"  falsely: {held.rule.text!r} for {held.line[:120]!r} in {held.session}")
-    missed = {(text, session.seed.split("/")[1]) for session in sessions for text in session.about - session.known}
+    missed = {
+        (text, session.seed.split("/")[1])
+        for session in sessions
+        for text in session.about - session.known
+    }
     for text, project in sorted(missed):
         print(f"  ran: {text!r} in {project}")
 

@@ -1,8 +1,9 @@
 """The hook, measured as an agent meets it: ``python bench/hook.py [--quick] [--json FILE]``.
 
-A wheel is built and installed in an environment of its own, with the launcher and files that ``brim init`` writes. The
-launcher gets what Claude Code sends, with 1,000 rules stored and a transcript of five megabytes, in turn with
-``python -I -c pass``. Exits with 1 if a target is missed. Progress goes to standard error.
+A wheel is built and installed in an environment of its own, with the launcher and files that ``brim
+init`` writes. The launcher gets what Claude Code sends, with 1,000 rules stored and a transcript of
+five megabytes, in turn with ``python -I -c pass``. Exits with 1 if a target is missed. Progress
+goes to standard error.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ MOST = {
     "after an edit": 2.5,
     STOP: 5.5,
 }
-"""Times the bare interpreter that a hook may take, in processor time and on the clock. The first end has no target."""
+"""Times the bare interpreter that a hook may take, in processor time and on the clock. The first
+end has no target."""
 TRANSCRIPT = 5_000_000
 """Bytes."""
 MOST_STOPS = 4
@@ -64,14 +66,41 @@ TOPICS = """
     shipping signup socket stream tenant ticket token upload vendor webhook widget worker
 """
 CONDITIONS: dict[str, tuple[str, ...]] = {
-    "language": ("python", "rust", "go", "typescript", "java", "ruby", "c", "shell", "sql", "kotlin"),
-    "task": ("testing", "deployment", "refactoring", "documentation", "debugging", "review", "release"),
-    "file": ("src/**/*.py", "docs/*.md", "web/**/*.ts", "infra/**", "src/billing/**", "migrations/*.sql"),
+    "language": (
+        "python",
+        "rust",
+        "go",
+        "typescript",
+        "java",
+        "ruby",
+        "c",
+        "shell",
+        "sql",
+        "kotlin",
+    ),
+    "task": (
+        "testing",
+        "deployment",
+        "refactoring",
+        "documentation",
+        "debugging",
+        "review",
+        "release",
+    ),
+    "file": (
+        "src/**/*.py",
+        "docs/*.md",
+        "web/**/*.ts",
+        "infra/**",
+        "src/billing/**",
+        "migrations/*.sql",
+    ),
     "project_type": ("python", "web", "rust", "go", "node", "java", "docker", "terraform"),
     "environment": ("ci", "staging", "production"),
     "branch": ("main", "release", "develop", "hotfix"),
 }
-"""What rules are about, and when they hold: as in a store that grew over years, most of it is about something else."""
+"""What rules are about, and when they hold: as in a store that grew over years, most of it is about
+something else."""
 
 DONE = "The retry helper waits now, and the tests pass."
 """The last answer of a turn."""
@@ -87,7 +116,9 @@ def main() -> int:
         taken, answers = measure(Path(folder).resolve(), 15 if options.quick else 60)
     wall = {name: statistics.median(ms for ms, _ in times) for name, times in taken.items()}
     cpu = {name: statistics.median(ms for _, ms in times) for name, times in taken.items()}
-    title = f"One call of the hook in a fresh process, median of {len(taken[BARE])} alternating runs"
+    title = (
+        f"One call of the hook in a fresh process, median of {len(taken[BARE])} alternating runs"
+    )
     rows = [
         [
             name,
@@ -117,29 +148,40 @@ def main() -> int:
         ]
         for name in taken
     ]
-    tables = {"hooks": head + markdown(["event", "ms", "times bare Python, clock", "CPU", "target"], lines)}
+    tables = {
+        "hooks": head
+        + markdown(["event", "ms", "times bare Python, clock", "CPU", "target"], lines)
+    }
     return finish(options, {"median_ms": wall, "median_cpu_ms": cpu}, targets, tables)
 
 
 def install_wheel(folder: Path) -> str:
-    """Build a wheel of this brim, install it into an environment in *folder*, and return its Python."""
+    """Build a wheel of this brim, install it into an environment in *folder*, and return its
+    Python."""
     say("a wheel is built and installed")
     root = Path(__file__).resolve().parents[1]
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
     flags = ["--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*pip, "wheel", str(root), *flags, "-w", str(folder)], check=True)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True
+    )
     python = str(folder / "venv" / "bin" / "python")
     (wheel,) = folder.glob("*.whl")
-    subprocess.run([*pip, "--python", python, "install", "--no-deps", "--no-index", str(wheel)], check=True)
+    subprocess.run(
+        [*pip, "--python", python, "install", "--no-deps", "--no-index", str(wheel)], check=True
+    )
     # The packages that brim needs are those of the environment that runs this.
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
     (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
     return python
 
 
-def timed(command: list[str], environ: Environ, said: bytes = b"") -> tuple[tuple[float, float], bytes]:
-    """Run *command*; return its milliseconds on the clock and of the processor, and what it printed."""
+def timed(
+    command: list[str], environ: Environ, said: bytes = b""
+) -> tuple[tuple[float, float], bytes]:
+    """Run *command*; return its milliseconds on the clock and of the processor, and what it
+    printed."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, input=said, capture_output=True, check=False, env=environ)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -149,7 +191,9 @@ def timed(command: list[str], environ: Environ, said: bytes = b"") -> tuple[tupl
     return (wall * 1000, cpu * 1000), done.stdout
 
 
-def measure(folder: Path, rounds: int) -> tuple[dict[str, list[tuple[float, float]]], dict[str, list[int]]]:
+def measure(
+    folder: Path, rounds: int
+) -> tuple[dict[str, list[tuple[float, float]]], dict[str, list[int]]]:
     """Return milliseconds by what was run, and the length of each answer."""
     python = install_wheel(folder)
     environ, launcher = prepare(folder, python)
@@ -205,7 +249,8 @@ def measure(folder: Path, rounds: int) -> tuple[dict[str, list[tuple[float, floa
 
 
 def prepare(folder: Path, python: str) -> tuple[Environ, str]:
-    """Make a home and a trusted project with 1,000 rules, as ``brim init`` does with *python*'s brim.
+    """Make a home and a trusted project with 1,000 rules, as ``brim init`` does with *python*'s
+    brim.
 
     Return the environment and the launcher.
     """
@@ -221,30 +266,47 @@ def prepare(folder: Path, python: str) -> tuple[Environ, str]:
     now = time.time()
     trust(str(project), str(home), now=now)
     time.sleep(2.1)  # what was changed a moment ago is not cached yet
-    environ = {"HOME": str(folder / "home"), "PATH": os.environ.get("PATH", ""), "CLAUDE_PROJECT_DIR": str(project)}
+    environ = {
+        "HOME": str(folder / "home"),
+        "PATH": os.environ.get("PATH", ""),
+        "CLAUDE_PROJECT_DIR": str(project),
+    }
     code = "import sys; from brim.install.launchers import install_launchers; install_launchers(sys.argv[1])"
     subprocess.run([python, "-I", "-c", code, str(home)], check=True)
     return environ, str(home / "bin" / "hook")
 
 
 def store_rules(home: Path, project: Path) -> None:
-    """Put 200 behaviors into the user's file and 800 into the project's: three in a hundred are for every situation."""
+    """Put 200 behaviors into the user's file and 800 into the project's: three in a hundred are for
+    every situation."""
     rng = random.Random(1)
     behaviors, _, _ = make(1_000, 1)
-    for scope, store_folder, own in (("user", home, behaviors[:200]), ("project", project / ".brim", behaviors[200:])):
+    for scope, store_folder, own in (
+        ("user", home, behaviors[:200]),
+        ("project", project / ".brim", behaviors[200:]),
+    ):
         with open_store(str(store_folder / "brim.db")) as store, store.writing():
             for behavior in own:
                 key, values = rng.choice(tuple(CONDITIONS.items()))
                 when = When() if rng.random() < 0.03 else When.of({key: rng.choice(values)})
                 made = replace(
-                    behavior, when=when, tags=tuple(rng.sample(TOPICS.split(), rng.randint(1, 2))), scope=scope
+                    behavior,
+                    when=when,
+                    tags=tuple(rng.sample(TOPICS.split(), rng.randint(1, 2))),
+                    scope=scope,
                 )
                 store.put(made, event="learned", now=time.time())
 
 
 def store_blocks(folder: Path, python: str, environ: Environ) -> None:
-    """Add 200 rules that refuse commands, edits and tools, and 20 limits; none of them holds a call."""
-    kinds = ("run deploy{} --now", "edit generated{}/**", "run make release{}", "tool mcp__server{}__*")
+    """Add 200 rules that refuse commands, edits and tools, and 20 limits; none of them holds a
+    call."""
+    kinds = (
+        "run deploy{} --now",
+        "edit generated{}/**",
+        "run make release{}",
+        "tool mcp__server{}__*",
+    )
     rules = [
         Behavior(
             f"block-{at}",
@@ -266,37 +328,61 @@ def store_blocks(folder: Path, python: str, environ: Environ) -> None:
     for whose in ([], ["--all"]):
         limits = [*periods, "9000", "9000M tokens"]
         command = [str(Path(python).with_name("brim")), "limit", *whose, *limits]
-        subprocess.run(command, check=True, env=environ, cwd=folder / "project", capture_output=True)
+        subprocess.run(
+            command, check=True, env=environ, cwd=folder / "project", capture_output=True
+        )
 
 
 def write_transcript(path: Path, session: str) -> None:
-    """Write a transcript of five megabytes: mostly what tools answered, and a usage now and then."""
+    """Write a transcript of five megabytes: mostly what tools answered, and a usage now and
+    then."""
     with path.open("w", encoding="utf-8") as file:
         number = 0
         while file.tell() < TRANSCRIPT:
             number += 1
-            file.write(step(session, f"{session}-{number}", "passed\n" * 1_200, cached=20_000 + number * 30))
+            file.write(
+                step(
+                    session, f"{session}-{number}", "passed\n" * 1_200, cached=20_000 + number * 30
+                )
+            )
 
 
 def write_turn(path: Path, session: str, turn: int) -> None:
     """Add a *turn* to the transcript: what a person typed, three calls, and the answer."""
     with path.open("a", encoding="utf-8") as file:
-        file.write(line(session, "user", {"role": "user", "content": "please fix it and run the tests"}))
+        file.write(
+            line(session, "user", {"role": "user", "content": "please fix it and run the tests"})
+        )
         for number in range(3):
-            file.write(step(session, f"{session}-{turn}-{number}", "12 passed\n" * 50, cached=40_000))
-        file.write(answer(session, f"{session}-{turn}-end", {"type": "text", "text": DONE}, cached=41_000))
+            file.write(
+                step(session, f"{session}-{turn}-{number}", "12 passed\n" * 50, cached=40_000)
+            )
+        file.write(
+            answer(session, f"{session}-{turn}-end", {"type": "text", "text": DONE}, cached=41_000)
+        )
 
 
 def step(session: str, id: str, output: str, *, cached: int) -> str:
     """Return the lines of one call and its result."""
-    block = {"type": "tool_use", "id": f"toolu_{id}", "name": "Bash", "input": {"command": "make test"}}
+    block = {
+        "type": "tool_use",
+        "id": f"toolu_{id}",
+        "name": "Bash",
+        "input": {"command": "make test"},
+    }
     result = {"type": "tool_result", "tool_use_id": f"toolu_{id}", "content": output}
-    return answer(session, id, block, cached=cached) + line(session, "user", {"role": "user", "content": [result]})
+    return answer(session, id, block, cached=cached) + line(
+        session, "user", {"role": "user", "content": [result]}
+    )
 
 
 def answer(session: str, id: str, block: dict[str, Any], *, cached: int) -> str:
     """Return the line of one answer with its usage."""
-    usage = {"input_tokens": 12, "cache_creation_input_tokens": 800, "cache_read_input_tokens": cached}
+    usage = {
+        "input_tokens": 12,
+        "cache_creation_input_tokens": 800,
+        "cache_read_input_tokens": cached,
+    }
     usage["output_tokens"] = 300
     message = {"id": f"msg_{id}", "role": "assistant", "model": "claude-sonnet-4-5", "usage": usage}
     return line(session, "assistant", {**message, "content": [block]}, requestId=f"req_{id}")
@@ -304,7 +390,13 @@ def answer(session: str, id: str, block: dict[str, Any], *, cached: int) -> str:
 
 def line(session: str, kind: str, message: dict[str, Any], **more: str) -> str:
     """Return a line of a transcript, written as Claude Code does."""
-    told = {"type": kind, "isSidechain": False, "sessionId": session, "timestamp": "2026-11-15T06:39:07.416Z", **more}
+    told = {
+        "type": kind,
+        "isSidechain": False,
+        "sessionId": session,
+        "timestamp": "2026-11-15T06:39:07.416Z",
+        **more,
+    }
     return json.dumps({**told, "message": message}, separators=(",", ":")) + "\n"
 
 
@@ -320,24 +412,42 @@ def message(event: str, folder: Path, session: str) -> dict[str, Any]:
     }
     call = {
         "tool_name": "Edit",
-        "tool_input": {"file_path": f"{project}/src/app/api.py", "old_string": "a = 1", "new_string": "a = 2"},
+        "tool_input": {
+            "file_path": f"{project}/src/app/api.py",
+            "old_string": "a = 1",
+            "new_string": "a = 2",
+        },
         "tool_use_id": "toolu_1",
     }
     if event == "SessionStart":
         return {**said, "source": "startup", "model": "claude-sonnet-4-5"}
     if event == "UserPromptSubmit":
-        return {**said, "prompt": "the retry helper of the billing webhook fails, please fix it and run the tests"}
+        return {
+            **said,
+            "prompt": "the retry helper of the billing webhook fails, please fix it and run the tests",
+        }
     if event == "PreToolUse":
         return {**said, **call}
     if event == "PostToolUse Edit":
-        return {**said, **call, "tool_response": {"filePath": f"{project}/src/app/api.py", "structuredPatch": []}}
+        return {
+            **said,
+            **call,
+            "tool_response": {"filePath": f"{project}/src/app/api.py", "structuredPatch": []},
+        }
     if event == "Stop":
         return {**said, "stop_hook_active": False, "last_assistant_message": DONE}
     if event == "SessionEnd":
         return {**said, "reason": "other"}
     command = {"command": "uv run pytest -x", "description": "run the tests"}
     response = {"stdout": "12 passed\n" * 50, "stderr": "", "interrupted": False, "isImage": False}
-    return {**said, **call, "tool_name": "Bash", "tool_input": command, "tool_response": response, "duration_ms": 900}
+    return {
+        **said,
+        **call,
+        "tool_name": "Bash",
+        "tool_input": command,
+        "tool_response": response,
+        "duration_ms": 900,
+    }
 
 
 if __name__ == "__main__":

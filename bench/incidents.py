@@ -1,10 +1,11 @@
 """Incidents that people reported, replayed through brim's hooks: ``python bench/incidents.py``.
 
-``bench/incidents`` has what real clients wrote and gave to their hooks when a scripted model did what the reports say;
-``python -m tests.e2e.incidents`` records it. Here the same lines are written and the hooks get the same input, in the
-same order and at the same time, with a limit set. What counts is how far beyond the limit the sum was when the last
-thread was held; exits with 1 if that is more than the calls in flight and one answer. Threads that are held go on to
-ask, to see when the hook ends their turn.
+``bench/incidents`` has what real clients wrote and gave to their hooks when a scripted model did
+what the reports say; ``python -m tests.e2e.incidents`` records it. Here the same lines are written
+and the hooks get the same input, in the same order and at the same time, with a limit set. What
+counts is how far beyond the limit the sum was when the last thread was held; exits with 1 if that
+is more than the calls in flight and one answer. Threads that are held go on to ask, to see when the
+hook ends their turn.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class Recording:
     @classmethod
     def read(cls, name: str) -> Recording:
         """Return the recording *name*."""
-        about, *events = map(json.loads, (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+        about, *events = map(
+            json.loads, (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        )
         return cls(about, events)
 
     @property
@@ -91,7 +94,11 @@ class Replay:
     """A home with brim's hooks, a project, and one session in it."""
 
     def __init__(self, recording: Recording, case: Case | None, folder: Path) -> None:
-        self.home, self.project, self.client = folder / ".brim", folder / "shop", recording.about["client"]
+        self.home, self.project, self.client = (
+            folder / ".brim",
+            folder / "shop",
+            recording.about["client"],
+        )
         self.home.mkdir(mode=0o700)
         (self.project / ".git").mkdir(parents=True)
         open_store(str(self.home / "brim.db")).close()
@@ -100,7 +107,11 @@ class Replay:
             with open_ledger(str(self.home / "brim.db"), clock=lambda: recording.begins) as ledger:
                 scope = ledger.project(place_of(str(self.project)))
                 ledger.allow(scope, read_ceiling(case.limit, subagent=case.subagent))
-        self.environ = {"HOME": str(folder), "BRIM_HOME": str(self.home), "CLAUDE_PROJECT_DIR": str(self.project)}
+        self.environ = {
+            "HOME": str(folder),
+            "BRIM_HOME": str(self.home),
+            "CLAUDE_PROJECT_DIR": str(self.project),
+        }
         self.events = recording.placed(folder)
         self.calls: dict[str, int] = {}
         """Calls of each thread: as many as its answers."""
@@ -164,7 +175,11 @@ def thread_of(event: Line) -> str:
 
 def _is_held(answer: Line) -> bool:
     decided = answer.get("hookSpecificOutput", {}).get("permissionDecision")
-    return decided == "deny" or answer.get("decision") in ("deny", "block") or answer.get("continue") is False
+    return (
+        decided == "deny"
+        or answer.get("decision") in ("deny", "block")
+        or answer.get("continue") is False
+    )
 
 
 @dataclass(frozen=True)
@@ -185,7 +200,8 @@ class Outcome:
     in_flight: int
     held_at: int
     refused: int
-    """Calls that were refused until the turn was ended; more than ``MOST_REFUSALS`` if it wasn't."""
+    """Calls that were refused until the turn was ended; more than ``MOST_REFUSALS`` if it
+    wasn't."""
     loop_at: int
     """The first call that was held as a loop, without a limit; 0 if none was."""
 
@@ -208,11 +224,19 @@ def measure(case: Case) -> Outcome:
             looping.run(until_held=True)
     ceiling = read_ceiling(case.limit, subagent=case.subagent)
     price = PriceList().request(takes, about["model"], recording.begins) or 0
-    one = {"usd": price, "tokens": takes.fresh, "percent": round(100 * about["percent"])}[ceiling.unit]
+    one = {"usd": price, "tokens": takes.fresh, "percent": round(100 * about["percent"])}[
+        ceiling.unit
+    ]
     begins, amount = (
-        (round(100 * about["begins"]), 100 * ceiling.amount) if ceiling.unit == "percent" else (0, ceiling.amount)
+        (round(100 * about["begins"]), 100 * ceiling.amount)
+        if ceiling.unit == "percent"
+        else (0, ceiling.amount)
     )
-    calls = [event["given"] for event in recording.events if event.get("given", {}).get("hook_event_name") in BEFORE]
+    calls = [
+        event["given"]
+        for event in recording.events
+        if event.get("given", {}).get("hook_event_name") in BEFORE
+    ]
     threads = [str(each.get("agent_id") or "") for each in calls]
     held = {thread: replay.came_to.get(thread, replay.calls[thread]) for thread in replay.calls}
     if case.subagent:
@@ -230,22 +254,36 @@ def main() -> int:
     parser.add_argument("--only", metavar="RECORDING", help="only the cases of this recording")
     options = parser.parse_args()
     print(this_machine())
-    cases = [each for each in CASES[: 3 if options.quick else None] if options.only in (None, each.recording)]
+    cases = [
+        each
+        for each in CASES[: 3 if options.quick else None]
+        if options.only in (None, each.recording)
+    ]
     found = [measure(each) for each in cases]
     heads = ["", "report", "client", "limit", "recorded", "one answer", "in flight", "held at call", "came to",
              "beyond the limit", "refusals until the turn ends", "held as a loop at call"]  # fmt: skip
     table("Incidents, replayed with a limit", heads, [_row(each) for each in found], [])
     targets = [
-        Target(f"{each.name}: beyond the limit, in answers", each.beyond / each.one, at_most=each.in_flight + 1)
+        Target(
+            f"{each.name}: beyond the limit, in answers",
+            each.beyond / each.one,
+            at_most=each.in_flight + 1,
+        )
         for each in found
     ]
-    targets += [Target(f"{each.name}: was held", min(1, each.held_at), at_least=1) for each in found]
-    return finish(options, {"incidents": [{**asdict(each), "beyond": each.beyond} for each in found]}, targets)
+    targets += [
+        Target(f"{each.name}: was held", min(1, each.held_at), at_least=1) for each in found
+    ]
+    return finish(
+        options, {"incidents": [{**asdict(each), "beyond": each.beyond} for each in found]}, targets
+    )
 
 
 def _row(outcome: Outcome) -> list[str]:
     def said(amount: int) -> str:
-        return f"{amount / 100:.1f}%" if outcome.unit == "percent" else in_unit(amount, outcome.unit)
+        return (
+            f"{amount / 100:.1f}%" if outcome.unit == "percent" else in_unit(amount, outcome.unit)
+        )
 
     share = f" ({100 * outcome.beyond / outcome.amount:.1f}%)"
     sums = (said(outcome.recorded), said(outcome.one), str(outcome.in_flight), str(outcome.held_at))

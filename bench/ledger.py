@@ -1,11 +1,12 @@
 """A ledger of many machines in PostgreSQL: ``python bench/ledger.py [--quick] [--json FILE]``.
 
-Thirty-two clients reserve and settle under one hot scope, on a server of the benchmark's own that waits for its disk.
-In turns they do it as one would at first (``SELECT ... FOR UPDATE``, and a statement for each row), with one call of
-brim's SQL function for each request, and with what waits in one process combined. Sums are compared to the last
-micro-dollar. Then 10,000 machines ask once each under a limit that not all of them fit in, and a queue with the
-measured times says how long 10,000 machines wait that go on asking. At last 64 processes are killed at random, and so
-is the server. Exits with 1 if a target is missed.
+Thirty-two clients reserve and settle under one hot scope, on a server of the benchmark's own that
+waits for its disk. In turns they do it as one would at first (``SELECT ... FOR UPDATE``, and a
+statement for each row), with one call of brim's SQL function for each request, and with what waits
+in one process combined. Sums are compared to the last micro-dollar. Then 10,000 machines ask once
+each under a limit that not all of them fit in, and a queue with the measured times says how long
+10,000 machines wait that go on asking. At last 64 processes are killed at random, and so is the
+server. Exits with 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -55,22 +56,32 @@ class Naive:
         with self._link.transaction():
             for name in names:
                 row = self._link.execute(
-                    "SELECT most, spent + reserved FROM naive_scopes WHERE scope = %s FOR UPDATE", (name,)
+                    "SELECT most, spent + reserved FROM naive_scopes WHERE scope = %s FOR UPDATE",
+                    (name,),
                 ).fetchone()
                 assert row is not None
                 assert row[1] + AMOUNT <= row[0]
             for name in names:
-                self._link.execute("UPDATE naive_scopes SET reserved = reserved + %s WHERE scope = %s", (AMOUNT, name))
-            self._link.execute("INSERT INTO naive_reservations VALUES (%s, %s, %s, 'open')", (id, scope, AMOUNT))
+                self._link.execute(
+                    "UPDATE naive_scopes SET reserved = reserved + %s WHERE scope = %s",
+                    (AMOUNT, name),
+                )
+            self._link.execute(
+                "INSERT INTO naive_reservations VALUES (%s, %s, %s, 'open')", (id, scope, AMOUNT)
+            )
         with self._link.transaction():
             for name in names:
-                self._link.execute("SELECT 1 FROM naive_scopes WHERE scope = %s FOR UPDATE", (name,))
+                self._link.execute(
+                    "SELECT 1 FROM naive_scopes WHERE scope = %s FOR UPDATE", (name,)
+                )
             for name in names:
                 self._link.execute(
                     "UPDATE naive_scopes SET reserved = reserved - %s, spent = spent + %s WHERE scope = %s",
                     (AMOUNT, COST, name),
                 )
-            self._link.execute("UPDATE naive_reservations SET state = 'settled' WHERE id = %s", (id,))
+            self._link.execute(
+                "UPDATE naive_reservations SET state = 'settled' WHERE id = %s", (id,)
+            )
 
     def close(self) -> None:
         """Close the connection."""
@@ -83,7 +94,8 @@ def scope_of(client: int) -> str:
 
 
 def clients(pair: Callable[[int, str], None], seconds: float) -> tuple[float, list[float]]:
-    """Let every client call *pair* for *seconds*; return pairs per second, and how long each pair took."""
+    """Let every client call *pair* for *seconds*; return pairs per second, and how long each pair
+    took."""
     taken: list[list[float]] = [[] for _ in range(CLIENTS)]
     failed: list[BaseException] = []
     stop = threading.Event()
@@ -115,9 +127,15 @@ def naive(server: Server, seconds: float) -> tuple[float, list[float], int]:
     """Measure the naive ledger; return also by how many micro-dollars its sum is off."""
     with psycopg.connect(server.url, autocommit=True) as link:
         link.execute("DROP TABLE IF EXISTS naive_scopes, naive_reservations")
-        link.execute("CREATE TABLE naive_scopes (scope text PRIMARY KEY, most bigint, spent bigint, reserved bigint)")
-        link.execute("CREATE TABLE naive_reservations (id text PRIMARY KEY, scope text, amount bigint, state text)")
-        for name in sorted({name for client in range(CLIENTS) for name in lineage(scope_of(client))}):
+        link.execute(
+            "CREATE TABLE naive_scopes (scope text PRIMARY KEY, most bigint, spent bigint, reserved bigint)"
+        )
+        link.execute(
+            "CREATE TABLE naive_reservations (id text PRIMARY KEY, scope text, amount bigint, state text)"
+        )
+        for name in sorted(
+            {name for client in range(CLIENTS) for name in lineage(scope_of(client))}
+        ):
             link.execute("INSERT INTO naive_scopes VALUES (%s, %s, 0, 0)", (name, PLENTY))
     ledgers = [Naive(server.url) for _ in range(CLIENTS)]
     rate, taken = clients(lambda client, id: ledgers[client].pair(scope_of(client), id), seconds)
@@ -128,7 +146,9 @@ def naive(server: Server, seconds: float) -> tuple[float, list[float], int]:
     return rate, taken, (row[0] if row else 0) - COST * len(taken)
 
 
-def ours(server: Server, number: int, seconds: float, *, combined: bool) -> tuple[float, list[float], int]:
+def ours(
+    server: Server, number: int, seconds: float, *, combined: bool
+) -> tuple[float, list[float], int]:
     """Measure brim's ledger: one object for all clients, which combines, or one for each."""
     address = f"{server.url}&schema=bench_{number}_{'combined' if combined else 'one'}"
     ledgers = [open_ledger(address, timeout=60) for _ in range(1 if combined else CLIENTS)]
@@ -166,14 +186,17 @@ def throughput(server: Server, rounds: int, seconds: float) -> dict[str, Any]:
     return {
         "pairs_per_second": {name: statistics.median(each) for name, each in rates.items()},
         "p50_ms": {name: 1000 * statistics.median(each) for name, each in taken.items()},
-        "p99_ms": {name: 1000 * sorted(each)[int(0.99 * (len(each) - 1))] for name, each in taken.items()},
+        "p99_ms": {
+            name: 1000 * sorted(each)[int(0.99 * (len(each) - 1))] for name, each in taken.items()
+        },
         "combined_over_one_call": statistics.median(many / one for many, one in pairs),
         "micro_dollars_off": off,
     }
 
 
 def crowd(server: Server, machines: int) -> dict[str, Any]:
-    """Let *machines* ask once each, from 64 threads, under a limit that seven in ten of them fit in."""
+    """Let *machines* ask once each, from 64 threads, under a limit that seven in ten of them fit
+    in."""
     say(f"crowd: {machines:,} machines ask once")
     admitted: list[str] = []
     numbers = iter(range(machines))
@@ -188,7 +211,9 @@ def crowd(server: Server, machines: int) -> dict[str, Any]:
                 if number is None:
                     return
                 try:
-                    made = ledger.reserve(f"org/region-{number % 20}/machine-{number}", AMOUNT, lease=3_600)
+                    made = ledger.reserve(
+                        f"org/region-{number % 20}/machine-{number}", AMOUNT, lease=3_600
+                    )
                 except LimitReached:
                     continue
                 admitted.append(made.request_id)
@@ -211,12 +236,15 @@ def crowd(server: Server, machines: int) -> dict[str, Any]:
     }
 
 
-def waits(alone: float, more: float, *, machines: int, every: float, gateways: int, rng: random.Random) -> list[float]:
+def waits(
+    alone: float, more: float, *, machines: int, every: float, gateways: int, rng: random.Random
+) -> list[float]:
     """Return how long orders wait, in a queue before one hot scope.
 
-    A commit takes *alone* seconds, and *more* for each order in it. Each of the *machines* makes a request *every* so
-    many seconds on average, which is two orders. Without *gateways* an order is a commit; with them, each order goes to
-    one of so many processes, which sends everything that waits there when its last commit is done.
+    A commit takes *alone* seconds, and *more* for each order in it. Each of the *machines* makes a
+    request *every* so many seconds on average, which is two orders. Without *gateways* an order is
+    a commit; with them, each order goes to one of so many processes, which sends everything that
+    waits there when its last commit is done.
     """
     rate, until = 2 * machines / every, 30.0
     arrivals: list[float] = []
@@ -255,14 +283,23 @@ def simulate(rates: dict[str, float], batch: float) -> list[dict[str, Any]]:
     """Return how long orders of 10,000 machines wait, by how often each of them makes a request."""
     say("simulation: 10,000 machines on one scope")
     one, together = 1 / (2 * rates[ONE_CALL]), 1 / (2 * rates[COMBINED])
-    more = max(1e-6, (together - one / batch) / (1 - 1 / batch))  # one = alone + more; together = alone / batch + more
+    more = max(
+        1e-6, (together - one / batch) / (1 - 1 / batch)
+    )  # one = alone + more; together = alone / batch + more
     rows = []
     for every in (300, 120, 60, 30, 10):
         row: dict[str, Any] = {"every_s": every}
         for gateways in (0, 4, 16):
             rng = random.Random(7)
             found = sorted(
-                waits(max(0.0, one - more), more, machines=MACHINES, every=every, gateways=gateways, rng=rng)
+                waits(
+                    max(0.0, one - more),
+                    more,
+                    machines=MACHINES,
+                    every=every,
+                    gateways=gateways,
+                    rng=rng,
+                )
             )
             late = found[int(0.99 * (len(found) - 1))]
             row[f"p99_ms_{gateways}"] = None if late > 5 else 1000 * late
@@ -282,7 +319,11 @@ def storms(quick: bool) -> dict[str, Any]:
                 found = storm(ledger, Path(folder), workers=workers, kills=kills, most=most)
             finally:
                 ledger.remove()
-        result[name] = {"wrong": [str(each) for each in found.wrong], "kills": found.kills, "said": found.said}
+        result[name] = {
+            "wrong": [str(each) for each in found.wrong],
+            "kills": found.kills,
+            "said": found.said,
+        }
     return result
 
 
@@ -326,7 +367,12 @@ def published(results: dict[str, Any], options: argparse.Namespace) -> dict[str,
     for name, rate in results["pairs_per_second"].items():
         late = [f"{results[share][name]:,.0f} ms" for share in ("p50_ms", "p99_ms")]
         rows.append([shown[name], f"{rate:,.0f}", *late])
-    columns = [f"{CLIENTS} clients under one scope, reserve and settle", "pairs per second", "p50", "p99"]
+    columns = [
+        f"{CLIENTS} clients under one scope, reserve and settle",
+        "pairs per second",
+        "p50",
+        "p99",
+    ]
     return {"ledger": head + markdown(columns, rows)}
 
 
@@ -341,20 +387,34 @@ def print_results(results: dict[str, Any]) -> None:
     rows = [
         [
             f"{each['every_s']} s",
-            *("over" if (late := each[f"p99_ms_{n}"]) is None else f"{late:,.0f} ms" for n in (0, 4, 16)),
+            *(
+                "over" if (late := each[f"p99_ms_{n}"]) is None else f"{late:,.0f} ms"
+                for n in (0, 4, 16)
+            ),
         ]
         for each in results["simulation"]
     ]
     head = ["a request every", "each commits alone", "through 4 processes", "through 16"]
     table("10,000 machines on one scope, simulated: p99 of an order", head, rows, [])
     asked = results["crowd"]
-    rows = [[f"{asked['machines']:,}", f"{asked['fit']:,}", f"{asked['admitted']:,}", f"{asked['seconds']:.1f}"]]
-    table("Machines that ask once, and a limit", ["machines", "fit", "admitted", "seconds"], rows, [])
+    rows = [
+        [
+            f"{asked['machines']:,}",
+            f"{asked['fit']:,}",
+            f"{asked['admitted']:,}",
+            f"{asked['seconds']:.1f}",
+        ]
+    ]
+    table(
+        "Machines that ask once, and a limit", ["machines", "fit", "admitted", "seconds"], rows, []
+    )
     rows = [
         [name, str(each["kills"]), f"{sum(each['said'].values()):,}", str(len(each["wrong"]))]
         for name, each in results["storms"].items()
     ]
-    table("Processes, connections and the server killed", ["", "kills", "answers", "wrong"], rows, [])
+    table(
+        "Processes, connections and the server killed", ["", "kills", "answers", "wrong"], rows, []
+    )
 
 
 if __name__ == "__main__":

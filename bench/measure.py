@@ -1,4 +1,5 @@
-"""The five measurements. Each takes loaded engines and returns plain numbers; nothing is printed here but progress."""
+"""The five measurements. Each takes loaded engines and returns plain numbers; nothing is printed
+here but progress."""
 
 from __future__ import annotations
 
@@ -27,18 +28,26 @@ def say(text: str) -> None:
 
 
 def cold_start(engines: list[Engine], folder: Path, rounds: int) -> dict[str, float]:
-    """Milliseconds over bare ``python -I`` for one exact count of 5 KB in a fresh process: medians of *rounds*."""
+    """Milliseconds over bare ``python -I`` for one exact count of 5 KB in a fresh process: medians
+    of *rounds*."""
     prompt = folder / "prompt.txt"
     prompt.write_text(corpus.make("transcript", 5_000), encoding="utf-8")
     read = f"text = open({str(prompt)!r}, encoding='utf-8').read()\n"
     path = f"import sys; sys.path.insert(0, {SOURCES!r})\n"
     commands = {"python -I": _python(read)}
     for engine in engines:
-        commands[engine.name] = _python(f"{path}{read}{engine.code('o200k_base', folder)}\ncount(text)")
+        commands[engine.name] = _python(
+            f"{path}{read}{engine.code('o200k_base', folder)}\ncount(text)"
+        )
     commands[BRIM.name] = _python(f"{path}{read}import brim; brim.count(text)")
     script = Path(sys.executable).with_name("brim")
     main = _python(f"{path}from brim.cli import main; main()")
-    commands["brim dev count FILE"] = [*([str(script)] if script.exists() else main), "dev", "count", str(prompt)]
+    commands["brim dev count FILE"] = [
+        *([str(script)] if script.exists() else main),
+        "dev",
+        "count",
+        str(prompt),
+    ]
     times: dict[str, list[float]] = {name: [] for name in commands}
     for i in range(rounds + 1):
         say(f"cold start: round {i} of {rounds}")
@@ -51,7 +60,9 @@ def cold_start(engines: list[Engine], folder: Path, rounds: int) -> dict[str, fl
             elif i and name in times:  # the first round only warms the file cache
                 times[name].append((time.perf_counter() - start) * 1000)
     bare = statistics.median(times.pop("python -I"))
-    return {"bare python -I": bare} | {name: statistics.median(taken) - bare for name, taken in times.items()}
+    return {"bare python -I": bare} | {
+        name: statistics.median(taken) - bare for name, taken in times.items()
+    }
 
 
 def _python(code: str) -> list[str]:
@@ -61,7 +72,8 @@ def _python(code: str) -> list[str]:
 def throughput(
     counters: dict[Engine, Count], kinds: tuple[str, ...], size: int, rounds: int
 ) -> dict[str, dict[str, tuple[float, float]]]:
-    """MB/s and the ratio to tiktoken, per kind of text: medians over *rounds* of fresh text, after a first text.
+    """MB/s and the ratio to tiktoken, per kind of text: medians over *rounds* of fresh text, after
+    a first text.
 
     The ratio of a round is taken between neighbours in time, so that a busy machine slows both.
     """
@@ -75,11 +87,17 @@ def throughput(
             short = text[: len(text) // 8]
             reference = _speed(counters[TIKTOKEN], text)
             for engine, count in counters.items():
-                speed = reference if engine is TIKTOKEN else _speed(count, short if engine.slow else text)
+                speed = (
+                    reference
+                    if engine is TIKTOKEN
+                    else _speed(count, short if engine.slow else text)
+                )
                 if i:
                     speeds[engine].append(speed)
                     ratios[engine].append(speed / reference)
-        table[kind] = {e.name: (statistics.median(speeds[e]), statistics.median(ratios[e])) for e in counters}
+        table[kind] = {
+            e.name: (statistics.median(speeds[e]), statistics.median(ratios[e])) for e in counters
+        }
     return table
 
 
@@ -90,7 +108,8 @@ def _speed(count: Count, text: str) -> float:
 
 
 def latency(counters: dict[str, Count], rounds: int) -> dict[int, dict[str, float]]:
-    """Microseconds for a warm count of 50 and of 500 characters: the median over calls on different text."""
+    """Microseconds for a warm count of 50 and of 500 characters: the median over calls on different
+    text."""
     text = corpus.make("english", 400_000) + corpus.make("python", 400_000)
     table: dict[int, dict[str, float]] = {}
     for length in (50, 500):
@@ -131,7 +150,8 @@ def pathological_texts(size: int) -> dict[str, str]:
 
 
 def pathological(counters: dict[str, Count], size: int) -> dict[str, dict[str, float | str]]:
-    """Milliseconds per text, counted once, for a cache would answer at the second time; or the exception's name."""
+    """Milliseconds per text, counted once, for a cache would answer at the second time; or the
+    exception's name."""
     table: dict[str, dict[str, float | str]] = {}
     for label, text in pathological_texts(size).items():
         say(f"pathological: {label}")
@@ -140,11 +160,13 @@ def pathological(counters: dict[str, Count], size: int) -> dict[str, dict[str, f
 
 
 def growth(size: int) -> dict[str, float]:
-    """How many times as long brim's own engine takes for 16 times the text: best runs, each with empty caches."""
+    """How many times as long brim's own engine takes for 16 times the text: best runs, each with
+    empty caches."""
     table = {}
     for label, once in pathological_texts(size).items():
         say(f"growth: {label}")
-        # A sixteenth of a megabyte of one character takes less than a millisecond, which no clock measures well.
+        # A sixteenth of a megabyte of one character takes less than a millisecond, which no clock
+        # measures well.
         text = once * 16 if label in RUNS else once
         small = min(_fresh_seconds(text[: len(text) // 16]) for _ in range(3))
         large = min(_fresh_seconds(text) for _ in range(3))
@@ -187,7 +209,8 @@ def _silent() -> Iterator[None]:
 
 
 def exactness(counters: dict[str, Count], cases: int) -> dict[str, tuple[int, int]]:
-    """How many of the cases each engine counts otherwise than tiktoken, and on how many it raises."""
+    """How many of the cases each engine counts otherwise than tiktoken, and on how many it
+    raises."""
     say(f"exactness: {cases:,} random strings and the corpus")
     texts = [*_samples(), *_random_strings(cases)]
     reference = [counters[TIKTOKEN.name](text) for text in texts]
@@ -225,11 +248,28 @@ _POOL = (
     "中文字日本語のカタ한국어العربيةहिन्दी🙂👩‍💻🏽🇩🇪①½Ⅷ٣३"
     "\x00\x0b\x1f\x7f\x85\u00a0\u0300\u2028\u3000\ufeff\ufffd"
 )
-_PARTS = ("'s", "'T", "'re", "'VE", "n't", "'ſ", "ſ", "'", "x", "A", " ", "1", "中", "<|endoftext|>", "<|im_start|>")
+_PARTS = (
+    "'s",
+    "'T",
+    "'re",
+    "'VE",
+    "n't",
+    "'ſ",
+    "ſ",
+    "'",
+    "x",
+    "A",
+    " ",
+    "1",
+    "中",
+    "<|endoftext|>",
+    "<|im_start|>",
+)
 
 
 def _random_strings(cases: int) -> Iterator[str]:
-    """Strings of awkward characters, of any code point, of contractions and special tokens, of white space."""
+    """Strings of awkward characters, of any code point, of contractions and special tokens, of
+    white space."""
     rng = random.Random(7)
     for i in range(cases):
         length = rng.randrange(1, 60)
@@ -237,8 +277,13 @@ def _random_strings(cases: int) -> Iterator[str]:
             case 0:
                 yield "".join(rng.choices(_POOL, k=length))
             case 1:
-                yield "".join(chr(rng.randrange(rng.choice((0x300, 0x3000, 0x10000, 0x110000)))) for _ in range(length))
+                yield "".join(
+                    chr(rng.randrange(rng.choice((0x300, 0x3000, 0x10000, 0x110000))))
+                    for _ in range(length)
+                )
             case 2:
                 yield "".join(rng.choices(_PARTS, k=length))
             case _:
-                yield "".join(rng.choice(_POOL) * rng.randrange(1, 12) for _ in range(length // 3 + 1))
+                yield "".join(
+                    rng.choice(_POOL) * rng.randrange(1, 12) for _ in range(length // 3 + 1)
+                )

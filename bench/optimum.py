@@ -1,8 +1,10 @@
-"""The best plan there is, exactly: an oracle for what the mapper's plans are worth. It needs numpy, and no brim mapper.
+"""The best plan there is, exactly: an oracle for what the mapper's plans are worth. It needs numpy,
+and no brim mapper.
 
-A plan is worth the sum of activation times fidelity. Each rule takes one tier; a heading is paid once for its section.
-Whether ``ALSO_LEARNED`` is open is tried both ways; then each other section is solved by itself, and joined to the rest
-by how many tokens both take: dynamic programming over tokens.
+A plan is worth the sum of activation times fidelity. Each rule takes one tier; a heading is paid
+once for its section. Whether ``ALSO_LEARNED`` is open is tried both ways; then each other section
+is solved by itself, and joined to the rest by how many tokens both take: dynamic programming over
+tokens.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ NAMES, NOTES = Section.ALSO_LEARNED, Section.UNCONFIRMED_NOTES
 
 def best_value(behaviors: Iterable[Behavior], most: Mapping[str, Tier], values: Mapping[str, float],
                costs: StoredCosts, budget: int) -> float:  # fmt: skip
-    """Return what no plan within *budget* tokens exceeds, if each rule may have the tiers up to its own of *most*."""
+    """Return what no plan within *budget* tokens exceeds, if each rule may have the tiers up to its
+    own of *most*."""
     sections: dict[Section, list[dict[Tier, Option]]] = {section: [] for section in Section}
     for behavior in behaviors:
         options = _options(behavior, most[behavior.id], values[behavior.id], costs)
@@ -34,19 +37,34 @@ def best_value(behaviors: Iterable[Behavior], most: Mapping[str, Tier], values: 
             sections[section_of(behavior.kind, behavior.status, Tier.FULL)].append(options)
     only_notes = budget - costs.frame(0, only_notes=True)[0]
     everything = budget - costs.frame(0)[0]
-    found = [0.0 if all(_is_optional(options) for rules in sections.values() for options in rules) else -np.inf]
+    found = [
+        0.0
+        if all(_is_optional(options) for rules in sections.values() for options in rules)
+        else -np.inf
+    ]
     if only_notes >= 0 and all(_is_optional(options) for section in Section if section != NOTES
                                for options in sections[section]):  # fmt: skip
-        found.append(_opened(np.zeros(only_notes + 1), sections[NOTES], costs.heading(NOTES)[0])[-1])
+        found.append(
+            _opened(np.zeros(only_notes + 1), sections[NOTES], costs.heading(NOTES)[0])[-1]
+        )
     if everything >= 0:
-        found += [_best(sections, costs, everything, with_names=with_names) for with_names in (False, True)]
+        found += [
+            _best(sections, costs, everything, with_names=with_names)
+            for with_names in (False, True)
+        ]
     return float(max(found))
 
 
-def _options(behavior: Behavior, most: Tier, value: float, costs: StoredCosts) -> dict[Tier, Option]:
+def _options(
+    behavior: Behavior, most: Tier, value: float, costs: StoredCosts
+) -> dict[Tier, Option]:
     """Return the tiers that *behavior* may have, with their tokens and values."""
     least = Tier.SUMMARY if is_protected(behavior) else Tier.OMITTED
-    options = {tier: (costs.item(behavior, tier)[0], value * FIDELITY[tier]) for tier in Tier if least <= tier <= most}
+    options = {
+        tier: (costs.item(behavior, tier)[0], value * FIDELITY[tier])
+        for tier in Tier
+        if least <= tier <= most
+    }
     return {**options, Tier.OMITTED: (0, 0.0)} if least is Tier.OMITTED else options
 
 
@@ -69,7 +87,10 @@ def _best(sections: Mapping[Section, list[dict[Tier, Option]]], costs: StoredCos
             table = np.maximum(table, _opened(table, rules, heading))
             continue
         named = rules if with_names else [_without(options, Tier.NAME_ONLY) for options in rules]
-        closed = [{tier: option for tier, option in options.items() if tier < Tier.SUMMARY} for options in named]
+        closed = [
+            {tier: option for tier, option in options.items() if tier < Tier.SUMMARY}
+            for options in named
+        ]
         opened = _opened(table, named, heading)
         table = np.maximum(_chosen(table, closed), opened) if all(closed) else opened
     return float(table[-1])
@@ -86,7 +107,9 @@ def _opened(table: Table, rules: list[dict[Tier, Option]], heading: int) -> Tabl
 def _chosen(table: Table, rules: list[dict[Tier, Option]]) -> Table:
     """Return *table* after each of *rules* has taken the best of its options."""
     for options in rules:
-        table = np.maximum.reduce([_shifted(table, tokens) + value for tokens, value in options.values()])
+        table = np.maximum.reduce(
+            [_shifted(table, tokens) + value for tokens, value in options.values()]
+        )
     return table
 
 

@@ -1,9 +1,11 @@
-"""Ordinary sessions under limits and blocks: none of them may hold a call: ``python bench/ordinary.py``.
+"""Ordinary sessions under limits and blocks: none of them may hold a call: ``python
+bench/ordinary.py``.
 
-The ordinary sessions of ``bench/loops.py`` are written in the shape of each client, with what every answer took, and
-brim's hooks are asked before and after every call. All sessions of a client are one person's day: they share a home
-with limits of every kind that the day stays below, and with blocks whose words the sessions use in other commands.
-Exits with 1 if a limit or a block holds a call.
+The ordinary sessions of ``bench/loops.py`` are written in the shape of each client, with what every
+answer took, and brim's hooks are asked before and after every call. All sessions of a client are
+one person's day: they share a home with limits of every kind that the day stays below, and with
+blocks whose words the sessions use in other commands. Exits with 1 if a limit or a block holds a
+call.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ FRESH, CACHED, WRITTEN = 1_500, 40_000, 300
 """Tokens of an ordinary answer: new input, what the cache has, and output."""
 
 _AFTER = {"claude": "PostToolUse", "codex": "PostToolUse", "gemini": "AfterTool"}
-ORDINARY = [scenario for scenario in (*DEVELOPED, *UNSEEN, *UNSEEN_2, *UNSEEN_3) if not scenario.expects]
+ORDINARY = [
+    scenario for scenario in (*DEVELOPED, *UNSEEN, *UNSEEN_2, *UNSEEN_3) if not scenario.expects
+]
 
 
 class LimitedSitting(Sitting):
@@ -53,29 +57,71 @@ class LimitedSitting(Sitting):
         if shape == "codex":
             self._line("turn_context", {"model": MODELS[shape], "cwd": "/home/user/project"})
 
-    def _called(self, name: str, given: dict[str, Any], out: str, failed: int | bool, *, ran: bool = True) -> None:
+    def _called(
+        self, name: str, given: dict[str, Any], out: str, failed: int | bool, *, ran: bool = True
+    ) -> None:
         super()._called(name, given, out, failed, ran=ran)
         self._take()
         if ran:
-            data = {"session_id": self.id, "transcript_path": str(self.transcript), "cwd": "/home/user/project"}
+            data = {
+                "session_id": self.id,
+                "transcript_path": str(self.transcript),
+                "cwd": "/home/user/project",
+            }
             event = _AFTER[self.shape]
-            called = {"hook_event_name": event, "tool_name": name, "tool_input": given, "tool_response": out}
+            called = {
+                "hook_event_name": event,
+                "tool_name": name,
+                "tool_input": given,
+                "tool_response": out,
+            }
             environ = {"HOME": str(self.home.parent), "BRIM_HOME": str(self.home)}
-            answer_to(event, self.shape, {**data, **called}, environ, now=1_794_700_000 + self._count)
+            answer_to(
+                event, self.shape, {**data, **called}, environ, now=1_794_700_000 + self._count
+            )
 
     def _take(self) -> None:
         """Write down what the answer took."""
         id = f"{self.id}-{self._count}"
         if self.shape == "claude":
-            usage = {"input_tokens": FRESH, "output_tokens": WRITTEN, "cache_read_input_tokens": CACHED}
-            message = {"role": "assistant", "id": id, "model": MODELS["claude"], "usage": usage, "content": []}
-            self._write({"type": "assistant", "sessionId": self.id, "requestId": f"r{id}", "message": message})
+            usage = {
+                "input_tokens": FRESH,
+                "output_tokens": WRITTEN,
+                "cache_read_input_tokens": CACHED,
+            }
+            message = {
+                "role": "assistant",
+                "id": id,
+                "model": MODELS["claude"],
+                "usage": usage,
+                "content": [],
+            }
+            self._write(
+                {
+                    "type": "assistant",
+                    "sessionId": self.id,
+                    "requestId": f"r{id}",
+                    "message": message,
+                }
+            )
         elif self.shape == "codex":
-            used = {"input_tokens": FRESH + CACHED, "cached_input_tokens": CACHED, "output_tokens": WRITTEN}
+            used = {
+                "input_tokens": FRESH + CACHED,
+                "cached_input_tokens": CACHED,
+                "output_tokens": WRITTEN,
+            }
             sums = {key: amount * (self.calls + 1) for key, amount in used.items()}
-            self._line("token_usage_record", {"response_id": id, "usage": used, "thread_token_usage": sums})
+            self._line(
+                "token_usage_record", {"response_id": id, "usage": used, "thread_token_usage": sums}
+            )
         else:
-            tokens = {"input": FRESH + CACHED, "output": WRITTEN, "cached": CACHED, "thoughts": 0, "tool": 0}
+            tokens = {
+                "input": FRESH + CACHED,
+                "output": WRITTEN,
+                "cached": CACHED,
+                "thoughts": 0,
+                "tool": 0,
+            }
             line = {"type": "gemini", "id": f"g{id}", "content": "", "model": MODELS["gemini"]}
             self._write({**line, "tokens": {**tokens, "total": FRESH + CACHED + WRITTEN}})
 
@@ -86,11 +132,18 @@ def main() -> int:
     print(this_machine())
     found = {client: run(client) for client in (CLIENTS[:1] if options.quick else CLIENTS)}
     heads = ["", "sessions", "calls", "spent", "held by a limit", "by a block", "as a loop"]
-    table("Ordinary sessions, by what held a call", heads, [[name, *each.values()] for name, each in found.items()], [])
+    table(
+        "Ordinary sessions, by what held a call",
+        heads,
+        [[name, *each.values()] for name, each in found.items()],
+        [],
+    )
     held = sum(int(each["limit"]) + int(each["block"]) for each in found.values())
     targets = [
         Target("calls of ordinary sessions held by a limit or a block", held, at_most=0),
-        Target("ordinary sessions", sum(int(each["sessions"]) for each in found.values()), at_least=40),
+        Target(
+            "ordinary sessions", sum(int(each["sessions"]) for each in found.values()), at_least=40
+        ),
     ]
     return finish(options, {"clients": found}, targets)
 
@@ -103,7 +156,13 @@ def run(client: str) -> dict[str, str]:
         home.mkdir(mode=0o700)
         with open_store(str(home / "brim.db")) as store:
             for at, block in enumerate(BLOCKS):
-                rule = Behavior(f"b-{at}", f"rule-{at}", "constraint", f"Ask before you {block}.", blocks=[block])
+                rule = Behavior(
+                    f"b-{at}",
+                    f"rule-{at}",
+                    "constraint",
+                    f"Ask before you {block}.",
+                    blocks=[block],
+                )
                 store.put(rule, event="learned", now=0)
         with open_ledger(str(home / "brim.db"), clock=lambda: 1_794_700_000.0) as ledger:
             scope = ledger.project("/home/user/project")
@@ -111,7 +170,9 @@ def run(client: str) -> dict[str, str]:
                 ledger.allow(scope, text)
             ledger.allow("*", read_ceiling("2M tokens", subagent=True))
         for number, scenario in enumerate(ORDINARY):
-            sitting = LimitedSitting(client, f"{scenario.name}/{client}", Path(folder) / str(number), home)
+            sitting = LimitedSitting(
+                client, f"{scenario.name}/{client}", Path(folder) / str(number), home
+            )
             scenario.write(sitting)
             kinds["calls"] += sitting.calls
             for reason in sitting.reasons:
@@ -119,7 +180,11 @@ def run(client: str) -> dict[str, str]:
                 kinds[next((kind for begin, kind in words.items() if begin in reason), "loop")] += 1
         with open_ledger(str(home / "brim.db")) as ledger:
             spent = ledger.status(scope).spent
-    sums = {"sessions": str(len(ORDINARY)), "calls": str(kinds["calls"]), "spent": f"${spent / 1e6:.2f}"}
+    sums = {
+        "sessions": str(len(ORDINARY)),
+        "calls": str(kinds["calls"]),
+        "spent": f"${spent / 1e6:.2f}",
+    }
     return {**sums, **{kind: str(kinds[kind]) for kind in ("limit", "block", "loop")}}
 
 

@@ -1,9 +1,10 @@
 """The engines that are measured: how each is loaded, offline, from the vocabulary that brim ships.
 
-An engine is a few lines of source that bind ``count``; the same lines run in this process and, for the cold start, in
-a fresh one. ``VOCABULARIES`` in them is a folder that ``write_vocabularies`` fills: rank files for tiktoken, fastokens
-and gigatoken, a ``tokenizer.json`` for Hugging Face. The other engines carry the vocabulary in their package.
-fastokens and gigatoken were weighed for brim[fast] (docs/decisions/0002) and are measured if they are installed.
+An engine is a few lines of source that bind ``count``; the same lines run in this process and, for
+the cold start, in a fresh one. ``VOCABULARIES`` in them is a folder that ``write_vocabularies``
+fills: rank files for tiktoken, fastokens and gigatoken, a ``tokenizer.json`` for Hugging Face. The
+other engines carry the vocabulary in their package. fastokens and gigatoken were weighed for
+brim[fast] (docs/decisions/0002) and are measured if they are installed.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Engine:
 
     def code(self, encoding: str, folder: Path) -> str:
         """Return the source for *encoding* and the vocabularies in *folder*."""
-        return self.source.replace("ENCODING", repr(encoding)).replace("VOCABULARIES", repr(str(folder)))
+        return self.source.replace("ENCODING", repr(encoding)).replace(
+            "VOCABULARIES", repr(str(folder))
+        )
 
 
 TIKTOKEN = Engine(
@@ -86,7 +89,9 @@ PEERS = (
         "bpe-openai",
         "from bpe_openai import _bindings\ncount = _bindings.tokenizer_for_encoding(ENCODING).count",
     ),
-    Engine("rs-bpe", "rs-bpe", "from rs_bpe import openai\ncount = getattr(openai, ENCODING)().count"),
+    Engine(
+        "rs-bpe", "rs-bpe", "from rs_bpe import openai\ncount = getattr(openai, ENCODING)().count"
+    ),
     Engine(
         "tokenizers",
         "tokenizers",
@@ -111,7 +116,8 @@ PEERS = (
 )
 ENGINES = (TIKTOKEN, FAST, BRIM, *PEERS)
 
-# As tiktoken has them, in Hugging Face's dialect: without possessive quantifiers, and with \z for the end of text.
+# As tiktoken has them, in Hugging Face's dialect: without possessive quantifiers, and with \z for
+# the end of text.
 _CASES = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _PATTERNS = {
     "o200k_base": (
@@ -127,10 +133,13 @@ _PATTERNS = {
 
 
 def write_vocabularies(folder: Path) -> None:
-    """Fill *folder* with the rank files and tokenizer.json of each encoding, and point tiktoken at it."""
+    """Fill *folder* with the rank files and tokenizer.json of each encoding, and point tiktoken at
+    it."""
     for encoding in ENCODINGS:
         tokens = list(open_table(encoding).tokens())
-        ranks = b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens))
+        ranks = b"".join(
+            b"%b %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens)
+        )
         (folder / f"{encoding}.tiktoken").write_bytes(ranks)
         # tiktoken looks for a file named by the hash of the address that it would download from.
         address = f"https://openaipublic.blob.core.windows.net/encodings/{encoding}.tiktoken"
@@ -144,18 +153,37 @@ def _hugging_face(encoding: str, tokens: list[bytes]) -> str:
     ranks = {token: rank for rank, token in enumerate(tokens)}
     visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(256) if byte not in visible]
-    letters = {byte: chr(byte) for byte in visible} | {byte: chr(256 + i) for i, byte in enumerate(hidden)}
+    letters = {byte: chr(byte) for byte in visible} | {
+        byte: chr(256 + i) for i, byte in enumerate(hidden)
+    }
     spell = {token: "".join(letters[byte] for byte in token) for token in tokens}
     merges = []
     for token in tokens:
         if len(token) > 1:
             left, right = _last_merge(token, ranks)
             merges.append([spell[left], spell[right]])
-    split = {"type": "Split", "pattern": {"Regex": _PATTERNS[encoding]}, "behavior": "Isolated", "invert": False}
-    to_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    model = {"type": "BPE", "ignore_merges": True, "vocab": {spell[t]: r for t, r in ranks.items()}, "merges": merges}
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": _PATTERNS[encoding]},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    to_bytes = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": False,
+    }
+    model = {
+        "type": "BPE",
+        "ignore_merges": True,
+        "vocab": {spell[t]: r for t, r in ranks.items()},
+        "merges": merges,
+    }
     pre_tokenizer = {"type": "Sequence", "pretokenizers": [split, to_bytes]}
-    return json.dumps({"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model})
+    return json.dumps(
+        {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model}
+    )
 
 
 def _last_merge(token: bytes, ranks: dict[bytes, int]) -> tuple[bytes, bytes]:

@@ -1,7 +1,8 @@
 """Planning, measured: ``python bench/plan.py [--quick] [--seed N] [--json FILE] [--write]``.
 
-How the time of a plan grows with the number of behaviors, and how much of the value that could be had it keeps at
-several budgets. Exits with 1 if a target is missed. Progress goes to standard error.
+How the time of a plan grows with the number of behaviors, and how much of the value that could be
+had it keeps at several budgets. Exits with 1 if a target is missed. Progress goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -35,10 +36,17 @@ def main() -> int:
     print(this_machine())
     values = compare(5 if options.quick else 40, options.seed)
     print_values(values)
-    grown = growth((100, 1_000, 10_000) if options.quick else (100, 1_000, 10_000, 100_000), options.seed)
+    grown = growth(
+        (100, 1_000, 10_000) if options.quick else (100, 1_000, 10_000, 100_000), options.seed
+    )
     print_growth(grown)
-    head = measured(options, f"mean of {values['sets']} sets of {BEHAVIORS} generated rules, by token budget")
-    lines = [[f"`{name}`", *(f"{found[b]:.0%}" for b in BUDGETS)] for name, found in values["mean"].items()]
+    head = measured(
+        options, f"mean of {values['sets']} sets of {BEHAVIORS} generated rules, by token budget"
+    )
+    lines = [
+        [f"`{name}`", *(f"{found[b]:.0%}" for b in BUDGETS)]
+        for name, found in values["mean"].items()
+    ]
     tables = {"plans": head + markdown(["", *(f"{budget:,}" for budget in BUDGETS)], lines)}
     return finish(options, {"values": values, "growth": grown}, judge(values, grown), tables)
 
@@ -50,7 +58,8 @@ def plan(made: Made, fill: bool, budget: int | None) -> InjectionPlan:
 
 
 def best(made: Made, fill: bool, budget: int) -> float:
-    """Return the value of the best plan there is; *fill* allows more detail than activation does."""
+    """Return the value of the best plan there is; *fill* allows more detail than activation
+    does."""
     behaviors, pairs, costs = made
     values = dict(pairs)
     mapper = ActivationTierMapper()
@@ -66,8 +75,11 @@ def best(made: Made, fill: bool, budget: int) -> float:
 
 
 def compare(sets: int, seed: int) -> dict[str, Any]:
-    """Return, per budget, the mean share of the best possible value that a plan keeps, and the worst one."""
-    shares: dict[str, dict[int, list[float]]] = {name: {budget: [] for budget in BUDGETS} for name in PLANS}
+    """Return, per budget, the mean share of the best possible value that a plan keeps, and the
+    worst one."""
+    shares: dict[str, dict[int, list[float]]] = {
+        name: {budget: [] for budget in BUDGETS} for name in PLANS
+    }
     better = 0
     for number in range(sets):
         if number % 10 == 0:
@@ -78,19 +90,24 @@ def compare(sets: int, seed: int) -> dict[str, Any]:
                 made_plan = plan(made, fill, budget)
                 most = best(made, fill, budget)
                 if made_plan.over_budget or not most > 0:
-                    raise SystemExit(f"a plan does not fit {budget} tokens: not what is to be measured")
+                    raise SystemExit(
+                        f"a plan does not fit {budget} tokens: not what is to be measured"
+                    )
                 shares[name][budget].append(made_plan.value / most)
                 better += made_plan.value > most * (1 + 1e-9)
     return {
         "sets": sets,
-        "mean": {name: {b: sum(v) / len(v) for b, v in found.items()} for name, found in shares.items()},
+        "mean": {
+            name: {b: sum(v) / len(v) for b, v in found.items()} for name, found in shares.items()
+        },
         "worst": {name: {b: min(v) for b, v in found.items()} for name, found in shares.items()},
         "better_than_best": better,
     }
 
 
 def growth(numbers: Sequence[int], seed: int) -> dict[str, dict[int, dict[str, float]]]:
-    """Seconds of processor time to plan so many behaviors into a tenth of the tokens they would take: best of five."""
+    """Seconds of processor time to plan so many behaviors into a tenth of the tokens they would
+    take: best of five."""
     grown: dict[str, dict[int, dict[str, float]]] = {name: {} for name in PLANS}
     for number in numbers:
         say(f"growth: {number:,} behaviors")
@@ -114,7 +131,9 @@ def judge(values: dict[str, Any], grown: dict[str, dict[int, dict[str, float]]])
     targets = [Target("plans better than the best there is", values["better_than_best"], at_most=0)]
     for name, found in grown.items():
         steepest = max(b["seconds"] / a["seconds"] for a, b in pairwise(found.values()))
-        targets.append(Target(f"{name}: times the time for ten times the behaviors", steepest, at_most=15))
+        targets.append(
+            Target(f"{name}: times the time for ten times the behaviors", steepest, at_most=15)
+        )
     most = max(each["evaluated"] for each in grown["lowest-first"].values())
     targets.append(Target("lowest-first: demotions looked at per behavior", most, at_most=4))
     return targets
@@ -124,7 +143,9 @@ def print_values(values: dict[str, Any]) -> None:
     """Print what a plan keeps of what could be kept."""
     head = ["", *(f"{budget:,}" for budget in BUDGETS)]
     for what in ("mean", "worst"):
-        lines = [[name, *(f"{found[b]:.1%}" for b in BUDGETS)] for name, found in values[what].items()]
+        lines = [
+            [name, *(f"{found[b]:.1%}" for b in BUDGETS)] for name, found in values[what].items()
+        ]
         title = f"Value kept of the best possible, {what} of {values['sets']} sets of {BEHAVIORS} behaviors, by budget"
         table(title, head, lines, [])
 
@@ -132,13 +153,20 @@ def print_values(values: dict[str, Any]) -> None:
 def print_growth(grown: dict[str, dict[int, dict[str, float]]]) -> None:
     """Print how time grows with the number of behaviors."""
     numbers = list(next(iter(grown.values())))
-    head = ["", *(f"{n:,}" for n in numbers), *(f"{b / a:g} x" for a, b in pairwise(numbers)), "looked at"]
+    head = [
+        "",
+        *(f"{n:,}" for n in numbers),
+        *(f"{b / a:g} x" for a, b in pairwise(numbers)),
+        "looked at",
+    ]
     lines = []
     for name, found in grown.items():
         each = [1e6 * found[n]["seconds"] / n for n in numbers]
         times = [found[b]["seconds"] / found[a]["seconds"] for a, b in pairwise(numbers)]
         looked = max(one["evaluated"] for one in found.values())
-        lines.append([name, *(f"{v:.1f}" for v in each), *(f"{v:.1f}" for v in times), f"{looked:.2f}"])
+        lines.append(
+            [name, *(f"{v:.1f}" for v in each), *(f"{v:.1f}" for v in times), f"{looked:.2f}"]
+        )
     title = (
         "Growth: microseconds per behavior to plan all into a tenth of their tokens, times the time for a tenth of\n"
         "them, and changes of tier looked at per behavior"

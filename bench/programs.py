@@ -1,4 +1,5 @@
-"""The programs that brim is compared with, as ``scripts/bench`` installs them: from npm, and Claude Code."""
+"""The programs that brim is compared with, as ``scripts/bench`` installs them: from npm, and Claude
+Code."""
 
 from __future__ import annotations
 
@@ -29,14 +30,22 @@ class Program:
     def version(self) -> str | None:
         """The installed version, or None if it isn't here."""
         about = NODE / self.package / "package.json"
-        return str(json.loads(about.read_text(encoding="utf-8"))["version"]) if about.exists() else None
+        return (
+            str(json.loads(about.read_text(encoding="utf-8"))["version"])
+            if about.exists()
+            else None
+        )
 
 
 CCUSAGE_18 = Program("ccusage 18", "ccusage-18", "dist/index.js", ("node",))
-CCUSAGE = Program("ccusage 20", "@ccusage/ccusage-linux-x64", "bin/ccusage")  # what its launcher for Node starts
+CCUSAGE = Program(
+    "ccusage 20", "@ccusage/ccusage-linux-x64", "bin/ccusage"
+)  # what its launcher for Node starts
 CCSTATUSLINE = Program("ccstatusline", "ccstatusline", "dist/ccstatusline.js", ("node",))
 BUN = Program("bun", "@oven/bun-linux-x64", "bin/bun")
-CLAUDE_MEM = Program("claude-mem", "claude-mem", "plugin/scripts/worker-service.cjs", tuple(BUN.command))
+CLAUDE_MEM = Program(
+    "claude-mem", "claude-mem", "plugin/scripts/worker-service.cjs", tuple(BUN.command)
+)
 
 
 def present(*programs: Program) -> dict[str, Program]:

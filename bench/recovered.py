@@ -1,10 +1,12 @@
-"""What brim gives back after a compaction, before the agent needs it: ``python bench/recovered.py [--json FILE]``.
+"""What brim gives back after a compaction, before the agent needs it: ``python bench/recovered.py
+[--json FILE]``.
 
-Plays the sessions of ``bench/compactions`` with brim's real hook functions, called as the client calls them. Of the
-files and commands that a compaction dropped and the session used again later: how many had been told before? A search
-directly before such a use is saved if what it looked for had been told before. Summaries are fixed, although brim's
-hooks ask for better ones. The second table adds files and commands that are used once, since real sessions look at
-much that they never need again. Exits with 1 if a target is missed.
+Plays the sessions of ``bench/compactions`` with brim's real hook functions, called as the client
+calls them. Of the files and commands that a compaction dropped and the session used again later:
+how many had been told before? A search directly before such a use is saved if what it looked for
+had been told before. Summaries are fixed, although brim's hooks ask for better ones. The second
+table adds files and commands that are used once, since real sessions look at much that they never
+need again. Exits with 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class Outcome:
     searches: int = 0
     """Searches directly before such a use."""
     saved: int = 0
-    """Those of them that looked for something that had been told before: requests that need not be made."""
+    """Those of them that looked for something that had been told before: requests that need not be
+    made."""
     saved_tokens: int = 0
     """What these requests took, prompt and result."""
     told_tokens: int = 0
@@ -71,7 +74,10 @@ class Sitting:
         open_store(str(self.home / "brim.db")).close()
         self.transcript = folder / f"{script.session}.jsonl"
         self.environ = {"HOME": str(folder), "BRIM_HOME": str(self.home), "PATH": "/usr/bin:/bin"}
-        self.environ |= {"CLAUDE_PROJECT_DIR": str(self.project), "GEMINI_SESSION_ID": script.session}
+        self.environ |= {
+            "CLAUDE_PROJECT_DIR": str(self.project),
+            "GEMINI_SESSION_ID": script.session,
+        }
         self.now = float(FIRST)
         self.told: list[str] = []
         """What the agent was told so far."""
@@ -79,7 +85,11 @@ class Sitting:
     def hook(self, event: str, **data: Any) -> None:
         """Call a hook as the client does."""
         self.now += 1
-        about = {"session_id": self.script.session, "transcript_path": str(self.transcript), "cwd": str(self.project)}
+        about = {
+            "session_id": self.script.session,
+            "transcript_path": str(self.transcript),
+            "cwd": str(self.project),
+        }
         sent = {**about, "hook_event_name": event, **data}
         said = answer_to(event, self.script.client, sent, self.environ, now=self.now)
         if said.startswith("{"):
@@ -92,7 +102,10 @@ class Sitting:
         self.hook("SessionStart", source="startup")
         for writer, step, (tool, given, answer) in play(self.script, self.transcript, self.project):
             if step is not None and step.kind == "you":
-                self.hook("BeforeAgent" if self.script.client == "gemini" else "UserPromptSubmit", prompt=step.text)
+                self.hook(
+                    "BeforeAgent" if self.script.client == "gemini" else "UserPromptSubmit",
+                    prompt=step.text,
+                )
             heard.append(Moment(step, "\n".join(self.told), writer.tokens))
             if step is None:
                 writer.compact()
@@ -101,8 +114,14 @@ class Sitting:
                 self._call(writer, step, tool, given, answer)
         return heard
 
-    def _call(self, writer: Writer, step: Step, tool: str, given: dict[str, Any], answer: str) -> None:
-        about: dict[str, Any] = {"tool_name": tool, "tool_input": given, "tool_use_id": f"call-{self.now}"}
+    def _call(
+        self, writer: Writer, step: Step, tool: str, given: dict[str, Any], answer: str
+    ) -> None:
+        about: dict[str, Any] = {
+            "tool_name": tool,
+            "tool_input": given,
+            "tool_use_id": f"call-{self.now}",
+        }
         if self.script.client == "gemini":
             self._model(writer.tokens)
             self.hook("BeforeTool", **about)
@@ -113,13 +132,22 @@ class Sitting:
         if step.failed and self.script.client == "claude":
             self.hook("PostToolUseFailure", **about, error=answer, is_interrupt=False)
         else:
-            response = {"stdout": answer, "stderr": ""} if self.script.client == "claude" else answer
+            response = (
+                {"stdout": answer, "stderr": ""} if self.script.client == "claude" else answer
+            )
             self.hook("PostToolUse", **about, tool_response=response)
 
     def _model(self, tokens: int) -> None:
-        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 40, "totalTokenCount": tokens + 40}
+        usage = {
+            "promptTokenCount": tokens,
+            "candidatesTokenCount": 40,
+            "totalTokenCount": tokens + 40,
+        }
         self.hook("PreCompress", trigger="auto")
-        data = {"llm_request": {"model": "gemini-2.5-pro"}, "llm_response": {"usageMetadata": usage}}
+        data = {
+            "llm_request": {"model": "gemini-2.5-pro"},
+            "llm_response": {"usageMetadata": usage},
+        }
         self.hook("AfterModel", **data)
 
     def _compact(self, writer: Writer) -> None:
@@ -147,7 +175,9 @@ def judge(script: Script, folder: Path) -> Outcome:
         ratio.take(event)
     (compaction,) = reader.finish()
     above = f"{sitting.project}/"  # Gemini CLI doesn't write down where it works
-    again = [item for item in compaction.items if item.turns or item.back in ("read", "changed", "run")]
+    again = [
+        item for item in compaction.items if item.turns or item.back in ("read", "changed", "run")
+    ]
     waiting = {(item.kind, item.text.removeprefix(above)) for item in again}
     at = next(place for place, moment in enumerate(heard) if moment.step is None)
     before = len(heard[at].told)
@@ -157,7 +187,11 @@ def judge(script: Script, folder: Path) -> Outcome:
 
     last = heard[at]
     for moment in heard[at + 1 :]:
-        outcome.told_tokens += ratio.tokens(len(moment.told) - before, "") if moment.step and moment.step.is_call else 0
+        outcome.told_tokens += (
+            ratio.tokens(len(moment.told) - before, "")
+            if moment.step and moment.step.is_call
+            else 0
+        )
         for thing in sorted(waiting & set(things_of(moment.step))):
             waiting.discard(thing)
             outcome.needed.append(list(thing))
@@ -166,7 +200,9 @@ def judge(script: Script, folder: Path) -> Outcome:
                 saved = was_told(thing, last)
                 outcome.searches += 1
                 outcome.saved += saved
-                outcome.saved_tokens += (last.prompt + ratio.tokens(len(last.step.answer), "")) * saved
+                outcome.saved_tokens += (
+                    last.prompt + ratio.tokens(len(last.step.answer), "")
+                ) * saved
         last = moment
     return outcome
 
@@ -177,7 +213,10 @@ def things_of(step: Step | None) -> list[Thing]:
         return []
     if step.kind == "run":
         told = told_in(step.text)
-        return [("command", told.command), *[("file", path) for path in (*told.shown, *told.changed)]]
+        return [
+            ("command", told.command),
+            *[("file", path) for path in (*told.shown, *told.changed)],
+        ]
     return [("file", step.text)]
 
 
@@ -200,7 +239,14 @@ def show(title: str, found: list[Outcome]) -> list[int]:
     head = ["session", "client", *COLUMNS]
     rows = []
     for each in found:
-        counts = [len(each.needed), len(each.given), each.searches, each.saved, each.saved_tokens, each.told_tokens]
+        counts = [
+            len(each.needed),
+            len(each.given),
+            each.searches,
+            each.saved,
+            each.saved_tokens,
+            each.told_tokens,
+        ]
         rows.append([each.name, each.client, *[f"{count:,}" for count in counts]])
     sums = [sum(int(row[at].replace(",", "")) for row in rows) for at in range(2, len(head))]
     table(title, head, [*rows, ["all", "", *[f"{count:,}" for count in sums]]], [])
@@ -210,7 +256,9 @@ def show(title: str, found: list[Outcome]) -> list[int]:
 def main() -> int:
     """Measure, print, and return the exit status."""
     parser = arguments(__doc__, quick="only the sessions as they are written")
-    parser.add_argument("--more", type=int, default=10, metavar="N", help="files and commands to add (default: 10)")
+    parser.add_argument(
+        "--more", type=int, default=10, metavar="N", help="files and commands to add (default: 10)"
+    )
     parser.add_argument("--missed", action="store_true", help="also list what wasn't given back")
     options = parser.parse_args()
     print(this_machine())
@@ -222,12 +270,25 @@ def main() -> int:
         sums = show(f"Dropped files and commands that were used again, {name}", found)
         share = sums[1] / sums[0]
         targets.append(Target(f"given back first, {name}", share, at_least=LEAST))
-        rows.append([name, *(f"{each:,}" for each in sums[:2]), f"{share:.0%}", *(f"{each:,}" for each in sums[2:])])
+        rows.append(
+            [
+                name,
+                *(f"{each:,}" for each in sums[:2]),
+                f"{share:.0%}",
+                *(f"{each:,}" for each in sums[2:]),
+            ]
+        )
         for each in found if options.missed else ():
-            print(f"  {each.name}:", *[": ".join(it) for it in each.needed if it not in each.given], sep="\n    ")
+            print(
+                f"  {each.name}:",
+                *[": ".join(it) for it in each.needed if it not in each.given],
+                sep="\n    ",
+            )
     numbers = {"sets": {name: [asdict(each) for each in found] for name, found in sets.items()}}
     head = measured(options, f"{len(sets['as written'])} sessions")
-    tables = {"recovered": head + markdown(["", "used again", "given back first", "", *COLUMNS[2:]], rows)}
+    tables = {
+        "recovered": head + markdown(["", "used again", "given back first", "", *COLUMNS[2:]], rows)
+    }
     return finish(options, numbers, targets, tables)
 
 

@@ -1,9 +1,11 @@
-"""Which rules an agent knows when it acts: ``python bench/relevance.py [FOLDER] [--unseen] [--json FILE]``.
+"""Which rules an agent knows when it acts: ``python bench/relevance.py [FOLDER] [--unseen] [--json
+FILE]``.
 
-Each labelled situation is played through the hooks, each in a process of its own: a session begins, files are read, a
-prompt is typed. What the agent was told by then is compared with the labels. Next to it: the whole rule file, the rules
-that Claude Code would load by ``paths:``, rules by chance, and BM25 over the prompt, all within the same tokens. A
-second table has the order of the rules alone (nDCG@5). Progress goes to standard error.
+Each labelled situation is played through the hooks, each in a process of its own: a session begins,
+files are read, a prompt is typed. What the agent was told by then is compared with the labels. Next
+to it: the whole rule file, the rules that Claude Code would load by ``paths:``, rules by chance,
+and BM25 over the prompt, all within the same tokens. A second table has the order of the rules
+alone (nDCG@5). Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ class Score:
     situations: int = 0
 
     def add(self, told: set[str], labels: dict[str, str], tokens: int) -> None:
-        """Count one situation: the ids that were *told* whole, its *labels*, and what the text took."""
+        """Count one situation: the ids that were *told* whole, its *labels*, and what the text
+        took."""
         must = {id for id, label in labels.items() if label == "must"}
         self.must += len(must)
         self.must_told += len(must & told)
@@ -88,9 +91,15 @@ class Score:
 def main() -> int:
     """Measure, print, and return the exit status."""
     parser = arguments(__doc__, quick="only the default budgets")
-    parser.add_argument("folder", nargs="?", type=Path, help="projects to play (default: the development set)")
-    parser.add_argument("--unseen", action="store_true", help="play the set that is kept for the end")
-    parser.add_argument("--no-files", action="store_true", help="start and prompt only: no file is read before")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, help="projects to play (default: the development set)"
+    )
+    parser.add_argument(
+        "--unseen", action="store_true", help="play the set that is kept for the end"
+    )
+    parser.add_argument(
+        "--no-files", action="store_true", help="start and prompt only: no file is read before"
+    )
     options = parser.parse_args()
     folder = options.folder or LABELLED / ("unseen" if options.unseen else "development")
     projects = load(folder)
@@ -116,13 +125,19 @@ def main() -> int:
     title = f"{count} situations in {places} projects, {sum(len(each.rules) for each in projects)} rules"
     table(title, ["", "must told", "of use", "rules told", "tokens", "silent"], rows, [])
     rankings = {name: ranking(projects, order) for name, order in RANKINGS.items()}
-    table("the first five rules for a prompt", ["", "nDCG@5"], [[name, f"{v:.2f}"] for name, v in rankings.items()], [])
+    table(
+        "the first five rules for a prompt",
+        ["", "nDCG@5"],
+        [[name, f"{v:.2f}"] for name, v in rankings.items()],
+        [],
+    )
     found["nDCG@5"] = rankings
     return finish(options, found, [])
 
 
 def load(folder: Path) -> list[Project]:
-    """Return the labelled projects of *folder*; one without situations only competes when all are in one store."""
+    """Return the labelled projects of *folder*; one without situations only competes when all are
+    in one store."""
     found = []
     for path in sorted(folder.glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -160,7 +175,7 @@ def joined(projects: list[Project]) -> Project:
     return Project("all", tuple(rules), tuple(situations))
 
 
-# Through the hooks ------------------------------------------------------------------------------------------------
+# Through the hooks --------------------------------------------------------------------------------
 
 
 def play(projects: list[Project], start: int, dynamic: int) -> Score:
@@ -175,7 +190,11 @@ def play(projects: list[Project], start: int, dynamic: int) -> Score:
                 told = [hook(place, environ, number, "SessionStart", source="startup")]
                 for path in each.get("files", ()):
                     given = {"file_path": str(place / "project" / path)}
-                    told.append(hook(place, environ, number, "PreToolUse", tool_name="Read", tool_input=given))
+                    told.append(
+                        hook(
+                            place, environ, number, "PreToolUse", tool_name="Read", tool_input=given
+                        )
+                    )
                 told.append(hook(place, environ, number, "UserPromptSubmit", prompt=each["prompt"]))
                 text = "".join(told)
                 score.add(whole_in(text, project.rules), each["labels"], tokens_of(text))
@@ -197,7 +216,12 @@ def prepare(place: Path, rules: tuple[Behavior, ...], start: int, dynamic: int) 
 
 def hook(place: Path, environ: dict[str, str], number: int, event: str, **fields: Any) -> str:
     """Return what the hook says to the model at *event*."""
-    said = {"session_id": f"s-{number}", "cwd": str(place / "project"), "hook_event_name": event, "model": "gpt-5"}
+    said = {
+        "session_id": f"s-{number}",
+        "cwd": str(place / "project"),
+        "hook_event_name": event,
+        "model": "gpt-5",
+    }
     done = subprocess.run(
         [sys.executable, "-c", HOOK, event, "claude"],
         input=json.dumps({**said, **fields}),
@@ -222,10 +246,14 @@ def tokens_of(text: str) -> int:
     return counter(text)
 
 
-# The others -------------------------------------------------------------------------------------------------------
+# The others ---------------------------------------------------------------------------------------
 
 
-def peer(projects: list[Project], choose: Callable[[Project, Situation], list[Behavior]], room: int | None) -> Score:
+def peer(
+    projects: list[Project],
+    choose: Callable[[Project, Situation], list[Behavior]],
+    room: int | None,
+) -> Score:
     """Tell the rules that *choose* puts first, as many as *room* tokens hold."""
     score = Score()
     for project in projects:
@@ -251,10 +279,15 @@ def by_chance(project: Project, situation: Situation) -> list[Behavior]:
 
 
 def by_paths(project: Project, situation: Situation) -> list[Behavior]:
-    """Return what ``.claude/rules`` with ``paths:`` loads: rules without a path, then those of the open files."""
+    """Return what ``.claude/rules`` with ``paths:`` loads: rules without a path, then those of the
+    open files."""
     paths = {rule.id: dict(rule.inferred.conditions).get("file", ()) for rule in project.rules}
     files = situation.get("files", ())
-    met = [rule for rule in project.rules if any(matches(file, each) for each in paths[rule.id] for file in files)]
+    met = [
+        rule
+        for rule in project.rules
+        if any(matches(file, each) for each in paths[rule.id] for file in files)
+    ]
     return [*met, *(rule for rule in project.rules if not paths[rule.id])]
 
 
@@ -289,7 +322,9 @@ RANKINGS = {"brim": by_brim, "BM25": by_bm25, "by chance": by_chance}
 GAIN = {"must": 2, "helpful": 1}
 
 
-def ranking(projects: list[Project], order: Callable[[Project, Situation], list[Behavior]]) -> float:
+def ranking(
+    projects: list[Project], order: Callable[[Project, Situation], list[Behavior]]
+) -> float:
     """Return the mean nDCG@5 of *order*: 1 if the rules that are needed most come first."""
     values = []
     for project in projects:

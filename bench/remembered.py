@@ -1,10 +1,12 @@
-"""What a model knows after a compaction, in the real Claude Code: ``python bench/remembered.py [--json FILE]``.
+"""What a model knows after a compaction, in the real Claude Code: ``python bench/remembered.py
+[--json FILE]``.
 
-A session reads and writes files and runs commands; then the provider refuses the prompt as too long, and Claude Code
-compacts with a summary that names only some of them. Which of the others does the model read right after that, and one
-step later: with Claude Code alone, with brim, and with claude-mem? claude-mem lets a model write down what happened.
-Here that model answers from this machine, at once, and writes down every path and command: no model can do better.
-Claude Code and claude-mem run as they do for their users; nothing leaves the machine. Exits with 1 if a target is
+A session reads and writes files and runs commands; then the provider refuses the prompt as too
+long, and Claude Code compacts with a summary that names only some of them. Which of the others does
+the model read right after that, and one step later: with Claude Code alone, with brim, and with
+claude-mem? claude-mem lets a model write down what happened. Here that model answers from this
+machine, at once, and writes down every path and command: no model can do better. Claude Code and
+claude-mem run as they do for their users; nothing leaves the machine. Exits with 1 if a target is
 missed.
 """
 
@@ -34,11 +36,40 @@ from programs import BUN, CLAUDE_MEM, NODE, present
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
 READ = [
-    *(f"src/{name}.py" for name in ("billing/retry", "billing/webhook", "orders/cart", "orders/totals", "auth/tokens")),
-    *("tests/test_retry.py", "tests/test_cart.py", "docs/refunds.md", "config/queues.toml", "migrations/0042.sql"),
+    *(
+        f"src/{name}.py"
+        for name in (
+            "billing/retry",
+            "billing/webhook",
+            "orders/cart",
+            "orders/totals",
+            "auth/tokens",
+        )
+    ),
+    *(
+        "tests/test_retry.py",
+        "tests/test_cart.py",
+        "docs/refunds.md",
+        "config/queues.toml",
+        "migrations/0042.sql",
+    ),
 ]
-WRITTEN = ["src/billing/backoff.py", "src/billing/limits.py", "tests/test_backoff.py", "docs/backoff.md"]
-TARGETS = ("test-billing", "migrate", "lint", "test-orders", "show-queues", "refunds-report", "bench-retry", "smoke")
+WRITTEN = [
+    "src/billing/backoff.py",
+    "src/billing/limits.py",
+    "tests/test_backoff.py",
+    "docs/backoff.md",
+]
+TARGETS = (
+    "test-billing",
+    "migrate",
+    "lint",
+    "test-orders",
+    "show-queues",
+    "refunds-report",
+    "bench-retry",
+    "smoke",
+)
 RUN = [f"make {each}" for each in TARGETS]
 SUMMARIZED = ["src/billing/retry.py", "src/billing/backoff.py", "tests/test_retry.py", RUN[0]]
 SUMMARY = f"The retry helper of the billing webhook waits now. Done so far: {', '.join(SUMMARIZED)}. Next: the limits."
@@ -90,11 +121,16 @@ def main() -> int:
         for name, each in found.items()
     ]
     table("What the summary dropped and the next request has", head, rows, [])
-    versions = {"Claude Code": version_of(), **{name: str(CLAUDE_MEM.version) for name in found if name == THEIRS}}
+    versions = {
+        "Claude Code": version_of(),
+        **{name: str(CLAUDE_MEM.version) for name in found if name == THEIRS},
+    }
     tables = {"compaction": measured(options, "one session", versions) + markdown(head, rows)}
     share = found[OURS].known[1] / len(DROPPED)
     targets = [Target("brim: share of what was dropped, one step later", share, at_least=0.7)]
-    return finish(options, {"after": {name: asdict(each) for name, each in found.items()}}, targets, tables)
+    return finish(
+        options, {"after": {name: asdict(each) for name, each in found.items()}}, targets, tables
+    )
 
 
 def play(setup: Callable[[Claude], Any]) -> After:
@@ -104,14 +140,18 @@ def play(setup: Callable[[Claude], Any]) -> After:
         for name in READ:
             world.write(name, f"# {Path(name).stem}\n" * 60)
         world.write("Makefile", "".join(f"{each}:\n\t@echo {each} passed\n" for each in TARGETS))
-        world.write("logs/app.log", "".join(f"request {at} took {at % 97} ms\n" for at in range(3_000)))
+        world.write(
+            "logs/app.log", "".join(f"request {at} took {at % 97} ms\n" for at in range(3_000))
+        )
         steps = [Call("Read", {"file_path": str(world.project / name)}) for name in READ]
         steps += [claude.write(world.project / name, "value = 1\n" * 30) for name in WRITTEN]
         steps += [claude.shell(command) for command in RUN]
         steps += [claude.shell(f"grep -n {at} logs/app.log") for at in range(LONG)]
         api.summary = SUMMARY
         api.will(*steps, lambda _: tool.settle() or Say("The retry helper waits now."))
-        ran = claude.ask("Make the retry helper of the billing webhook wait longer each time.", *tool.options)
+        ran = claude.ask(
+            "Make the retry helper of the billing webhook wait longer each time.", *tool.options
+        )
         if len(api.turns) != len(steps) + 1:
             raise SystemExit(f"{len(api.turns)} requests instead of {len(steps) + 1}\n{ran.told}")
         api.will(Overflow(), claude.shell("date"), Say())
@@ -153,7 +193,7 @@ def with_brim(claude: Claude) -> Iterator[Tool]:
     yield Tool()
 
 
-# claude-mem -------------------------------------------------------------------------------------------------------
+# claude-mem ---------------------------------------------------------------------------------------
 
 
 class ClaudeMem(Tool):
@@ -201,7 +241,9 @@ class ClaudeMem(Tool):
     def memory(self) -> float:
         pid = self._pid()
         status = Path(f"/proc/{pid}/status")
-        resident = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if pid and status.exists() else None
+        resident = (
+            re.search(r"VmRSS:\s+(\d+)", status.read_text()) if pid and status.exists() else None
+        )
         return int(resident[1]) / 1024 if resident else 0.0
 
     def _pid(self) -> int | None:
@@ -218,7 +260,11 @@ class _Observer(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         message = {"role": "assistant", "content": self.tool.answer(body)}
         usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
-        said = {"id": "1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage}
+        said = {
+            "id": "1",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": usage,
+        }
         content = json.dumps(said).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
@@ -250,7 +296,11 @@ def with_claude_mem(claude: Claude) -> Iterator[Tool]:
     }
     (data / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
     folder = str(Path(BUN.command[0]).parent)
-    world.environ |= {"PATH": f"{folder}{os.pathsep}{world.environ['PATH']}", "DO_NOT_TRACK": "1", **settings}
+    world.environ |= {
+        "PATH": f"{folder}{os.pathsep}{world.environ['PATH']}",
+        "DO_NOT_TRACK": "1",
+        **settings,
+    }
     try:
         yield tool
     finally:

@@ -1,7 +1,7 @@
 """What was measured, as aligned tables, as JSON, as a chart, and in the documentation.
 
-A page of the documentation has its figures between ``<!-- bench: NAME -->`` and ``<!-- end -->``. ``--write`` replaces
-them, so that nothing is copied by hand.
+A page of the documentation has its figures between ``<!-- bench: NAME -->`` and ``<!-- end -->``.
+``--write`` replaces them, so that nothing is copied by hand.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ LOAD = os.getloadavg()[0]
 
 
 def arguments(about: str | None, quick: str) -> argparse.ArgumentParser:
-    """Return the options that every benchmark has: *about* is its docstring, *quick* what ``--quick`` leaves out."""
+    """Return the options that every benchmark has: *about* is its docstring, *quick* what
+    ``--quick`` leaves out."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
-    parser.add_argument("--write", action="store_true", help="put the tables into README.md and docs")
+    parser.add_argument(
+        "--write", action="store_true", help="put the tables into README.md and docs"
+    )
     return parser
 
 
@@ -43,7 +46,9 @@ def finish(
     missed = print_targets(targets)
     if options.json:
         about = {"machine": this_machine(), "targets": [target.as_dict() for target in targets]}
-        options.json.write_text(json.dumps({**about, **numbers}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps({**about, **numbers}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
     if options.write:
         for name, text in (published or {}).items():
             publish(name, text)
@@ -66,22 +71,33 @@ def publish(name: str, text: str) -> None:
 
 
 def measured(
-    options: argparse.Namespace, how: str, versions: Mapping[str, str] | None = None, *, clock: bool = False
+    options: argparse.Namespace,
+    how: str,
+    versions: Mapping[str, str] | None = None,
+    *,
+    clock: bool = False,
 ) -> str:
-    """Say what a table was measured with: the command with its *options*, the programs with their *versions*, *how*.
+    """Say what a table was measured with: the command with its *options*, the programs with their
+    *versions*, *how*.
 
     If it has times on the *clock*, it also says whether the machine was busy.
     """
     command = f"scripts/bench {Path(sys.argv[0]).stem}{' --quick' * options.quick}"
     programs = ", ".join(
-        f"{name} {version}" for name, version in {"brim": brim.__version__, **(versions or {})}.items()
+        f"{name} {version}"
+        for name, version in {"brim": brim.__version__, **(versions or {})}.items()
     )
-    busy = f", busy with other work (load {LOAD:.0f})" if clock and (os.cpu_count() or 1) < LOAD else ""
+    busy = (
+        f", busy with other work (load {LOAD:.0f})"
+        if clock and (os.cpu_count() or 1) < LOAD
+        else ""
+    )
     return f"*`{command}`: {programs}; {how}; {this_machine()}{busy}.*\n\n"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table for the documentation, the first column to the left and the others to the right."""
+    """Return a table for the documentation, the first column to the left and the others to the
+    right."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
 
@@ -118,7 +134,8 @@ class Results:
         return found[1] if found else None
 
     def slowest(self, engine: str, labels: Iterable[str]) -> float | None:
-        """The most milliseconds that *engine* took for one of the pathological texts in *labels*; None if it raised."""
+        """The most milliseconds that *engine* took for one of the pathological texts in *labels*;
+        None if it raised."""
         times = [self.pathological[label][engine] for label in labels]
         return max((time for time in times if isinstance(time, float)), default=None)
 
@@ -157,30 +174,52 @@ class Target:
 
 def print_tables(results: Results) -> None:
     """Print one table for each question."""
-    print(f"{results.machine}\n" + ", ".join(f"{name} {version}" for name, version in results.versions.items()))
+    print(
+        f"{results.machine}\n"
+        + ", ".join(f"{name} {version}" for name, version in results.versions.items())
+    )
     for name, reason in results.absent.items():
         print(f"absent: {name} ({reason})")
     names = list(results.versions)
     absent = list(results.absent)
 
     rows = [[name, f"{value:.1f}"] for name, value in results.cold.items()]
-    table("Cold start: one exact count of 5 KB in a fresh process, ms over bare python -I", ["", "ms"], rows, absent)
+    table(
+        "Cold start: one exact count of 5 KB in a fresh process, ms over bare python -I",
+        ["", "ms"],
+        rows,
+        absent,
+    )
 
     rows = []
     for kind, found in results.throughput.items():
-        rows.append([kind, f"{found['tiktoken'][0]:.1f}", *(f"{found[n][1]:.2f}" for n in names if n != "tiktoken")])
+        rows.append(
+            [
+                kind,
+                f"{found['tiktoken'][0]:.1f}",
+                *(f"{found[n][1]:.2f}" for n in names if n != "tiktoken"),
+            ]
+        )
     head = ["", "tiktoken MB/s", *(name for name in names if name != "tiktoken")]
-    table("Throughput: tiktoken in MB/s, the others in times tiktoken (median of rounds)", head, rows, absent)
+    table(
+        "Throughput: tiktoken in MB/s, the others in times tiktoken (median of rounds)",
+        head,
+        rows,
+        absent,
+    )
 
     everyone = [*names, "brim.count()"]
     rows = [
-        [f"{length} characters", *(f"{found[n]:.1f}" for n in everyone)] for length, found in results.latency.items()
+        [f"{length} characters", *(f"{found[n]:.1f}" for n in everyone)]
+        for length, found in results.latency.items()
     ]
     table("Latency of a warm count, microseconds (median)", ["", *everyone], rows, absent)
 
     rows = []
     for label, timed in results.pathological.items():
-        rows.append([label, *(f"{v:.0f}" if isinstance(v := timed[n], float) else "raises" for n in names)])
+        rows.append(
+            [label, *(f"{v:.0f}" if isinstance(v := timed[n], float) else "raises" for n in names)]
+        )
     table("Pathological text, 1 MB each, ms", ["", *names], rows, absent)
 
     rows = [[label, f"{times:.1f}"] for label, times in results.growth.items()]
@@ -199,7 +238,8 @@ def print_tables(results: Results) -> None:
 
 
 def table(title: str, head: list[str], rows: list[list[str]], absent: list[str]) -> None:
-    """Print *rows* under *head*, the first column to the left and the others to the right, absent engines last."""
+    """Print *rows* under *head*, the first column to the left and the others to the right, absent
+    engines last."""
     if len(head) > 2:
         head = head + absent
         rows = [row + ["absent"] * len(absent) for row in rows]
@@ -217,7 +257,11 @@ def print_targets(targets: Sequence[Target]) -> int:
     """Print each promise, and return how many are missed."""
     print("\nTargets")
     for target in targets:
-        limit = f"at most {target.at_most:g}" if target.at_most is not None else f"at least {target.at_least:g}"
+        limit = (
+            f"at most {target.at_most:g}"
+            if target.at_most is not None
+            else f"at least {target.at_least:g}"
+        )
         value = "not measured" if target.value is None else f"{target.value:.2f}"
         print(f"{'met   ' if target.met else 'MISSED'}  {target.name}: {value} ({limit})")
     return sum(not target.met for target in targets)
@@ -230,12 +274,19 @@ def chart(results: Results, path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(13, 5.2), width_ratios=(2, 3), layout="constrained")
-    cold = sorted(((ms, name) for name, ms in results.cold.items() if not name.startswith("bare")), reverse=True)
+    figure, (left, right) = pyplot.subplots(
+        1, 2, figsize=(13, 5.2), width_ratios=(2, 3), layout="constrained"
+    )
+    cold = sorted(
+        ((ms, name) for name, ms in results.cold.items() if not name.startswith("bare")),
+        reverse=True,
+    )
     colours = ["#1f6f54" if name.startswith("brim") else "#b4b9bf" for _, name in cold]
     bars = left.barh([name for _, name in cold], [ms for ms, _ in cold], color=colours)
     left.bar_label(bars, fmt="%.0f", padding=3)
-    left.set_title("Cold start: one exact count of 5 KB\nms over bare python -I, less is better", loc="left")
+    left.set_title(
+        "Cold start: one exact count of 5 KB\nms over bare python -I, less is better", loc="left"
+    )
     left.margins(x=0.12)
 
     kinds = [

@@ -1,4 +1,5 @@
-"""Behaviors to plan with: rules as people write them, their activations and their costs, made from a seed."""
+"""Behaviors to plan with: rules as people write them, their activations and their costs, made from
+a seed."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from brim.tokens import counter_for
 
 ENCODING = "o200k_base"
 TEXTS = 1_000
-"""How many different texts there are; above that they repeat, so that making them takes no longer than planning."""
+"""How many different texts there are; above that they repeat, so that making them takes no longer
+than planning."""
 KINDS = {"directive": 45, "procedure": 20, "preference": 20, "workflow": 5, "episodic": 10}
 CONSTRAINTS = 2
 """However much is learned, only a few things are forbidden."""
@@ -24,7 +26,18 @@ NOTED = 0.05
 Pairs = list[tuple[str, float]]
 Made = tuple[list[Behavior], Pairs, StoredCosts]
 
-VERBS = ("Use", "Prefer", "Never use", "Always run", "Check", "Keep", "Do not edit", "Write", "Wait for", "Look at")
+VERBS = (
+    "Use",
+    "Prefer",
+    "Never use",
+    "Always run",
+    "Check",
+    "Keep",
+    "Do not edit",
+    "Write",
+    "Wait for",
+    "Look at",
+)
 THINGS = (
     "`uv` for packages",
     "the fixtures in `tests/conftest.py`",
@@ -62,7 +75,8 @@ CODE = "```sh\nuv run pytest -x --lf\nuv run ruff check src tests\n```"
 
 @cache
 def _texts() -> tuple[tuple[str, str], ...]:
-    """Return rules as people write them, each with its one-liner: mostly a sentence or two, sometimes half a page."""
+    """Return rules as people write them, each with its one-liner: mostly a sentence or two,
+    sometimes half a page."""
     rng = random.Random(1)
     found = []
     for _ in range(TEXTS):

@@ -1,7 +1,9 @@
-"""Tokens of tool schemas, against what OpenAI's API reported: ``python bench/schemas.py [--json FILE]``.
+"""Tokens of tool schemas, against what OpenAI's API reported: ``python bench/schemas.py [--json
+FILE]``.
 
-The requests and their counts are published (``tests/tokens/messages/tool_counts.json`` names the sources). Everyone
-counts the whole request: messages, tools and the choice of a tool. Exits with 1 if a target is missed.
+The requests and their counts are published (``tests/tokens/messages/tool_counts.json`` names the
+sources). Everyone counts the whole request: messages, tools and the choice of a tool. Exits with 1
+if a target is missed.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ def litellm_count() -> Count:
 
 
 def langchain_count() -> Count:
-    """Return LangChain's ``count_tokens_approximately``, which its middleware uses unless it's given another."""
+    """Return LangChain's ``count_tokens_approximately``, which its middleware uses unless it's
+    given another."""
     from langchain_core.messages import convert_to_messages
     from langchain_core.messages.utils import count_tokens_approximately
 
@@ -57,7 +60,8 @@ def langchain_count() -> Count:
 
 
 def tiktoken_count() -> Count:
-    """Return the way of most scripts: tiktoken over the JSON, and three tokens around each message."""
+    """Return the way of most scripts: tiktoken over the JSON, and three tokens around each
+    message."""
     import tiktoken
 
     def count(request: Request) -> int:
@@ -93,12 +97,22 @@ def main() -> int:
         errors = {name: errors_of(start(), requests) for name, (_, start) in PEERS.items()}
     head = ["", "exact", "mean error", "worst"]
     rows = [
-        [name, f"{each.count(0)} of {len(each)}", f"{statistics.mean(map(abs, each)):.1%}", f"{worst(each):+.1%}"]
+        [
+            name,
+            f"{each.count(0)} of {len(each)}",
+            f"{statistics.mean(map(abs, each)):.1%}",
+            f"{worst(each):+.1%}",
+        ]
         for name, each in errors.items()
     ]
     table("Requests with tools, against the counts that the API reported", head, rows, [])
-    versions = {name: importlib.metadata.version(name) for name, _ in PEERS.values() if name != "brim"}
-    tables = {"schemas": measured(options, f"{len(requests)} published counts", versions) + markdown(head, rows)}
+    versions = {
+        name: importlib.metadata.version(name) for name, _ in PEERS.values() if name != "brim"
+    }
+    tables = {
+        "schemas": measured(options, f"{len(requests)} published counts", versions)
+        + markdown(head, rows)
+    }
     targets = [Target("brim: mean error", statistics.mean(map(abs, errors["brim"])), at_most=MOST)]
     return finish(options, {"errors": errors}, targets, tables)
 

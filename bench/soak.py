@@ -1,9 +1,11 @@
-"""A long run in a short time: ``python bench/soak.py [--calls N] [--agents N] [--here] [--json FILE]``.
+"""A long run in a short time: ``python bench/soak.py [--calls N] [--agents N] [--here] [--json
+FILE]``.
 
-Agents work at once, in a few projects, and call the hooks that ``brim init`` put into their settings, while a person
-learns rules, and lets limits be reached and raises them. Every 200th hook is killed (SIGKILL). At the end everything
-that brim keeps must be sound and of bounded size, and every line of the log one that is explained here. Exits with 1 if
-something isn't. With ``--here``, this interpreter's brim is used; otherwise a wheel is built and installed.
+Agents work at once, in a few projects, and call the hooks that ``brim init`` put into their
+settings, while a person learns rules, and lets limits be reached and raises them. Every 200th hook
+is killed (SIGKILL). At the end everything that brim keeps must be sound and of bounded size, and
+every line of the log one that is explained here. Exits with 1 if something isn't. With ``--here``,
+this interpreter's brim is used; otherwise a wheel is built and installed.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ MOST_BYTES = {
     ".context": (1_200, 500_000),
     "other": (0, 12_000_000),
 }
-"""The most that brim may keep of each kind: bytes per call (``state``: per agent), and bytes on top of that.
+"""The most that brim may keep of each kind: bytes per call (``state``: per agent), and bytes on top
+of that.
 
 ``projects`` are copies of projects' rules, ``.brim`` the projects' own stores.
 """
@@ -95,14 +98,29 @@ class Outcome:
 def main() -> int:
     """Run it, print what happened, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=20_000, help="calls of hooks and the status line (default: 20000)")
+    parser.add_argument(
+        "--calls",
+        type=int,
+        default=20_000,
+        help="calls of hooks and the status line (default: 20000)",
+    )
     parser.add_argument("--agents", type=int, default=20, help="agents at work (default: 20)")
-    parser.add_argument("--client", choices=[each.name for each in CLIENTS], help="only agents of this one")
-    parser.add_argument("--at-once", type=int, default=2 * (os.cpu_count() or 1), help="hooks that run at once")
-    parser.add_argument("--kill-every", type=int, default=KILLED, help="kill one of so many calls (default: 200)")
+    parser.add_argument(
+        "--client", choices=[each.name for each in CLIENTS], help="only agents of this one"
+    )
+    parser.add_argument(
+        "--at-once", type=int, default=2 * (os.cpu_count() or 1), help="hooks that run at once"
+    )
+    parser.add_argument(
+        "--kill-every", type=int, default=KILLED, help="kill one of so many calls (default: 200)"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--here", action="store_true", help="use this interpreter's brim, without a wheel")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="work in this new folder and keep it")
+    parser.add_argument(
+        "--here", action="store_true", help="use this interpreter's brim, without a wheel"
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="work in this new folder and keep it"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -112,16 +130,30 @@ def main() -> int:
         soak = Soak(root, python, options)
         done = soak.run()
     print(this_machine())
-    figures = {name: value for name, value in asdict(done).items() if isinstance(value, int | float)}
+    figures = {
+        name: value for name, value in asdict(done).items() if isinstance(value, int | float)
+    }
     table(
-        "What happened", ["", ""], [[name, f"{value:,.2f}".removesuffix(".00")] for name, value in figures.items()], []
+        "What happened",
+        ["", ""],
+        [[name, f"{value:,.2f}".removesuffix(".00")] for name, value in figures.items()],
+        [],
     )
-    table("What brim keeps, bytes", ["", ""], [[name, f"{size:,}"] for name, size in done.sizes.items()], [])
-    table("Lines of the log", ["", ""], [[why, f"{number:,}"] for why, number in done.log.items()], [])
+    table(
+        "What brim keeps, bytes",
+        ["", ""],
+        [[name, f"{size:,}"] for name, size in done.sizes.items()],
+        [],
+    )
+    table(
+        "Lines of the log", ["", ""], [[why, f"{number:,}"] for why, number in done.log.items()], []
+    )
     for problem in done.problems:
         print(f"WRONG: {problem}")
     if options.json:
-        options.json.write_text(json.dumps({"machine": this_machine(), **asdict(done)}, indent=1) + "\n", "utf-8")
+        options.json.write_text(
+            json.dumps({"machine": this_machine(), **asdict(done)}, indent=1) + "\n", "utf-8"
+        )
     return 1 if done.problems else 0
 
 
@@ -131,9 +163,13 @@ class Soak:
     def __init__(self, root: Path, python: str, options: argparse.Namespace) -> None:
         self.root, self.python, self.options = root, python, options
         self.home, self.brim_home = root / "home", root / "home" / ".brim"
-        self.projects = [root / f"project-{number}" for number in range(min(PROJECTS, options.agents))]
+        self.projects = [
+            root / f"project-{number}" for number in range(min(PROJECTS, options.agents))
+        ]
         names = ("HOME", "PATH", "LANG")
-        self.environ = {name: os.environ[name] for name in names if name in os.environ} | {"HOME": str(self.home)}
+        self.environ = {name: os.environ[name] for name in names if name in os.environ} | {
+            "HOME": str(self.home)
+        }
         self.done, self.lock = Outcome(), threading.Lock()
         self.slots = threading.Semaphore(options.at_once)
         self.rng, self.took = random.Random(options.seed), [0.1]
@@ -155,7 +191,9 @@ class Soak:
         self.prepare()
         clients = [each for each in CLIENTS if self.options.client in (None, each.name)]
         agents: list[Agent] = [
-            clients[number % len(clients)](self.home, self.projects[number % len(self.projects)], random.Random(number))
+            clients[number % len(clients)](
+                self.home, self.projects[number % len(self.projects)], random.Random(number)
+            )
             for number in range(self.options.agents)
         ]
         began, over = time.monotonic(), threading.Event()
@@ -172,21 +210,39 @@ class Soak:
                 self.call(agent, call)
         self.done.seconds = round(time.monotonic() - began, 1)
         say("soak: looking at what is left")
-        for check in (self.look_at_agents, self.look_at_stores, self.look_at_money, self.look_at_memory):
+        for check in (
+            self.look_at_agents,
+            self.look_at_stores,
+            self.look_at_money,
+            self.look_at_memory,
+        ):
             check(agents)
-        for look in (self.look_at_log, self.look_at_sizes, self.look_at_leftovers, self.look_at_doctor):
+        for look in (
+            self.look_at_log,
+            self.look_at_sizes,
+            self.look_at_leftovers,
+            self.look_at_doctor,
+        ):
             look()
         return self.done
 
     def prepare(self) -> None:
-        """Install brim for every client, as a person does, and read the commands that the clients will run."""
-        for folder in (*(self.home / f".{each.name}" for each in CLIENTS), *(each / ".git" for each in self.projects)):
+        """Install brim for every client, as a person does, and read the commands that the clients
+        will run."""
+        for folder in (
+            *(self.home / f".{each.name}" for each in CLIENTS),
+            *(each / ".git" for each in self.projects),
+        ):
             folder.mkdir(parents=True)
         for project in self.projects:
             (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
         agents = [word for each in CLIENTS for word in ("--agent", each.name)]
         self.brim("init", "--yes", *agents)
-        for name, file in (("claude", "settings.json"), ("codex", "hooks.json"), ("gemini", "settings.json")):
+        for name, file in (
+            ("claude", "settings.json"),
+            ("codex", "hooks.json"),
+            ("gemini", "settings.json"),
+        ):
             settings = json.loads((self.home / f".{name}" / file).read_text(encoding="utf-8"))
             for event, groups in settings["hooks"].items():
                 self.commands[name, event] = groups[0]["hooks"][0]["command"]
@@ -200,10 +256,17 @@ class Soak:
         """Run a command as the person does; a failure is a problem."""
         command = [str(Path(self.python).with_name("brim")), *words, "--json"]
         ran = subprocess.run(
-            command, env=self.environ, cwd=at or self.projects[0], capture_output=True, check=False, timeout=120
+            command,
+            env=self.environ,
+            cwd=at or self.projects[0],
+            capture_output=True,
+            check=False,
+            timeout=120,
         )
         if ran.returncode:
-            self.wrong(f"brim {shlex.join(words)}: {ran.returncode} {(ran.stderr or ran.stdout).decode()[-400:]}")
+            self.wrong(
+                f"brim {shlex.join(words)}: {ran.returncode} {(ran.stderr or ran.stdout).decode()[-400:]}"
+            )
         found: dict[str, Any] = json.loads(ran.stdout) if ran.stdout.strip() else {}
         return found
 
@@ -213,19 +276,23 @@ class Soak:
             if len(self.done.problems) < 100:
                 self.done.problems.append(problem)
 
-    # What happens -------------------------------------------------------------------------------------------------
+    # What happens ---------------------------------------------------------------------------------
 
     def person(self, over: threading.Event) -> None:
         """Learn rules all along."""
         while not over.wait(0.05):
-            if self.done.calls / self.options.calls * min(50, max(2, self.options.calls // 40)) > self.done.rules:
+            if (
+                self.done.calls / self.options.calls * min(50, max(2, self.options.calls // 40))
+                > self.done.rules
+            ):
                 number = self.done.rules = self.done.rules + 1
                 scope = ("--user",) if number % 3 == 0 else ()
                 text = f"When {self.rng.choice(('testing', 'deploying', 'reviewing'))} part {number}, say so first."
                 self.brim("learn", *scope, text, at=self.projects[number % len(self.projects)])
 
     def change_limits(self) -> None:
-        """Twice set a limit that is reached already, and raise it a while later; nobody works meanwhile."""
+        """Twice set a limit that is reached already, and raise it a while later; nobody works
+        meanwhile."""
         with self.changing:
             while self.plans and self.done.calls >= self.plans[0][0]:
                 self.brim("limit", *self.plans.pop(0)[1])
@@ -233,13 +300,20 @@ class Soak:
     def work(self, agent: Agent) -> None:
         """Let *agent* work until its share of the calls is made."""
         try:
-            share, made, steps, compacted = self.options.calls // self.options.agents, 0, agent.steps(), 0
+            share, made, steps, compacted = (
+                self.options.calls // self.options.agents,
+                0,
+                agent.steps(),
+                0,
+            )
             call = next(steps)
             while made < share:
                 answer = self.call(agent, call, may_die=True)
                 made += 1
                 call = steps.send(answer)
-                if call.event == agent.prompt_event and made > share * (compacted + 1) / (COMPACTIONS + 1):
+                if call.event == agent.prompt_event and made > share * (compacted + 1) / (
+                    COMPACTIONS + 1
+                ):
                     compacted += 1
                     made += self.compact(agent)
             for _ in range(compacted, COMPACTIONS):
@@ -255,7 +329,11 @@ class Soak:
         """Run a hook as the client does; return what it said, None if it was killed."""
         self.change_limits()
         command = self.commands[agent.name, call.event]
-        environ = {**self.environ, "CLAUDE_PROJECT_DIR": str(agent.project)} if agent.name == "claude" else self.environ
+        environ = (
+            {**self.environ, "CLAUDE_PROJECT_DIR": str(agent.project)}
+            if agent.name == "claude"
+            else self.environ
+        )
         with self.lock:
             self.done.calls += 1
             number = self.done.calls
@@ -264,7 +342,9 @@ class Soak:
             self.owed -= dies
             moment = self.rng.uniform(0, statistics.median(self.took)) if dies else PATIENCE
         if number % 500 == 0:
-            say(f"soak: {number:,} calls, {self.done.kills} killed, {len(self.done.problems)} problems")
+            say(
+                f"soak: {number:,} calls, {self.done.kills} killed, {len(self.done.problems)} problems"
+            )
         with self.slots:
             began = time.monotonic()
             process = subprocess.Popen(
@@ -292,8 +372,11 @@ class Soak:
         self.note(agent, call, process.returncode, out, errors, took)
         return out.decode("utf-8", "replace")
 
-    def note(self, agent: Agent, call: Call, code: int, out: bytes, errors: bytes, took: float) -> None:
-        """Check one answer: exit code 0, nothing on standard error, and nothing or what the client can read."""
+    def note(
+        self, agent: Agent, call: Call, code: int, out: bytes, errors: bytes, took: float
+    ) -> None:
+        """Check one answer: exit code 0, nothing on standard error, and nothing or what the client
+        can read."""
         with self.lock:
             self.took = [*self.took[-99:], took]
             self.done.answers += bool(out)
@@ -305,10 +388,11 @@ class Soak:
             except ValueError:
                 self.wrong(f"{call.event} {agent.name}: not JSON: {out[:200]!r}")
 
-    # What is left -------------------------------------------------------------------------------------------------
+    # What is left ---------------------------------------------------------------------------------
 
     def look_at_agents(self, agents: list[Agent]) -> None:
-        """Add up what the agents did; each must have compacted, and the limits must have held some."""
+        """Add up what the agents did; each must have compacted, and the limits must have held
+        some."""
         self.done.requests = sum(agent.requests for agent in agents)
         self.done.dollars = round(sum(agent.spent for agent in agents) / 1e6, 2)
         self.done.held = sum(agent.held for agent in agents)
@@ -322,7 +406,10 @@ class Soak:
 
     def look_at_stores(self, _: list[Agent]) -> None:
         """Let SQLite and brim check every database."""
-        for path in (self.brim_home / "brim.db", *(each / ".brim" / "brim.db" for each in self.projects)):
+        for path in (
+            self.brim_home / "brim.db",
+            *(each / ".brim" / "brim.db" for each in self.projects),
+        ):
             with open_store(str(path), create=False) as store:
                 for problem in (*store.database.problems(), *store.check()):
                     self.wrong(f"{path.relative_to(self.root)}: {problem}")
@@ -348,40 +435,57 @@ class Soak:
         if days != spent:
             self.wrong(f"the ledger adds up to {days}, the session files to {spent}")
         with closing(sqlite3.connect(path)) as database:
-            (left,) = database.execute("SELECT count(*) FROM reservations WHERE state = 'open'").fetchone()
-            sums = dict(database.execute("SELECT scope, spent FROM spend_scopes WHERE scope NOT LIKE '%/%'"))
+            (left,) = database.execute(
+                "SELECT count(*) FROM reservations WHERE state = 'open'"
+            ).fetchone()
+            sums = dict(
+                database.execute("SELECT scope, spent FROM spend_scopes WHERE scope NOT LIKE '%/%'")
+            )
         if left:
             self.wrong(f"{left} reservations are open")
         usage = self.brim("usage")["total"]
         if (usage["requests"], usage["cost"]) != (self.done.requests, spent):
-            self.wrong(f"brim usage has {usage['requests']} requests for {usage['cost']}, not {spent}")
+            self.wrong(
+                f"brim usage has {usage['requests']} requests for {usage['cost']}, not {spent}"
+            )
         if sum(sums.values()) != spent:
             self.wrong(f"the projects add up to {sum(sums.values())}, the session files to {spent}")
 
     def look_at_memory(self, agents: list[Agent]) -> None:
-        """Compare each journal with what was typed, and what is shown with what the journal renders again."""
+        """Compare each journal with what was typed, and what is shown with what the journal renders
+        again."""
         for agent in agents:
             writer = ScratchWriter(agent.project, session=agent.session, claim=False)
             journal = Journal(str(Path(writer.folder) / "journal.jsonl"))
             found = Counter(
-                entry.text for entry in journal.refresh() if entry.kind == "human" and entry.session == agent.session
+                entry.text
+                for entry in journal.refresh()
+                if entry.kind == "human" and entry.session == agent.session
             )
             where = f"{agent.name} {agent.session} in {Path(writer.folder).relative_to(self.root)}"
             missing = [text for text in agent.asked if found[text] != 1]
             if missing:
                 what = ", ".join(f"{text!r} {found[text]} times" for text in missing[:3])
-                self.wrong(f"{where}: {len(missing)} of {len(agent.asked)} prompts aren't there once: {what}")
+                self.wrong(
+                    f"{where}: {len(missing)} of {len(agent.asked)} prompts aren't there once: {what}"
+                )
             if others := set(found) - {*agent.asked, *agent.refused}:
                 self.wrong(f"{where}: nobody typed {sorted(others)[:3]}")
             if journal.broken > self.done.kills:
                 self.wrong(f"{where}: {journal.broken} lines can't be read")
             if changed := writer.rebuild():
-                self.wrong(f"{where}: the journal renders other files than there are: {', '.join(changed)}")
+                self.wrong(
+                    f"{where}: the journal renders other files than there are: {', '.join(changed)}"
+                )
 
     def look_at_log(self) -> None:
         """Explain every line of the log."""
         folder = self.brim_home / "log"
-        lines = [line for path in folder.glob("*") for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [
+            line
+            for path in folder.glob("*")
+            for line in path.read_text(encoding="utf-8").splitlines()
+        ]
         for line in lines:
             why = next((why for pattern, why in EXPLAINED.items() if re.search(pattern, line)), "")
             if why:
@@ -406,13 +510,19 @@ class Soak:
                 self.wrong(f"{name}: {sizes[name]:,} bytes, more than {most:,}")
 
     def look_at_leftovers(self) -> None:
-        """Look for processes and locks that are left, and for more unfinished files than killed hooks."""
+        """Look for processes and locks that are left, and for more unfinished files than killed
+        hooks."""
         for entry in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
-                if str(self.brim_home).encode() in (entry / "cmdline").read_bytes() and int(entry.name) != os.getpid():
+                if (
+                    str(self.brim_home).encode() in (entry / "cmdline").read_bytes()
+                    and int(entry.name) != os.getpid()
+                ):
                     self.wrong(f"process {entry.name} is still there")
         unfinished = []
-        for path in (each for folder in (self.brim_home, *self.projects) for each in files_in(folder)):
+        for path in (
+            each for folder in (self.brim_home, *self.projects) for each in files_in(folder)
+        ):
             if path.name.endswith(".tmp") or path.name.startswith(".tmp-"):
                 unfinished.append(path)
             if path.name.endswith(".lock"):

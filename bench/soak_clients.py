@@ -1,8 +1,10 @@
-"""Agents for ``soak.py``: each writes its session file as its client does, and says which hooks the client would call.
+"""Agents for ``soak.py``: each writes its session file as its client does, and says which hooks the
+client would call.
 
-An agent works through turns: a prompt, calls of tools with a request before each, an answer. Now and then a call fails,
-a sub-agent works (Claude Code), or the window is compacted. An agent remembers what it was asked and what its requests
-cost, which is what brim's memory and ledger must hold at the end.
+An agent works through turns: a prompt, calls of tools with a request before each, an answer. Now
+and then a call fails, a sub-agent works (Claude Code), or the window is compacted. An agent
+remembers what it was asked and what its requests cost, which is what brim's memory and ledger must
+hold at the end.
 """
 
 from __future__ import annotations
@@ -25,8 +27,22 @@ WORK = """
     rename the config loader|write tests for the invoice export|the login page flickers|deploy the staging cluster
     the cache is never invalidated|move the migrations to SQL files|explain the flaky upload test
 """
-FILES = ("src/app/api.py", "src/app/parser.py", "web/login.ts", "infra/main.tf", "docs/setup.md", "tests/test_api.py")
-COMMANDS = ("pytest -q", "npm install", "git push --force", "make lint", "rg TODO src", "docker compose up -d")
+FILES = (
+    "src/app/api.py",
+    "src/app/parser.py",
+    "web/login.ts",
+    "infra/main.tf",
+    "docs/setup.md",
+    "tests/test_api.py",
+)
+COMMANDS = (
+    "pytest -q",
+    "npm install",
+    "git push --force",
+    "make lint",
+    "rg TODO src",
+    "docker compose up -d",
+)
 
 
 class Call(NamedTuple):
@@ -72,7 +88,8 @@ class Agent:
         raise NotImplementedError
 
     def write_request(self, used: Tokens, call: tuple[str, str, dict[str, Any]] | None) -> None:
-        """Write an answer of the model that took *used*, with a *call* (id, name, input) or a text."""
+        """Write an answer of the model that took *used*, with a *call* (id, name, input) or a
+        text."""
         raise NotImplementedError
 
     def write_result(self, id: str, text: str, *, failed: bool) -> None:
@@ -99,13 +116,19 @@ class Agent:
 
     def said(self, event: str, **own: Any) -> Call:
         """Return the call of *event* with what every message has."""
-        here = {"session_id": self.session, "transcript_path": str(self.path), "cwd": str(self.project)}
+        here = {
+            "session_id": self.session,
+            "transcript_path": str(self.path),
+            "cwd": str(self.project),
+        }
         return Call(event, {**here, "hook_event_name": event, **own})
 
     def request(self, call: tuple[str, str, dict[str, Any]] | None = None) -> None:
         """Make a request to the model: it costs money."""
         used = Tokens(
-            input=self.rng.randint(5, 900), cache_read=self.rng.randint(1, 90) * 1000, output=self.rng.randint(20, 800)
+            input=self.rng.randint(5, 900),
+            cache_read=self.rng.randint(1, 90) * 1000,
+            output=self.rng.randint(20, 800),
         )
         self.pay(used)
         self.write_request(used, call)
@@ -141,7 +164,9 @@ class Agent:
             yield from self.tool()
         yield from self.extras()
         self.request()
-        yield self.said(self.stopped, prompt=text, stop_hook_active=False, last_assistant_message="Done.")
+        yield self.said(
+            self.stopped, prompt=text, stop_hook_active=False, last_assistant_message="Done."
+        )
 
     def tool(self) -> Steps:
         """Call a tool, which fails now and then."""
@@ -155,7 +180,9 @@ class Agent:
             self.write_result(id, "Held by a hook.", failed=True)
             return
         failed = self.rng.random() < 0.2
-        output = "error: it does not work\n" * 4 if failed else "12 passed\n" * self.rng.randint(1, 60)
+        output = (
+            "error: it does not work\n" * 4 if failed else "12 passed\n" * self.rng.randint(1, 60)
+        )
         self.write_result(id, output, failed=failed)
         yield self.answered(call, output, failed=failed)
 
@@ -165,17 +192,23 @@ class Agent:
         return self.rng.choice(
             [
                 ("Bash", {"command": f"{self.rng.choice(COMMANDS)} # {self.number}"}),
-                ("Edit", {"file_path": path, "old_string": "a = 1", "new_string": f"a = {self.number}"}),
+                (
+                    "Edit",
+                    {"file_path": path, "old_string": "a = 1", "new_string": f"a = {self.number}"},
+                ),
                 ("Read", {"file_path": path}),
             ]
         )
 
     def answered(self, call: dict[str, Any], output: str, *, failed: bool) -> Call:
         """Return the call after a tool."""
-        return self.said(self.after, **call, tool_response=f"Exit code: {int(failed)}\nOutput:\n{output}")
+        return self.said(
+            self.after, **call, tool_response=f"Exit code: {int(failed)}\nOutput:\n{output}"
+        )
 
     def ends(self) -> Iterator[Call]:
-        """Return the last calls: the end of a turn, in which everything is settled, and of the session."""
+        """Return the last calls: the end of a turn, in which everything is settled, and of the
+        session."""
         yield self.said(self.stopped, stop_hook_active=False)
         yield self.said("SessionEnd", reason="exit")
 
@@ -186,12 +219,26 @@ class Claude(Agent):
     name, model = "claude", "claude-sonnet-4-5"
 
     def file(self, home: Path) -> Path:
-        return home / ".claude" / "projects" / str(self.project).replace("/", "-") / f"{self.session}.jsonl"
+        return (
+            home
+            / ".claude"
+            / "projects"
+            / str(self.project).replace("/", "-")
+            / f"{self.session}.jsonl"
+        )
 
     def line(self, kind: str, path: Path | None = None, **own: Any) -> None:
         """Add a line of Claude Code."""
-        where = {"type": kind, "sessionId": self.session, "isSidechain": path is not None, "cwd": str(self.project)}
-        self.append({**where, "uuid": f"u-{self.session[:8]}-{self.next()}", "timestamp": _now(), **own}, path)
+        where = {
+            "type": kind,
+            "sessionId": self.session,
+            "isSidechain": path is not None,
+            "cwd": str(self.project),
+        }
+        self.append(
+            {**where, "uuid": f"u-{self.session[:8]}-{self.next()}", "timestamp": _now(), **own},
+            path,
+        )
 
     def write_prompt(self, text: str) -> None:
         self.line("user", message={"role": "user", "content": text})
@@ -203,8 +250,18 @@ class Claude(Agent):
         if call is not None:
             block = {"type": "tool_use", "id": call[0], "name": call[1], "input": call[2]}
         id = f"{self.session[:8]}_{self.next()}"
-        usage = {"input_tokens": used.input, "cache_read_input_tokens": used.cache_read, "output_tokens": used.output}
-        message = {"id": f"msg_{id}", "role": "assistant", "model": self.model, "usage": usage, "content": [block]}
+        usage = {
+            "input_tokens": used.input,
+            "cache_read_input_tokens": used.cache_read,
+            "output_tokens": used.output,
+        }
+        message = {
+            "id": f"msg_{id}",
+            "role": "assistant",
+            "model": self.model,
+            "usage": usage,
+            "content": [block],
+        }
         self.line("assistant", path, message=message, requestId=f"req_{id}")
 
     def write_result(self, id: str, text: str, *, failed: bool) -> None:
@@ -213,8 +270,14 @@ class Claude(Agent):
 
     def answered(self, call: dict[str, Any], output: str, *, failed: bool) -> Call:
         if failed:
-            return self.said("PostToolUseFailure", **call, error=f"Exit code 1\n{output}", is_interrupt=False)
-        return self.said("PostToolUse", **call, tool_response={"stdout": output, "stderr": "", "interrupted": False})
+            return self.said(
+                "PostToolUseFailure", **call, error=f"Exit code 1\n{output}", is_interrupt=False
+            )
+        return self.said(
+            "PostToolUse",
+            **call,
+            tool_response={"stdout": output, "stderr": "", "interrupted": False},
+        )
 
     def extras(self) -> Steps:
         yield self.status()
@@ -231,19 +294,31 @@ class Claude(Agent):
     def status(self) -> Call:
         """Return the call of the status line."""
         used = self.rng.randint(10, 190) * 1000
-        window = {"context_window_size": 200_000, "total_input_tokens": used, "used_percentage": used // 2000}
+        window = {
+            "context_window_size": 200_000,
+            "total_input_tokens": used,
+            "used_percentage": used // 2000,
+        }
         usage = {"input_tokens": 10, "output_tokens": 300, "cache_read_input_tokens": used - 10}
         own = {
             "model": {"id": self.model, "display_name": "Sonnet 4.5"},
             "workspace": {"current_dir": str(self.project), "project_dir": str(self.project)},
-            "context_window": {**window, "current_usage": {**usage, "cache_creation_input_tokens": 0}},
+            "context_window": {
+                **window,
+                "current_usage": {**usage, "cache_creation_input_tokens": 0},
+            },
         }
         return Call(STATUS, self.said(STATUS, **own).said)
 
     def compact(self) -> Steps:
         yield self.said("PreCompact", trigger="auto", custom_instructions=None)
         metadata = {"trigger": "auto", "preTokens": 180_000, "postTokens": 9_000}
-        self.line("system", subtype="compact_boundary", compactMetadata=metadata, content="Conversation compacted")
+        self.line(
+            "system",
+            subtype="compact_boundary",
+            compactMetadata=metadata,
+            content="Conversation compacted",
+        )
         summary = "This session is being continued. The parser was fixed."
         self.line("user", isCompactSummary=True, message={"role": "user", "content": summary})
         yield self.said("PostCompact", trigger="auto", compact_summary=summary)
@@ -257,10 +332,20 @@ class Codex(Agent):
     name, model = "codex", "gpt-5"
 
     def file(self, home: Path) -> Path:
-        return home / ".codex" / "sessions" / "2026" / "11" / "16" / f"rollout-2026-11-16T10-00-00-{self.session}.jsonl"
+        return (
+            home
+            / ".codex"
+            / "sessions"
+            / "2026"
+            / "11"
+            / "16"
+            / f"rollout-2026-11-16T10-00-00-{self.session}.jsonl"
+        )
 
     def begin(self) -> None:
-        self.sums = dict.fromkeys(("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens"), 0)
+        self.sums = dict.fromkeys(
+            ("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens"), 0
+        )
         self.line("session_meta", id=self.session, cwd=str(self.project), cli_version="0.99.0")
         self.line("turn_context", model=self.model, cwd=str(self.project))
 
@@ -269,7 +354,12 @@ class Codex(Agent):
         self.append({"timestamp": _now(), "ordinal": self.next(), "type": kind, "payload": payload})
 
     def write_prompt(self, text: str) -> None:
-        self.line("response_item", type="message", role="user", content=[{"type": "input_text", "text": text}])
+        self.line(
+            "response_item",
+            type="message",
+            role="user",
+            content=[{"type": "input_text", "text": text}],
+        )
         self.line("event_msg", type="user_message", message=text)
 
     def write_request(self, used: Tokens, call: tuple[str, str, dict[str, Any]] | None) -> None:
@@ -278,9 +368,19 @@ class Codex(Agent):
             self.line("response_item", type="message", role="assistant", content=done)
         else:
             given = json.dumps(call[2])
-            self.line("response_item", type="function_call", call_id=call[0], name=call[1], arguments=given)
+            self.line(
+                "response_item",
+                type="function_call",
+                call_id=call[0],
+                name=call[1],
+                arguments=given,
+            )
         prompt = used.input + used.cache_read
-        usage = {"input_tokens": prompt, "cached_input_tokens": used.cache_read, "output_tokens": used.output}
+        usage = {
+            "input_tokens": prompt,
+            "cached_input_tokens": used.cache_read,
+            "output_tokens": used.output,
+        }
         usage["total_tokens"] = prompt + used.output
         self.sums = {key: self.sums[key] + usage[key] for key in self.sums}
         id = f"resp_{self.session[:8]}_{self.next()}"
@@ -295,7 +395,9 @@ class Codex(Agent):
         if name == "Bash":
             return "shell_command", given
         path = Path(given["file_path"]).relative_to(self.project)
-        return "apply_patch", {"input": f"*** Begin Patch\n*** Update File: {path}\n@@\n-a = 1\n+a = 2\n*** End Patch"}
+        return "apply_patch", {
+            "input": f"*** Begin Patch\n*** Update File: {path}\n@@\n-a = 1\n+a = 2\n*** End Patch"
+        }
 
     def compact(self) -> Steps:
         yield self.said("PreCompact", trigger="auto", turn_id="t")
@@ -312,10 +414,19 @@ class Gemini(Agent):
     prompt_event, before, after, stopped = "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"
 
     def file(self, home: Path) -> Path:
-        return home / ".gemini" / "tmp" / self.project.name / "chats" / f"session-{self.session[:8]}.jsonl"
+        return (
+            home
+            / ".gemini"
+            / "tmp"
+            / self.project.name
+            / "chats"
+            / f"session-{self.session[:8]}.jsonl"
+        )
 
     def begin(self) -> None:
-        self.append({"sessionId": self.session, "projectHash": "p", "startTime": _now(), "kind": "main"})
+        self.append(
+            {"sessionId": self.session, "projectHash": "p", "startTime": _now(), "kind": "main"}
+        )
         self.open: dict[str, Any] = {}
 
     def message(self, kind: str, **own: Any) -> dict[str, Any]:
@@ -327,17 +438,39 @@ class Gemini(Agent):
 
     def write_request(self, used: Tokens, call: tuple[str, str, dict[str, Any]] | None) -> None:
         prompt = used.input + used.cache_read
-        tokens = {"input": prompt, "cached": used.cache_read, "output": used.output, "thoughts": 0, "tool": 0}
-        said = self.message("gemini", model=self.model, tokens=tokens, content="" if call else "Done.")
+        tokens = {
+            "input": prompt,
+            "cached": used.cache_read,
+            "output": used.output,
+            "thoughts": 0,
+            "tool": 0,
+        }
+        said = self.message(
+            "gemini", model=self.model, tokens=tokens, content="" if call else "Done."
+        )
         if call is not None:
-            said["toolCalls"] = [{"id": call[0], "name": call[1], "args": call[2], "status": "executing"}]
+            said["toolCalls"] = [
+                {"id": call[0], "name": call[1], "args": call[2], "status": "executing"}
+            ]
         self.open = said
         self.append(said)
 
     def write_result(self, id: str, text: str, *, failed: bool) -> None:
         response = {"error": text} if failed else {"output": text}
-        result = [{"functionResponse": {"id": id, "name": self.open["toolCalls"][0]["name"], "response": response}}]
-        self.open["toolCalls"][0] |= {"status": "error" if failed else "success", "result": result, "timestamp": _now()}
+        result = [
+            {
+                "functionResponse": {
+                    "id": id,
+                    "name": self.open["toolCalls"][0]["name"],
+                    "response": response,
+                }
+            }
+        ]
+        self.open["toolCalls"][0] |= {
+            "status": "error" if failed else "success",
+            "result": result,
+            "timestamp": _now(),
+        }
         self.append(self.open)  # the same message again, as the client does
 
     def choose(self) -> tuple[str, dict[str, Any]]:
@@ -356,13 +489,21 @@ class Gemini(Agent):
 
     def model_call(self, tokens: int) -> Call:
         """Return the report of a request."""
-        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 40, "totalTokenCount": tokens + 40}
-        return self.said("AfterModel", llm_request={"model": self.model}, llm_response={"usageMetadata": usage})
+        usage = {
+            "promptTokenCount": tokens,
+            "candidatesTokenCount": 40,
+            "totalTokenCount": tokens + 40,
+        }
+        return self.said(
+            "AfterModel", llm_request={"model": self.model}, llm_response={"usageMetadata": usage}
+        )
 
     def compact(self) -> Steps:
         yield self.said("PreCompress", trigger="auto")
         yield self.model_call(900_000)
-        snapshot = self.message("user", content=[{"text": "<state_snapshot>The parser was fixed.</state_snapshot>"}])
+        snapshot = self.message(
+            "user", content=[{"text": "<state_snapshot>The parser was fixed.</state_snapshot>"}]
+        )
         self.append({"$set": {"messages": [snapshot], "lastUpdated": _now()}})
         yield self.said("PreCompress", trigger="auto")
         yield self.model_call(60_000)
@@ -377,7 +518,9 @@ def _is_refused(answer: str) -> bool:
     if not answer.startswith("{"):
         return False
     said = json.loads(answer)
-    refusal = said.get("decision") or said.get("hookSpecificOutput", {}).get("permissionDecision", "")
+    refusal = said.get("decision") or said.get("hookSpecificOutput", {}).get(
+        "permissionDecision", ""
+    )
     return refusal in ("block", "deny") or said.get("continue") is False
 
 

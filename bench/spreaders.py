@@ -1,8 +1,8 @@
 """The graphs that activation is measured on, and the same numbers by networkx and by scipy.
 
-The peers compute what ``brim.activation`` defines, in the way that somebody with these libraries would: the graph is
-prepared once, and each activation goes over all of it. A seed is brim's own for everyone, so that what is compared is
-how the graph is gone about.
+The peers compute what ``brim.activation`` defines, in the way that somebody with these libraries
+would: the graph is prepared once, and each activation goes over all of it. A seed is brim's own for
+everyone, so that what is compared is how the graph is gone about.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ Activate = Callable[[Context], dict[str, float]]
 
 
 def make(number: int, seed: int = 1) -> tuple[list[Behavior], list[Edge]]:
-    """Return so many behaviors in topics of twenty, with three edges each, most of them inside the topic."""
+    """Return so many behaviors in topics of twenty, with three edges each, most of them inside the
+    topic."""
     rng = random.Random(seed)
     behaviors = []
     for i in range(number):
@@ -62,13 +63,16 @@ def make(number: int, seed: int = 1) -> tuple[list[Behavior], list[Edge]]:
         kind = rng.choice(sorted(kinds))
         source, target = f"b-{one:06}", f"b-{other:06}"
         last = NOW - rng.uniform(0, 300) * HOUR if rng.random() < 0.7 else None
-        edges[source, target, kind] = Edge(source, target, kind, rng.uniform(0.1, 1), last_activated=last)
+        edges[source, target, kind] = Edge(
+            source, target, kind, rng.uniform(0.1, 1), last_activated=last
+        )
     return behaviors, list(edges.values())
 
 
 @dataclass(frozen=True)
 class Spreader:
-    """One way to compute activations: what it is called, the package it needs, and how its graph is prepared."""
+    """One way to compute activations: what it is called, the package it needs, and how its graph is
+    prepared."""
 
     name: str
     package: str
@@ -86,7 +90,9 @@ class Spreader:
 def prepare_brim(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activate:
     """Index the graph for brim."""
     graph = Graph(behaviors, edges)
-    return lambda context: {one.id: one.value for one in activate(graph, context, now=NOW) if one.value}
+    return lambda context: {
+        one.id: one.value for one in activate(graph, context, now=NOW) if one.value
+    }
 
 
 def prepare_networkx(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activate:
@@ -113,8 +119,19 @@ def prepare_networkx(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Ac
             best, taken = dict(values), dict.fromkeys(values, 0.0)
             for source, target, arc in part.edges(data=True):
                 if values[source] > 0:
-                    fresh = 1.0 if arc["last"] is None else math.exp(-0.01 * max(0.0, (NOW - arc["last"]) / HOUR))
-                    energy = values[source] * 0.85 * 0.7 * arc["weight"] * fresh / sums[arc["sign"]][source]
+                    fresh = (
+                        1.0
+                        if arc["last"] is None
+                        else math.exp(-0.01 * max(0.0, (NOW - arc["last"]) / HOUR))
+                    )
+                    energy = (
+                        values[source]
+                        * 0.85
+                        * 0.7
+                        * arc["weight"]
+                        * fresh
+                        / sums[arc["sign"]][source]
+                    )
                     if arc["sign"] > 0:
                         best[target] = max(best[target], energy)
                     else:
@@ -148,11 +165,14 @@ def prepare_scipy(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activ
     carried = 0.85 * 0.7 * weight * numpy.exp(-0.01 * idle)
 
     def matrix(chosen: Any) -> Any:
-        """Return receivers by givers, each arc with its share; two arcs between the same two on rows of their own."""
+        """Return receivers by givers, each arc with its share; two arcs between the same two on
+        rows of their own."""
         sums = numpy.bincount(source[chosen], weights=weight[chosen], minlength=len(nodes))
         shares = carried[chosen] / sums[source[chosen]]
         rows = numpy.arange(len(shares))
-        return sparse.csr_matrix((shares, (rows, source[chosen])), shape=(len(shares), len(nodes))), target[chosen]
+        return sparse.csr_matrix(
+            (shares, (rows, source[chosen])), shape=(len(shares), len(nodes))
+        ), target[chosen]
 
     def spread(context: Context) -> dict[str, float]:
         seeds = [_seed(node, context) for node in nodes]
@@ -168,9 +188,15 @@ def prepare_scipy(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activ
             values = numpy.maximum(0.0, best - taken)
         ranked = numpy.lexsort((ids, -values))[: int((values > 0).sum())]
         others = ranked[7:]
-        values[others] = numpy.maximum(0.0, values[others] - 0.15 * (values[ranked[:7]].sum() / 7 - values[others]))
+        values[others] = numpy.maximum(
+            0.0, values[others] - 0.15 * (values[ranked[:7]].sum() / 7 - values[others])
+        )
         squashed = 1 / (1 + numpy.exp(-10 * (values[ranked] - 0.3)))
-        return {str(ids[i]): float(value) for i, value in zip(ranked, squashed, strict=True) if value >= 0.05}
+        return {
+            str(ids[i]): float(value)
+            for i, value in zip(ranked, squashed, strict=True)
+            if value >= 0.05
+        }
 
     return spread
 
@@ -182,4 +208,7 @@ def _seed(node: Node, context: Context) -> float | None:
 
 
 BRIM = Spreader("brim", "brim", prepare_brim)
-PEERS = (Spreader("networkx", "networkx", prepare_networkx), Spreader("scipy.sparse", "scipy", prepare_scipy))
+PEERS = (
+    Spreader("networkx", "networkx", prepare_networkx),
+    Spreader("scipy.sparse", "scipy", prepare_scipy),
+)

@@ -1,10 +1,11 @@
-"""Makes a folder of Claude Code transcripts, the same for the same seed: what ``brim usage`` and its peer read.
+"""Makes a folder of Claude Code transcripts, the same for the same seed: what ``brim usage`` and
+its peer read.
 
-Shapes and proportions follow real ones. Most bytes are tool results, which the client writes twice (as the model sees
-them and as the client shows them); one answer of the model is several lines with the same usage; a resumed session
-begins with the lines of the one before; sub-agents have files of their own; some lines are the client's own
-(``<synthetic>``), and a few are torn. Prompts stay under 200,000 tokens and caches live five minutes, because the peer
-prices longer ones in another way.
+Shapes and proportions follow real ones. Most bytes are tool results, which the client writes twice
+(as the model sees them and as the client shows them); one answer of the model is several lines with
+the same usage; a resumed session begins with the lines of the one before; sub-agents have files of
+their own; some lines are the client's own (``<synthetic>``), and a few are torn. Prompts stay under
+200,000 tokens and caches live five minutes, because the peer prices longer ones in another way.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ TOOLS = ("Read", "Bash", "Grep", "Edit")
 
 
 def make(folder: Path, size: int, seed: int = 1) -> int:
-    """Write transcripts of about *size* bytes under *folder*``/projects``; return how many bytes there are."""
+    """Write transcripts of about *size* bytes under *folder*``/projects``; return how many bytes
+    there are."""
     rng = random.Random(seed)
-    texts = {kind: corpus.make(kind, 1_000_000, seed) for kind in ("python", "terminal", "logs", "english")}
+    texts = {
+        kind: corpus.make(kind, 1_000_000, seed)
+        for kind in ("python", "terminal", "logs", "english")
+    }
     written, before = 0, None
     while written < size:
         project = f"/home/user/project-{rng.randrange(PROJECTS)}"
@@ -95,22 +100,35 @@ class Session:
             "input_tokens": rng.randint(1, 12),
             "cache_creation_input_tokens": written,
             "cache_read_input_tokens": self._cached,
-            "cache_creation": {"ephemeral_5m_input_tokens": written, "ephemeral_1h_input_tokens": 0},
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": written,
+                "ephemeral_1h_input_tokens": 0,
+            },
             "output_tokens": rng.randint(30, 2_500),
             "service_tier": "standard",
         }
         self._cached += written
         blocks: list[dict[str, Any]] = []
         if rng.random() < 0.5:
-            thought = {"type": "thinking", "thinking": self._text("english", 700), "signature": self._hex(600)}
+            thought = {
+                "type": "thinking",
+                "thinking": self._text("english", 700),
+                "signature": self._hex(600),
+            }
             blocks.append(thought)
         if rng.random() < 0.6:
             blocks.append({"type": "text", "text": self._text("english", 300)})
         input = {"file_path": f"{self._project}/src/module_{rng.randrange(40)}.py"}
         if tool == "Edit":
-            input |= {"old_string": self._text("python", 600), "new_string": self._text("python", 700)}
+            input |= {
+                "old_string": self._text("python", 600),
+                "new_string": self._text("python", 700),
+            }
         if tool == "Bash":
-            input = {"command": self._text("terminal", 120), "description": self._text("english", 40)}
+            input = {
+                "command": self._text("terminal", 120),
+                "description": self._text("english", 40),
+            }
         blocks.append({"type": "tool_use", "id": call, "name": tool, "input": input})
         message, request = "msg_" + self._hex(24), "req_" + self._hex(24)
         for block in blocks:
@@ -133,20 +151,45 @@ class Session:
 
     def _result(self, tool: str, call: str, agent: str) -> str:
         size = min(30_000, int(self._rng.lognormvariate(7.9, 1.1)))
-        text = self._text({"Read": "python", "Edit": "python", "Grep": "logs"}.get(tool, "terminal"), size)
-        shown: dict[str, Any] = {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
+        text = self._text(
+            {"Read": "python", "Edit": "python", "Grep": "logs"}.get(tool, "terminal"), size
+        )
+        shown: dict[str, Any] = {
+            "stdout": text,
+            "stderr": "",
+            "interrupted": False,
+            "isImage": False,
+        }
         if tool in ("Read", "Edit"):
-            shown = {"type": "text", "file": {"filePath": "module.py", "content": text, "numLines": text.count("\n")}}
+            shown = {
+                "type": "text",
+                "file": {"filePath": "module.py", "content": text, "numLines": text.count("\n")},
+            }
         content = [{"tool_use_id": call, "type": "tool_result", "content": text}]
-        return self._line(agent, type="user", message={"role": "user", "content": content}, toolUseResult=shown)
+        return self._line(
+            agent, type="user", message={"role": "user", "content": content}, toolUseResult=shown
+        )
 
     def _prompt(self, agent: str = "") -> str:
-        return self._line(agent, type="user", message={"role": "user", "content": self._text("english", 200)})
+        return self._line(
+            agent, type="user", message={"role": "user", "content": self._text("english", 200)}
+        )
 
     def _synthetic(self) -> str:
-        usage = {"input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+        usage = {
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+        }
         content = [{"type": "text", "text": "No response requested."}]
-        message = {"id": self._uuid(), "model": "<synthetic>", "role": "assistant", "content": content, "usage": usage}
+        message = {
+            "id": self._uuid(),
+            "model": "<synthetic>",
+            "role": "assistant",
+            "content": content,
+            "usage": usage,
+        }
         return self._line(type="assistant", message=message)
 
     def _line(self, agent: str = "", **fields: Any) -> str:

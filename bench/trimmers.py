@@ -1,10 +1,11 @@
-"""Everyone who trims a history: OpenAI dicts in, OpenAI dicts out, called as its own documentation says for agents.
+"""Everyone who trims a history: OpenAI dicts in, OpenAI dicts out, called as its own documentation
+says for agents.
 
-Where a library takes a counter it gets brim's, so that differences are of the selection and not of the counting.
-LiteLLM has its own. Messages are converted before the clock starts, kept messages come back as the caller's own dicts,
-and a peer's counter is asked about those dicts: a peer is timed for its own work and for what it asks to be counted.
-Peers are imported when they are started, with telemetry and downloads switched off; an absent one is a row that says
-so.
+Where a library takes a counter it gets brim's, so that differences are of the selection and not of
+the counting. LiteLLM has its own. Messages are converted before the clock starts, kept messages
+come back as the caller's own dicts, and a peer's counter is asked about those dicts: a peer is
+timed for its own work and for what it asks to be counted. Peers are imported when they are started,
+with telemetry and downloads switched off; an absent one is a row that says so.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from brim.tokens import TokenCounter
 
 Message = dict[str, Any]
 Trim = Callable[[list[Message], int], tuple[list[Message], float]]
-"""Takes a history and the most tokens; returns what is left of it, and the seconds that the library took."""
+"""Takes a history and the most tokens; returns what is left of it, and the seconds that the library
+took."""
 
 PRICED = "claude-sonnet-4-5"
 """Whose prices decide where ``low="auto"`` is, and what a replayed conversation costs."""
@@ -48,9 +50,11 @@ class Trimmer:
     name: str
     package: str
     start: Callable[[TokenCounter], Trim]
-    """Returns the trimmer of one conversation, with its state if it has any; imports the library."""
+    """Returns the trimmer of one conversation, with its state if it has any; imports the
+    library."""
     every: int = 1
-    """Measured on one of so many cases only, so that a run ends; a prime, for limits come in fours to sevens."""
+    """Measured on one of so many cases only, so that a run ends; a prime, for limits come in fours
+    to sevens."""
 
     @property
     def ours(self) -> bool:
@@ -69,7 +73,8 @@ class Trimmer:
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what *call* returns, and the seconds of processor time it took: a busy machine slows other clocks."""
+    """Return what *call* returns, and the seconds of processor time it took: a busy machine slows
+    other clocks."""
     start = time.process_time()
     result = call()
     return result, time.process_time() - start
@@ -81,7 +86,9 @@ def _brim(make: Callable[[], Any], **options: Any) -> Callable[[TokenCounter], T
 
         def trim(messages: list[Message], target: int) -> tuple[list[Message], float]:
             pruned, seconds = timed(
-                lambda: pruner.prune(messages, target, counter=counter, provider="openai", **options)
+                lambda: pruner.prune(
+                    messages, target, counter=counter, provider="openai", **options
+                )
             )
             return list(pruned.messages), seconds
 
@@ -90,7 +97,9 @@ def _brim(make: Callable[[], Any], **options: Any) -> Callable[[TokenCounter], T
     return start
 
 
-def _langchain(start_on: str | Sequence[str], *, approximate: bool = False) -> Callable[[TokenCounter], Trim]:
+def _langchain(
+    start_on: str | Sequence[str], *, approximate: bool = False
+) -> Callable[[TokenCounter], Trim]:
     """LangChain's ``trim_messages`` as its guides show it for agents, beginning with *start_on*."""
 
     def start(counter: TokenCounter) -> Trim:
@@ -132,7 +141,10 @@ def _langchain_editing(counter: TokenCounter) -> Trim:
         kept = list(native)
 
         def written(some: Sequence[Any]) -> list[Message]:
-            return [own.get(id(each)) or {**messages[at], "content": each.content} for at, each in enumerate(some)]
+            return [
+                own.get(id(each)) or {**messages[at], "content": each.content}
+                for at, each in enumerate(some)
+            ]
 
         edit = ClearToolUsesEdit(trigger=target)
         count = lambda some: int(counter.count_messages(written(some)))  # noqa: E731 - what it takes
@@ -145,7 +157,9 @@ def _langchain_editing(counter: TokenCounter) -> Trim:
 def _litellm(_: TokenCounter) -> Trim:
     from litellm.utils import trim_messages
 
-    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # it logs what it catches, and returns the input
+    logging.getLogger("LiteLLM").setLevel(
+        logging.CRITICAL
+    )  # it logs what it catches, and returns the input
 
     def trim(messages: list[Message], target: int) -> tuple[list[Message], float]:
         trimmed, seconds = timed(lambda: trim_messages(messages, model="gpt-4o", max_tokens=target))
@@ -155,7 +169,8 @@ def _litellm(_: TokenCounter) -> Trim:
 
 
 def _pydantic_message(group: list[Message]) -> Any:
-    """Return dicts that pydantic-ai has as one message: an answer, prompts, or the results of calls."""
+    """Return dicts that pydantic-ai has as one message: an answer, prompts, or the results of
+    calls."""
     from pydantic_ai import messages as ai
 
     first = group[0]
@@ -167,20 +182,26 @@ def _pydantic_message(group: list[Message]) -> Any:
         said = [ai.TextPart(first["content"])] if first.get("content") else []
         return ai.ModelResponse([*said, *calls])
     if first["role"] == "tool":
-        return ai.ModelRequest([ai.ToolReturnPart("tool", each["content"], each["tool_call_id"]) for each in group])
+        return ai.ModelRequest(
+            [ai.ToolReturnPart("tool", each["content"], each["tool_call_id"]) for each in group]
+        )
     kinds: dict[str, Any] = {"system": ai.SystemPromptPart, "user": ai.UserPromptPart}
     return ai.ModelRequest([kinds[each["role"]](each["content"]) for each in group])
 
 
 def _harness(counter: TokenCounter) -> Trim:
-    """pydantic-ai-harness's sliding window, from the target down to half of it, as in its documentation."""
+    """pydantic-ai-harness's sliding window, from the target down to half of it, as in its
+    documentation."""
     from pydantic_ai_harness.compaction import SlidingWindowCompaction
 
     def trim(messages: list[Message], target: int) -> tuple[list[Message], float]:
         groups: list[list[Message]] = []
         for message in messages:
             before = groups[-1][-1]["role"] if groups else ""
-            if (before, message["role"]) in (("tool", "tool"), ("system", "user")):  # one request each in pydantic-ai
+            if (before, message["role"]) in (
+                ("tool", "tool"),
+                ("system", "user"),
+            ):  # one request each in pydantic-ai
                 groups[-1].append(message)
             else:
                 groups.append([message])
@@ -189,7 +210,9 @@ def _harness(counter: TokenCounter) -> Trim:
         if int(counter.count_messages(messages)) <= target:
             return messages, 0.0
         strategy: Any = SlidingWindowCompaction(
-            max_tokens=target, keep_tokens=target // 2, tokenizer=lambda text: int(counter.count(text))
+            max_tokens=target,
+            keep_tokens=target // 2,
+            tokenizer=lambda text: int(counter.count(text)),
         )
         kept, seconds = timed(lambda: asyncio.run(strategy.compact(native, SimpleNamespace())))
         written = [own.get(id(each)) or [_from_pydantic(each)] for each in kept]
@@ -201,7 +224,10 @@ def _harness(counter: TokenCounter) -> Trim:
 def _from_pydantic(message: Any) -> Message:
     """Return a message that the harness made: a system prompt that it kept."""
     text = "\n".join(str(part.content) for part in message.parts)
-    return {"role": "system" if message.parts[0].part_kind == "system-prompt" else "user", "content": text}
+    return {
+        "role": "system" if message.parts[0].part_kind == "system-prompt" else "user",
+        "content": text,
+    }
 
 
 class _HaystackCounter:
@@ -217,13 +243,17 @@ class _HaystackCounter:
     def read(self, messages: Sequence[Message]) -> list[Any]:
         """Return *messages* as Haystack's, remembered with their dicts."""
         native = [self._convert(message) for message in messages]
-        self._own |= {id(made): (made, message) for made, message in zip(native, messages, strict=True)}
+        self._own |= {
+            id(made): (made, message) for made, message in zip(native, messages, strict=True)
+        }
         return native
 
     def write(self, native: Sequence[Any]) -> list[Message]:
         """Return the caller's dicts, and for messages that Haystack made its own."""
         return [
-            self._own[id(message)][1] if id(message) in self._own else message.to_openai_dict_format()
+            self._own[id(message)][1]
+            if id(message) in self._own
+            else message.to_openai_dict_format()
             for message in native
         ]
 
@@ -233,7 +263,8 @@ class _HaystackCounter:
 
 
 def _haystack(**options: Any) -> Callable[[TokenCounter], Trim]:
-    """Haystack's compactor, given the target itself; None means that it leaves the history as it is."""
+    """Haystack's compactor, given the target itself; None means that it leaves the history as it
+    is."""
 
     def start(counter: TokenCounter) -> Trim:
         from haystack.hooks.compaction import SlidingWindowCompactor
@@ -252,16 +283,19 @@ def _haystack(**options: Any) -> Callable[[TokenCounter], Trim]:
 
 
 def _haystack_hook(counter: TokenCounter) -> Trim:
-    """Haystack's compactor in its hook, with the documented marks: from 0.7 of the window down to 0.4 of it.
+    """Haystack's compactor in its hook, with the documented marks: from 0.7 of the window down to
+    0.4 of it.
 
-    The target is where it must act, so it is 0.7 of the window. What was compacted stays compacted in the agent's
-    state: later calls bring only the messages that are new.
+    The target is where it must act, so it is 0.7 of the window. What was compacted stays compacted
+    in the agent's state: later calls bring only the messages that are new.
     """
     from haystack.components.agents.state import State
     from haystack.hooks.compaction import CompactionHook, SlidingWindowCompactor
 
     theirs = _HaystackCounter(counter)
-    state = State(schema={"context_tokens": {"type": int}}, data={"messages": [], "context_tokens": 0})
+    state = State(
+        schema={"context_tokens": {"type": int}}, data={"messages": [], "context_tokens": 0}
+    )
     seen = 0
 
     def trim(messages: list[Message], target: int) -> tuple[list[Message], float]:
@@ -282,9 +316,15 @@ TRIMMERS = (
     Trimmer("brim sliding window", "brim", _brim(SlidingWindowPruner)),
     Trimmer("brim summarize", "brim", _brim(SummarizePruner)),
     Trimmer("brim watermark 0.6", "brim", _brim(WatermarkPruner)),
-    Trimmer("brim watermark auto", "brim", _brim(lambda: WatermarkPruner(low="auto", prices=model(PRICED).price()))),
+    Trimmer(
+        "brim watermark auto",
+        "brim",
+        _brim(lambda: WatermarkPruner(low="auto", prices=model(PRICED).price())),
+    ),
     Trimmer("LangChain, starts on human", "langchain-core", _langchain("human")),
-    Trimmer("LangChain, approximate count", "langchain-core", _langchain("human", approximate=True)),
+    Trimmer(
+        "LangChain, approximate count", "langchain-core", _langchain("human", approximate=True)
+    ),
     Trimmer("LangChain, on human or ai", "langchain-core", _langchain(("human", "ai"))),
     Trimmer("LangChain, context editing", "langchain", _langchain_editing),
     Trimmer("pydantic-ai-harness", "pydantic-ai-harness", _harness),

@@ -1,7 +1,9 @@
-"""How fast ``brim ui`` starts and answers, and what it takes, with 1,000 sessions: python -m bench.ui [--quick]
+"""How fast ``brim ui`` starts and answers, and what it takes, with 1,000 sessions: python -m
+bench.ui [--quick]
 
-Targets: it listens within 0.5 s, the first page takes under 100 ms, and the process under 60 MB. Times are CPU times of
-the server, so that a busy machine doesn't count; the wall clock is printed next to them.
+Targets: it listens within 0.5 s, the first page takes under 100 ms, and the process under 60 MB.
+Times are CPU times of the server, so that a busy machine doesn't count; the wall clock is printed
+next to them.
 """
 
 from __future__ import annotations
@@ -30,12 +32,17 @@ def cpu(process: int) -> float:
 
 def memory(process: int) -> float:
     """Return the megabytes that *process* has in memory."""
-    found = next(line for line in Path(f"/proc/{process}/status").read_text().splitlines() if line.startswith("VmRSS"))
+    found = next(
+        line
+        for line in Path(f"/proc/{process}/status").read_text().splitlines()
+        if line.startswith("VmRSS")
+    )
     return int(found.split()[1]) / 1_000
 
 
 def home_with(root: Path, sessions: int) -> dict[str, str]:
-    """Make a home with so many *sessions* of ten projects, most of them old, and return its environment."""
+    """Make a home with so many *sessions* of ten projects, most of them old, and return its
+    environment."""
     environ = {"HOME": str(root / "home"), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
     (root / "home").mkdir()
     now = time.time()
@@ -53,7 +60,11 @@ def served(environ: dict[str, str], folder: Path) -> bool:
     """Start it, ask for pages, and print what they take; return whether the targets are met."""
     begun = time.monotonic()
     process = subprocess.Popen(
-        [COMMAND, "ui", "--no-open", "--port", "0"], env=environ, cwd=folder, stdout=subprocess.PIPE, text=True
+        [COMMAND, "ui", "--no-open", "--port", "0"],
+        env=environ,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
@@ -69,8 +80,18 @@ def served(environ: dict[str, str], folder: Path) -> bool:
         print(f"start           {start:6.2f} s CPU  {wall:6.2f} s  (target {START} s)")
         session = ""
         first = 0.0
-        for name in ("first page", "Now", "Rules", "Money", "Money again", "Session", "Session again"):
-            path = {"Rules": "/rules", "Money": "/money", "Session": session}.get(name.split()[0], "/")
+        for name in (
+            "first page",
+            "Now",
+            "Rules",
+            "Money",
+            "Money again",
+            "Session",
+            "Session again",
+        ):
+            path = {"Rules": "/rules", "Money": "/money", "Session": session}.get(
+                name.split()[0], "/"
+            )
             before, begun = cpu(process.pid), time.monotonic()
             while True:
                 connection.request("GET", path, headers={"Cookie": cookie})
@@ -81,7 +102,9 @@ def served(environ: dict[str, str], folder: Path) -> bool:
             taken = cpu(process.pid) - before
             first = first or taken
             about = f"{memory(process.pid):5.1f} MB"
-            print(f"{name:<15} {1000 * taken:6.0f} ms CPU {1000 * (time.monotonic() - begun):6.0f} ms  {about}")
+            print(
+                f"{name:<15} {1000 * taken:6.0f} ms CPU {1000 * (time.monotonic() - begun):6.0f} ms  {about}"
+            )
             if "/session/" in text and not session:
                 session = text.partition('href="/session/')[2].partition('"')[0]
                 session = f"/session/{session}"
@@ -96,7 +119,9 @@ def main() -> int:
     sessions = 50 if "--quick" in sys.argv else SESSIONS
     with tempfile.TemporaryDirectory() as folder:
         environ = home_with(Path(folder), sessions)
-        print(f"{sessions:,} sessions; first page under {1000 * PAGE:.0f} ms, at most {MEMORY:.0f} MB")
+        print(
+            f"{sessions:,} sessions; first page under {1000 * PAGE:.0f} ms, at most {MEMORY:.0f} MB"
+        )
         return 0 if served(environ, Path(folder, "project0")) else 1
 
 

@@ -1,8 +1,9 @@
 """What is left of a history, and whether an agent can use it.
 
-An output is *usable* if a provider accepts it, it fits by brim's count, and the system prompt and the last user message
-are still in it: without these the model does not know what it is asked. ``best`` is the most that any selection of
-whole steps can reach, so that a limit nobody can keep is held against nobody.
+An output is *usable* if a provider accepts it, it fits by brim's count, and the system prompt and
+the last user message are still in it: without these the model does not know what it is asked.
+``best`` is the most that any selection of whole steps can reach, so that a limit nobody can keep is
+held against nobody.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from histories import History, Message
 
 
 class Sizes:
-    """Tokens of messages, each counted once: a count of messages is a constant and a sum over them."""
+    """Tokens of messages, each counted once: a count of messages is a constant and a sum over
+    them."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
@@ -51,16 +53,22 @@ class Case:
     history: History
     limit: int
     best: list[Message] | None
-    """What fills the limit best; None if the system prompt and the last user message alone are over it."""
+    """What fills the limit best; None if the system prompt and the last user message alone are over
+    it."""
     newest_fits: bool
-    """Whether what the model is to answer, the last user message or the last step, fits beside those two."""
+    """Whether what the model is to answer, the last user message or the last step, fits beside
+    those two."""
 
     @classmethod
     def of(cls, history: History, limit: int, sizes: Sizes) -> Case:
         """Work out what can be reached."""
         last = last_user(history.messages)
         steps = _steps(history.messages)
-        needed = [step for step in steps if step[0]["role"] == "system" or step[0] is last or step is steps[-1]]
+        needed = [
+            step
+            for step in steps
+            if step[0]["role"] == "system" or step[0] is last or step is steps[-1]
+        ]
         fits = sizes.all([message for step in needed for message in step]) <= limit
         return cls(history, limit, best(history.messages, limit, sizes), fits)
 
@@ -97,7 +105,9 @@ class Row:
         self.user.append(any(message in users for message in after))
         self.last_user.append(users[-1] in after)
         self.newest.append(before[-1] in after)
-        self.usable.append(self.valid[-1] and self.fits[-1] and self.last_user[-1] and before[0] in after)
+        self.usable.append(
+            self.valid[-1] and self.fits[-1] and self.last_user[-1] and before[0] in after
+        )
         if case.best:
             self.profiles[case.history.profile].append(self.usable[-1])
         if self.usable[-1]:
@@ -122,12 +132,15 @@ class Row:
     @property
     def kept_newest(self) -> float:
         """The share of outputs that hold the newest message, over the cases in which it fits."""
-        return mean([value for value, case in zip(self.newest, self.cases, strict=True) if case.newest_fits])
+        return mean(
+            [value for value, case in zip(self.newest, self.cases, strict=True) if case.newest_fits]
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values."""
         shares = {
-            name: mean(getattr(self, name)) for name in ("valid", "fits", "user", "last_user", "newest", "usable")
+            name: mean(getattr(self, name))
+            for name in ("valid", "fits", "user", "last_user", "newest", "usable")
         }
         return shares | {
             "cases": len(self.cases),
@@ -142,16 +155,20 @@ class Row:
 
 
 def best(messages: Sequence[Message], limit: int, sizes: Sizes) -> list[Message] | None:
-    """Return the selection of whole steps that fills *limit* best, or None if not even what must stay fits in.
+    """Return the selection of whole steps that fills *limit* best, or None if not even what must
+    stay fits in.
 
-    Steps are items of a knapsack; bit n of ``reach[i]`` says whether the first i of them can make n tokens.
+    Steps are items of a knapsack; bit n of ``reach[i]`` says whether the first i of them can make n
+    tokens.
     """
     last = last_user(messages)
     must = [message for message in messages if message["role"] == "system" or message is last]
     room = limit - sizes.all(must)
     if room < 0:
         return None
-    steps = [step for step in _steps(messages) if step[0]["role"] != "system" and step[0] is not last]
+    steps = [
+        step for step in _steps(messages) if step[0]["role"] != "system" and step[0] is not last
+    ]
     weights = [sum(map(sizes.one, step)) for step in steps]
     reach = [1]
     for weight in weights:

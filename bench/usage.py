@@ -1,10 +1,13 @@
-"""``brim usage`` and ``brim report`` against ccusage, same files: ``python bench/usage.py [--quick] [--json FILE]``.
+"""``brim usage`` and ``brim report`` against ccusage, same files: ``python bench/usage.py [--quick]
+[--json FILE]``.
 
-A seeded tree of transcripts is made. All read it in turns, in fresh processes, with the files in the page cache:
-ccusage (``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. The
-report reads all of each file, usage only some lines. Their totals must be equal, or the run ends with an error. ccusage
-comes in two versions: 18 is JavaScript, 20 a native program. ``scripts/bench`` installs both. Then all price requests
-whose cost is known from the provider's price list. Exits with 1 if a target is missed. Progress goes to standard error.
+A seeded tree of transcripts is made. All read it in turns, in fresh processes, with the files in
+the page cache: ccusage (``daily --json --offline``), brim without an index, which it builds on the
+way, and brim with that index. The report reads all of each file, usage only some lines. Their
+totals must be equal, or the run ends with an error. ccusage comes in two versions: 18 is
+JavaScript, 20 a native program. ``scripts/bench`` installs both. Then all price requests whose cost
+is known from the provider's price list. Exits with 1 if a target is missed. Progress goes to
+standard error.
 """
 
 from __future__ import annotations
@@ -52,24 +55,35 @@ PAIRS = {
 SONNET = "claude-sonnet-4-5-20250929"
 PRICED: dict[str, tuple[dict[str, Any], float]] = {
     "input, output, five-minute cache": (
-        {"input_tokens": 1_000, "cache_creation_input_tokens": 10_000, "cache_read_input_tokens": 100_000},
+        {
+            "input_tokens": 1_000,
+            "cache_creation_input_tokens": 10_000,
+            "cache_read_input_tokens": 100_000,
+        },
         0.0855,
     ),
     "cache written for an hour": (
         {
             "input_tokens": 1_000,
             "cache_creation_input_tokens": 100_000,
-            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 100_000},
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": 0,
+                "ephemeral_1h_input_tokens": 100_000,
+            },
         },
         0.618,
     ),
-    "a prompt of 300,000 tokens": ({"input_tokens": 1_000, "cache_read_input_tokens": 299_000}, 0.2079),
+    "a prompt of 300,000 tokens": (
+        {"input_tokens": 1_000, "cache_read_input_tokens": 299_000},
+        0.2079,
+    ),
     "a web search": ({"input_tokens": 1_000, "server_tool_use": {"web_search_requests": 1}}, 0.028),
 }
 """Requests with 1,000 tokens of output each, and what Anthropic's price list makes of them.
 
-Sonnet 4.5, per million: input $3, output $15, cache written for five minutes $3.75 and for an hour $6, read $0.30. If a
-prompt is over 200,000 tokens, all of it and the output cost $6, $22.50 and $0.60. A web search is $0.01.
+Sonnet 4.5, per million: input $3, output $15, cache written for five minutes $3.75 and for an hour
+$6, read $0.30. If a prompt is over 200,000 tokens, all of it and the output cost $6, $22.50 and
+$0.60. A web search is $0.01.
 """
 
 
@@ -77,35 +91,50 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     options = arguments(__doc__, quick="fewer rounds: under a minute").parse_args()
     peers = present(CCUSAGE_18, CCUSAGE)
-    print(f"{this_machine()}\nbrim {__version__}, {NAME} " + " and ".join(str(each.version) for each in peers.values()))
+    print(
+        f"{this_machine()}\nbrim {__version__}, {NAME} "
+        + " and ".join(str(each.version) for each in peers.values())
+    )
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         say("the transcripts are made")
         size = transcripts.make(folder / "claude", 100_000_000)
         rounds = 3 if options.quick else 7
         results = measure(folder, peers, rounds)
-        costs = {name: priced(folder / f"priced{at}", peers, name) for at, name in enumerate(PRICED)}
+        costs = {
+            name: priced(folder / f"priced{at}", peers, name) for at, name in enumerate(PRICED)
+        }
     print(f"\n{size / 1e6:,.1f} MB in {results['files']} files; {results['requests']:,} requests")
     print_times(results)
     print_totals(results)
-    how = f"medians of {rounds} rounds, {size / 1e6:,.0f} MB in {results['files']} files, page cache"
+    how = (
+        f"medians of {rounds} rounds, {size / 1e6:,.0f} MB in {results['files']} files, page cache"
+    )
     versions = {NAME: " and ".join(str(each.version) for each in peers.values())}
     head = measured(options, how, versions, clock=True)
     names = ["brim", *peers]
     rows = [
-        [name, *(f"${costs[name][each]:.4f}" for each in names), f"${right:.4f}"] for name, (_, right) in PRICED.items()
+        [name, *(f"${costs[name][each]:.4f}" for each in names), f"${right:.4f}"]
+        for name, (_, right) in PRICED.items()
     ]
     table("What one request costs", ["", *names, "price list"], rows, [])
     tables = {
         "usage": head + markdown(*_times(results)),
-        "prices": measured(options, "one request each", versions) + markdown(["", *names, "price list"], rows),
+        "prices": measured(options, "one request each", versions)
+        + markdown(["", *names, "price list"], rows),
     }
     older = results["ratios"].get(CCUSAGE_18.name, {})
     targets = [
         Target("no index yet: times as fast as ccusage 18", older.get(COLD), at_least=5),
         Target("with its index: times as fast as ccusage 18", older.get(INDEXED), at_least=20),
-        Target("report, no index yet: times as fast as ccusage 18", older.get(REPORT), at_least=0.8),
-        Target("report, with its index: times as fast as ccusage 18", older.get(REPORT_INDEXED), at_least=8),
+        Target(
+            "report, no index yet: times as fast as ccusage 18", older.get(REPORT), at_least=0.8
+        ),
+        Target(
+            "report, with its index: times as fast as ccusage 18",
+            older.get(REPORT_INDEXED),
+            at_least=8,
+        ),
     ]
     wrong = sum(abs(costs[name]["brim"] - right) > 1e-6 for name, (_, right) in PRICED.items())
     targets.append(Target("requests that brim prices wrongly", wrong, at_most=0))
@@ -115,25 +144,56 @@ def main() -> int:
 def environment(home: Path, claude: Path) -> dict[str, str]:
     """Return an environment in which only the transcripts in *claude* are seen."""
     home.mkdir(parents=True)
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "BRIM", "CODEX"))}
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "BRIM", "CODEX"))
+    }
     environ |= {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(claude), "TZ": "UTC"}
     return environ | {"PYTHONPYCACHEPREFIX": str(home / "pyc"), "PYTHONPATH": SOURCES}
 
 
 def priced(folder: Path, peers: dict[str, Program], name: str) -> dict[str, float]:
     """Return what everyone says that one request of ``PRICED`` costs."""
-    usage = {"output_tokens": 1_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, **PRICED[name][0]}
+    usage = {
+        "output_tokens": 1_000,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+        **PRICED[name][0],
+    }
     text = [{"type": "text", "text": "Done."}]
-    message = {"id": "msg_01", "type": "message", "model": SONNET, "role": "assistant", "content": text, "usage": usage}
+    message = {
+        "id": "msg_01",
+        "type": "message",
+        "model": SONNET,
+        "role": "assistant",
+        "content": text,
+        "usage": usage,
+    }
     session = "0f3c2f0a-7d2b-4a55-8a43-2f1f6a3b9e10"
-    line: dict[str, Any] = {"parentUuid": None, "isSidechain": False, "userType": "external", "cwd": "/home/user/shop"}
-    line |= {"sessionId": session, "version": "2.1.325", "gitBranch": "main", "message": message, "requestId": "req_01"}
+    line: dict[str, Any] = {
+        "parentUuid": None,
+        "isSidechain": False,
+        "userType": "external",
+        "cwd": "/home/user/shop",
+    }
+    line |= {
+        "sessionId": session,
+        "version": "2.1.325",
+        "gitBranch": "main",
+        "message": message,
+        "requestId": "req_01",
+    }
     line |= {"type": "assistant", "uuid": session, "timestamp": "2026-01-05T08:00:00.000Z"}
     place = folder / "claude" / "projects" / "-home-user-shop"
     place.mkdir(parents=True)
-    (place / f"{session}.jsonl").write_text(json.dumps(line, separators=(",", ":")) + "\n", encoding="utf-8")
+    (place / f"{session}.jsonl").write_text(
+        json.dumps(line, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
     environ = environment(folder / "home", folder / "claude")
-    commands = {"brim": USAGE} | {peer: [*each.command, "daily", "--json", "--offline"] for peer, each in peers.items()}
+    commands = {"brim": USAGE} | {
+        peer: [*each.command, "daily", "--json", "--offline"] for peer, each in peers.items()
+    }
     return {
         each: _totals(each, _run(command, environ, folder / "answer.json")[2])["cost"]
         for each, command in commands.items()
@@ -141,11 +201,14 @@ def priced(folder: Path, peers: dict[str, Program], name: str) -> dict[str, floa
 
 
 def measure(folder: Path, peers: dict[str, Program], rounds: int) -> dict[str, Any]:
-    """Run everyone in every round, so that a busy machine slows all of them; the first round does not count."""
+    """Run everyone in every round, so that a busy machine slows all of them; the first round does
+    not count."""
     home = folder / "home"
     environ = environment(home, folder / "claude")
     report = [*USAGE[:-2], "report", "--json", str(folder / "claude")]
-    commands = {name: [*each.command, "daily", "--json", "--offline"] for name, each in peers.items()}
+    commands = {
+        name: [*each.command, "daily", "--json", "--offline"] for name, each in peers.items()
+    }
     commands |= {COLD: USAGE, INDEXED: USAGE, REPORT: report, REPORT_INDEXED: report}
     times: dict[str, list[float]] = {name: [] for name in commands}
     memory: dict[str, float] = dict.fromkeys(commands, 0.0)
@@ -163,9 +226,13 @@ def measure(folder: Path, peers: dict[str, Program], rounds: int) -> dict[str, A
     agree(answers)
     return {
         "seconds": {name: statistics.median(taken) for name, taken in times.items()},
-        "ratios": {peer: {name: _ratio(times[peer], times[name]) for name in OURS} for peer in peers},
+        "ratios": {
+            peer: {name: _ratio(times[peer], times[name]) for name in OURS} for peer in peers
+        },
         "megabytes": memory,
-        "totals": {name: _totals(name, answer) for name, answer in answers.items() if name not in REPORTS},
+        "totals": {
+            name: _totals(name, answer) for name, answer in answers.items() if name not in REPORTS
+        },
         "files": answers[COLD]["read"]["files"],
         "requests": answers[COLD]["total"]["requests"],
     }
@@ -182,7 +249,8 @@ def _run(command: list[str], environ: dict[str, str], answer: Path) -> tuple[flo
 
 
 def _ratio(theirs: list[float], ours: list[float]) -> float:
-    """How many times as fast as a peer: the median of the rounds, each between neighbours in time."""
+    """How many times as fast as a peer: the median of the rounds, each between neighbours in
+    time."""
     return statistics.median(before / after for before, after in zip(theirs, ours, strict=True))
 
 
@@ -191,16 +259,22 @@ def _totals(name: str, answer: Any) -> dict[str, float]:
         return {ours: answer["totals"][theirs] for theirs, ours in PAIRS.items()} | {
             "cost": answer["totals"]["totalCost"]
         }
-    return {ours: answer["total"][ours] for ours in PAIRS.values()} | {"cost": answer["total"]["cost"] / 1e6}
+    return {ours: answer["total"][ours] for ours in PAIRS.values()} | {
+        "cost": answer["total"]["cost"] / 1e6
+    }
 
 
 def agree(answers: dict[str, Any]) -> None:
     """End the run if two have different totals, or costs that differ by more than is rounded up."""
-    totals = {name: _totals(name, answer) for name, answer in answers.items() if name not in REPORTS}
+    totals = {
+        name: _totals(name, answer) for name, answer in answers.items() if name not in REPORTS
+    }
     ours = totals[COLD]
     for name in REPORTS:
         if answers[name]["money"]["total"] != answers[COLD]["total"]["cost"]:
-            raise SystemExit(f"{name}: costs {answers[name]['money']['total']}, not {answers[COLD]['total']['cost']}")
+            raise SystemExit(
+                f"{name}: costs {answers[name]['money']['total']}, not {answers[COLD]['total']['cost']}"
+            )
     for name, theirs in totals.items():
         different = [key for key in PAIRS.values() if theirs[key] != ours[key]]
         if different:
@@ -215,7 +289,8 @@ def print_times(results: dict[str, Any]) -> None:
 
 
 def _times(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of a table: seconds, how many times as fast as each peer, memory."""
+    """Return the head and the rows of a table: seconds, how many times as fast as each peer,
+    memory."""
     ratios = results["ratios"]
     rows = []
     for name, seconds in results["seconds"].items():
@@ -231,7 +306,12 @@ def print_totals(results: dict[str, Any]) -> None:
         for name, totals in results["totals"].items()
     ]
     head = ["", "input", "output", "cache write", "cache read", "cost"]
-    table("Totals: the costs differ by what brim rounds up, less than a micro-dollar per request", head, rows, [])
+    table(
+        "Totals: the costs differ by what brim rounds up, less than a micro-dollar per request",
+        head,
+        rows,
+        [],
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Plays the recorded session through the hooks that `brim init` installed, as Claude Code calls them.
+"""Plays the recorded session through the hooks that `brim init` installed, as Claude Code calls
+them.
 
     python replay.py PROJECT
 
-Every command comes from ~/.claude/settings.json and runs as its own process, while the transcript grows line by line,
-dated now. Only the moments that a person would notice are printed. HOME must be temporary: notes for sum_up.py are
-left there.
+Every command comes from ~/.claude/settings.json and runs as its own process, while the transcript
+grows line by line, dated now. Only the moments that a person would notice are printed. HOME must be
+temporary: notes for sum_up.py are left there.
 """
 
 from __future__ import annotations
@@ -70,7 +71,12 @@ class Session:
         blocks = content if isinstance(content, list) else []
         if entry.get("promptSource"):
             self.prompts += 1
-            self.hook("UserPromptSubmit", f'You: "{content}"', prompt=content, prompt_id=f"p{self.prompts}")
+            self.hook(
+                "UserPromptSubmit",
+                f'You: "{content}"',
+                prompt=content,
+                prompt_id=f"p{self.prompts}",
+            )
         elif entry.get("subtype") == "compact_boundary":
             self.hook("PreCompact", "You: /compact", trigger="manual", custom_instructions="")
         for block in blocks:
@@ -86,14 +92,23 @@ class Session:
             for block in blocks:
                 if block["type"] == "tool_use":
                     self.call(block, agent)
-            if entry["message"].get("stop_reason") == "end_turn" and blocks[-1]["type"] == "text" and not agent:
+            if (
+                entry["message"].get("stop_reason") == "end_turn"
+                and blocks[-1]["type"] == "text"
+                and not agent
+            ):
                 self.hook("Stop", "The turn ends.", stop_hook_active=False)
                 print(f"  status line: {self.status_line()}")
 
     def call(self, block: dict[str, Any], agent: str) -> None:
-        """The model calls a tool; if it is refused, a person raises the limit, and it is called again."""
+        """The model calls a tool; if it is refused, a person raises the limit, and it is called
+        again."""
         self.calls[block["id"]] = block
-        said = {"tool_name": block["name"], "tool_input": block["input"], "tool_use_id": block["id"]}
+        said = {
+            "tool_name": block["name"],
+            "tool_input": block["input"],
+            "tool_use_id": block["id"],
+        }
         if agent:
             said["agent_id"] = agent
         title = "" if agent else f"The agent calls {named(block)}"
@@ -107,14 +122,18 @@ class Session:
         """A tool has answered; a sub-agent has done its own work before."""
         call = self.calls[block["tool_use_id"]]
         if call["name"] == "Agent":
-            for line, entry in recorded(RECORDED / "session" / "subagents" / f"agent-{SUB_AGENT}.jsonl"):
+            for line, entry in recorded(
+                RECORDED / "session" / "subagents" / f"agent-{SUB_AGENT}.jsonl"
+            ):
                 self.step(line, entry, SUB_AGENT)
             path = str(self.path_of(SUB_AGENT))
             self.hook("SubagentStop", "", agent_id=SUB_AGENT, agent_transcript_path=path)
         said = {"tool_name": call["name"], "tool_input": call["input"], "tool_use_id": call["id"]}
         if agent:
             said["agent_id"] = agent
-        text = block["content"] if isinstance(block["content"], str) else block["content"][0]["text"]
+        text = (
+            block["content"] if isinstance(block["content"], str) else block["content"][0]["text"]
+        )
         if block.get("is_error"):
             self.hook("PostToolUseFailure", "", error=text, **said)
         else:
@@ -126,14 +145,21 @@ class Session:
             return
         usage = entry["message"]["usage"]
         self.spent += cost(usage, model=MODEL) or 0
-        self.notes["requests"].append({"id": entry["requestId"], "agent": agent, "spent": self.spent})
+        self.notes["requests"].append(
+            {"id": entry["requestId"], "agent": agent, "spent": self.spent}
+        )
         if not agent:
             self.usage = usage
             self.status_line()
 
     def hook(self, event: str, title: str, **said: Any) -> dict[str, Any]:
-        """Run what the settings name for *event*; show what it answers, and return what is for the agent."""
-        given = {"session_id": self.id, "transcript_path": str(self.transcript), "cwd": str(self.project)}
+        """Run what the settings name for *event*; show what it answers, and return what is for the
+        agent."""
+        given = {
+            "session_id": self.id,
+            "transcript_path": str(self.transcript),
+            "cwd": str(self.project),
+        }
         given |= {"permission_mode": "acceptEdits", "hook_event_name": event, **said}
         answer = ""
         for group in self.settings["hooks"].get(event, []):
@@ -168,10 +194,15 @@ class Session:
 
     def is_new(self, text: str) -> bool:
         """Whether *text* has a line that was never printed: the reader sees each rule once."""
-        return any(line[:40] not in self.printed for line in text.splitlines() if line.lstrip().startswith("- "))
+        return any(
+            line[:40] not in self.printed
+            for line in text.splitlines()
+            if line.lstrip().startswith("- ")
+        )
 
     def tell(self, whom: str, text: str, agent: str = "", *, shown: bool) -> None:
-        """Note how long a text for a model is and which request reads it first; show it if that's new."""
+        """Note how long a text for a model is and which request reads it first; show it if that's
+        new."""
         tokens = int(count(text, model=MODEL))
         note = {"whom": whom, "agent": agent, "tokens": tokens, "at": len(self.notes["requests"])}
         self.notes["told"].append({**note, "text": text})
@@ -197,7 +228,13 @@ class Session:
             environ["NO_COLOR"] = "1"
         shell = ["/bin/sh", "-c", command]
         ran = subprocess.run(  # noqa: S603 - it is what init wrote
-            shell, input=json.dumps(given), env=environ, cwd=self.project, capture_output=True, text=True, check=False
+            shell,
+            input=json.dumps(given),
+            env=environ,
+            cwd=self.project,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if ran.returncode or ran.stderr:
             raise SystemExit(f"{command}: ended with {ran.returncode}: {ran.stderr}")
@@ -214,7 +251,11 @@ class Session:
 
     def path_of(self, agent: str) -> Path:
         """Return the transcript of *agent*; empty is the main thread."""
-        return self.transcript.with_suffix("") / "subagents" / f"agent-{agent}.jsonl" if agent else self.transcript
+        return (
+            self.transcript.with_suffix("") / "subagents" / f"agent-{agent}.jsonl"
+            if agent
+            else self.transcript
+        )
 
 
 def recorded(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -224,7 +265,8 @@ def recorded(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def cpu() -> float:
-    """Return the milliseconds of processor time that programs started here have taken: a busy machine adds none."""
+    """Return the milliseconds of processor time that programs started here have taken: a busy
+    machine adds none."""
     used = getrusage(RUSAGE_CHILDREN)
     return (used.ru_utime + used.ru_stime) * 1000
 
@@ -238,7 +280,9 @@ def named(call: dict[str, Any]) -> str:
 def show(what: str, text: str) -> None:
     """Print the beginning of a text below what it is; headings say nothing new."""
     print(f"    {what}:")
-    lines = [line for line in text.rstrip("\n").split("\n") if not line.startswith(("## ", "Rules "))]
+    lines = [
+        line for line in text.rstrip("\n").split("\n") if not line.startswith(("## ", "Rules "))
+    ]
     for line in lines[:SHOWN_LINES]:
         print(shorten(line, 104) if len(line) > 104 else f"      {line}")
     if len(lines) > SHOWN_LINES:

@@ -1,9 +1,11 @@
-"""Says what brim did in the session that replay.py played, and what that cost. Every figure is of that run.
+"""Says what brim did in the session that replay.py played, and what that cost. Every figure is of
+that run.
 
     python sum_up.py PROJECT
 
-Rules are compared with a file that an agent reads whole at the start of each window. A text is written to the prompt
-cache once and read from it by every later request of its window, at the model's prices.
+Rules are compared with a file that an agent reads whole at the start of each window. A text is
+written to the prompt cache once and read from it by every later request of its window, at the
+model's prices.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def brim(*words: str) -> Any:
 
 
 def readers(told: dict[str, Any]) -> int:
-    """Return how many requests have read a text: those of its agent after it, until a compaction."""
+    """Return how many requests have read a text: those of its agent after it, until a
+    compaction."""
     if told["whom"] == "summarizer":
         return 1
     found = 0
@@ -57,13 +60,24 @@ def windows() -> list[int]:
 def price(tokens: int, requests: int) -> int:
     """Return what a text costs that so many requests read, in micro-dollars."""
     again = max(0, requests - 1)
-    return cost({"cache_creation_input_tokens": tokens, "cache_read_input_tokens": tokens * again}, model=MODEL) or 0
+    return (
+        cost(
+            {"cache_creation_input_tokens": tokens, "cache_read_input_tokens": tokens * again},
+            model=MODEL,
+        )
+        or 0
+    )
 
 
 def compared() -> tuple[int, int]:
-    """Return how many things the compactions were measured on, and how many of them the summaries lost."""
+    """Return how many things the compactions were measured on, and how many of them the summaries
+    lost."""
     with open_store(str(HOME / ".brim" / "brim.db")) as store:
-        counts = [pair for event in store.events(kind="compacted") for pair in event.detail["counts"].values()]
+        counts = [
+            pair
+            for event in store.events(kind="compacted")
+            for pair in event.detail["counts"].values()
+        ]
     return sum(had for had, _ in counts), sum(lost for _, lost in counts)
 
 
@@ -86,7 +100,11 @@ def several(number: int, one: str) -> str:
 with open_store(str(HOME / ".brim" / "brim.db")) as store:
     behaviors = [each for each in store.behaviors() if each.live]
 rules, unused = len(behaviors), sum(not each.usage.injected for each in behaviors)
-whole = int(ActivationTierMapper().plan([(each.id, 1.0) for each in behaviors], behaviors, model=MODEL).total_tokens)
+whole = int(
+    ActivationTierMapper()
+    .plan([(each.id, 1.0) for each in behaviors], behaviors, model=MODEL)
+    .total_tokens
+)
 kept = [entry["kind"] for entry in brim("memory", "list")["entries"]]
 spent = brim("limit")["scopes"][0]["spent"]
 had, lost = compared()
@@ -95,10 +113,16 @@ failures = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() els
 
 told = [text for text in NOTES["told"] if text["whom"] == "agent"]
 main = [text for text in told if not text["agent"]]
-tokens, main_tokens = sum(text["tokens"] for text in NOTES["told"]), sum(text["tokens"] for text in main)
+tokens, main_tokens = (
+    sum(text["tokens"] for text in NOTES["told"]),
+    sum(text["tokens"] for text in main),
+)
 paid = sum(price(text["tokens"], readers(text)) for text in NOTES["told"])
 main_paid = sum(price(text["tokens"], readers(text)) for text in main)
-file_tokens, file_paid = whole * len(windows()), sum(price(whole, requests) for requests in windows())
+file_tokens, file_paid = (
+    whole * len(windows()),
+    sum(price(whole, requests) for requests in windows()),
+)
 refused = NOTES["refused"]
 waited = NOTES["requests"][-1]["spent"] - refused[0]["spent"] if refused else 0
 

@@ -15,17 +15,29 @@ with open("messages.json", encoding="utf-8") as file:
 
 print("text:    ", repr(brim.count("Hello world", model="gpt-4o")))
 print("messages:", repr(brim.counter_for("gpt-4o").count_messages(messages)))
-print("budget:  ", TokenBudgetCalculator().calculate("gpt-4o", messages).memory_tokens, "tokens are free for memory")
+print(
+    "budget:  ",
+    TokenBudgetCalculator().calculate("gpt-4o", messages).memory_tokens,
+    "tokens are free for memory",
+)
 
 memory = WorkingMemory(MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192))
-sections = {"system_prompt": 1_200, "procedure": 300, "knowledge": 1_500, "episodes": 400, "current_message": 100}
+sections = {
+    "system_prompt": 1_200,
+    "procedure": 300,
+    "knowledge": 1_500,
+    "episodes": 400,
+    "current_message": 100,
+}
 print("history: ", memory.history_budget(**sections), "tokens are left for history")
 
 pruned = FifoPruner().prune(messages, 80, model="gpt-4o")
 print("pruned:  ", pruned.receipt)
 
 rules = [
-    Behavior("uv", "use-uv", "directive", "Install with uv, never with pip.", when={"language": "python"}),
+    Behavior(
+        "uv", "use-uv", "directive", "Install with uv, never with pip.", when={"language": "python"}
+    ),
     Behavior("go", "wrap-errors", "directive", "Wrap errors with %w.", when={"language": "go"}),
 ]
 results = activate(Graph(rules, []), Context(file="src/app.py"), now=0)

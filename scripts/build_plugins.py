@@ -2,8 +2,9 @@
 
     python scripts/build_plugins.py [--check]
 
-The plugin's README, icon, skill and ``bin/hook`` are written by hand in ``plugins/brim``; the last two are copied into
-the extension for Gemini CLI. With --check, only say which files differ; the exit code is 1 if one does.
+The plugin's README, icon, skill and ``bin/hook`` are written by hand in ``plugins/brim``; the last
+two are copied into the extension for Gemini CLI. With --check, only say which files differ; the
+exit code is 1 if one does.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ ROOT = Path(__file__).parent.parent
 FOLDER, EXTENSION = "plugins/brim", "plugins/brim/gemini"
 ABOUT = "The context budget for coding agents: rules that arrive when they matter, memory across compactions, limits."
 SERVER = {"brim": {"command": "brim", "args": ["mcp"]}}
-ICONS = dict.fromkeys(("composerIcon", "logo"), "./assets/icon.svg")  # Codex's; the other two formats have none
+ICONS = dict.fromkeys(
+    ("composerIcon", "logo"), "./assets/icon.svg"
+)  # Codex's; the other two formats have none
 COPIED = ("bin/hook", "skills/brim/SKILL.md")
 
 
@@ -31,7 +34,12 @@ def plugin_files(version: str = brim.__version__) -> dict[str, str]:
     number = version.replace(".dev", "-dev.")  # as SemVer writes it
     about = {"name": NAME, "version": number, "description": ABOUT}
     maker = {"name": NAME}
-    claude = {**about, "author": maker, "license": "MIT", "keywords": ["context", "memory", "rules", "budget"]}
+    claude = {
+        **about,
+        "author": maker,
+        "license": "MIT",
+        "keywords": ["context", "memory", "rules", "budget"],
+    }
     shown = {"displayName": NAME, "shortDescription": ABOUT, "category": "Productivity", **ICONS}
     codex = {
         **claude,
@@ -52,7 +60,9 @@ def plugin_files(version: str = brim.__version__) -> dict[str, str]:
         ".agents/plugins/marketplace.json": {
             "name": NAME,
             "interface": {"displayName": NAME},
-            "plugins": [{"name": NAME, "source": source, "policy": policy, "category": "Productivity"}],
+            "plugins": [
+                {"name": NAME, "source": source, "policy": policy, "category": "Productivity"}
+            ],
         },
         f"{FOLDER}/.claude-plugin/plugin.json": claude,
         f"{FOLDER}/.codex-plugin/plugin.json": codex,
@@ -71,13 +81,21 @@ def plugin_files(version: str = brim.__version__) -> dict[str, str]:
 
 def hooks(agent: str, root: str) -> dict[str, Any]:
     """Return the hooks of *agent*; *root* is the variable with the plugin's folder."""
-    return {"hooks": {event: [entry] for event, entry in entries_for(agent, f'"${{{root}}}"/bin/hook').items()}}
+    return {
+        "hooks": {
+            event: [entry] for event, entry in entries_for(agent, f'"${{{root}}}"/bin/hook').items()
+        }
+    }
 
 
 def differing() -> dict[Path, str]:
     """Return the files that differ from what this version generates, with the right text."""
     files = {ROOT / name: text for name, text in plugin_files().items()}
-    return {path: text for path, text in files.items() if not path.is_file() or path.read_text("utf-8") != text}
+    return {
+        path: text
+        for path, text in files.items()
+        if not path.is_file() or path.read_text("utf-8") != text
+    }
 
 
 def main() -> int:

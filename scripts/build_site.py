@@ -1,8 +1,9 @@
 """Builds the documentation site from docs/: python scripts/build_site.py [FOLDER]
 
-The pages are those of docs/, as GitHub shows them, a few files of the root, and what the program itself says: the help
-of every command, and the Python API. A link to a file that isn't a page becomes plain text. The site fetches nothing
-from elsewhere: no fonts, no scripts, no pictures. A warning of Zensical, such as a link that leads nowhere, fails it.
+The pages are those of docs/, as GitHub shows them, a few files of the root, and what the program
+itself says: the help of every command, and the Python API. A link to a file that isn't a page
+becomes plain text. The site fetches nothing from elsewhere: no fonts, no scripts, no pictures. A
+warning of Zensical, such as a link that leads nowhere, fails it.
 """
 
 from __future__ import annotations
@@ -51,11 +52,14 @@ GUIDES = {
 
 
 def stage(folder: Path) -> None:
-    """Write everything that Zensical reads into *folder*: its settings, and docs/ with all pages."""
+    """Write everything that Zensical reads into *folder*: its settings, and docs/ with all
+    pages."""
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.copy(ROOT / "zensical.toml", folder)
     for page in (ROOT / "docs").rglob("*.md"):
-        (folder / page.relative_to(ROOT)).write_text(relinked(page, page.relative_to(ROOT / "docs")), "utf-8")
+        (folder / page.relative_to(ROOT)).write_text(
+            relinked(page, page.relative_to(ROOT / "docs")), "utf-8"
+        )
     for name in FROM_ROOT:
         (folder / "docs" / name).write_text(relinked(ROOT / name, Path(name)), "utf-8")
     for place, text in reference_pages().items():
@@ -77,7 +81,9 @@ def relinked(page: Path, place: Path) -> str:
         return f"[{text}]({os.path.relpath(path, place.parent)}{anchor or ''})"
 
     # In a table GitHub wants a bar inside of code escaped; Python-Markdown shows the backslash.
-    return CELL_CODE.sub(lambda code: code[0].replace("\\|", "|"), LINK.sub(link, page.read_text("utf-8")))
+    return CELL_CODE.sub(
+        lambda code: code[0].replace("\\|", "|"), LINK.sub(link, page.read_text("utf-8"))
+    )
 
 
 def build(folder: Path) -> Path:
@@ -87,38 +93,49 @@ def build(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     stage(folder)
     zensical = Path(sys.executable).with_name("zensical")
-    ended = subprocess.run([zensical, "build", "--strict"], cwd=folder, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [zensical, "build", "--strict"], cwd=folder, capture_output=True, text=True, check=False
+    )
     if ended.returncode != 0:
         said = re.sub(r"\x1b\[[0-9;]*m", "", ended.stdout + ended.stderr).partition("Traceback")[0]
         raise SystemExit(f"The documentation can't be built:\n{said}")
     return folder / "site"
 
 
-# What the program says ----------------------------------------------------------------------------------------------
+# What the program says ----------------------------------------------------------------------------
 
 
 def reference_pages() -> dict[str, str]:
     """Return the generated pages, by their path in the site."""
     pages = {f"api/{name}.md": package_page(name) for name in GUIDES}
-    return {"commands.md": commands_page(), "api/README.md": api_page(), "api/adapters.md": adapters_page(), **pages}
+    return {
+        "commands.md": commands_page(),
+        "api/README.md": api_page(),
+        "api/adapters.md": adapters_page(),
+        **pages,
+    }
 
 
 def commands_page() -> str:
     """Return the help of every command, as ``brim COMMAND --help`` prints it."""
     groups = {
         "commands": list(cli.LISTED),
-        "brim rules": [f"rules {name}" for name in cli.RULES if cli.RULES[name] != cli.COMMANDS["rules"]],
+        "brim rules": [
+            f"rules {name}" for name in cli.RULES if cli.RULES[name] != cli.COMMANDS["rules"]
+        ],
         "brim dev": [f"dev {name}" for name in cli.DEV],
-        "commands that agents and shells call": [name for name in cli.UNLISTED if name not in (*cli.DEV, "upgrade")],
+        "commands that agents and shells call": [
+            name for name in cli.UNLISTED if name not in (*cli.DEV, "upgrade")
+        ],
     }
     os.environ["COLUMNS"] = "80"
-    text = (
-        "# Every command\n\nWhat `brim COMMAND --help` prints. [Command line](cli.md) says what all commands share.\n"
-    )
+    text = "# Every command\n\nWhat `brim COMMAND --help` prints. [Command line](cli.md) says what all commands share.\n"
     for group, names in groups.items():
         text += f"\n## {group.capitalize()}\n"
         for name in names:
-            text += f"\n### brim {name}\n\n```text\n{cli.parser_of(name).format_help().rstrip()}\n```\n"
+            text += (
+                f"\n### brim {name}\n\n```text\n{cli.parser_of(name).format_help().rstrip()}\n```\n"
+            )
     return text
 
 
@@ -136,19 +153,32 @@ def public_names(package: str) -> dict[str, str]:
 
 def api_page() -> str:
     """Return the page of ``brim`` itself: what is only there, and where the rest is explained."""
-    places = {(module, name): package for package in GUIDES for name, module in public_names(package).items()}
+    places = {
+        (module, name): package
+        for package in GUIDES
+        for name, module in public_names(package).items()
+    }
     listed, told = [], []
     for name, module in sorted(public_names("").items(), key=lambda item: item[0].lower()):
         package = places.get((module, name))
         place = f"{package}.md" if package else ""
-        listed.append(f"| [`brim.{name}`]({place}#{name.lower()}) | {first_line(import_module(module), name)} |")
+        listed.append(
+            f"| [`brim.{name}`]({place}#{name.lower()}) | {first_line(import_module(module), name)} |"
+        )
         if package is None:
             told.append(described(import_module(module), name))
-    packages = [f"| [`brim.{name}`]({name}.md) | {question(name)} |" for name in sorted((*GUIDES, "adapters"))]
+    packages = [
+        f"| [`brim.{name}`]({name}.md) | {question(name)} |"
+        for name in sorted((*GUIDES, "adapters"))
+    ]
     return (
         "# Python API\n\nEvery public name, from its docstring. [For people who build agents](../builders.md) is the "
-        "place to start.\n\n| name | what it is |\n|---|---|\n" + "\n".join(listed) + "\n\n## Packages\n\n"
-        "| package | the question it answers |\n|---|---|\n" + "\n".join(packages) + "\n\n## Only in `brim`\n\n"
+        "place to start.\n\n| name | what it is |\n|---|---|\n"
+        + "\n".join(listed)
+        + "\n\n## Packages\n\n"
+        "| package | the question it answers |\n|---|---|\n"
+        + "\n".join(packages)
+        + "\n\n## Only in `brim`\n\n"
     ) + "\n".join(told)
 
 
@@ -164,17 +194,22 @@ def takes_settings(arguments: ast.arguments) -> bool:
 
 
 def adapters_page() -> str:
-    """Return the page of ``brim.adapters``: what takes a guard's settings, read without importing the frameworks."""
+    """Return the page of ``brim.adapters``: what takes a guard's settings, read without importing
+    the frameworks."""
     guide = "[builders](../builders.md#in-the-framework-that-you-use)"
-    text = (
-        f"# brim.adapters\n\n{question('adapters')} *settings* are the arguments of `brim.Guard`. The guide: {guide}.\n"
-    )
+    text = f"# brim.adapters\n\n{question('adapters')} *settings* are the arguments of `brim.Guard`. The guide: {guide}.\n"
     for path in sorted((ROOT / "src" / "brim" / "adapters").glob("*.py")):
         for node in ast.parse(path.read_text("utf-8")).body:
             inside = node.body if isinstance(node, ast.ClassDef) else [node]
-            made = [each for each in inside if isinstance(each, ast.FunctionDef) and takes_settings(each.args)]
+            made = [
+                each
+                for each in inside
+                if isinstance(each, ast.FunctionDef) and takes_settings(each.args)
+            ]
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_" and made:
-                arguments = ast.unparse(made[0].args).removeprefix("self, ").replace("=", " = ").split(", ")
+                arguments = (
+                    ast.unparse(made[0].args).removeprefix("self, ").replace("=", " = ").split(", ")
+                )
                 text += f"\n### {path.stem}.{node.name}\n\n{code(call(node.name, arguments))}\n"
                 text += markdown(ast.get_docstring(node))
     return text
@@ -202,18 +237,37 @@ def described(module: ModuleType, name: str) -> str:
 def class_text(kind: type) -> str:
     """Return the text about a class: how to make one, its fields, its properties and methods."""
     if issubclass(kind, enum.Enum):
-        members = "".join(f"- `{kind.__name__}.{member.name}`: `{member.value!r}`\n" for member in kind)
+        members = "".join(
+            f"- `{kind.__name__}.{member.name}`: `{member.value!r}`\n" for member in kind
+        )
         return f"{markdown(inspect.getdoc(kind))}\n{members}"
     is_protocol = getattr(kind, "_is_protocol", False)
-    text = code(f"class {kind.__name__}(Protocol)" if is_protocol else signature(f"class {kind.__name__}", kind))
+    text = code(
+        f"class {kind.__name__}(Protocol)"
+        if is_protocol
+        else signature(f"class {kind.__name__}", kind)
+    )
     text += f"\n{markdown(inspect.getdoc(kind))}"
     tree = ast.parse(inspect.getsource(sys.modules[kind.__module__])).body
-    body = next((node.body for node in tree if isinstance(node, ast.ClassDef) and node.name == kind.__name__), [])
-    fields = {name: about for name, (_, about) in assigned(body).items() if about and name[0] != "_"}
+    body = next(
+        (
+            node.body
+            for node in tree
+            if isinstance(node, ast.ClassDef) and node.name == kind.__name__
+        ),
+        [],
+    )
+    fields = {
+        name: about for name, (_, about) in assigned(body).items() if about and name[0] != "_"
+    }
     rows = [f"| `{name}` | {' '.join(about.split())} |\n" for name, about in fields.items()]
     text += "\n| field | meaning |\n|---|---|\n" + "".join(rows) if rows else ""
     for name, value in vars(kind).items():
-        about = inspect.getdoc(value) if isinstance(value, property | classmethod | FunctionType) else None
+        about = (
+            inspect.getdoc(value)
+            if isinstance(value, property | classmethod | FunctionType)
+            else None
+        )
         if name[0] != "_" and about:
             full = f"{kind.__name__}.{name}"
             call = full if isinstance(value, property) else signature(full, getattr(kind, name))
@@ -222,10 +276,15 @@ def class_text(kind: type) -> str:
 
 
 def assigned(body: list[ast.stmt]) -> dict[str, tuple[str, str]]:
-    """Return the names that a class or module assigns, each with its value or type and the docstring below it."""
+    """Return the names that a class or module assigns, each with its value or type and the
+    docstring below it."""
     found = {}
     for node, after in zip_longest(body, body[1:]):
-        about = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
+        about = (
+            after.value.value
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            else ""
+        )
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found[node.target.id] = (ast.unparse(node.value or node.annotation), str(about))
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -239,26 +298,38 @@ def signature(name: str, value: Any) -> str:
         found = inspect.signature(value)
     except ValueError:
         return name
-    is_record = inspect.isclass(value) and issubclass(value, PlainData) and value.__init__ is PlainData.__init__
+    is_record = (
+        inspect.isclass(value)
+        and issubclass(value, PlainData)
+        and value.__init__ is PlainData.__init__
+    )
     taken = fields_of(value) if is_record else found.parameters.values()
     given = [each for each in taken if each.name != "self"]
     arguments, kinds = [argument(each) for each in given], [each.kind for each in given]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         arguments.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     answer = str(found.return_annotation).strip("'\"")
-    end = "" if name.startswith("class ") or found.return_annotation is found.empty else f" -> {answer}"
+    end = (
+        ""
+        if name.startswith("class ") or found.return_annotation is found.empty
+        else f" -> {answer}"
+    )
     return call(name, arguments, end)
 
 
 def call(name: str, arguments: list[str], end: str = "") -> str:
     line = f"{name}({', '.join(arguments)}){end}"
-    return line if len(line) <= WIDTH else f"{name}(\n    " + ",\n    ".join(arguments) + f",\n){end}"
+    return (
+        line if len(line) <= WIDTH else f"{name}(\n    " + ",\n    ".join(arguments) + f",\n){end}"
+    )
 
 
 def fields_of(kind: Any) -> list[inspect.Parameter]:
     """Return the fields of a record as parameters."""
     hints = {
-        name: hint for base in reversed(kind.__mro__) for name, hint in vars(base).get("__annotations__", {}).items()
+        name: hint
+        for base in reversed(kind.__mro__)
+        for name, hint in vars(base).get("__annotations__", {}).items()
     }
     named, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
     return [
@@ -280,7 +351,12 @@ def code(text: str) -> str:
 def markdown(text: str | None) -> str:
     """Return a docstring as Markdown: its examples become blocks of code."""
     parts = (text or "").strip().split("\n\n")
-    return "\n\n".join(f"```python\n{part}\n```" if part.startswith(">>> ") else part for part in parts) + "\n"
+    return (
+        "\n\n".join(
+            f"```python\n{part}\n```" if part.startswith(">>> ") else part for part in parts
+        )
+        + "\n"
+    )
 
 
 if __name__ == "__main__":
@@ -288,4 +364,6 @@ if __name__ == "__main__":
     if not sys.argv[1:]:
         shutil.rmtree(usual, ignore_errors=True)
     site = build(Path(sys.argv[1]).absolute() if sys.argv[1:] else usual)
-    print(f"Open {site / 'index.html'}. To search too: python -m http.server --bind 127.0.0.1 --directory {site}")
+    print(
+        f"Open {site / 'index.html'}. To search too: python -m http.server --bind 127.0.0.1 --directory {site}"
+    )

@@ -2,12 +2,14 @@
 
     python scripts/build_tables.py RANKS [--out DIR] [--check]
 
-RANKS is a folder with OpenAI's rank files, under their own names (o200k_base.tiktoken, cl100k_base.tiktoken) or the
-names that tiktoken gives them in its cache (the SHA-1 of their address). A file is used only if its SHA-256 is the one
-that tiktoken pins. Packages that carry such a folder: litellm (litellm_core_utils/tokenizers), gpt-tokenizer (data).
+RANKS is a folder with OpenAI's rank files, under their own names (o200k_base.tiktoken,
+cl100k_base.tiktoken) or the names that tiktoken gives them in its cache (the SHA-1 of their
+address). A file is used only if its SHA-256 is the one that tiktoken pins. Packages that carry such
+a folder: litellm (litellm_core_utils/tokenizers), gpt-tokenizer (data).
 
-The Unicode classes are asked of tiktoken's own regular-expression engine, so that they are of its Unicode version and
-not of Python's. ``--check`` writes nothing and ends with 1 if the shipped bytes differ from a fresh build.
+The Unicode classes are asked of tiktoken's own regular-expression engine, so that they are of its
+Unicode version and not of Python's. ``--check`` writes nothing and ends with 1 if the shipped bytes
+differ from a fresh build.
 """
 
 from __future__ import annotations
@@ -36,8 +38,16 @@ CACHED_NAMES = {
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
 }
 
-CLASSES = {r"[\p{Lu}\p{Lt}]": 1, r"\p{Ll}": 2, r"[\p{Lm}\p{Lo}]": 3, r"\p{M}": 4, r"\p{N}": 5, r"\s": 6}
-"""What the split patterns tell apart; 0 is everything else. ``brim.tokens.vocabulary`` reads these numbers."""
+CLASSES = {
+    r"[\p{Lu}\p{Lt}]": 1,
+    r"\p{Ll}": 2,
+    r"[\p{Lm}\p{Lo}]": 3,
+    r"\p{M}": 4,
+    r"\p{N}": 5,
+    r"\s": 6,
+}
+"""What the split patterns tell apart; 0 is everything else. ``brim.tokens.vocabulary`` reads these
+numbers."""
 
 
 def read_ranks(folder: Path, encoding: str) -> list[bytes]:
@@ -48,14 +58,19 @@ def read_ranks(folder: Path, encoding: str) -> list[bytes]:
             content = path.read_bytes()
             found = hashlib.sha256(content).hexdigest()
             if found != RANKS[encoding]:
-                raise SystemExit(f"{path}: SHA-256 is {found}, not {RANKS[encoding]}: not the published vocabulary")
+                raise SystemExit(
+                    f"{path}: SHA-256 is {found}, not {RANKS[encoding]}: not the published vocabulary"
+                )
             return tokens_in_order(content)
     raise SystemExit(f"{folder}: no rank file of {encoding} here")
 
 
 def tokens_in_order(content: bytes) -> list[bytes]:
     """Parse a rank file: a token in base64 and its rank on each line."""
-    ranks = {int(rank): base64.b64decode(token) for token, rank in (line.split() for line in content.splitlines())}
+    ranks = {
+        int(rank): base64.b64decode(token)
+        for token, rank in (line.split() for line in content.splitlines())
+    }
     if sorted(ranks) != list(range(len(ranks))):
         raise SystemExit("the ranks are not 0, 1, 2, ... without gaps")
     return [ranks[rank] for rank in range(len(ranks))]
@@ -80,7 +95,8 @@ def table_bytes(tokens: list[bytes]) -> bytes:
 
 
 def class_bytes() -> bytes:
-    """Lay out the class of every code point: one page number per 256 code points, then the pages."""
+    """Lay out the class of every code point: one page number per 256 code points, then the
+    pages."""
     code_points = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
     classes = bytearray(0x110000)
     for pattern, number in CLASSES.items():
@@ -89,17 +105,23 @@ def class_bytes() -> bytes:
     pages: dict[bytes, int] = {}
     index = bytearray()
     for start in range(0, 0x110000, 256):
-        index += pages.setdefault(bytes(classes[start : start + 256]), len(pages)).to_bytes(2, "little")
+        index += pages.setdefault(bytes(classes[start : start + 256]), len(pages)).to_bytes(
+            2, "little"
+        )
     return bytes(index) + b"".join(pages)
 
 
 def matched_by(pattern: str, code_points: list[int]) -> set[int]:
     """Return the code points that *pattern* matches, in the engine that tiktoken uses.
 
-    A tokenizer of the 256 bytes that splits by *pattern* gives back exactly the bytes of what it matches.
+    A tokenizer of the 256 bytes that splits by *pattern* gives back exactly the bytes of what it
+    matches.
     """
     probe = tiktoken.Encoding(
-        "probe", pat_str=pattern, mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={}
+        "probe",
+        pat_str=pattern,
+        mergeable_ranks={bytes([i]): i for i in range(256)},
+        special_tokens={},
     )
     found: set[int] = set()
     for start in range(0, len(code_points), 4096):
@@ -116,14 +138,17 @@ def build(folder: Path) -> dict[str, bytes]:
 
 def main() -> int:
     """Build, or compare with what is shipped."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("ranks", type=Path, metavar="RANKS")
     parser.add_argument("--out", type=Path, default=DATA)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     files = build(options.ranks)
     files["SHA256SUMS"] = "".join(
-        f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())
+        f"{hashlib.sha256(content).hexdigest()}  {name}\n"
+        for name, content in sorted(files.items())
     ).encode()
     differing = 0
     for name, content in files.items():

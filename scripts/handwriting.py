@@ -1,8 +1,8 @@
 """Check the handwriting of src/brim: names that say something, and lines of at most 100 columns.
 
-``scripts/handwriting.tsv`` lists the files written before this check, with the number of weak names and
-long lines in each. These numbers may only fall, and a file that isn't listed has none. After you have
-improved a file, ``python scripts/handwriting.py --write`` shortens the list.
+``scripts/handwriting.tsv`` lists the files written before this check, with the number of weak names
+and long lines in each. These numbers may only fall, and a file that isn't listed has none. After
+you have improved a file, ``python scripts/handwriting.py --write`` shortens the list.
 """
 
 from __future__ import annotations
@@ -17,8 +17,34 @@ LIST = ROOT / "scripts" / "handwriting.tsv"
 LONGEST_LINE = 100
 WEAK_NAMES = frozenset(
     (
-        *("each", "found", "known", "given", "said", "told", "kept", "held", "shown", "taken", "made", "done"),
-        *("seen", "heard", "had", "due", "here", "others", "rest", "more", "less", "most", "least", "much"),
+        *(
+            "each",
+            "found",
+            "known",
+            "given",
+            "said",
+            "told",
+            "kept",
+            "held",
+            "shown",
+            "taken",
+            "made",
+            "done",
+        ),
+        *(
+            "seen",
+            "heard",
+            "had",
+            "due",
+            "here",
+            "others",
+            "rest",
+            "more",
+            "less",
+            "most",
+            "least",
+            "much",
+        ),
         *("many", "theirs", "mine", "yours", "thing", "things", "stuff", "what"),
     )
 )

@@ -1,9 +1,11 @@
-"""Draws docs/watch.png and docs/statusline.png from what a real terminal (tmux) shows: python -m scripts.pictures
+"""Draws docs/watch.png and docs/statusline.png from what a real terminal (tmux) shows: python -m
+scripts.pictures
 
-It needs tmux, Pillow, the font DejaVu Sans Mono, and for the status line Claude Code as `make e2e` installs it. Claude
-Code talks to the model API of tests/e2e on this machine.
+It needs tmux, Pillow, the font DejaVu Sans Mono, and for the status line Claude Code as `make e2e`
+installs it. Claude Code talks to the model API of tests/e2e on this machine.
 
-``python -m scripts.pictures ui`` takes pictures of the pages in light and dark, docs/ui-*.png, with a chromium.
+``python -m scripts.pictures ui`` takes pictures of the pages in light and dark, docs/ui-*.png, with
+a chromium.
 """
 
 from __future__ import annotations
@@ -62,7 +64,9 @@ class Terminal:
         until = time.monotonic() + 60
         while words not in self._tmux("capture-pane", "-p"):
             if time.monotonic() > until:
-                sys.exit(f"the terminal never showed {words!r}:\n{self._tmux('capture-pane', '-p')}")
+                sys.exit(
+                    f"the terminal never showed {words!r}:\n{self._tmux('capture-pane', '-p')}"
+                )
             time.sleep(0.2)
         time.sleep(3)
         return self._tmux("capture-pane", "-e", "-p").rstrip()
@@ -83,18 +87,29 @@ def watch(folder: Path) -> str:
     with ModelApi() as api:
         world = World(folder, api)
         agent = Claude(program("claude") or "claude", world)
-        lines = [f"2026-11-01 06:{n // 60:02}:{n % 60:02} loaded supplier {n} of batch {n % 7}\n" for n in range(1_200)]
+        lines = [
+            f"2026-11-01 06:{n // 60:02}:{n % 60:02} loaded supplier {n} of batch {n % 7}\n"
+            for n in range(1_200)
+        ]
         log = world.write("import.log", "".join(lines))
         files = [world.write(f"suppliers/{n}.txt", "".join(lines[n:1_000])) for n in range(READS)]
         reads = [Call("Read", {"file_path": str(path)}) for path in files]
-        api.will(*reads, *[agent.shell(f"tail -n 300 {log.name}")] * LOOKS, agent.write(log, "done\n"), Say())
+        api.will(
+            *reads,
+            *[agent.shell(f"tail -n 300 {log.name}")] * LOOKS,
+            agent.write(log, "done\n"),
+            Say(),
+        )
         agent.model = MODEL
         ran = agent.ask("Why does the importer drop the last supplier?")
         if ran.code:
             sys.exit(ran.told)
         environ = {**world.environ, "TERM": "xterm-256color"}
         terminal = Terminal(
-            folder, started(environ, [BRIM, "context", "--watch"], world.project) + " 2>/dev/null", columns=84, rows=24
+            folder,
+            started(environ, [BRIM, "context", "--watch"], world.project) + " 2>/dev/null",
+            columns=84,
+            rows=24,
         )
         try:
             return "\x1b[2m$ brim context --watch\x1b[0m\n" + terminal.shows("time to compact")
@@ -103,7 +118,8 @@ def watch(folder: Path) -> str:
 
 
 def started(environ: Mapping[str, str], command: list[str], folder: Path) -> str:
-    """Return the shell's line that runs *command* in *folder* with no other variables than these."""
+    """Return the shell's line that runs *command* in *folder* with no other variables than
+    these."""
     variables = [f"{name}={value}" for name, value in environ.items()]
     return f"cd {quote(str(folder))} && exec env -i {join([*variables, *command])}"
 
@@ -123,14 +139,23 @@ def statusline(folder: Path) -> str:
         }
         (world.home / ".claude" / ".claude.json").write_text(json.dumps(accepted))
         environ = {**world.environ, **agent.environ(), "TERM": "xterm-256color"}
-        command = started(environ, [agent.program, "--model", STATUS_MODEL, "--allowedTools", "Bash"], world.project)
+        command = started(
+            environ,
+            [agent.program, "--model", STATUS_MODEL, "--allowedTools", "Bash"],
+            world.project,
+        )
         terminal = Terminal(folder, command, columns=100, rows=40)
         try:
             terminal.shows("window 200,000")
             shown = []
             for asked, said, tokens, share in (
                 ("Please look at the login.", "It is in src/app.py.", 86_425, "43%"),
-                ("Set its timeout to 45 seconds.", "The timeout is 45 seconds now.", 144_210, "72%"),
+                (
+                    "Set its timeout to 45 seconds.",
+                    "The timeout is 45 seconds now.",
+                    144_210,
+                    "72%",
+                ),
                 ("Add a test for it.", "The test for it passes.", 158_700, "79%"),
             ):
                 api.will(agent.shell("true", tokens=tokens - 5_000), Say(said, tokens=tokens))
@@ -143,7 +168,8 @@ def statusline(folder: Path) -> str:
 
 
 def last_turn(shown: str, asked: str) -> str:
-    """Return the lines from the last prompt on, without empty ones and without the client's own last line."""
+    """Return the lines from the last prompt on, without empty ones and without the client's own
+    last line."""
     lines = shown.split("\n")
     bare = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
     first = max(number for number, line in enumerate(bare) if asked in line)
@@ -168,14 +194,17 @@ def draw(shown: str, path: Path) -> None:
             eighths = "▏▎▍▌▋▊▉█".find(sign) + 1
             if eighths or sign == "░":  # without gaps, as terminals do
                 pen.rectangle((x, y + 4, x + wide, y + high - 6), TRACK)
-                pen.rectangle((x, y + 4, x + wide * eighths / 8, y + high - 6), colour if eighths else TRACK)
+                pen.rectangle(
+                    (x, y + 4, x + wide * eighths / 8, y + high - 6), colour if eighths else TRACK
+                )
             else:
                 pen.text((x, y), OTHERS.get(sign, sign), colour, bold if is_bold else plain)
     image.save(path, optimize=True)
 
 
 def cells(line: str, state: dict[str, str | bool]) -> list[tuple[str, str, bool]]:
-    """Return the signs of a line, each with its colour and whether it is bold; *state* goes on from line to line."""
+    """Return the signs of a line, each with its colour and whether it is bold; *state* goes on from
+    line to line."""
     found = []
     for code, sign in re.findall(r"\x1b\[([0-9;]*)m|(.)", line):
         if sign:
@@ -216,11 +245,14 @@ def extended(codes: list[int]) -> str:
         return "#" + f"{8 + 10 * (number - 232):02x}" * 3
     steps = (0, 95, 135, 175, 215, 255)
     number -= 16
-    return "#" + "".join(f"{steps[part]:02x}" for part in (number // 36, number // 6 % 6, number % 6))
+    return "#" + "".join(
+        f"{steps[part]:02x}" for part in (number // 36, number // 6 % 6, number % 6)
+    )
 
 
 def pages(folder: Path) -> None:
-    """Take a picture of each page, in light and dark, after sessions were played through brim's hooks."""
+    """Take a picture of each page, in light and dark, after sessions were played through brim's
+    hooks."""
     world = Home(folder)
     examples = ROOT / "examples"
     for name, command in (("learned.jsonl", "import"), ("rules.md", "import-rules")):
@@ -241,24 +273,36 @@ def pages(folder: Path) -> None:
         old = world.story(begin=now - days * 86_400, **told)
         old.play()
         os.utime(old.path, (old.time, old.time))
-    filling = world.story(begin=now - 900, number=2, branch="export", scale=0.8, task="The export of orders is slow")
+    filling = world.story(
+        begin=now - 900, number=2, branch="export", scale=0.8, task="The export of orders is slow"
+    )
     filling.play(cut=True)
     for step in range(14):
         filling.run(f"git log -p -- src/export_{step}.py", 420, 200 + step)
     story = world.story(begin=now - 6_100, scale=0.82)
     story.play()
     corrections = Suggestions(str(world.home / ".brim"))
-    corrections.add("no, the export must keep the order of the rows", project=str(world.project), time=now - 600)
+    corrections.add(
+        "no, the export must keep the order of the rows", project=str(world.project), time=now - 600
+    )
     with served(world) as site, browser() as chrome:
         for scheme in ("light", "dark"):
             page = chrome.new_page(
-                viewport={"width": 1000, "height": 640}, locale="en-US", color_scheme=scheme, device_scale_factor=1.5
+                viewport={"width": 1000, "height": 640},
+                locale="en-US",
+                color_scheme=scheme,
+                device_scale_factor=1.5,
             )
             page.goto(f"{site.origin}/?token={site.place.keys.token}")
             page.wait_for_url(f"{site.origin}/")
             page.locator("#live .bar").nth(1).wait_for()
             page.locator("#today .big").wait_for()
-            taken = {"now": "/", "session": f"/session/{story.id}", "rules": "/rules", "money": "/money?by=branch"}
+            taken = {
+                "now": "/",
+                "session": f"/session/{story.id}",
+                "rules": "/rules",
+                "money": "/money?by=branch",
+            }
             for name, path in taken.items():
                 if name != "now":
                     page.goto(f"{site.origin}{path}")
@@ -269,8 +313,15 @@ def pages(folder: Path) -> None:
                     page.locator('#plan[data-tokens="200"]').wait_for()
                 time.sleep(0.5)
                 high = {"rules": 1_000, "session": 1_180}.get(name)
-                size = {"clip": {"x": 0, "y": 0, "width": 1000, "height": high}, "full_page": True} if high else {}
-                page.screenshot(path=ROOT / "docs" / f"ui-{name}-{scheme}.png", **({"full_page": True} | size))  # type: ignore[arg-type]
+                size = (
+                    {"clip": {"x": 0, "y": 0, "width": 1000, "height": high}, "full_page": True}
+                    if high
+                    else {}
+                )
+                page.screenshot(
+                    path=ROOT / "docs" / f"ui-{name}-{scheme}.png",
+                    **({"full_page": True} | size),  # type: ignore[arg-type]
+                )
             page.close()
 
 

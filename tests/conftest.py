@@ -23,21 +23,27 @@ RANK_FILES = {
     "o200k_base": "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken",
     "cl100k_base": "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken",
 }
-"""What tiktoken calls its rank files; it looks for them in its cache under the SHA-1 of these names."""
+"""What tiktoken calls its rank files; it looks for them in its cache under the SHA-1 of these
+names."""
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script: then nothing ends with Ctrl-C
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as in the background of a script: then nothing ends with Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# The same few examples in every run: what fails, fails because of a change. To look for rare cases, draw many others:
-# scripts/test --hypothesis-profile explore. How fast a machine is, is for bench/.
+# The same few examples in every run: what fails, fails because of a change. To look for rare cases,
+# draw many others: scripts/test --hypothesis-profile explore. How fast a machine is, is for bench/.
 settings.register_profile("same", max_examples=40, deadline=None, derandomize=True)
-settings.register_profile("explore", max_examples=300, deadline=None, derandomize=False, print_blob=True)
+settings.register_profile(
+    "explore", max_examples=300, deadline=None, derandomize=False, print_blob=True
+)
 settings.load_profile("same")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give this run a temporary folder of its own, removed when it ends. The processes of xdist use the same one."""
+    """Give this run a temporary folder of its own, removed when it ends. The processes of xdist use
+    the same one."""
     if hasattr(config, "workerinput"):
         return
     try:
@@ -49,7 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Tell the garbage collector that what was imported stays: it needn't be looked at again and again."""
+    """Tell the garbage collector that what was imported stays: it needn't be looked at again and
+    again."""
     gc.freeze()
 
 
@@ -59,7 +66,8 @@ Oracle = Callable[[str, str], int]
 def rank_file(encoding: str) -> bytes:
     """Write the shipped table of *encoding* as the rank file that it was built from."""
     return b"".join(
-        base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(open_table(encoding).tokens())
+        base64.b64encode(token) + b" %d\n" % rank
+        for rank, token in enumerate(open_table(encoding).tokens())
     )
 
 
@@ -67,7 +75,8 @@ def rank_file(encoding: str) -> bytes:
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     """Return tiktoken's count of a text in an encoding.
 
-    tiktoken finds brim's own vocabulary in its cache, checks that it is OpenAI's by its hash, and never downloads.
+    tiktoken finds brim's own vocabulary in its cache, checks that it is OpenAI's by its hash, and
+    never downloads.
     """
     import tiktoken
 
@@ -82,7 +91,8 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
             return tiktoken.get_encoding(encoding)
 
     def count(text: str, encoding: str) -> int:
-        # tiktoken defines the one by the other: they differ in special tokens, which aren't ordinary text.
+        # tiktoken defines the one by the other: they differ in special tokens, which aren't
+        # ordinary text.
         name = "o200k_base" if encoding == "o200k_harmony" else encoding
         return len(load(name).encode_ordinary(text))
 
@@ -91,10 +101,13 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let the clients of SDKs load one certificate instead of all, in 2 ms instead of 60: no test needs any."""
+    """Let the clients of SDKs load one certificate instead of all, in 2 ms instead of 60: no test
+    needs any."""
     import certifi
 
-    first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----\n")
+    first, end, _ = (
+        Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----\n")
+    )
     path = tmp_path_factory.mktemp("certificates") / "one.pem"
     path.write_text(first + end, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
@@ -111,7 +124,8 @@ HOOK_LIMITS = (
 
 @pytest.fixture(scope="session", autouse=True)
 def _hooks_are_not_late() -> Iterator[None]:
-    """Give hooks in this process more time than any machine needs. Tests of lateness set it themselves."""
+    """Give hooks in this process more time than any machine needs. Tests of lateness set it
+    themselves."""
     with pytest.MonkeyPatch.context() as patch:
         for name in HOOK_LIMITS:
             patch.setattr(name, PATIENCE)
@@ -123,7 +137,8 @@ def _hooks_are_not_late() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_configured_or_reported() -> Iterator[None]:
-    """Begin and end every test with the shipped model table, whatever another one configured or reported."""
+    """Begin and end every test with the shipped model table, whatever another one configured or
+    reported."""
     before = remember_in(MemoryWindowStore())
     use({})
     yield
@@ -133,7 +148,8 @@ def _nothing_configured_or_reported() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _broken_pipes_stay_errors() -> Iterator[None]:
-    """The command line lets SIGPIPE end its process; a test that runs it in this one must not leave that behind."""
+    """The command line lets SIGPIPE end its process; a test that runs it in this one must not leave
+    that behind."""
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     yield
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -1,8 +1,8 @@
 """Runs ``brim`` in processes of their own, each forked from one that has imported it.
 
-Starting Python and importing brim takes most of the time of a short command, and the tests run thousands of them.
-``python -m tests.forks SOCKET`` serves until its standard input ends: a client sends arguments, environment and folder
-with three open files, and gets the exit status back.
+Starting Python and importing brim takes most of the time of a short command, and the tests run
+thousands of them. ``python -m tests.forks SOCKET`` serves until its standard input ends: a client
+sends arguments, environment and folder with three open files, and gets the exit status back.
 """
 
 from __future__ import annotations
@@ -31,8 +31,16 @@ from pathlib import Path
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
 _LONGEST = 1 << 20
-HEAVY = ("brim.run", "brim.adapters.", "brim.mcp", "brim.ui", "brim.loopback", "brim.store.postgres")
-"""What imports SDKs and servers: a fork takes longer the more memory there is, and few commands need these."""
+HEAVY = (
+    "brim.run",
+    "brim.adapters.",
+    "brim.mcp",
+    "brim.ui",
+    "brim.loopback",
+    "brim.store.postgres",
+)
+"""What imports SDKs and servers: a fork takes longer the more memory there is, and few commands
+need these."""
 
 
 def load() -> None:
@@ -55,11 +63,15 @@ class Server:
         self.folder = tempfile.mkdtemp(prefix="brim-forks-")
         self.path = os.path.join(self.folder, "socket")
         self.command = os.path.join(self.folder, "brim")
-        """A ``brim`` for shells and terminals that only asks for a fork. Signals that it gets don't reach the fork."""
+        """A ``brim`` for shells and terminals that only asks for a fork. Signals that it gets don't
+        reach the fork."""
         brim = str(Path(sys.executable).with_name("brim"))
         ask = os.path.join(self.folder, "ask.py")
-        Path(ask).write_text(_ASK.format(socket=self.path, brim=brim, folder=self.folder), encoding="utf-8")
-        # Not a script of Python's own: its first line can't name an interpreter with a space in its path.
+        Path(ask).write_text(
+            _ASK.format(socket=self.path, brim=brim, folder=self.folder), encoding="utf-8"
+        )
+        # Not a script of Python's own: its first line can't name an interpreter with a space in its
+        # path.
         called = shlex.join([sys.executable, "-IS", ask])
         Path(self.command).write_text(f'#!/bin/sh\nexec {called} "$@"\n', encoding="utf-8")
         os.chmod(self.command, 0o755)
@@ -74,14 +86,21 @@ class Server:
         assert self.process.stdout.readline() == b"ready\n"
 
     def run(
-        self, arguments: Sequence[str], streams: Sequence[int], environ: Mapping[str, str], cwd: str, timeout: float
+        self,
+        arguments: Sequence[str],
+        streams: Sequence[int],
+        environ: Mapping[str, str],
+        cwd: str,
+        timeout: float,
     ) -> int:
         """Run ``brim`` with *arguments*; return its exit code, negative for a signal."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
             asking.settimeout(timeout)
             asking.connect(self.path)
             asking.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * _LONGEST)
-            socket.send_fds(asking, [json.dumps([list(arguments), dict(environ), cwd]).encode()], list(streams))
+            socket.send_fds(
+                asking, [json.dumps([list(arguments), dict(environ), cwd]).encode()], list(streams)
+            )
             return os.waitstatus_to_exitcode(int(asking.recv(64)))
 
 

@@ -1,7 +1,8 @@
 """Temporary folders that don't outlive the processes that use them.
 
-The process that makes a folder holds a lock on the file ``lock`` in it. The kernel frees the lock however the process
-ends, so a folder with a free lock was left behind by a process that was killed: ``sweep`` removes it.
+The process that makes a folder holds a lock on the file ``lock`` in it. The kernel frees the lock
+however the process ends, so a folder with a free lock was left behind by a process that was killed:
+``sweep`` removes it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ LONGEST_PATH = 60
 
 
 def unprivileged() -> dict[str, Any]:
-    """Return the options of ``subprocess`` with which root runs a program as nobody: PostgreSQL refuses root."""
+    """Return the options of ``subprocess`` with which root runs a program as nobody: PostgreSQL
+    refuses root."""
     if os.geteuid() != 0:
         return {}
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
@@ -120,17 +122,28 @@ def command_line(pid: int) -> str:
     """Return the command line of a running process; an empty text if there is none."""
     if Path("/proc/self/cmdline").exists():
         try:
-            return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            return (
+                Path(f"/proc/{pid}/cmdline")
+                .read_bytes()
+                .replace(b"\0", b" ")
+                .decode(errors="replace")
+            )
         except OSError:
             return ""
-    listing = subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    listing = subprocess.run(
+        ["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     return listing.stdout
 
 
 def first_usable(places: Iterable[Path], size: int = SIZE_LIMIT) -> Path:
-    """Return the first of *places* that has *size* bytes free and lets nobody's and our own programs run."""
+    """Return the first of *places* that has *size* bytes free and lets nobody's and our own
+    programs run."""
     places = list(places)
-    for user in (unprivileged(), {}):  # a container may have no user but root: then all but PostgreSQL works
+    for user in (
+        unprivileged(),
+        {},
+    ):  # a container may have no user but root: then all but PostgreSQL works
         for place in places:
             if free_bytes(place) >= size and runs_programs(place, user):
                 return place
@@ -150,7 +163,8 @@ def free_bytes(place: Path) -> int:
 
 
 def runs_programs(place: Path, user: dict[str, Any]) -> bool:
-    """Return whether *user* can run a program in a new folder in *place*: not if it is mounted ``noexec``."""
+    """Return whether *user* can run a program in a new folder in *place*: not if it is mounted
+    ``noexec``."""
     if len(os.fsencode(place)) > LONGEST_PATH:
         return False
     try:
@@ -162,7 +176,10 @@ def runs_programs(place: Path, user: dict[str, Any]) -> bool:
         program.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
         program.chmod(0o755)
         folder.chmod(0o711)
-        return subprocess.run([program], check=False, capture_output=True, cwd="/", **user).returncode == 0
+        return (
+            subprocess.run([program], check=False, capture_output=True, cwd="/", **user).returncode
+            == 0
+        )
     except (OSError, subprocess.SubprocessError):
         return False
     finally:
@@ -175,7 +192,8 @@ def places_on_disk() -> list[Path]:
 
 
 def places_for_a_run() -> list[Path]:
-    """Return where a run of the tests may keep its files: in memory if there is plenty and ``TMPDIR`` isn't set."""
+    """Return where a run of the tests may keep its files: in memory if there is plenty and
+    ``TMPDIR`` isn't set."""
     if "TMPDIR" in os.environ:
         return places_on_disk()
     if free_bytes(MEMORY) < 2 * SIZE_LIMIT or available_memory() < 4 * SIZE_LIMIT:
@@ -229,7 +247,8 @@ class TestRun:
     def _watch(self) -> None:
         stopped = False
         while not self._ended.wait(0.25):
-            # Asking the file system is quick; the sizes of all files are added up only if it might be too much.
+            # Asking the file system is quick; the sizes of all files are added up only if it might
+            # be too much.
             if used_bytes(self.folder.path) - self._used_before < self._limit:
                 continue
             if tree_size(self.folder.path) < self._limit:

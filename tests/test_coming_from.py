@@ -60,12 +60,14 @@ def test_a_row_is_true(name: str, tmp_path: Path) -> None:
     CHECKS[name](Brim(tmp_path))
 
 
-# floop ----------------------------------------------------------------------------------------------------------------
+# floop --------------------------------------------------------------------------------------------
 
 RULES = [
     behavior("full", text="Write the failing test before the code that makes it pass. " * 4),
     behavior(
-        "summary", text="Keep functions short and name them after what they do, for readers. " * 4, summary="Short."
+        "summary",
+        text="Keep functions short and name them after what they do, for readers. " * 4,
+        summary="Short.",
     ),
     behavior("name", tags=("style",)),
     behavior("omitted"),
@@ -113,7 +115,9 @@ def check_content(brim: Brim) -> None:
 
 @row("spreading activation engine", "results `{behaviorID, activation}`")
 def check_activation(brim: Brim) -> None:
-    graph = Graph([behavior("a", when={"language": "python"}), behavior("b", when={"language": "go"})])
+    graph = Graph(
+        [behavior("a", when={"language": "python"}), behavior("b", when={"language": "go"})]
+    )
     results = activate(graph, Context(language="python"), now=0.0)
     assert all(isinstance(result, Activation) for result in results)
     assert [result.id for result in results] == ["a"]
@@ -174,7 +178,11 @@ def check_variables(brim: Brim) -> None:
         ("default", ("BRIM_TOKEN_BUDGET", "BRIM_TOKEN_BUDGET_DEFAULT", "FLOOP_TOKEN_BUDGET")),
         (
             "dynamic_context",
-            ("BRIM_TOKEN_BUDGET_DYNAMIC", "BRIM_TOKEN_BUDGET_DYNAMIC_CONTEXT", "FLOOP_TOKEN_BUDGET_DYNAMIC"),
+            (
+                "BRIM_TOKEN_BUDGET_DYNAMIC",
+                "BRIM_TOKEN_BUDGET_DYNAMIC_CONTEXT",
+                "FLOOP_TOKEN_BUDGET_DYNAMIC",
+            ),
         ),
     ):
         for name in names:
@@ -214,7 +222,12 @@ def check_init(brim: Brim) -> None:
 @row("`floop activate`", "`floop prompt --tiered`")
 def check_commands(brim: Brim) -> None:
     remember(brim, behavior("b", text="Use pathlib."))
-    for words in (("activate",), ("dev", "activate"), ("prompt", "--tiered"), ("dev", "prompt", "--tiered")):
+    for words in (
+        ("activate",),
+        ("dev", "activate"),
+        ("prompt", "--tiered"),
+        ("dev", "prompt", "--tiered"),
+    ):
         ran = brim(*words)
         assert ran.out.startswith(FRAME)
         assert "name-b" in ran.out or "Use pathlib." in ran.out
@@ -242,7 +255,7 @@ def check_resource(brim: Brim) -> None:
     assert 0 < int(tokens.counter_for(None).count(text)) <= 100
 
 
-# IBEX -----------------------------------------------------------------------------------------------------------------
+# IBEX ---------------------------------------------------------------------------------------------
 
 
 @row(
@@ -285,7 +298,10 @@ def check_calculator(brim: Brim) -> None:
 def check_counts(brim: Brim) -> None:
     calculator = window.TokenBudgetCalculator()
     assert calculator.count_tokens("Hello world", "gpt-4o") == 2
-    assert calculator.count_messages_tokens([{"role": "user", "content": "Hello world"}], "gpt-4o") == 10
+    assert (
+        calculator.count_messages_tokens([{"role": "user", "content": "Hello world"}], "gpt-4o")
+        == 10
+    )
     assert calculator.count_tokens("Hello world", "no-such-model") == 2
     assert calculator.calculate("no-such-model", []).context_window == 8_192
 
@@ -308,7 +324,11 @@ def check_constants(brim: Brim) -> None:
         "gpt-3.5-turbo-16k": 16_385,
     }
     assert window.DEFAULT_CONTEXT_WINDOW == 8_192
-    reserves = (window.RESPONSE_RESERVE_RATIO, window.RESPONSE_RESERVE_MIN, window.RESPONSE_RESERVE_MAX)
+    reserves = (
+        window.RESPONSE_RESERVE_RATIO,
+        window.RESPONSE_RESERVE_MIN,
+        window.RESPONSE_RESERVE_MAX,
+    )
     assert reserves == (0.15, 500, 4_096)
     assert window.SAFETY_BUFFER_RATIO == 0.05
     settings = load({}, None).section("window")
@@ -324,14 +344,20 @@ def check_decision(brim: Brim) -> None:
     assert all(part in text for part in ("15%", "5%", "gpt-3.5-turbo"))
 
 
-# Octopus --------------------------------------------------------------------------------------------------------------
+# Octopus ------------------------------------------------------------------------------------------
 
 
 @row("`HistoryBudget`")
 def check_history_budget(brim: Brim) -> None:
     config = window.MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192)
     memory = window.WorkingMemory(config)
-    sections = {"system_prompt": 1_200, "procedure": 300, "knowledge": 1_500, "episodes": 400, "current_message": 100}
+    sections = {
+        "system_prompt": 1_200,
+        "procedure": 300,
+        "knowledge": 1_500,
+        "episodes": 400,
+        "current_message": 100,
+    }
     assert memory.history_budget(**sections) == 138_308
     assert memory.history_budget(system_prompt=200_000) == 0
 
@@ -357,7 +383,9 @@ def check_memory_config(brim: Brim) -> None:
     assert load({}, None).section("memory") == defaults
 
 
-SECTIONS = "`SystemPromptTokens`, `ProcedureTokens`, `RetrievedKnowledgeTokens`, `EpisodeSnippetTokens`"
+SECTIONS = (
+    "`SystemPromptTokens`, `ProcedureTokens`, `RetrievedKnowledgeTokens`, `EpisodeSnippetTokens`"
+)
 
 
 @row(
@@ -366,7 +394,9 @@ SECTIONS = "`SystemPromptTokens`, `ProcedureTokens`, `RetrievedKnowledgeTokens`,
     "system prompt, knowledge and current message are never pruned",
 )
 def check_assembly(brim: Brim) -> None:
-    config = window.MemoryConfig(max_working_memory_tokens=700, output_reserve=100, min_history_tokens=50)
+    config = window.MemoryConfig(
+        max_working_memory_tokens=700, output_reserve=100, min_history_tokens=50
+    )
     memory = window.WorkingMemory(config, model="gpt-4o")
     history = [{"role": "user", "content": f"Message {number}. " * 9} for number in range(40)]
     found = memory.assemble(
@@ -381,11 +411,18 @@ def check_assembly(brim: Brim) -> None:
     assert found.fits
     assert found.tokens <= found.budget
     text = json.dumps(found.messages)
-    assert all(part in text for part in ("Answer briefly.", "Lines end in LF.", "Why?", "Message 39."))
+    assert all(
+        part in text for part in ("Answer briefly.", "Lines end in LF.", "Why?", "Message 39.")
+    )
     assert "Message 0." not in text
 
 
-@row("`ITokenCounter`", "`ITokenCounter.Count`", "`ITokenCounter.CountMessages`", "`ApproximateTokenCounter`")
+@row(
+    "`ITokenCounter`",
+    "`ITokenCounter.Count`",
+    "`ITokenCounter.CountMessages`",
+    "`ApproximateTokenCounter`",
+)
 def check_counter(brim: Brim) -> None:
     counter = tokens.ApproximateTokenCounter()
     assert isinstance(counter, tokens.TokenCounter)
@@ -398,9 +435,13 @@ def check_modes(brim: Brim) -> None:
     assert set(tokens.MODES) == {"auto", "approximate", "exact", "api"}
 
 
-# TeaParty -------------------------------------------------------------------------------------------------------------
+# TeaParty -----------------------------------------------------------------------------------------
 
-USAGE = {"input_tokens": 10_000, "cache_creation_input_tokens": 20_000, "cache_read_input_tokens": 120_000}
+USAGE = {
+    "input_tokens": 10_000,
+    "cache_creation_input_tokens": 20_000,
+    "cache_read_input_tokens": 120_000,
+}
 
 
 @row(
@@ -425,7 +466,11 @@ def check_context_budget(brim: Brim) -> None:
         assert budget.input_tokens == 10_000
         assert budget.cache_creation_input_tokens == 20_000
         assert budget.cache_read_input_tokens == 120_000
-        assert (budget.used_tokens, budget.context_window, budget.utilization) == (150_000, 200_000, 0.75)
+        assert (budget.used_tokens, budget.context_window, budget.utilization) == (
+            150_000,
+            200_000,
+            0.75,
+        )
         assert (budget.should_warn, budget.should_compact) == (True, False)
         budget.clear_warning()
         assert not budget.should_warn
@@ -534,5 +579,7 @@ def imported(path: str) -> Any:
     package, *names = path.split(".")[1:]
     found: Any = __import__(f"brim.{package}", fromlist=["_"])
     for name in names:
-        found = inspect.getattr_static(found, name) if inspect.isclass(found) else getattr(found, name)
+        found = (
+            inspect.getattr_static(found, name) if inspect.isclass(found) else getattr(found, name)
+        )
     return found

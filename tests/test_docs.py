@@ -21,7 +21,11 @@ from tests.forks import server
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-EXAMPLES = [path for path in sorted(Path(brim.__file__).parent.rglob("*.py")) if ">>> " in path.read_text("utf-8")]
+EXAMPLES = [
+    path
+    for path in sorted(Path(brim.__file__).parent.rglob("*.py"))
+    if ">>> " in path.read_text("utf-8")
+]
 """The modules whose docstrings show examples."""
 LINKS = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
@@ -41,7 +45,9 @@ def test_python_examples_give_what_they_show(page: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=named)
 def test_docstring_examples_give_what_they_show(path: Path) -> None:
-    module = import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__"))
+    module = import_module(
+        ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+    )
     found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert (found.failed, found.attempted > 0) == (0, True)
 
@@ -58,11 +64,15 @@ def test_every_measured_table_is_there_and_can_be_measured_again() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bench").glob("*.py"))
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        found = re.findall(r"^<!-- bench: ([^\n]+) -->\n(.*?)^<!-- end -->$", text, re.DOTALL | re.MULTILINE)
+        found = re.findall(
+            r"^<!-- bench: ([^\n]+) -->\n(.*?)^<!-- end -->$", text, re.DOTALL | re.MULTILINE
+        )
         assert len(found) == text.count("<!-- bench: ")
         for name, shown in found:
             assert f'"{name}": ' in sources, f"{named(page)}: no benchmark writes {name!r}"
-            assert shown.strip(), f"{named(page)}: {name!r} is empty; scripts/bench --write fills it"
+            assert shown.strip(), (
+                f"{named(page)}: {name!r} is empty; scripts/bench --write fills it"
+            )
 
 
 def console_blocks(page: Path) -> list[str]:
@@ -70,9 +80,12 @@ def console_blocks(page: Path) -> list[str]:
 
 
 def real_block(block: str, folder: Path) -> str:
-    """Return a console block with the output that its commands really have, run one after the other in *folder*."""
+    """Return a console block with the output that its commands really have, run one after the other
+    in *folder*."""
     environment = {
-        "PATH": os.pathsep.join([server().folder, str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(
+            [server().folder, str(Path(sys.executable).parent), os.environ["PATH"]]
+        ),
         "HOME": str(folder / "home"),
         "LC_ALL": "C.UTF-8",
         "COLUMNS": "80",
@@ -111,9 +124,11 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_index_lists_every_page_and_names_every_package() -> None:
     docs = ROOT / "docs"
     index = (docs / "README.md").read_text(encoding="utf-8")
-    pages = {str(page.relative_to(docs)) for page in docs.rglob("*.md") if page.parent.name != "decisions"} - {
-        "README.md"
-    }
+    pages = {
+        str(page.relative_to(docs))
+        for page in docs.rglob("*.md")
+        if page.parent.name != "decisions"
+    } - {"README.md"}
     packages = {
         f"brim.{module.name}"
         for module in pkgutil.iter_modules(brim.__path__)
@@ -137,7 +152,10 @@ def test_the_site_builds_strictly_and_fetches_nothing_from_elsewhere(tmp_path: P
         if FETCHED.search(page.read_text("utf-8"))
     ] == []
     nav = set(re.findall(r'"([^"]+\.md)"', (ROOT / "zensical.toml").read_text("utf-8")))
-    pages = {str(page.relative_to(tmp_path / "made" / "docs")) for page in (tmp_path / "made" / "docs").rglob("*.md")}
+    pages = {
+        str(page.relative_to(tmp_path / "made" / "docs"))
+        for page in (tmp_path / "made" / "docs").rglob("*.md")
+    }
     assert nav == pages  # the left side of the site names every page
 
 
@@ -148,7 +166,11 @@ def refresh() -> None:
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(ROOT / "examples", Path(folder) / "examples")
             for block in console_blocks(page):
-                text = text.replace(f"```console\n{block}```", f"```console\n{real_block(block, Path(folder))}```", 1)
+                text = text.replace(
+                    f"```console\n{block}```",
+                    f"```console\n{real_block(block, Path(folder))}```",
+                    1,
+                )
         page.write_text(text, encoding="utf-8")
 
 

@@ -50,12 +50,16 @@ def test_a_new_file_is_never_written_over_another(tmp_path: Path) -> None:
     assert path.read_bytes() == b"mine"
 
 
-def test_a_signal_right_after_a_file_got_its_name_is_not_taken_for_a_failure(tmp_path: Path) -> None:
+def test_a_signal_right_after_a_file_got_its_name_is_not_taken_for_a_failure(
+    tmp_path: Path,
+) -> None:
     class Rang(BaseException):
         pass
 
     def ring(_: object, event: str, called: object) -> None:
-        if event == "c_return" and called is os.replace:  # where Python runs the handler of a signal
+        if (
+            event == "c_return" and called is os.replace
+        ):  # where Python runs the handler of a signal
             raise Rang
 
     path = tmp_path / "file"

@@ -58,7 +58,10 @@ def imported(code: str) -> set[str]:
 
 
 def test_importing_brim_imports_only_how_to_import() -> None:
-    assert {name for name in imported("import brim") if name != "__future__"} == {"brim", "brim._lazy"}
+    assert {name for name in imported("import brim") if name != "__future__"} == {
+        "brim",
+        "brim._lazy",
+    }
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,10 @@ def test_importing_brim_imports_only_how_to_import() -> None:
     ],
 )
 def test_a_count_imports_nothing_heavy(call: str) -> None:
-    assert imported(f"import brim; {call}") & (HEAVY - {"typing", "dataclasses", "inspect", "json"}) == set()
+    assert (
+        imported(f"import brim; {call}") & (HEAVY - {"typing", "dataclasses", "inspect", "json"})
+        == set()
+    )
 
 
 def test_every_public_name_is_there() -> None:
@@ -145,7 +151,10 @@ FORBIDDEN = {
 DOORS = {"brim.cli", "brim.mcp", "brim.install", "brim.run"}
 
 
-EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "app.py", "old_string": "a", "new_string": "b"}}
+EDIT = {
+    "tool_name": "Edit",
+    "tool_input": {"file_path": "app.py", "old_string": "a", "new_string": "b"},
+}
 SHELL = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make test"}}
 
 
@@ -172,9 +181,18 @@ def test_a_hook_imports_nothing_that_makes_an_agent_wait(
     site: Path, tmp_path: Path, event: str, own: dict[str, object]
 ) -> None:
     world = World(tmp_path)
-    said: dict[str, object] = {"source": "startup", "prompt": "run the tests", "last_assistant_message": "It is done."}
+    said: dict[str, object] = {
+        "source": "startup",
+        "prompt": "run the tests",
+        "last_assistant_message": "It is done.",
+    }
     said |= {"tool_name": "Bash", "tool_input": {"command": "make test"}, "tool_use_id": "t"}
-    said |= {"tool_response": {"stdout": "ok"}, "compact_summary": "what was done", "trigger": "auto", **own}
+    said |= {
+        "tool_response": {"stdout": "ok"},
+        "compact_summary": "what was done",
+        "trigger": "auto",
+        **own,
+    }
     write_turn(world.transcript, said.pop("calls", []))
     sent = world.message(event, **said)
     write(site, world.home)
@@ -213,7 +231,12 @@ assert "Sonnet 4.5" in line, line
 
 def write_turn(transcript: Path, calls: object) -> None:
     """Add a turn to *transcript*: a prompt, *calls* and their results, and an answer."""
-    usage = {"input_tokens": 5, "cache_creation_input_tokens": 9, "cache_read_input_tokens": 40_000, "output_tokens": 3}
+    usage = {
+        "input_tokens": 5,
+        "cache_creation_input_tokens": 9,
+        "cache_read_input_tokens": 40_000,
+        "output_tokens": 3,
+    }
     about = {"role": "assistant", "model": "claude-sonnet-4-5", "usage": usage}
     result: dict[str, object] = {
         "role": "user",
@@ -224,5 +247,9 @@ def write_turn(transcript: Path, calls: object) -> None:
     turn += [{**about, "id": "m3", "content": [{"type": "text", "text": "It is done."}]}]
     with transcript.open("a", encoding="utf-8") as file:
         for each in turn:
-            where = {"isSidechain": False, "sessionId": "s", "timestamp": "2026-11-15T06:39:07.416Z"}
+            where = {
+                "isSidechain": False,
+                "sessionId": "s",
+                "timestamp": "2026-11-15T06:39:07.416Z",
+            }
             file.write(json.dumps({"type": each["role"], **where, "message": each}) + "\n")

@@ -1,4 +1,5 @@
-"""What must not be stored is not; what only looks like it stays; and masking twice is masking once."""
+"""What must not be stored is not; what only looks like it stays; and masking twice is masking
+once."""
 
 from __future__ import annotations
 
@@ -53,7 +54,10 @@ def test_key_of_a_provider_is_masked_and_says_what_it_was(label: str) -> None:
         ("  - db_password: 'x y'", "  - db_password: '[masked password]'"),
         ('{"clientSecret":"q\\"w", "n": 1}', '{"clientSecret":"[masked secret]", "n": 1}'),
         ('"{\\"password\\": \\"p\\"}"', '"{\\"password\\": \\"[masked password]\\"}"'),
-        ("https://x.io/?access_token=abc&page=2", "https://x.io/?access_token=[masked token]&page=2"),
+        (
+            "https://x.io/?access_token=abc&page=2",
+            "https://x.io/?access_token=[masked token]&page=2",
+        ),
         ("AccountKey=ab+cd==;Suffix=core", "AccountKey=[masked key];Suffix=core"),
         ("curl -H 'X-Api-Key: abc123' x.io", "curl -H 'X-Api-Key: [masked key]' x.io"),
         ("mysql --password hunter2 db", "mysql --password [masked password] db"),
@@ -111,7 +115,13 @@ def test_private_key_goes_and_every_newline_stays() -> None:
 
 
 def test_private_key_that_was_cut_off_is_masked_as_far_as_it_goes() -> None:
-    text = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + "Ab1+" * 16 + "\n" + "Cd2/" * 8 + "\n\nand then prose"
+    text = (
+        "-----BEGIN OPENSSH PRIVATE KEY-----\n"
+        + "Ab1+" * 16
+        + "\n"
+        + "Cd2/" * 8
+        + "\n\nand then prose"
+    )
     assert mask(text) == "[masked private key]\n\n\n\nand then prose"
 
 
@@ -127,9 +137,39 @@ def test_every_secret_of_a_text_is_counted() -> None:
 
 PIECES = [
     *SECRETS.values(),
-    *("PASSWORD=", "api_key: ", '"token": "', "--token ", "Authorization: Bearer ", "authorization=", "Cookie: a=b"),
-    *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\nAAAAAAAAAAAAAAAAAAAA", "[masked key]", "[masked "),
-    *("://u:p@h", "://", "@", "sk-", "eyJ", "abc1", "$X", "${", "/home/me", "&x=1", "cookie ", "]", "(", ")", "é"),
+    *(
+        "PASSWORD=",
+        "api_key: ",
+        '"token": "',
+        "--token ",
+        "Authorization: Bearer ",
+        "authorization=",
+        "Cookie: a=b",
+    ),
+    *(
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "\nAAAAAAAAAAAAAAAAAAAA",
+        "[masked key]",
+        "[masked ",
+    ),
+    *(
+        "://u:p@h",
+        "://",
+        "@",
+        "sk-",
+        "eyJ",
+        "abc1",
+        "$X",
+        "${",
+        "/home/me",
+        "&x=1",
+        "cookie ",
+        "]",
+        "(",
+        ")",
+        "é",
+    ),
     *("'", '"', "\\", "\n", " ", "=", ":", ";", "."),
 ]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=14).map("".join)
@@ -152,13 +192,18 @@ def test_no_key_survives_whatever_stands_around_it(label: str, before: str, afte
 
 
 def _patterns() -> list[str]:
-    table = (Path(brim.masking.__file__).parent / "data" / "masking.tsv").read_text(encoding="utf-8")
-    return [line.split("\t")[3] for line in table.splitlines() if line.startswith(("shape", "inside"))]
+    table = (Path(brim.masking.__file__).parent / "data" / "masking.tsv").read_text(
+        encoding="utf-8"
+    )
+    return [
+        line.split("\t")[3] for line in table.splitlines() if line.startswith(("shape", "inside"))
+    ]
 
 
 @pytest.mark.parametrize("pattern", _patterns())
 def test_shape_cannot_go_back_over_a_long_text(pattern: str) -> None:
-    """A repetition without a bound is the last thing in its shape, or possessive: then nothing is tried twice."""
+    """A repetition without a bound is the last thing in its shape, or possessive: then nothing is
+    tried twice."""
     from re import _constants, _parser  # type: ignore[attr-defined]
 
     def check(items: list[Any], last: bool) -> None:
@@ -166,7 +211,11 @@ def test_shape_cannot_go_back_over_a_long_text(pattern: str) -> None:
             ends = last and number == len(items) - 1
             if op is _constants.MAX_REPEAT:
                 assert ends or value[1] != _constants.MAXREPEAT
-            inner = {_constants.SUBPATTERN: -1, _constants.MAX_REPEAT: 2, _constants.POSSESSIVE_REPEAT: 2}.get(op)
+            inner = {
+                _constants.SUBPATTERN: -1,
+                _constants.MAX_REPEAT: 2,
+                _constants.POSSESSIVE_REPEAT: 2,
+            }.get(op)
             for branch in value[1] if op is _constants.BRANCH else [value[inner]] if inner else []:
                 check(list(branch), ends)
 
@@ -174,9 +223,34 @@ def test_shape_cannot_go_back_over_a_long_text(pattern: str) -> None:
 
 
 UNITS = [
-    *("a", "key", "token=", "_TOKEN=$(", "a-", "sk-", "eyJaaaaaaaaaaaa.", "://a:b", "cookie: ", "cookie=a=b;"),
-    *("-----BEGIN PRIVATE KEY-----\n", "authorization: bearer ", 'password="', "a_token: x y", "token =   "),
-    *("_key=/a/b", "12345678:AA", "SG.aaaaaaaaaaaaaaaaaaaa", "[masked key]", "password a ", "machine a ", "echo a "),
+    *(
+        "a",
+        "key",
+        "token=",
+        "_TOKEN=$(",
+        "a-",
+        "sk-",
+        "eyJaaaaaaaaaaaa.",
+        "://a:b",
+        "cookie: ",
+        "cookie=a=b;",
+    ),
+    *(
+        "-----BEGIN PRIVATE KEY-----\n",
+        "authorization: bearer ",
+        'password="',
+        "a_token: x y",
+        "token =   ",
+    ),
+    *(
+        "_key=/a/b",
+        "12345678:AA",
+        "SG.aaaaaaaaaaaaaaaaaaaa",
+        "[masked key]",
+        "password a ",
+        "machine a ",
+        "echo a ",
+    ),
     *(
         "<password ",
         "password\n value=",
@@ -186,13 +260,22 @@ UNITS = [
         "a:5432:a:a:",
         "curl -u ",
     ),
-    *(":x@tcp(", "_v1_", "kind: Secret\n", "kind: Secret\ndata:\n  a: b\n", "{'kty", "cookies={", "password for a: "),
+    *(
+        ":x@tcp(",
+        "_v1_",
+        "kind: Secret\n",
+        "kind: Secret\ndata:\n  a: b\n",
+        "{'kty",
+        "cookies={",
+        "password for a: ",
+    ),
 ]
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_long_text_of_anything_is_masked(unit: str) -> None:
-    """Quadratic work on this length would take many seconds, and be seen; how fast it is, is for bench/."""
+    """Quadratic work on this length would take many seconds, and be seen; how fast it is, is for
+    bench/."""
     text = unit * (20_000 // len(unit))
     assert masked(mask(text))[1] == 0
 
@@ -204,7 +287,10 @@ def test_many_beginnings_of_a_private_key_and_one_end_are_masked() -> None:
 
 @pytest.mark.parametrize("colour", ["\x1b[m", "\x1b[1m", "\x1b[31m", "\x1b[1;31m", "\x1b[38;5;9m"])
 def test_a_secret_in_colour_is_masked_too(colour: str) -> None:
-    assert mask(f"{colour}ghp_abcdefghij0123456789abcd\x1b[0m") == f"{colour}[masked github token]\x1b[0m"
+    assert (
+        mask(f"{colour}ghp_abcdefghij0123456789abcd\x1b[0m")
+        == f"{colour}[masked github token]\x1b[0m"
+    )
 
 
 SPLIT = "sk-ant-api03-" + "aB3dQ9xZ" * 6
@@ -270,45 +356,141 @@ def test_what_stands_on_the_line_after_a_key_stays() -> None:
 
 
 PLANTED = [
-    *("SECRET_KEY_BASE=§", "PASS=§", "DB_PW=§", "REDIS_PWD=§", "ADMIN_PASSWD2=§", "export PASS='§'"),
-    *("password: §", "user: bob, password: §", "  password: §\n  port: 5432", "spring.mail.password=§", "db_pass = §"),
-    *('{"login": {"user": "bob", "pass": "§"}}', 'master_password      = "§"', "env:\n- name: DB_PASSWORD\n  value: §"),
+    *(
+        "SECRET_KEY_BASE=§",
+        "PASS=§",
+        "DB_PW=§",
+        "REDIS_PWD=§",
+        "ADMIN_PASSWD2=§",
+        "export PASS='§'",
+    ),
+    *(
+        "password: §",
+        "user: bob, password: §",
+        "  password: §\n  port: 5432",
+        "spring.mail.password=§",
+        "db_pass = §",
+    ),
+    *(
+        '{"login": {"user": "bob", "pass": "§"}}',
+        'master_password      = "§"',
+        "env:\n- name: DB_PASSWORD\n  value: §",
+    ),
     *(
         "<password>§</password>",
         '<property name="db.password" value="§"/>',
         '<wsse:Password Type="Text">§</wsse:Password>',
     ),
-    *("machine github.com login me password §", "machine a.io\n  login me\n  password §", "db.io:5432:app:me:§"),
-    *("gpg --batch --passphrase § -d f", "openssl rsa -passin pass:§ -in k", "keytool -storepass § -list"),
-    *("Server=db;Uid=sa;Pwd=§;", "host=db user=u password=§ dbname=d", "helm install x --set auth.password=§,a.b=1"),
-    *("CREATE USER bob WITH PASSWORD '§';", "ALTER USER bob IDENTIFIED BY '§'", "echo § | sudo -S ls", "requirepass §"),
-    *('password: str = "§"', 'os.environ["DB_PASS"] = "§"', 'props.put("db.password", "§");', '.setPassword("§")'),
-    *('requests.get(url, auth=("bob", "§"))', 'req.SetBasicAuth("bob", "§")', "process.env.SECRET || '§'"),
-    *("${DB_PASSWORD:-§}", "'password' => '§',", '#define WIFI_PASSWORD "§"', 'dsn := "root:§@tcp(127.0.0.1:3306)/db"'),
+    *(
+        "machine github.com login me password §",
+        "machine a.io\n  login me\n  password §",
+        "db.io:5432:app:me:§",
+    ),
+    *(
+        "gpg --batch --passphrase § -d f",
+        "openssl rsa -passin pass:§ -in k",
+        "keytool -storepass § -list",
+    ),
+    *(
+        "Server=db;Uid=sa;Pwd=§;",
+        "host=db user=u password=§ dbname=d",
+        "helm install x --set auth.password=§,a.b=1",
+    ),
+    *(
+        "CREATE USER bob WITH PASSWORD '§';",
+        "ALTER USER bob IDENTIFIED BY '§'",
+        "echo § | sudo -S ls",
+        "requirepass §",
+    ),
+    *(
+        'password: str = "§"',
+        'os.environ["DB_PASS"] = "§"',
+        'props.put("db.password", "§");',
+        '.setPassword("§")',
+    ),
+    *(
+        'requests.get(url, auth=("bob", "§"))',
+        'req.SetBasicAuth("bob", "§")',
+        "process.env.SECRET || '§'",
+    ),
+    *(
+        "${DB_PASSWORD:-§}",
+        "'password' => '§',",
+        '#define WIFI_PASSWORD "§"',
+        'dsn := "root:§@tcp(127.0.0.1:3306)/db"',
+    ),
 ]
 RANDOM = [
-    *("TOKEN_1=§", "JWT_SECRET2=§", "https://§:x-oauth-basic@github.com/a/b", "https://§@github.com/a/b", "_auth=§"),
-    *("Authorization: SSWS §", "Authorization: GenieKey §", "Authorization: Splunk §", "Authorization: Any-Vendor §"),
-    *('{"auths": {"x.io": {"auth": "§"}}}', "https://x.io/c?sv=1&sig=§&se=2", "X-Vendor-Token: §", "Circle-Token: §"),
-    *('req.Header.Set("X-Api-Key", "§")', "token: Final = '§'", "the API key § is mine", "error: invalid token '§'"),
-    *("- name: API_TOKEN\n  value: §", '<add key="ApiKey" value="§" />', "client-key-data: §", "vercel --token §"),
+    *(
+        "TOKEN_1=§",
+        "JWT_SECRET2=§",
+        "https://§:x-oauth-basic@github.com/a/b",
+        "https://§@github.com/a/b",
+        "_auth=§",
+    ),
+    *(
+        "Authorization: SSWS §",
+        "Authorization: GenieKey §",
+        "Authorization: Splunk §",
+        "Authorization: Any-Vendor §",
+    ),
+    *(
+        '{"auths": {"x.io": {"auth": "§"}}}',
+        "https://x.io/c?sv=1&sig=§&se=2",
+        "X-Vendor-Token: §",
+        "Circle-Token: §",
+    ),
+    *(
+        'req.Header.Set("X-Api-Key", "§")',
+        "token: Final = '§'",
+        "the API key § is mine",
+        "error: invalid token '§'",
+    ),
+    *(
+        "- name: API_TOKEN\n  value: §",
+        '<add key="ApiKey" value="§" />',
+        "client-key-data: §",
+        "vercel --token §",
+    ),
 ]
 
 
 WORDS = [
-    *("postgres://u8s7d6f5g4h3j2k1q:§@h/db", "amqp://svc-4b7e2a90c1d3f586:§@mq:5672/", "https://[masked token]:§@h/"),
-    *("2024-05-01 12:33:01 INFO password: § accepted", "level=error msg=denied password: § ip=10.1.1.1"),
-    *('connect("host=db password=§")', "run({'dsn': 'user=a password=§ port=1'})", '    f(g("user=app pwd=§"), 1)'),
+    *(
+        "postgres://u8s7d6f5g4h3j2k1q:§@h/db",
+        "amqp://svc-4b7e2a90c1d3f586:§@mq:5672/",
+        "https://[masked token]:§@h/",
+    ),
+    *(
+        "2024-05-01 12:33:01 INFO password: § accepted",
+        "level=error msg=denied password: § ip=10.1.1.1",
+    ),
+    *(
+        'connect("host=db password=§")',
+        "run({'dsn': 'user=a password=§ port=1'})",
+        '    f(g("user=app pwd=§"), 1)',
+    ),
     *(
         "password = b64decode('§')",
         'let secret = String::from("§");',
         'password := []byte("§")',
         "x(password=SecretStr('§'))",
     ),
-    *("DB_PASSWD='my cat eats §'", 'run --password="my cat eats §"', "APP_SECRET='my cat eats §' ./run.sh"),
+    *(
+        "DB_PASSWD='my cat eats §'",
+        'run --password="my cat eats §"',
+        "APP_SECRET='my cat eats §' ./run.sh",
+    ),
     *("clientSecret:\n  value: §", "password:\n  §", "password: >-\n  §", '"pass":\n  "§"'),
-    *('"password": {\n  "value": "§"\n}', 'const password =\n  "§";', "  - password:\n      default: §\n    port: 1"),
-    *("kind: Secret\nstringData:\n  foo: §\n", "kind: Secret\nmetadata:\n  name: x\ndata:\n  'a.b': \"§\"\n  c: d"),
+    *(
+        '"password": {\n  "value": "§"\n}',
+        'const password =\n  "§";',
+        "  - password:\n      default: §\n    port: 1",
+    ),
+    *(
+        "kind: Secret\nstringData:\n  foo: §\n",
+        "kind: Secret\nmetadata:\n  name: x\ndata:\n  'a.b': \"§\"\n  c: d",
+    ),
     *(
         "apiVersion: v1\ndata:\n  a: |\n    § b\n    c\nkind: Secret",
         '{"kind": "Secret", "data": {"a": "b", "c": "§"}}',
@@ -318,7 +500,11 @@ WORDS = [
         "get(u, cookies=dict(sid='§'))",
         "cookies = {\n  'a': 'b',\n  'c': '§',\n}",
     ),
-    *("Password for bob@db: §", "[sudo] password for alice: § and more", "Enter passphrase for key '/a/id': my §"),
+    *(
+        "Password for bob@db: §",
+        "[sudo] password for alice: § and more",
+        "Enter passphrase for key '/a/id': my §",
+    ),
     *('#define WIFI_PW "§"', '# define PASS "§"', '#define SECRET "§"'),
 ]
 
@@ -350,7 +536,9 @@ def test_a_value_with_digits_needs_less_around_it(text: str) -> None:
     "around", ["token=§", '"auth": "§"', "https://§@x.io/a", "https://§:§@x.io/1", "KEY = str('§')"]
 )
 @pytest.mark.parametrize("digits", ["0123456789abcdef", "0123456789abcdefghijklmnopqrstuvwxyz"])
-def test_letters_and_digits_of_any_length_are_random_after_the_name_of_a_secret(around: str, digits: str) -> None:
+def test_letters_and_digits_of_any_length_are_random_after_the_name_of_a_secret(
+    around: str, digits: str
+) -> None:
     chance = random.Random(1)
     for size in (20, 24, 32, 40, 64) * 10:
         secret = "".join(chance.choices(digits, k=size - 4)) + "a1b2"
@@ -421,6 +609,10 @@ def test_code_about_secrets_stays(text: str) -> None:
     assert mask(text) == text
 
 
-@pytest.mark.parametrize("text", ["Authorization: SSWS §", "curl -u bob:§ x.io", "DB_PW=§", "sshpass -p § ssh h"])
+@pytest.mark.parametrize(
+    "text", ["Authorization: SSWS §", "curl -u bob:§ x.io", "DB_PW=§", "sshpass -p § ssh h"]
+)
 def test_an_escaped_line_end_is_a_border(text: str) -> None:
-    assert "Tr0ub4dor" not in mask(json.dumps({"output": f"a\n{text.replace('§', 'Tr0ub4dor')}\nb"}))
+    assert "Tr0ub4dor" not in mask(
+        json.dumps({"output": f"a\n{text.replace('§', 'Tr0ub4dor')}\nb"})
+    )

@@ -40,7 +40,12 @@ def test_a_record_is_a_value() -> None:
 
 
 def test_a_record_becomes_plain_data() -> None:
-    assert Named(1, inner=(Point(2),)).to_dict() == {"x": 1, "y": 0, "name": "here", "inner": [{"x": 2, "y": 0}]}
+    assert Named(1, inner=(Point(2),)).to_dict() == {
+        "x": 1,
+        "y": 0,
+        "name": "here",
+        "inner": [{"x": 2, "y": 0}],
+    }
 
 
 def test_a_record_matches_by_position() -> None:
@@ -57,7 +62,9 @@ def test_a_record_cannot_be_changed() -> None:
         del point.x
 
 
-@pytest.mark.parametrize(("args", "kwargs"), [((), {}), ((1, 2, 3), {}), ((1,), {"x": 2}), ((1,), {"z": 2})])
+@pytest.mark.parametrize(
+    ("args", "kwargs"), [((), {}), ((1, 2, 3), {}), ((1,), {"x": 2}), ((1,), {"z": 2})]
+)
 def test_wrong_fields_are_a_type_error(args: tuple[int, ...], kwargs: dict[str, int]) -> None:
     with pytest.raises(TypeError, match="Point"):
         Point(*args, **kwargs)

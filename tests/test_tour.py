@@ -40,7 +40,12 @@ def toured(home: Path) -> str:
     command = ["sh", str(ROOT / "examples" / "tour.sh")]
     for _ in range(3):
         ran = subprocess.run(
-            command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            command,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
         )
         if "calls, 0 failed" in ran.stdout:  # on a busy machine a hook may have run out of time
             break
@@ -50,8 +55,12 @@ def toured(home: Path) -> str:
 
 def test_the_home_it_is_started_in_stays_as_it_was(toured: str, home: Path) -> None:
     assert toured
-    found = {str(path.relative_to(home)): path.read_text() for path in home.rglob("*") if path.is_file()}
-    assert found == dict.fromkeys([".claude/settings.json", ".brim/config.yaml", "elsewhere/settings.json"], "{}\n")
+    found = {
+        str(path.relative_to(home)): path.read_text() for path in home.rglob("*") if path.is_file()
+    }
+    assert found == dict.fromkeys(
+        [".claude/settings.json", ".brim/config.yaml", "elsewhere/settings.json"], "{}\n"
+    )
 
 
 def test_the_story_is_played_through_the_installed_hooks(toured: str) -> None:

@@ -1,4 +1,5 @@
-"""Every public value is one: typed, immutable, copied, pickled, matched, written as JSON, a field of pydantic's."""
+"""Every public value is one: typed, immutable, copied, pickled, matched, written as JSON, a field
+of pydantic's."""
 
 from __future__ import annotations
 
@@ -36,17 +37,36 @@ def public() -> dict[str, type]:
         module = importlib.import_module(f"brim.{package}")
         for name in dir(module):
             value = getattr(module, name)
-            if isinstance(value, type) and not name.startswith("_") and value.__module__.startswith("brim."):
-                has_fields = issubclass(value, (PlainData, tuple, Count)) or dataclasses.is_dataclass(value)
+            if (
+                isinstance(value, type)
+                and not name.startswith("_")
+                and value.__module__.startswith("brim.")
+            ):
+                has_fields = issubclass(
+                    value, (PlainData, tuple, Count)
+                ) or dataclasses.is_dataclass(value)
                 if has_fields:
                     found[f"{package}.{name}"] = value
     return found
 
 
 VALUES = public()
-GIVEN: dict[str, Any] = {"scope": "shop", "period": "day", "unit": "usd", "answer": "stop", "zone": "UTC"}
+GIVEN: dict[str, Any] = {
+    "scope": "shop",
+    "period": "day",
+    "unit": "usd",
+    "answer": "stop",
+    "zone": "UTC",
+}
 """Fields whose values are checked."""
-PLAIN: dict[Any, Any] = {int: 1, str: "a", float: 0.5, bool: True, type(None): None, Decimal: Decimal("1.5")}
+PLAIN: dict[Any, Any] = {
+    int: 1,
+    str: "a",
+    float: 0.5,
+    bool: True,
+    type(None): None,
+    Decimal: Decimal("1.5"),
+}
 PLAIN |= {
     date: date(2026, 1, 2),
     Any: None,
@@ -59,7 +79,9 @@ PLAIN |= {
 MADE: dict[str, Any] = {
     "activation.Context": lambda: brim.activation.Context(file="a.py", prompt="test it"),
     "behaviors.When": lambda: When(language="python"),
-    "behaviors.Behavior": lambda: Behavior(id="b", name="use-uv", kind=BehaviorKind.DIRECTIVE, canonical="Use uv."),
+    "behaviors.Behavior": lambda: Behavior(
+        id="b", name="use-uv", kind=BehaviorKind.DIRECTIVE, canonical="Use uv."
+    ),
     "behaviors.Edge": lambda: Edge("b", "c", EdgeKind.REQUIRES),
     "history.Decisions": lambda: brim.history.Decisions(2, (0,), "abc", 1),
     "injection.ActivationTierMapper": brim.injection.ActivationTierMapper,
@@ -76,13 +98,20 @@ def made(name: str, kind: Any) -> Any:
     if name in MADE:
         return MADE[name]()
     hints = typing.get_type_hints(kind)
-    return kind(**{field: GIVEN[field] if field in GIVEN else sample(hints[field]) for field in fields_of(kind)})
+    return kind(
+        **{
+            field: GIVEN[field] if field in GIVEN else sample(hints[field])
+            for field in fields_of(kind)
+        }
+    )
 
 
 def fields_of(kind: Any) -> list[str]:
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)]
-    return list(kind.__match_args__ if issubclass(kind, PlainData) else getattr(kind, "_fields", ("basis",)))
+    return list(
+        kind.__match_args__ if issubclass(kind, PlainData) else getattr(kind, "_fields", ("basis",))
+    )
 
 
 def sample(hint: Any) -> Any:
@@ -199,7 +228,9 @@ def test_it_is_validated_from_its_fields(name: str) -> None:
     assert adapter.dump_json(value)
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "nobody-knows-me"])
+@pytest.mark.parametrize(
+    "model", ["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "nobody-knows-me"]
+)
 def test_a_counter_is_copied_and_pickled(model: str) -> None:
     counter = brim.counter_for(model)
     for copied in (copy.copy(counter), copy.deepcopy(counter), pickle.loads(pickle.dumps(counter))):

@@ -27,7 +27,9 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "shop"
     (folder / ".git").mkdir(parents=True)
     (folder / ".brim").mkdir(mode=0o700)
-    (folder / ".brim" / "config.yaml").write_text("token_budget:\n  default: 77\n", encoding="utf-8")
+    (folder / ".brim" / "config.yaml").write_text(
+        "token_budget:\n  default: 77\n", encoding="utf-8"
+    )
     with open_store(str(folder / ".brim" / "brim.db")) as store:
         store.put(Behavior("b-1", "obey", "directive", "Obey the clone."), event="learned", now=0)
     return folder
@@ -80,7 +82,12 @@ def test_an_agent_may_use_a_trusted_one(environ: dict[str, str], project: Path) 
 
 def test_flags_win_for_both(environ: dict[str, str], project: Path) -> None:
     for who in ("person", "agent"):
-        assert at(environ, project, who, flags={"token_budget.default": 5}).config["token_budget.default"] == 5
+        assert (
+            at(environ, project, who, flags={"token_budget.default": 5}).config[
+                "token_budget.default"
+            ]
+            == 5
+        )
     with pytest.raises(InputError, match="--model is empty"):
         _ = at(environ, project, "person", flags={"model": ""}).config
 
@@ -92,13 +99,17 @@ def test_a_folder_that_is_gone_is_no_project(environ: dict[str, str]) -> None:
         at(environ, None, "agent").need_trust()
 
 
-def test_a_mistake_in_the_settings_is_said_before_anything_is_opened(environ: dict[str, str], project: Path) -> None:
+def test_a_mistake_in_the_settings_is_said_before_anything_is_opened(
+    environ: dict[str, str], project: Path
+) -> None:
     (project / ".brim" / "config.yaml").write_text("nonsense: 1\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="nonsense"):
         at(environ, project, "person").open()
 
 
-def test_beginning_a_project_makes_its_folder_and_trusts_it_once(environ: dict[str, str], tmp_path: Path) -> None:
+def test_beginning_a_project_makes_its_folder_and_trusts_it_once(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
     folder = tmp_path / "new"
     (folder / ".git").mkdir(parents=True)
     workspace = at(environ, folder, "person")

@@ -38,17 +38,26 @@ def documents(seed: int, number: int, length: int = 40) -> Iterator[str]:
         for _ in range(length):
             if chance.random() < 0.5:
                 words = [chance.choice(_WORDS) for _ in range(chance.randrange(3, 18))]
-                lines.append(" ".join(words).capitalize() + chance.choice((". ", "。", "!\n", ",\n", "\n\n", "  ")))
+                lines.append(
+                    " ".join(words).capitalize()
+                    + chance.choice((". ", "。", "!\n", ",\n", "\n\n", "  "))
+                )
             else:
                 line = chance.choice(_CODE)
-                names = {"a": _identifier(chance), "b": _identifier(chance), "n": chance.randrange(10)}
+                names = {
+                    "a": _identifier(chance),
+                    "b": _identifier(chance),
+                    "n": chance.randrange(10),
+                }
                 lines.append("    " * chance.randrange(4) + line.format(**names))
         yield "".join(lines)
 
 
 def _identifier(chance: random.Random) -> str:
     parts = [chance.choice(_WORDS) for _ in range(chance.randrange(1, 4))]
-    return chance.choice(("_".join(parts), "".join(part.capitalize() for part in parts), "-".join(parts).upper()))
+    return chance.choice(
+        ("_".join(parts), "".join(part.capitalize() for part in parts), "-".join(parts).upper())
+    )
 
 
 PATHOLOGICAL: dict[str, Callable[[int], str]] = {
@@ -62,8 +71,12 @@ PATHOLOGICAL: dict[str, Callable[[int], str]] = {
     "one mark": lambda size: "\u0301" * size,
     "spaces and a letter": lambda size: (" " * 99 + "x") * (size // 100),
     "base64": lambda size: "".join(random.Random(1).choices(_BASE64, k=size)),
-    "random letters": lambda size: "".join(random.Random(2).choices("abcdefghijklmnopqrstuvwxyz", k=size)),
-    "random CJK": lambda size: "".join(map(chr, random.Random(3).choices(range(0x4E00, 0x9FA5), k=size))),
+    "random letters": lambda size: "".join(
+        random.Random(2).choices("abcdefghijklmnopqrstuvwxyz", k=size)
+    ),
+    "random CJK": lambda size: "".join(
+        map(chr, random.Random(3).choices(range(0x4E00, 0x9FA5), k=size))
+    ),
     "capital, other, capital": lambda size: "A中" * (size // 2),
     "carriage returns": lambda size: "\r\n \r" * (size // 4),
 }

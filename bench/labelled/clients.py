@@ -1,7 +1,8 @@
-"""Sessions as Claude Code, Codex and Gemini CLI write them to disk, with brim's hook asked before every call.
+"""Sessions as Claude Code, Codex and Gemini CLI write them to disk, with brim's hook asked before
+every call.
 
-A ``Sitting`` is a ``Session`` that keeps a transcript instead of a stream. A call that the hook holds is written as
-refused, and then made after all: the agent goes on.
+A ``Sitting`` is a ``Session`` that keeps a transcript instead of a stream. A call that the hook
+holds is written as refused, and then made after all: the agent goes on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from labelled.streams import Line, Session
 
 CLIENTS = ("claude", "codex", "gemini")
 _BEFORE = {"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool"}
-_GEMINI = {"Bash": "run_shell_command", "Edit": "replace", "Write": "write_file", "Read": "read_file"}
+_GEMINI = {
+    "Bash": "run_shell_command",
+    "Edit": "replace",
+    "Write": "write_file",
+    "Read": "read_file",
+}
 _START = 1_794_700_000
 
 
@@ -50,11 +56,17 @@ class Sitting(Session):
     def edit(self, path: str, old: str, new: str, error: str = "") -> None:
         """Replace *old* by *new*, or get *error* for it."""
         given = {"file_path": path, "old_string": old, "new_string": new}
-        self._made("Edit", given, error or f"The file {path} has been updated successfully.", bool(error))
+        self._made(
+            "Edit", given, error or f"The file {path} has been updated successfully.", bool(error)
+        )
 
     def write(self, path: str, content: str) -> None:
         """Write the whole of a file."""
-        self._made("Write", {"file_path": path, "content": content}, f"File created successfully at: {path}")
+        self._made(
+            "Write",
+            {"file_path": path, "content": content},
+            f"File created successfully at: {path}",
+        )
 
     def read(self, path: str, out: str = "", error: str = "") -> None:
         """Read a file."""
@@ -63,7 +75,9 @@ class Sitting(Session):
         else:
             self._made("Read", {"file_path": path}, error or out, bool(error))
 
-    def tool(self, name: str, given: Line, out: str, error: bool = False, *_: Any, **__: Any) -> None:
+    def tool(
+        self, name: str, given: Line, out: str, error: bool = False, *_: Any, **__: Any
+    ) -> None:
         """Call any tool by its own name."""
         self._made(name, given, out, error)
 
@@ -73,7 +87,9 @@ class Sitting(Session):
             self._entry("assistant", [{"type": "text", "text": text}])
         elif self.shape == "codex":
             content = [{"type": "output_text", "text": text}]
-            self._line("response_item", {"type": "message", "role": "assistant", "content": content})
+            self._line(
+                "response_item", {"type": "message", "role": "assistant", "content": content}
+            )
         else:
             self._write({"type": "gemini", "id": self._id(), "content": text, "model": "gemini-3"})
 
@@ -93,7 +109,13 @@ class Sitting(Session):
         if reason:
             self.holds.append(self.calls)
             self.reasons.append(reason)
-            self._called(name, given, f"{_BEFORE[self.shape]}:{name} hook error: {reason}", failed=True, ran=False)
+            self._called(
+                name,
+                given,
+                f"{_BEFORE[self.shape]}:{name} hook error: {reason}",
+                failed=True,
+                ran=False,
+            )
         if answer.get("systemMessage"):
             self.notes.append(answer["systemMessage"])
         self.calls += 1
@@ -106,7 +128,11 @@ class Sitting(Session):
             tool, sent = "apply_patch", {"command": _patch(given)}
         elif self.shape == "gemini":
             tool = _GEMINI.get(name, name)
-        data: Line = {"session_id": self.id, "transcript_path": str(self.transcript), "cwd": "/home/user/project"}
+        data: Line = {
+            "session_id": self.id,
+            "transcript_path": str(self.transcript),
+            "cwd": "/home/user/project",
+        }
         data |= {"hook_event_name": _BEFORE[self.shape], "tool_name": tool, "tool_input": sent}
         environ = {"HOME": str(self.home.parent), "BRIM_HOME": str(self.home)}
         found = answer_to(_BEFORE[self.shape], self.shape, data, environ, now=_START + self._count)
@@ -118,33 +144,62 @@ class Sitting(Session):
             return str(answer.get("reason", "")) if answer.get("decision") == "deny" else ""
         return str(specific.get("permissionDecisionReason", ""))
 
-    def _called(self, name: str, given: Line, out: str, failed: int | bool, *, ran: bool = True) -> None:
+    def _called(
+        self, name: str, given: Line, out: str, failed: int | bool, *, ran: bool = True
+    ) -> None:
         """Write a call and its result as the client does; *ran* is whether it wasn't refused."""
         id = self._id()
         if self.shape == "claude":
             self._entry("assistant", [{"type": "tool_use", "id": id, "name": name, "input": given}])
             text = f"Exit code {int(failed)}\n{out}" if name == "Bash" and failed and ran else out
-            self._entry("user", [{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": bool(failed)}])
+            self._entry(
+                "user",
+                [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": id,
+                        "content": text,
+                        "is_error": bool(failed),
+                    }
+                ],
+            )
         elif self.shape == "codex":
             self._codex(id, name, given, out, failed, ran=ran)
         else:
             said = f"{out}\nExit Code: {int(failed)}" if name == "Bash" and failed and ran else out
             ok = not failed or (name == "Bash" and ran)
             response = {"output": said} if ok else {"error": said}
-            call = {"id": id, "name": _GEMINI.get(name, name), "args": given, "status": "success" if ok else "error"}
+            call = {
+                "id": id,
+                "name": _GEMINI.get(name, name),
+                "args": given,
+                "status": "success" if ok else "error",
+            }
             result = [{"functionResponse": {"id": id, "name": call["name"], "response": response}}]
             line = {"type": "gemini", "id": f"g{id}", "content": "", "model": "gemini-3"}
             self._write({**line, "toolCalls": [{**call, "result": result}]})
 
-    def _codex(self, id: str, name: str, given: Line, out: str, failed: int | bool, *, ran: bool) -> None:
-        call: Line = {"call_id": id, "type": "function_call", "name": name, "arguments": json.dumps(given)}
+    def _codex(
+        self, id: str, name: str, given: Line, out: str, failed: int | bool, *, ran: bool
+    ) -> None:
+        call: Line = {
+            "call_id": id,
+            "type": "function_call",
+            "name": name,
+            "arguments": json.dumps(given),
+        }
         answer = "function_call_output"
         if name == "Bash":
             call |= {"name": "exec_command", "arguments": json.dumps({"cmd": given["command"]})}
             took = f"Chunk ID: {self.random.getrandbits(24):06x}\nWall time: {self.took()[:-1]} seconds\n"
             out = f"{took}Process exited with code {int(failed)}\nOutput:\n{out}" if ran else out
         elif name in ("Edit", "Write"):
-            call = {"call_id": id, "type": "custom_tool_call", "name": "apply_patch", "input": _patch(given)}
+            call = {
+                "call_id": id,
+                "type": "custom_tool_call",
+                "name": "apply_patch",
+                "input": _patch(given),
+            }
             answer = "custom_tool_call_output"
         self._line("response_item", call)
         success = {} if ran and not failed else {"success": False}
@@ -154,7 +209,12 @@ class Sitting(Session):
     def _entry(self, role: str, content: Any) -> None:
         message = {"role": role, "content": content, "id": f"m{self._count}"}
         own = {"model": "claude-opus-5-5"} if role == "assistant" else {}
-        line = {"type": role, "isSidechain": False, "sessionId": self.id, "uuid": f"u{self._count}-{self.calls}"}
+        line = {
+            "type": role,
+            "isSidechain": False,
+            "sessionId": self.id,
+            "uuid": f"u{self._count}-{self.calls}",
+        }
         self._write({**line, "cwd": "/home/user/project", "message": {**message, **own}})
 
     def _line(self, type: str, payload: Line) -> None:

@@ -1,7 +1,9 @@
-"""Synthetic sessions of coding agents, line by line as the clients write them, with what is in them known beforehand.
+"""Synthetic sessions of coding agents, line by line as the clients write them, with what is in them
+known beforehand.
 
-A ``Session`` writes lines of Claude Code's stream or of Codex's ``exec --json``. A scenario is a function that writes
-one; ``@scenario`` says what a detector should find in it. The same seed gives the same lines.
+A ``Session`` writes lines of Claude Code's stream or of Codex's ``exec --json``. A scenario is a
+function that writes one; ``@scenario`` says what a detector should find in it. The same seed gives
+the same lines.
 """
 
 from __future__ import annotations
@@ -16,7 +18,18 @@ Line = dict[str, Any]
 CLAUDE = ("claude", "claude-bare")
 """The shapes that tell what is in an edit; the second without the whole text of the file."""
 
-_NAMES = ("parser", "billing", "router", "scheduler", "invoice", "session", "matcher", "loader", "exporter", "quota")
+_NAMES = (
+    "parser",
+    "billing",
+    "router",
+    "scheduler",
+    "invoice",
+    "session",
+    "matcher",
+    "loader",
+    "exporter",
+    "quota",
+)
 _FOLDERS = ("src", "app", "core", "pkg", "lib/internal", "services/api")
 
 
@@ -37,7 +50,11 @@ Scenarios = list[Scenario]
 
 
 def scenario(
-    into: Scenarios, *, allows: Iterable[str] = (), shapes: tuple[str, ...] = Scenario.shapes, **expects: str
+    into: Scenarios,
+    *,
+    allows: Iterable[str] = (),
+    shapes: tuple[str, ...] = Scenario.shapes,
+    **expects: str,
 ) -> Callable[[Callable[[Session], None]], Callable[[Session], None]]:
     """Add the decorated function to *into*; *expects* are rules with ``_`` for ``-``."""
 
@@ -50,7 +67,8 @@ def scenario(
 
 
 class Session:
-    """Writes the lines of one session. ``pick`` and ``number`` make one variant differ from the next."""
+    """Writes the lines of one session. ``pick`` and ``number`` make one variant differ from the
+    next."""
 
     def __init__(self, shape: str, seed: str) -> None:
         self.shape = shape
@@ -64,7 +82,12 @@ class Session:
         if shape == "codex":
             self.lines.append({"type": "thread.started", "thread_id": self.id})
         else:
-            init = {"type": "system", "subtype": "init", "cwd": "/home/user/project", "model": "claude-opus-5-5"}
+            init = {
+                "type": "system",
+                "subtype": "init",
+                "cwd": "/home/user/project",
+                "model": "claude-opus-5-5",
+            }
             self.lines.append({**init, "session_id": self.id})
 
     def pick(self, *choices: str) -> str:
@@ -87,14 +110,35 @@ class Session:
         """Run a *command*."""
         if self.shape == "codex":
             id = self._id()
-            item = {"id": id, "type": "command_execution", "command": f"/bin/bash -lc {_quoted(command)}"}
-            self._item("item.started", {**item, "aggregated_output": "", "exit_code": None, "status": "in_progress"})
-            ended = {"aggregated_output": out, "exit_code": code, "status": "failed" if code else "completed"}
+            item = {
+                "id": id,
+                "type": "command_execution",
+                "command": f"/bin/bash -lc {_quoted(command)}",
+            }
+            self._item(
+                "item.started",
+                {**item, "aggregated_output": "", "exit_code": None, "status": "in_progress"},
+            )
+            ended = {
+                "aggregated_output": out,
+                "exit_code": code,
+                "status": "failed" if code else "completed",
+            }
             self._item("item.completed", {**item, **ended})
             return
         text = f"Exit code {code}\n{out}".strip() if code else out
-        detail = f"Error: {text}" if code else {"stdout": out, "stderr": "", "interrupted": False, "isImage": False}
-        self.tool("Bash", {"command": command, "description": f"step {self._count}"}, text, bool(code), detail)
+        detail = (
+            f"Error: {text}"
+            if code
+            else {"stdout": out, "stderr": "", "interrupted": False, "isImage": False}
+        )
+        self.tool(
+            "Bash",
+            {"command": command, "description": f"step {self._count}"},
+            text,
+            bool(code),
+            detail,
+        )
 
     def edit(self, path: str, old: str, new: str, error: str = "") -> None:
         """Replace *old* by *new*, or get *error* for it."""
@@ -107,10 +151,21 @@ class Session:
         if not error:
             self.files[path] = before.replace(old, new, 1)
             if self.shape == "claude":
-                detail = {"filePath": path, "oldString": old, "newString": new, "originalFile": before}
+                detail = {
+                    "filePath": path,
+                    "oldString": old,
+                    "newString": new,
+                    "originalFile": before,
+                }
         given = {"file_path": path, "old_string": old, "new_string": new}
         done = f"The file {path} has been updated successfully."
-        self.tool("Edit", given, f"<tool_use_error>{error}</tool_use_error>" if error else done, bool(error), detail)
+        self.tool(
+            "Edit",
+            given,
+            f"<tool_use_error>{error}</tool_use_error>" if error else done,
+            bool(error),
+            detail,
+        )
 
     def write(self, path: str, content: str) -> None:
         """Write the whole of a file."""
@@ -143,7 +198,14 @@ class Session:
         self.tool("Read", {"file_path": path}, text, bool(error))
 
     def tool(
-        self, name: str, given: Line, out: str, error: bool = False, detail: Any = None, agent: str = "", **more: Any
+        self,
+        name: str,
+        given: Line,
+        out: str,
+        error: bool = False,
+        detail: Any = None,
+        agent: str = "",
+        **more: Any,
     ) -> None:
         """Call any tool of Claude Code."""
         id = self._call(name, given, agent)
@@ -177,7 +239,11 @@ class Session:
     def agent(self, task: str, out: str, error: bool = False, detail: Any = None) -> str:
         """Let a sub-agent do *task*; return the id of the call."""
         self.tool(
-            "Agent", {"description": task, "prompt": task, "subagent_type": "general-purpose"}, out, error, detail
+            "Agent",
+            {"description": task, "prompt": task, "subagent_type": "general-purpose"},
+            out,
+            error,
+            detail,
         )
         return f"toolu_{self._count:06}"
 
@@ -193,19 +259,32 @@ class Session:
             if which == 0:
                 self.say(f"Let me look at {other}.")
             elif which == 1:
-                self.read(f"/home/user/project/{other}_{mark % 97}.py", f"1\tvalue_{mark} = {mark % 13}\n")
+                self.read(
+                    f"/home/user/project/{other}_{mark % 97}.py", f"1\tvalue_{mark} = {mark % 13}\n"
+                )
             elif which == 2:
-                self.sh(f"grep -rn {other}_{mark % 97} .", f"./a.py:{mark % 300}: {other}_{mark % 97} = 1\n")
+                self.sh(
+                    f"grep -rn {other}_{mark % 97} .",
+                    f"./a.py:{mark % 300}: {other}_{mark % 97} = 1\n",
+                )
             else:
                 self.sh(f"ls {other}_{mark % 89}", f"a_{mark}.py\nb.py\n")
 
     def end(self) -> None:
         """End the turn."""
         if self.shape == "codex":
-            self.lines.append({"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 5}})
+            self.lines.append(
+                {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 5}}
+            )
             return
         self.lines.append(
-            {"type": "result", "subtype": "success", "is_error": False, "session_id": self.id, "result": "Done."}
+            {
+                "type": "result",
+                "subtype": "success",
+                "is_error": False,
+                "session_id": self.id,
+                "result": "Done.",
+            }
         )
 
     def _id(self) -> str:
@@ -217,7 +296,12 @@ class Session:
 
     def _file_change(self, path: str, kind: str, error: str) -> None:
         status = "failed" if error else "completed"
-        item = {"id": self._id(), "type": "file_change", "changes": [{"path": path, "kind": kind}], "status": status}
+        item = {
+            "id": self._id(),
+            "type": "file_change",
+            "changes": [{"path": path, "kind": kind}],
+            "status": status,
+        }
         self._item("item.completed", item)
 
     def _call(self, name: str, given: Line, agent: str = "") -> str:
@@ -227,7 +311,12 @@ class Session:
 
     def _message(self, content: list[Line], agent: str = "") -> None:
         self._count += 1
-        message = {"id": f"msg_{self._count}", "type": "message", "role": "assistant", "model": "claude-opus-5-5"}
+        message = {
+            "id": f"msg_{self._count}",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-opus-5-5",
+        }
         usage = {
             "input_tokens": 8,
             "cache_creation_input_tokens": 100,
@@ -243,12 +332,23 @@ class Session:
             }
         )
 
-    def _answer(self, results: list[tuple[str, str, bool]], detail: Any, agent: str = "", **more: Any) -> None:
+    def _answer(
+        self, results: list[tuple[str, str, bool]], detail: Any, agent: str = "", **more: Any
+    ) -> None:
         content = [
-            {"type": "tool_result", "tool_use_id": id, "content": out, **({"is_error": True} if error else {})}
+            {
+                "type": "tool_result",
+                "tool_use_id": id,
+                "content": out,
+                **({"is_error": True} if error else {}),
+            }
             for id, out, error in results
         ]
-        line: Line = {"type": "user", "message": {"role": "user", "content": content}, "session_id": self.id}
+        line: Line = {
+            "type": "user",
+            "message": {"role": "user", "content": content},
+            "session_id": self.id,
+        }
         line |= {"parent_tool_use_id": agent or None, **more}
         self.lines.append(line | ({"tool_use_result": detail} if detail is not None else {}))
 

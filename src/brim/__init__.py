@@ -1,9 +1,10 @@
 """brim: the context budget for LLM agents.
 
-Fill the context window to the brim, never over. ``fit`` shortens a request until it fits its model, and ``Guard`` wraps
-every call of a conversation. Each package answers one question: ``tokens`` (how many tokens is this?), ``models`` (how
-large is a model's window, and what does it charge?), ``history`` (which messages can be dropped?), ``window`` (how much
-room is there?), ``spend`` (who may still spend?).
+Fill the context window to the brim, never over. ``fit`` shortens a request until it fits its model,
+and ``Guard`` wraps every call of a conversation. Each package answers one question: ``tokens`` (how
+many tokens is this?), ``models`` (how large is a model's window, and what does it charge?),
+``history`` (which messages can be dropped?), ``window`` (how much room is there?), ``spend`` (who
+may still spend?).
 """
 
 from __future__ import annotations

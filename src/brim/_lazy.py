@@ -1,10 +1,12 @@
-"""Lazy exports (PEP 562): a package lists its public names, and each is imported when it's first used.
+"""Lazy exports (PEP 562): a package lists its public names, and each is imported when it's first
+used.
 
-Hooks and one-line counts run as fresh processes, where every module that is imported and not used costs time. So a
-package that they import doesn't import its own modules at the top of its ``__init__``. The others do.
+Hooks and one-line counts run as fresh processes, where every module that is imported and not used
+costs time. So a package that they import doesn't import its own modules at the top of its
+``__init__``. The others do.
 
-Type checkers and editors read the imports under ``TYPE_CHECKING``. There it is ``bool(0)``, because Jedi, which
-completes names in IPython and many editors, skips what stands under a plain ``False``.
+Type checkers and editors read the imports under ``TYPE_CHECKING``. There it is ``bool(0)``, because
+Jedi, which completes names in IPython and many editors, skips what stands under a plain ``False``.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
 def exports(
     package: str, packages: str = "", **modules: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` for *package*: ``exports(__name__, module="Name Other", ...)``.
+    """Return ``__getattr__`` and ``__dir__`` for *package*: ``exports(__name__, module="Name
+    Other", ...)``.
 
-    Each module is given with its public names, separated by spaces; together with *packages*, which are exported
-    themselves, they become ``__all__``. The imports under ``TYPE_CHECKING`` must have the same names.
+    Each module is given with its public names, separated by spaces; together with *packages*, which
+    are exported themselves, they become ``__all__``. The imports under ``TYPE_CHECKING`` must have
+    the same names.
     """
 
     def known() -> dict[str, str]:

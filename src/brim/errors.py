@@ -10,7 +10,8 @@ BrimError
 ├── LimitReached        nothing more may be spent here: a limit or a stop stands against it
 └── UnknownPrice        what a request costs cannot be said, so it is not admitted
 
-Each message says what was wrong, where, and what to do. The command line prints it as one line on standard error.
+Each message says what was wrong, where, and what to do. The command line prints it as one line on
+standard error.
 """
 
 from __future__ import annotations
@@ -46,9 +47,10 @@ class NoExactCounter(BrimError):
 class StoreError(BrimError):
     """One of brim's own files can't be used; its content is unchanged.
 
-    ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``, ``damaged``, ``version`` (of
-    another brim), ``read-only``, ``full``, ``refused``, ``foreign`` (it came from elsewhere), ``lost`` (a server can't
-    be reached), ``conflict`` (with another process, try again) or ``failed``.
+    ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``,
+    ``damaged``, ``version`` (of another brim), ``read-only``, ``full``, ``refused``, ``foreign``
+    (it came from elsewhere), ``lost`` (a server can't be reached), ``conflict`` (with another
+    process, try again) or ``failed``.
     """
 
     def __init__(self, message: str, reason: str = "failed") -> None:
@@ -63,9 +65,9 @@ class PersonNeeded(BrimError):
 class LimitReached(BrimError):
     """The limit of ``scope`` is reached; don't send the request.
 
-    ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend) or
-    ``stopped`` (a person said so). Amounts are micro-dollars, or tokens if ``unit`` says so;
-    ``room`` is what would still be allowed, or None if ``limit`` is None.
+    ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still
+    spend) or ``stopped`` (a person said so). Amounts are micro-dollars, or tokens if ``unit`` says
+    so; ``room`` is what would still be allowed, or None if ``limit`` is None.
     """
 
     def __init__(

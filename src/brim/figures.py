@@ -1,4 +1,5 @@
-"""How figures and texts are written for people: money, tokens, shares, bars, ages, paths. One of each."""
+"""How figures and texts are written for people: money, tokens, shares, bars, ages, paths. One of
+each."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ DOLLAR = 1_000_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 _BLANK = (
-    *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164)),
+    *(
+        (0x034F, 0x034F),
+        (0x115F, 0x1160),
+        (0x17B4, 0x17B5),
+        (0x180B, 0x180F),
+        (0x2800, 0x2800),
+        (0x3164, 0x3164),
+    ),
     *(
         (0xFE00, 0xFE0F),
         (0xFFA0, 0xFFA0),
@@ -25,7 +33,8 @@ _BLANK = (
 
 
 def printable(text: str) -> str:
-    """Return *text* with every character visible that steers a terminal or isn't drawn: anyone may have written it.
+    """Return *text* with every character visible that steers a terminal or isn't drawn: anyone may
+    have written it.
 
     >>> printable("a\\u200bb\\x1b[2J")
     'a<U+200B>b<U+001B>[2J'
@@ -40,9 +49,9 @@ def _is_seen(letter: str) -> bool:
     if letter.isascii():
         return letter.isprintable()
     code = ord(letter)
-    return (letter.isprintable() or (letter.isspace() and code >= 0xA0 and code not in (0x2028, 0x2029))) and not any(
-        first <= code <= last for first, last in _BLANK
-    )
+    return (
+        letter.isprintable() or (letter.isspace() and code >= 0xA0 and code not in (0x2028, 0x2029))
+    ) and not any(first <= code <= last for first, last in _BLANK)
 
 
 def counted(count: int, what: str) -> str:
@@ -69,8 +78,11 @@ def share(part: float, whole: float) -> str:
     return f"{percent:,.1f}%" if 0 < percent < 9.95 else f"{percent:,.0f}%"
 
 
-def bar(share: float, width: int, *, marks: tuple[float, ...] = (), nice: bool = True) -> tuple[str, str]:
-    """Return the filled and the empty part of a bar of *width* columns, with a line at each of *marks*.
+def bar(
+    share: float, width: int, *, marks: tuple[float, ...] = (), nice: bool = True
+) -> tuple[str, str]:
+    """Return the filled and the empty part of a bar of *width* columns, with a line at each of
+    *marks*.
 
     *nice* draws eighths of a column; without it the bar is plain ASCII.
 
@@ -88,7 +100,8 @@ def bar(share: float, width: int, *, marks: tuple[float, ...] = (), nice: bool =
 
 
 def percent(share: float) -> str:
-    """Return *share* in whole per cent, half up as Claude Code rounds: the one rounding of a window's gauge.
+    """Return *share* in whole per cent, half up as Claude Code rounds: the one rounding of a
+    window's gauge.
 
     >>> percent(0.785), percent(0.002), percent(0.0), percent(1.5)
     ('79%', '<1%', '0%', '150%')
@@ -103,7 +116,8 @@ def column(share: float, width: int) -> int:
 
 
 def dollars(micro: int, *, up: bool | None = None) -> str:
-    """Return micro-dollars with two decimals, rounded to the nearest cent, or *up* or down if that is given.
+    """Return micro-dollars with two decimals, rounded to the nearest cent, or *up* or down if that
+    is given.
 
     >>> dollars(290_000), dollars(1_005), dollars(1_005, up=True), dollars(999_999, up=False), dollars(-20_000)
     ('$0.29', '<$0.01', '$0.01', '$0.99', '-$0.02')
@@ -111,7 +125,13 @@ def dollars(micro: int, *, up: bool | None = None) -> str:
     cent = DOLLAR // 100
     if up is None and 0 < micro < cent // 2:
         return "<$0.01"
-    cents = -(-abs(micro) // cent) if up else abs(micro) // cent if up is False else (abs(micro) + cent // 2) // cent
+    cents = (
+        -(-abs(micro) // cent)
+        if up
+        else abs(micro) // cent
+        if up is False
+        else (abs(micro) + cent // 2) // cent
+    )
     return f"{'-' if micro < 0 else ''}${cents // 100:,}.{cents % 100:02}"
 
 
@@ -129,10 +149,13 @@ def rounded(tokens: int) -> str:
 
 
 def home_path(text: str) -> str:
-    """Return *text*, a path or a sentence with paths, for people: with ``~`` for the home folder, and printable."""
+    """Return *text*, a path or a sentence with paths, for people: with ``~`` for the home folder,
+    and printable."""
 
     home = os.path.expanduser("~").rstrip(os.sep)
-    return printable(re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text) if home else text)
+    return printable(
+        re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text) if home else text
+    )
 
 
 def readable_size(size: int) -> str:

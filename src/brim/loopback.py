@@ -1,4 +1,5 @@
-"""An HTTP server on this machine alone: the socket, and connections that can't be kept open for nothing."""
+"""An HTTP server on this machine alone: the socket, and connections that can't be kept open for
+nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
-"""What a client may call this machine. A page that was loaded from elsewhere calls it something else."""
+"""What a client may call this machine. A page that was loaded from elsewhere calls it something
+else."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,13 @@ class RequestLimits:
     head_size: int = 16_384
     body_size: int = 4 << 20
     connections: int = 100
-    """Beyond them, a request is answered with 503; beyond twice as many, a connection is closed at once."""
+    """Beyond them, a request is answered with 503; beyond twice as many, a connection is closed at
+    once."""
 
 
 class BoundedConnection(H11Protocol):
-    """A connection that is closed if a request takes too long to arrive: uvicorn would wait for ever."""
+    """A connection that is closed if a request takes too long to arrive: uvicorn would wait for
+    ever."""
 
     allowed = RequestLimits()
     _awaited: object = None
@@ -69,7 +73,9 @@ class BoundedConnection(H11Protocol):
         if self._timer is not None:
             self._timer.cancel()
         seconds = {h11.IDLE: self.allowed.head, h11.SEND_BODY: self.allowed.body}.get(awaited)
-        self._timer = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+        self._timer = (
+            None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+        )
 
 
 def listen(port: int) -> socket.socket:
@@ -81,12 +87,17 @@ def listen(port: int) -> socket.socket:
         bound.listen()  # who is told the address may come at once
     except (OSError, OverflowError) as error:
         bound.close()
-        raise InputError(f"port {port} cannot be used: {error}; take another one with --port, or 0 for any") from None
+        raise InputError(
+            f"port {port} cannot be used: {error}; take another one with --port, or 0 for any"
+        ) from None
     return bound
 
 
-def serve(app: App, bound: socket.socket, limits: RequestLimits, *, ending: Callable[[], object] = int) -> None:
-    """Serve *app* until the process is told to end; *ending* is called then, so that streams can end."""
+def serve(
+    app: App, bound: socket.socket, limits: RequestLimits, *, ending: Callable[[], object] = int
+) -> None:
+    """Serve *app* until the process is told to end; *ending* is called then, so that streams can
+    end."""
 
     class Connection(BoundedConnection):
         allowed = limits

@@ -2,11 +2,12 @@
 
 The mask names the kind of secret, so the sentence stays readable.
 
-Two things give a secret away. Its **shape**: the keys of providers, private key blocks, what a command takes as a
-password (``shape``, ``inside`` and ``flag`` lines of ``data/masking.tsv``). Or its **name**: whatever a password is
-called is a secret; what a key, token or login is called must also look like one (``name`` lines). What only refers to a
-secret stays (``$TOKEN``, ``${{ secrets.KEY }}``, ``<your key>``), and so do code (``token = Name.Class``), types, git
-hashes, UUIDs and paths. A mask is never masked again.
+Two things give a secret away. Its **shape**: the keys of providers, private key blocks, what a
+command takes as a password (``shape``, ``inside`` and ``flag`` lines of ``data/masking.tsv``). Or
+its **name**: whatever a password is called is a secret; what a key, token or login is called must
+also look like one (``name`` lines). What only refers to a secret stays (``$TOKEN``, ``${{
+secrets.KEY }}``, ``<your key>``), and so do code (``token = Name.Class``), types, git hashes, UUIDs
+and paths. A mask is never masked again.
 """
 
 from __future__ import annotations
@@ -24,19 +25,22 @@ _Place = tuple[int, int, str]
 _Step = Callable[[str], list[_Place]]
 
 _PASSES = 12
-"""A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
+"""A mask is a border, so masking can uncover one more secret; more often than this only a text made
+for it does."""
 _LONGEST_PEM = 32_768
 _LOOK_BACK = 40
 """How far before its hint an ``inside`` shape may begin."""
 _LOOK_AHEAD = 200
 """How much of a value is looked at to see whether it is a secret; all of it is masked."""
 _BORDER = r"(?:(?<![A-Za-z0-9])|(?<=\[m)|(?<=[\[;]\dm)|(?<=[\[;]\d\dm)|(?<=\\[nrt]))"
-"""A shape begins where no letter or digit stands before it; a terminal's colour code and ``\\n`` don't count."""
+"""A shape begins where no letter or digit stands before it; a terminal's colour code and ``\\n``
+don't count."""
 _WRAPPED = (
     r"(?:\r?\n[ \t]{0,8}(?=[a-z0-9_-]*+[A-Z])(?=[A-Z0-9_-]*+[a-z])(?=[A-Za-z_-]*+[0-9])"
     r"[A-Za-z0-9_-]{12,}+(?![^\s\"'`,;)]))?"
 )
-"""The rest of a key that a terminal broke: capitals, small letters and digits, as no hash, id or word has them."""
+"""The rest of a key that a terminal broke: capitals, small letters and digits, as no hash, id or
+word has them."""
 _MASK = r"\[masked [a-z0-9 ]{1,40}\]"
 # Possessive groups, (?:…)*+, match too much before Python 3.11.5: atomic ones stand in their place.
 _QUOTED = {
@@ -59,12 +63,11 @@ _ARGUMENT = (
 _REST = rf"\\?[\"'`]?(?!{_MASK}|{_REFERENCE})(?P<value>[^\"'`\\\n]*[^\"'`\\\s])"
 """What a header or a prompt takes: all up to the end of the quote or the line."""
 _TEMPLATE = r"\$\{|#\{|\$\(|\{[\w.:!]{0,40}\}|%[sdr](?!\w)|%\(|\{\{|<[a-zA-Z][\w -]{0,40}>"
-"""What a value begins with that only refers to a secret; and what makes a longer text a template."""
+"""What a value begins with that only refers to a secret; and what makes a longer text a
+template."""
 _CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
 _CHAIN = r"[A-Za-z_$][\w$]*(?:(?:\??\.|!\.|->|::)[A-Za-z_$#][\w$]*)*"
-_LEAD = (
-    r"(?:(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4})?[rbufRBUF@]{0,2}(?=[\"'])"
-)
+_LEAD = r"(?:(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4})?[rbufRBUF@]{0,2}(?=[\"'])"
 """What may stand before a literal: a call around it, a prefix."""
 _STRINGS = r"^(?>(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*)[\"'`](?=[^\"'`]*$)"
 """A line of code as far as the quote that is still open."""
@@ -73,7 +76,8 @@ _BELOW = (
     rf"\\\r?\n[ \t]{{0,40}}|\{{\s{{0,40}}{_VALUE_KEY}|(?:[|>][+-]?)?[ \t]{{0,4}}(?:\r?\n|\\n)(?P<indent>[ \t]{{1,40}})"
     rf"(?:{_VALUE_KEY}|(?!\\?[\"']?[\w.-]{{1,60}}\\?[\"']?[ \t]{{0,4}}[:=](?:[\s{{\\]|$)|-[ \t]))"
 )
-"""Where a value is that isn't behind its name: on a shell's next line, in a mapping, on a deeper line."""
+"""Where a value is that isn't behind its name: on a shell's next line, in a mapping, on a deeper
+line."""
 _LOG = r"[0-9]{2}:[0-9]{2}:[0-9]{2}|(?<!\S)[\w.-]{1,40}=[^\s=]"
 """What only a line of a log has: a time, or pairs."""
 _OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]](?:[ \t(]|$)|-----BEGIN|\(\?|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
@@ -82,7 +86,8 @@ _PLACE = (
     r"(?:~|\.{1,2}|[A-Za-z]:)[/\\]|[\w.-]{1,60}(?:/[\w.-]{1,60}){1,9}\.[a-z0-9]{2,5}(?![\w.])|/(?:etc|home|root|run|tmp|usr|var|opt)/"
     r"|(?:/[\w.+@ -]{1,60}){2,30}\.[a-z]{2,5}(?![\w.])|[a-z_]{1,40}\.[a-z_.]{1,80}(?![\w-])"
 )
-"""What a value may be instead of a secret: a call, a chain of names, an address or a date, a path."""
+"""What a value may be instead of a secret: a call, a chain of names, an address or a date, a
+path."""
 
 
 def mask(text: str) -> str:
@@ -101,7 +106,14 @@ def masked(text: str) -> tuple[str, int]:
     if not text:
         return text, 0
     total = 0
-    steps: list[_Step] = [_private_keys, _authorizations, *_shapes(text), _blocks, _url_logins, _named_values]
+    steps: list[_Step] = [
+        _private_keys,
+        _authorizations,
+        *_shapes(text),
+        _blocks,
+        _url_logins,
+        _named_values,
+    ]
     for _ in range(_PASSES):
         found = 0
         for step in steps:
@@ -129,7 +141,8 @@ def _pattern(pattern: str) -> Pattern[str]:
 
 
 def _lowered(text: str) -> str:
-    """Return *text* in small letters, each at its old place: only a capital dotted I becomes two characters."""
+    """Return *text* in small letters, each at its old place: only a capital dotted I becomes two
+    characters."""
     return text.replace("\u0130", "i").lower()
 
 
@@ -167,7 +180,10 @@ class _Shape(PlainData):
     def starts(self, text: str, at: int, tried: int) -> Iterator[int]:
         """Yield where it may begin if its hint is at *at*; what is before *tried* was looked at."""
         if self.kind == "inside":
-            yield from (each.start() for each in _pattern(_BORDER).finditer(text, max(tried, at - _LOOK_BACK), at))
+            yield from (
+                each.start()
+                for each in _pattern(_BORDER).finditer(text, max(tried, at - _LOOK_BACK), at)
+            )
         else:
             yield text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
 
@@ -232,20 +248,27 @@ def _table() -> _Table:
 
 
 def _parts(pattern: Pattern[str], text: str) -> list[tuple[Match[str], int]]:
-    """Return each match and where the next one begins: who looks only that far looks at no character twice."""
+    """Return each match and where the next one begins: who looks only that far looks at no
+    character twice."""
     found = list(pattern.finditer(text))
     return list(zip(found, [*(each.start() for each in found[1:]), len(text)], strict=False))
 
 
 def _private_keys(text: str) -> list[_Place]:
-    """Find each block from its first line to its last; one that was cut off, as far as it looks like one."""
+    """Find each block from its first line to its last; one that was cut off, as far as it looks
+    like one."""
     places: list[_Place] = []
     if "PRIVATE KEY" not in text and "Private-Lines" not in text:
         return places
-    head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: [0-9]{1,3}")
+    head = _pattern(
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: [0-9]{1,3}"
+    )
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     torn = _pattern(r"(?>(?:(?>(?:\s|\\[nr])+)[A-Za-z0-9+/=]{16,}+)*)")
-    quoted, long = _pattern(r"[\"'`]"), _pattern(r"[A-Za-z0-9+/=]{40}")  # two constants of a program aren't a key
+    quoted, long = (
+        _pattern(r"[\"'`]"),
+        _pattern(r"[A-Za-z0-9+/=]{40}"),
+    )  # two constants of a program aren't a key
     for begin, after in _parts(head, text):
         stop = torn.match(text, begin.end()).end()  # type: ignore[union-attr]
         if end := tail.search(text, begin.end(), min(after, begin.end() + _LONGEST_PEM)):
@@ -267,13 +290,17 @@ def _url_logins(text: str) -> list[_Place]:
     for found in login.finditer(text):
         if _random(found["user"]):
             places.append((*found.span("user"), "token"))
-        if found["password"] and found["user"] + found["password"] not in ("userpass", "usernamepassword"):
+        if found["password"] and found["user"] + found["password"] not in (
+            "userpass",
+            "usernamepassword",
+        ):
             places.append((*found.span("password"), "password"))
     return [place for place in places if not _pattern(_MASK).fullmatch(text, place[0], place[1])]
 
 
 def _authorizations(text: str) -> list[_Place]:
-    """Find what follows the scheme: one word, or up to the end of the quote or line where there are more."""
+    """Find what follows the scheme: one word, or up to the end of the quote or line where there are
+    more."""
     places: list[_Place] = []
     if "authorization" not in (lowered := _lowered(text)):
         return places
@@ -284,8 +311,14 @@ def _authorizations(text: str) -> list[_Place]:
     )
     for start, after in _parts(head, lowered):
         at, scheme, quote = start.end(), (start["scheme"] or "").strip(), start["quote"]
-        several = r"[^\n]++" if scheme in ("digest", "oauth", "aws4-hmac-sha256") else r"[^\s\"'`\\\]]*=\"[^\n]++"
-        value = _pattern(r"[^\"'`\\\n]++" if quote else rf"{several}|[^\s\"'`\\\]]++").match(text, at, after)
+        several = (
+            r"[^\n]++"
+            if scheme in ("digest", "oauth", "aws4-hmac-sha256")
+            else r"[^\s\"'`\\\]]*=\"[^\n]++"
+        )
+        value = _pattern(r"[^\"'`\\\n]++" if quote else rf"{several}|[^\s\"'`\\\]]++").match(
+            text, at, after
+        )
         if value is None or _pattern(rf"{_MASK}|{_REFERENCE}|\w{{1,20}}://").match(text, at):
             continue
         known = scheme in _table().words["scheme"]
@@ -307,17 +340,24 @@ def _blocks(text: str) -> list[_Place]:
         )
         for part in _secret_documents(text) if hint == "Secret" else [(0, len(text))]:
             for found in _pattern(block).finditer(text, *part):
-                places += [(*each.span("value"), label) for each in entry.finditer(text, *found.span())]
+                places += [
+                    (*each.span("value"), label) for each in entry.finditer(text, *found.span())
+                ]
     return _apart(places)
 
 
 def _secret_documents(text: str) -> list[tuple[int, int]]:
-    """Return where Kubernetes describes a secret: from the document's border or version to the next border."""
+    """Return where Kubernetes describes a secret: from the document's border or version to the next
+    border."""
     borders = _pattern(r"\n---|kind\\?[\"']?:[ \t]*\\?[\"']?(?P<secret>Secret(?![\w/-]))?")
     places, before = [], 0
     for border, after in _parts(borders, text):
         if border["secret"]:
-            start = max(before, border.start() - _LONGEST_PEM, text.rfind("apiVersion", before, border.start()))
+            start = max(
+                before,
+                border.start() - _LONGEST_PEM,
+                text.rfind("apiVersion", before, border.start()),
+            )
             places.append((start, min(after, border.end() + _LONGEST_PEM)))
         before = border.end()
     return places
@@ -363,7 +403,8 @@ class _Named(PlainData):
 
     @property
     def last(self) -> str:
-        """The last word before the word, as ``api`` in ``X-Api-Key`` or in the sentence "the API key"."""
+        """The last word before the word, as ``api`` in ``X-Api-Key`` or in the sentence "the API
+        key"."""
         before = self.before or self.text[max(0, self.start - 12) : self.start]
         found = _pattern(r"([A-Z]?[a-z0-9]+|[A-Z0-9]+)[_.\- ]?$").search(before)
         return found[1].lower() if found else ""
@@ -375,12 +416,18 @@ class _Named(PlainData):
     @property
     def assigned(self) -> bool:
         """Whether it is set as in a shell, a query or a connection string: ``NAME=value``."""
-        if self.sign == "-" or (self.sign and self.text[max(0, self.start - 2) : self.start] == "${"):
+        if self.sign == "-" or (
+            self.sign and self.text[max(0, self.start - 2) : self.start] == "${"
+        ):
             return True
         if self.sign != "=" or self.spaced or self.closed:
             return False
         whole = self.before + self.word
-        return whole.isupper() or whole[0] == "-" or self.text[self.start - 1 : self.start] in ("?", "&", ";")
+        return (
+            whole.isupper()
+            or whole[0] == "-"
+            or self.text[self.start - 1 : self.start] in ("?", "&", ";")
+        )
 
     @property
     def line(self) -> str:
@@ -390,30 +437,41 @@ class _Named(PlainData):
 
     @property
     def in_call(self) -> bool:
-        """Whether it is an argument or a field in code, as far as the line or the text in quotes shows."""
+        """Whether it is an argument or a field in code, as far as the line or the text in quotes
+        shows."""
         line = _pattern(_STRINGS).sub("", self.line)
-        return line.rfind("(") > line.rfind(")") or line.rfind("{") > line.rfind("}") or line[:1].isspace()
+        return (
+            line.rfind("(") > line.rfind(")")
+            or line.rfind("{") > line.rfind("}")
+            or line[:1].isspace()
+        )
 
     def names_a_secret(self) -> bool:
-        """Whether the word is one of its own (a monkey isn't a key), and the name isn't of something public."""
+        """Whether the word is one of its own (a monkey isn't a key), and the name isn't of
+        something public."""
         words, word, last = _table().words, self.word.lower(), self.before[-1:]
         if self.text[self.start - 2 : self.start] == "::":
             return False
         if last.isalnum() and not (self.word[0].isupper() and not last.isupper()):
-            if not word.startswith("passw") and not self.before.lower().endswith(tuple(words["glued"])):
+            if not word.startswith("passw") and not self.before.lower().endswith(
+                tuple(words["glued"])
+            ):
                 return False
         elif self.last in words.get(f"plain {self.label}", ()):
             return False
         return bool(self.before.strip("-.")) or word != "key" or self.sign != "" or self.qualified
 
     def repeats(self, value: str) -> bool:
-        """Whether *value* says no more than its name, or is a type, a constant or a word of a sentence."""
+        """Whether *value* says no more than its name, or is a type, a constant or a word of a
+        sentence."""
         if len(value) > 80:
             return False
         plain = "".join(filter(str.isalnum, value.lower()))
         name = "".join(filter(str.isalnum, (self.before + self.word).lower()))
         same = len(plain) > 2 and (
-            name.endswith(plain) or name.startswith(plain) or ("." in value and plain.endswith(name))
+            name.endswith(plain)
+            or name.startswith(plain)
+            or ("." in value and plain.endswith(name))
         )
         return not plain or same or plain in _table().words["value"] or plain in _table().labels
 
@@ -421,7 +479,9 @@ class _Named(PlainData):
 def _named_values(text: str) -> list[_Place]:
     lowered = _lowered(text)
     places: list[_Place] = []
-    if not any(mark in text for mark in "=:('\"<-0123456789") or not any(word in lowered for word in _table().labels):
+    if not any(mark in text for mark in "=:('\"<-0123456789") or not any(
+        word in lowered for word in _table().labels
+    ):
         return places
     names, at = _pattern(f"{_MASK}|{_name_pattern()}"), 0
     while found := names.search(lowered, at):
@@ -456,9 +516,18 @@ def _named(text: str, found: Match[str]) -> _Named:
         start -= 1
     if start < at and text[start - 1 : start] == "\\" and text[start] in "nrt":
         start += 1  # a line's end, escaped
-    sign = next((found[each] for each in ("typed", "comma", "attribute", "call", "tag", "sign") if found[each]), "")
+    sign = next(
+        (
+            found[each]
+            for each in ("typed", "comma", "attribute", "call", "tag", "sign")
+            if found[each]
+        ),
+        "",
+    )
     before = text[start:at]
-    defined = not sign and _pattern(r"#[ \t]{0,4}define[ \t]{1,8}$").search(text[max(0, start - 20) : start])
+    defined = not sign and _pattern(r"#[ \t]{0,4}define[ \t]{1,8}$").search(
+        text[max(0, start - 20) : start]
+    )
     if found["default"] or defined:
         sign = "="
     elif not sign and before.startswith("-") and not found["close"]:
@@ -479,15 +548,20 @@ def _named(text: str, found: Match[str]) -> _Named:
 def _value(named: _Named, at: int) -> tuple[int, int] | None:
     """Return where the value is, if it is a secret.
 
-    Whatever is refused is refused after a bounded look, so that a text full of names costs no more than its length.
+    Whatever is refused is refused after a bounded look, so that a text full of names costs no more
+    than its length.
     """
     text = named.text
     at = _beginning(named, at)
     lead = _pattern(_LEAD).match(text, at)
     at = lead.end() if lead else at
-    opening = next((quote for quote in ('\\"', "\\'", '"', "'", "`") if text.startswith(quote, at)), "")
+    opening = next(
+        (quote for quote in ('\\"', "\\'", '"', "'", "`") if text.startswith(quote, at)), ""
+    )
     inside = at + len(opening)
-    if _pattern(_REFERENCE).match(text, inside) or _pattern(rf"{_MASK}(?![^\s\"'`&\\,;.)\]}}><])").match(text, inside):
+    if _pattern(_REFERENCE).match(text, inside) or _pattern(
+        rf"{_MASK}(?![^\s\"'`&\\,;.)\]}}><])"
+    ).match(text, inside):
         return None
     if named.sign == ">":
         return _element(named, inside)
@@ -497,7 +571,11 @@ def _value(named: _Named, at: int) -> tuple[int, int] | None:
         return None
     shown = text[inside : value.end()]
     shown = shown if opening else shown.rstrip(".,;:)]}>|") or shown
-    meant = _quoted_is_secret(named, shown) if opening else _bare_is_secret(named, shown, inside + len(shown))
+    meant = (
+        _quoted_is_secret(named, shown)
+        if opening
+        else _bare_is_secret(named, shown, inside + len(shown))
+    )
     if not meant or (lead and lead["call"] and not _random(shown) and not _converts(lead["call"])):
         return None
     whole = text[inside : pattern.match(text, at).end()]  # type: ignore[union-attr]
@@ -509,21 +587,31 @@ def _beginning(named: _Named, at: int) -> int:
     below = _pattern(_BELOW).match(named.text, at)
     if below and below["indent"]:
         line = named.line
-        alone = named.text.startswith(('"', "'"), below.end()) if named.sign == "=" else not line.strip(" \t-\"'")
+        alone = (
+            named.text.startswith(('"', "'"), below.end())
+            if named.sign == "="
+            else not line.strip(" \t-\"'")
+        )
         deeper = len(below["indent"]) > len(line) - len(line.lstrip(" \t-"))
         return below.end() if alone and deeper else at
     return below.end() if below else at
 
 
 def _converts(call: str) -> bool:
-    """Whether a function returns what it is given in another form, as ``b64decode`` and ``SecretStr`` do."""
-    return bool(_pattern(rf"(?:_?(?:{'|'.join(_table().words['convert'])}))+").fullmatch(call.lower()))
+    """Whether a function returns what it is given in another form, as ``b64decode`` and
+    ``SecretStr`` do."""
+    return bool(
+        _pattern(rf"(?:_?(?:{'|'.join(_table().words['convert'])}))+").fullmatch(call.lower())
+    )
 
 
 def _element(named: _Named, at: int) -> tuple[int, int] | None:
-    """Return where the text of an XML element is, if its tag or its attribute ``name`` or ``key`` names a secret."""
+    """Return where the text of an XML element is, if its tag or its attribute ``name`` or ``key``
+    names a secret."""
     opens = named.text[max(0, named.start - 40) : named.start]
-    if not _pattern(r".*(?:<(?:[\w-]{1,30}:)?|[ \t](?:name|key)=[\"'])").fullmatch(opens.rpartition("\n")[2]):
+    if not _pattern(r".*(?:<(?:[\w-]{1,30}:)?|[ \t](?:name|key)=[\"'])").fullmatch(
+        opens.rpartition("\n")[2]
+    ):
         return None
     value = _pattern(r"[^<>\s]{1,4000}(?=</)").match(named.text, at)
     return value.span() if value and _quoted_is_secret(named, value[0][:300]) else None
@@ -540,7 +628,9 @@ def _quoted_is_secret(named: _Named, value: str) -> bool:
         return _random(value) or _quoted_looks_secret(named, value)
     if named.sign == ",":
         call = _pattern(r"([A-Za-z_]+)[ \t]*\([ \t]*\\?[\"']?$").search(named.line[-60:])
-        return len(words) == 1 and bool(call and call[1].lower().startswith(tuple(_table().words["setter"])))
+        return len(words) == 1 and bool(
+            call and call[1].lower().startswith(tuple(_table().words["setter"]))
+        )
     if named.sign in ("(", ">"):
         return len(words) == 1 and (named.sign == ">" or named.last in ("", "set", "with"))
     sentence = len(words) > 2 and all(word.strip(".,:;!?'()").isalpha() for word in words)
@@ -567,17 +657,33 @@ def _bare_is_secret(named: _Named, value: str, end: int) -> bool:
         word = named.label == "password" and len(named.word) > 4
         return word and len(value) >= 6 and _odd(value) and value[0] not in "&*"
     if named.assigned and named.label not in ("authentication", "signature"):
-        return named.sign != "-" or named.strong or _odd(value) or (len(value) >= 16 and not value.islower())
-    name = bool(_pattern(_CHAIN).fullmatch(value)) and not (_odd(value) and len(value) >= 6 and "." not in value)
+        return (
+            named.sign != "-"
+            or named.strong
+            or _odd(value)
+            or (len(value) >= 16 and not value.islower())
+        )
+    name = bool(_pattern(_CHAIN).fullmatch(value)) and not (
+        _odd(value) and len(value) >= 6 and "." not in value
+    )
     judge = _assignment_is_secret if named.sign == "=" else _entry_is_secret
     return (named.strong or named.qualified) and judge(named, value, end, name)
 
 
 def _bare_is_other(named: _Named, value: str) -> bool:
-    """Whether a value without quotes is surely something else: code, a number, a path, a part of an address."""
-    if named.sign in (",", "(") or named.repeats(value) or _pattern(rf"{_OTHER}|{_CALL}").match(value):
+    """Whether a value without quotes is surely something else: code, a number, a path, a part of an
+    address."""
+    if (
+        named.sign in (",", "(")
+        or named.repeats(value)
+        or _pattern(rf"{_OTHER}|{_CALL}").match(value)
+    ):
         return True
-    if named.sign == ":" and not named.assigned and named.text[named.start - 1 : named.start] == ":":
+    if (
+        named.sign == ":"
+        and not named.assigned
+        and named.text[named.start - 1 : named.start] == ":"
+    ):
         return True  # arn:aws:…:secret:name
     if value.replace(".", "").lstrip("-").isdigit():
         return not (named.label == "password" and len(value) >= 6 and named.sign)
@@ -586,7 +692,8 @@ def _bare_is_other(named: _Named, value: str) -> bool:
 
 
 def _assignment_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
-    """Whether ``name = value`` is from a file or a command, and not code; *name*: the value could be a name too."""
+    """Whether ``name = value`` is from a file or a command, and not code; *name*: the value could
+    be a name too."""
     ends = bool(_pattern(_END).match(named.text, end))
     if not name:
         return (not named.spaced or ends or _odd(value)) and value[0] not in "&*!-+("
@@ -598,7 +705,8 @@ def _assignment_is_secret(named: _Named, value: str, end: int, name: bool) -> bo
 
 
 def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
-    """Whether ``name: value`` is an entry of a file or a log, and not a type, a field in code or a sentence."""
+    """Whether ``name: value`` is an entry of a file or a log, and not a type, a field in code or a
+    sentence."""
     text = named.text
     apart = named.closed or text[end - len(value) - 1] in " \t"
     ends = _pattern(rf"{_END}|[,.](?:[ \t\r\n]|$)|[ \t]?\}}").match(text, end)
@@ -606,7 +714,9 @@ def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
         ends = _pattern(r"\d").search(value) or _pattern(_LOG).search(
             named.line + text[end : end + 200].partition("\n")[0]
         )
-    if not apart or not ends or (named.word == "PASS" and not named.before):  # "PASS: …" is the result of a test
+    if (
+        not apart or not ends or (named.word == "PASS" and not named.before)
+    ):  # "PASS: …" is the result of a test
         return False
     if not name:
         return _odd(value) or (named.strong and value[0] not in "&*!-+(|>")

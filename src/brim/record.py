@@ -1,4 +1,5 @@
-"""What brim's values have in common: they are frozen dataclasses, and each can be written as plain data."""
+"""What brim's values have in common: they are frozen dataclasses, and each can be written as plain
+data."""
 
 from __future__ import annotations
 
@@ -30,11 +31,16 @@ class PlainData:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, __: object) -> Any:
-        """Let a pydantic model have a value as a field: it's given as one, or as a dict of its fields."""
+        """Let a pydantic model have a value as a field: it's given as one, or as a dict of its
+        fields."""
         from pydantic_core import core_schema
 
-        made = core_schema.no_info_after_validator_function(lambda given: cls(**given), core_schema.dict_schema())
-        schema = core_schema.union_schema([core_schema.is_instance_schema(cls), made], mode="left_to_right")
+        made = core_schema.no_info_after_validator_function(
+            lambda given: cls(**given), core_schema.dict_schema()
+        )
+        schema = core_schema.union_schema(
+            [core_schema.is_instance_schema(cls), made], mode="left_to_right"
+        )
         schema["serialization"] = core_schema.plain_serializer_function_ser_schema(cls.to_dict)
         return schema
 
@@ -52,7 +58,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(each) for each in value]
     if hasattr(value, "items") and hasattr(value, "keys"):
-        return {key if isinstance(key, str) else str(key): plain(each) for key, each in value.items()}
+        return {
+            key if isinstance(key, str) else str(key): plain(each) for key, each in value.items()
+        }
     for name in ("to_dict", "model_dump"):
         if callable(found := getattr(value, name, None)):
             return found() if name == "to_dict" else found(mode="json")

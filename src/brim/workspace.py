@@ -1,10 +1,11 @@
 """Where am I? Home, project, trust, settings and store for one command, tool call or hook.
 
-A person may use any project they are in. An agent's hooks and tools use a project's settings and rules only after the
-user has trusted it, because anyone may have written what is in a cloned repository.
+A person may use any project they are in. An agent's hooks and tools use a project's settings and
+rules only after the user has trusted it, because anyone may have written what is in a cloned
+repository.
 
-A hook goes on without a project that can't be read, and with those of the user's settings that can: a broken file must
-not lift a limit or silence the user's rules. ``problems`` says what is left out.
+A hook goes on without a project that can't be read, and with those of the user's settings that can:
+a broken file must not lift a limit or silence the user's rules. ``problems`` says what is left out.
 
 Everything is looked up on first use, so a hook that has nothing to say opens nothing.
 """
@@ -26,7 +27,16 @@ from brim.models.overrides import use
 from brim.scratch.folder import FILES, check_folder
 from brim.store.database import TIMEOUT, fold_log
 from brim.store.ledger import StoredLedger, open_ledger
-from brim.store.project import branch, environment, is_tracked, make_folder, place_of, project_types, remote_of, segment
+from brim.store.project import (
+    branch,
+    environment,
+    is_tracked,
+    make_folder,
+    place_of,
+    project_types,
+    remote_of,
+    segment,
+)
 from brim.store.scopes import Scopes, open_scopes
 from brim.store.trust import (
     UNREADABLE,
@@ -48,10 +58,12 @@ BUSY = 0.15
 """Seconds that an agent's hook waits for another writer of the store."""
 
 LONG_LOG = 1 << 18
-"""Bytes of a database's write-ahead log that ``fold_logs`` folds into the database when there is time."""
+"""Bytes of a database's write-ahead log that ``fold_logs`` folds into the database when there is
+time."""
 
 LONGEST_LOG = 1 << 20
-"""Bytes from which any hook folds the log: reading it again costs every later hook a millisecond."""
+"""Bytes from which any hook folds the log: reading it again costs every later hook a
+millisecond."""
 
 _left_open: list[object] = []
 
@@ -59,13 +71,15 @@ _left_open: list[object] = []
 class Workspace:
     """Home, project, trust, settings and store for one command, tool call or hook.
 
-    *who* is ``"person"`` or ``"agent"``. *cwd* is the working folder, None or empty if it's gone. *flags* are settings
-    from the command line. *ending* is for a process that ends right after ``close``: closing SQLite would move its log
-    into the database and wait for the disk, so the log is left to a later process.
+    *who* is ``"person"`` or ``"agent"``. *cwd* is the working folder, None or empty if it's gone.
+    *flags* are settings from the command line. *ending* is for a process that ends right after
+    ``close``: closing SQLite would move its log into the database and wait for the disk, so the log
+    is left to a later process.
     """
 
     goes_on = False
-    """Whether a file that can't be read is left out and noted in ``problems``; otherwise it's an error."""
+    """Whether a file that can't be read is left out and noted in ``problems``; otherwise it's an
+    error."""
 
     def __init__(
         self,
@@ -85,12 +99,14 @@ class Workspace:
         """Why the ``project`` is left out, and problems with the settings of the ``user``."""
 
     @classmethod
-    def here(cls, *, who: Literal["person", "agent"], flags: Mapping[str, object] | None = None) -> Self:
+    def here(
+        cls, *, who: Literal["person", "agent"], flags: Mapping[str, object] | None = None
+    ) -> Self:
         """Return the workspace of this process: its environment, its working folder, now."""
 
         return cls(os.environ, working_folder(), who=who, now=time.time(), flags=flags)
 
-    # Folders ----------------------------------------------------------------------------------------------------
+    # Folders --------------------------------------------------------------------------------------
 
     @cached_property
     def home(self) -> str:
@@ -104,7 +120,8 @@ class Workspace:
 
     @cached_property
     def place(self) -> str:
-        """The project's place, for limits: its repository, which all worktrees share, or else the working folder."""
+        """The project's place, for limits: its repository, which all worktrees share, or else the
+        working folder."""
         if self.project is None:
             return os.path.realpath(self.cwd) if self.cwd else ""
 
@@ -120,8 +137,13 @@ class Workspace:
 
     @property
     def usable_project(self) -> str | None:
-        """The project whose settings and rules apply: for an agent, only a trusted one that can be read."""
-        return self.project if self.who == "person" or (self.trusted and "project" not in self.problems) else None
+        """The project whose settings and rules apply: for an agent, only a trusted one that can be
+        read."""
+        return (
+            self.project
+            if self.who == "person" or (self.trusted and "project" not in self.problems)
+            else None
+        )
 
     @property
     def scope_folders(self) -> dict[str, str]:
@@ -134,10 +156,12 @@ class Workspace:
     def begin_project(self, *, here: bool = False) -> None:
         """Create the project's ``.brim`` if it's missing, and trust it.
 
-        With *here*, the working folder becomes a project if it isn't in one; the home folder never does.
+        With *here*, the working folder becomes a project if it isn't in one; the home folder never
+        does.
 
-        The folder comes first: a project in which nothing could be created isn't trusted, whatever appears there later.
-        If several processes begin it at once, the one that created the folder trusts it.
+        The folder comes first: a project in which nothing could be created isn't trusted, whatever
+        appears there later. If several processes begin it at once, the one that created the folder
+        trusts it.
         """
         is_home = os.path.realpath(self.cwd) == os.path.dirname(os.path.realpath(self.home))
         begun = self.project or (self.cwd if here and not is_home else None)
@@ -150,13 +174,16 @@ class Workspace:
         except FileExistsError:
             return
         except OSError as error:
-            raise StoreError(f"{folder}: cannot be made: {error.strerror or error}", "read-only") from None
+            raise StoreError(
+                f"{folder}: cannot be made: {error.strerror or error}", "read-only"
+            ) from None
         trust(begun, self.home, now=self.now)
         for known in ("project", "trusted", "_agreed_settings", "settings_changed"):
             self.__dict__.pop(known, None)
 
     def need_trust(self) -> None:
-        """Raise ``InputError`` unless an agent may take notes here; the message tells the user what to do."""
+        """Raise ``InputError`` unless an agent may take notes here; the message tells the user what
+        to do."""
         if self.project is None:
             raise InputError(
                 "an agent's notes belong to a project, and there is none here: ask the user to run 'brim rules trust' "
@@ -170,7 +197,8 @@ class Workspace:
 
     @cached_property
     def settings_changed(self) -> bool:
-        """Whether a trusted project has other settings than the user agreed to. Agents then ignore them."""
+        """Whether a trusted project has other settings than the user agreed to. Agents then ignore
+        them."""
         if self.project is None or self._agreed_settings is None:
             return False
 
@@ -178,7 +206,8 @@ class Workspace:
         return now == UNREADABLE or now not in ("", self._agreed_settings)
 
     def changes_of(self, scopes: Scopes) -> str:
-        """Say what changed in a trusted project, without brim, since the user agreed; empty if nothing did."""
+        """Say what changed in a trusted project, without brim, since the user agreed; empty if
+        nothing did."""
         if self.project is None or self._agreed_settings is None:
             return ""
         rules = len(scopes.unagreed())
@@ -200,7 +229,8 @@ class Workspace:
         return settings_agreed(self.project, self.home)
 
     def consent(self) -> Consent | None:
-        """Return what a person is asked before the project may steer agents; None outside of a project."""
+        """Return what a person is asked before the project may steer agents; None outside of a
+        project."""
         if self.project is None:
             return None
         from brim.store.consent import consent_for
@@ -210,21 +240,28 @@ class Workspace:
     def save_settings(self, path: str, text: str) -> None:
         """Write *text* to the configuration file *path*, and create its folder.
 
-        Writing a project's settings through brim means agreeing to them, unless they were changed without brim before.
+        Writing a project's settings through brim means agreeing to them, unless they were changed
+        without brim before.
         """
 
         folder, changed = os.path.dirname(path), self.settings_changed
-        in_project = self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml")
+        in_project = self.project is not None and path == os.path.join(
+            self.project, ".brim", "config.yaml"
+        )
         if in_project:
             self.begin_project()
         try:
             make_folder(folder)
         except OSError as error:
-            raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
+            raise ConfigError(
+                f"config: {folder}: cannot be made: {error.strerror or error}"
+            ) from None
         save(path, text)
         if self.project is not None and in_project and not changed:
             with suppress(StoreError):  # a damaged database: then 'brim rules trust' asks
-                agree_to_settings(self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace")))
+                agree_to_settings(
+                    self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace"))
+                )
 
     @cached_property
     def secret(self) -> str:
@@ -234,7 +271,8 @@ class Workspace:
 
     @cached_property
     def memory_problem(self) -> StoreError | None:
-        """Why agents can't use the project's ``.context``, ``foreign`` if the user didn't make it here; else None."""
+        """Why agents can't use the project's ``.context``, ``foreign`` if the user didn't make it
+        here; else None."""
         root = os.path.join(self.project or "", ".context")
         if self.project is not None and os.path.lexists(root):
             try:
@@ -244,14 +282,17 @@ class Workspace:
         return None
 
     def memory_secret(self, root: str) -> str:
-        """Return ``secret`` for the memory in *root*. ``StoreError`` if git tracks it: it may be someone else's."""
+        """Return ``secret`` for the memory in *root*. ``StoreError`` if git tracks it: it may be
+        someone else's."""
 
         if is_tracked(os.path.join(root, ""), endings=FILES):
-            why = "git tracks it, so it may be someone else's and isn't used; 'git rm -r --cached' it"
+            why = (
+                "git tracks it, so it may be someone else's and isn't used; 'git rm -r --cached' it"
+            )
             raise StoreError(f"{root}: {why}", "refused")
         return self.secret
 
-    # Settings ---------------------------------------------------------------------------------------------------
+    # Settings -------------------------------------------------------------------------------------
 
     @cached_property
     def config(self) -> Config:
@@ -260,7 +301,9 @@ class Workspace:
             raise InputError("--model is empty: name a model, or leave the option out")
         config = self._load()
         models = config["models"] if self.who == "person" else config.yours["models"]
-        if models or not self.ending:  # a longer process may have to forget those of another project
+        if (
+            models or not self.ending
+        ):  # a longer process may have to forget those of another project
             try:
                 use(models)
             except ConfigError as error:
@@ -290,13 +333,15 @@ class Workspace:
         problems = self.problems if self.goes_on else None
         try:
             return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
-        except ModuleNotFoundError:  # a file has changed, and the hook was started without site-packages (-S)
+        except (
+            ModuleNotFoundError
+        ):  # a file has changed, and the hook was started without site-packages (-S)
             import site
 
             site.main()
             return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
 
-    # The store --------------------------------------------------------------------------------------------------
+    # The store ------------------------------------------------------------------------------------
 
     @property
     def database(self) -> str:
@@ -305,20 +350,30 @@ class Workspace:
 
     @property
     def databases(self) -> list[str]:
-        """The database of each scope that may be used here, the user's first, whether it exists or not."""
+        """The database of each scope that may be used here, the user's first, whether it exists or
+        not."""
         return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
 
     def open(self, *, create: bool | None = None) -> Scopes:
-        """Open the stores that may be used here. By default, only a person's command creates a missing file."""
+        """Open the stores that may be used here. By default, only a person's command creates a
+        missing file."""
         return self._open(self.who == "person" if create is None else create)
 
     def _open(self, create: bool, timeout: float | None = None) -> Scopes:
 
-        # A mistake in a settings file is reported before anything is opened, and its models count tokens.
+        # A mistake in a settings file is reported before anything is opened, and its models count
+        # tokens.
         _ = self.config
         patience = TIMEOUT if timeout is None else timeout
         checked = self.who == "agent" and self._agreed_settings is not None
-        opened = partial(open_scopes, user=self.home, trusted=True, create=create, checked=checked, timeout=patience)
+        opened = partial(
+            open_scopes,
+            user=self.home,
+            trusted=True,
+            create=create,
+            checked=checked,
+            timeout=patience,
+        )
         try:
             return opened(self.usable_project)
         except StoreError as error:
@@ -329,15 +384,23 @@ class Workspace:
             return scopes
 
     def leave_out_project(self, why: str) -> bool:
-        """Go on without the project, if its rules are in use and *why* isn't about the user's own file."""
+        """Go on without the project, if its rules are in use and *why* isn't about the user's own
+        file."""
         scopes = self.__dict__.get("scopes")
-        if not self.goes_on or scopes is None or scopes.project is None or why.startswith(self.database):
+        if (
+            not self.goes_on
+            or scopes is None
+            or scopes.project is None
+            or why.startswith(self.database)
+        ):
             return False
         self.problems["project"] = why
         self.close()
         return True
 
-    def open_ledger(self, clock: Callable[[], float] | None = None, *, store: str = "") -> StoredLedger:
+    def open_ledger(
+        self, clock: Callable[[], float] | None = None, *, store: str = ""
+    ) -> StoredLedger:
         """Open the user's ledger, or the one at the address *store*, with the settings in force."""
 
         clock = clock if store else clock or (lambda: self.now)
@@ -345,14 +408,16 @@ class Workspace:
 
     @property
     def shared_name(self) -> str:
-        """The scope of this project in a shared store: ``project.id``, or its git remote; empty if neither."""
+        """The scope of this project in a shared store: ``project.id``, or its git remote; empty if
+        neither."""
 
         named = self.config["project.id"] or (remote_of(self.place) if self.place else "")
         return segment(named) if named else ""
 
     @cached_property
     def scopes(self) -> Scopes:
-        """The stores that may be used here, opened once, without creating a file or waiting long. For hooks."""
+        """The stores that may be used here, opened once, without creating a file or waiting long.
+        For hooks."""
         return self._open(False, timeout=BUSY)
 
     @property
@@ -365,12 +430,16 @@ class Workspace:
         return found
 
     def fold_logs(self, at_least: int = LONG_LOG) -> None:
-        """Move logs of *at_least* so many bytes into their databases, if this process is about to end.
+        """Move logs of *at_least* so many bytes into their databases, if this process is about to
+        end.
 
-        Every hook has to read the logs, because the one before it ended without closing the databases.
+        Every hook has to read the logs, because the one before it ended without closing the
+        databases.
         """
         for path in self.databases if self.ending else ():
-            with suppress(OSError, StoreError):  # no log; another process works with it; it isn't ours to change
+            with suppress(
+                OSError, StoreError
+            ):  # no log; another process works with it; it isn't ours to change
                 if os.path.getsize(f"{path}-wal") >= at_least:
                     _left_open.append(fold_log(path))
 
@@ -391,7 +460,8 @@ class Workspace:
 
 
 def without_controls(text: str) -> str:
-    """Return *text* with ``?`` for each character that isn't printable: a folder may have any name."""
+    """Return *text* with ``?`` for each character that isn't printable: a folder may have any
+    name."""
     return "".join([letter if letter.isprintable() else "?" for letter in text])
 
 

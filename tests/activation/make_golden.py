@@ -1,6 +1,8 @@
-"""``python -m tests.activation.make_golden`` writes ``golden.json``: twenty graphs and their activations.
+"""``python -m tests.activation.make_golden`` writes ``golden.json``: twenty graphs and their
+activations.
 
-The numbers are those of the reference. Write the file anew only when the formula itself is changed on purpose.
+The numbers are those of the reference. Write the file anew only when the formula itself is changed
+on purpose.
 """
 
 from __future__ import annotations
@@ -19,12 +21,16 @@ DEEP = {"environment": ["moon"]}
 """A condition that no context here speaks of: such a behavior is reached by edges only."""
 
 
-def one(id: str, when: dict[str, list[str]] | None = None, name: str = "plain", **more: Any) -> dict[str, Any]:
+def one(
+    id: str, when: dict[str, list[str]] | None = None, name: str = "plain", **more: Any
+) -> dict[str, Any]:
     """Return a plain behavior."""
     return {"id": id, "name": name, "when": when or {}, **more}
 
 
-def tie(source: str, target: str, kind: str = "similar-to", weight: float = 1.0, **more: Any) -> dict[str, Any]:
+def tie(
+    source: str, target: str, kind: str = "similar-to", weight: float = 1.0, **more: Any
+) -> dict[str, Any]:
     """Return a plain edge."""
     return {"source": source, "target": target, "kind": kind, "weight": weight, **more}
 
@@ -51,10 +57,18 @@ Graphs = dict[str, tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, An
 
 GRAPHS: Graphs = {
     "nothing is known, nothing is asked": ({}, [one("a"), one("b", PYTHON)], []),
-    "one to six conditions, all confirmed": (KNOWN, [one(f"n{n}", first(n)) for n in range(1, 7)], []),
+    "one to six conditions, all confirmed": (
+        KNOWN,
+        [one(f"n{n}", first(n)) for n in range(1, 7)],
+        [],
+    ),
     "some confirmed, others absent": (
         PYTHON,
-        [one("half", {**PYTHON, **TASK}), one("third", {**PYTHON, **TASK, **DEEP}), one("none", {**TASK, **DEEP})],
+        [
+            one("half", {**PYTHON, **TASK}),
+            one("third", {**PYTHON, **TASK, **DEEP}),
+            one("none", {**TASK, **DEEP}),
+        ],
         [],
     ),
     "a contradicted one is out and no edge counts it": (
@@ -111,7 +125,11 @@ GRAPHS: Graphs = {
     "two edges between two": (
         PYTHON,
         [one("a", PYTHON), one("b", DEEP), one("c", DEEP)],
-        [tie("a", "b", "requires", 0.7), tie("b", "a", "similar-to", 0.4), tie("a", "c", weight=0.2)],
+        [
+            tie("a", "b", "requires", 0.7),
+            tie("b", "a", "similar-to", 0.4),
+            tie("a", "c", weight=0.2),
+        ],
     ),
     "a conflict weakens both": (
         KNOWN,
@@ -121,7 +139,11 @@ GRAPHS: Graphs = {
     "an override weakens one": (
         KNOWN,
         [one("new", first(3)), one("old", first(3)), one("older", first(1))],
-        [tie("new", "old", "overrides", 0.5), tie("old", "older", "overrides", 1.0), tie("new", "older", "overrides")],
+        [
+            tie("new", "old", "overrides", 0.5),
+            tie("old", "older", "overrides", 1.0),
+            tie("new", "older", "overrides"),
+        ],
     ),
     "given and taken in one step, never under 0": (
         KNOWN,
@@ -147,13 +169,25 @@ GRAPHS: Graphs = {
     ),
     "seven are spared, all others give way": (
         KNOWN,
-        [*(one(f"k{n}", first(n % 5 + 1), uses=n, last_used=NOW - n * HOUR) for n in range(1, 13)), one("always")],
+        [
+            *(
+                one(f"k{n}", first(n % 5 + 1), uses=n, last_used=NOW - n * HOUR)
+                for n in range(1, 13)
+            ),
+            one("always"),
+        ],
         [tie("k1", "k2"), tie("k3", "always", "conflicts", 0.5)],
     ),
     "equal ones are parted by id": (PYTHON, [one(id, PYTHON) for id in "ihgfedcba"], []),
     "ids in all scripts": (
         PYTHON,
-        [one("règle é", PYTHON), one("規則-1", DEEP), one("правило", DEEP), one("🙂", DEEP), one("Z", PYTHON)],
+        [
+            one("règle é", PYTHON),
+            one("規則-1", DEEP),
+            one("правило", DEEP),
+            one("🙂", DEEP),
+            one("Z", PYTHON),
+        ],
         [
             tie("règle é", "規則-1"),
             tie("規則-1", "правило", "requires", 0.5),
@@ -200,7 +234,13 @@ def tangle(seed: int = 20) -> tuple[dict[str, Any], list[dict[str, Any]], list[d
         behaviors.append(one(id, when, **used))
     triples = sorted({(*rng.sample(ids, 2), rng.choice(kinds)) for _ in range(120)})
     edges = [
-        tie(source, target, kind, round(rng.uniform(0.1, 1), 3), last_activated=NOW - rng.uniform(0, 200) * HOUR)
+        tie(
+            source,
+            target,
+            kind,
+            round(rng.uniform(0.1, 1), 3),
+            last_activated=NOW - rng.uniform(0, 200) * HOUR,
+        )
         for source, target, kind in triples
     ]
     return KNOWN, behaviors, edges
@@ -210,7 +250,13 @@ def golden() -> list[dict[str, Any]]:
     """Return the twenty graphs with their activations."""
     made = []
     for name, (context, behaviors, edges) in {**GRAPHS, "a tangle of forty": tangle()}.items():
-        case = {"name": name, "now": NOW, "context": context, "behaviors": behaviors, "edges": edges}
+        case = {
+            "name": name,
+            "now": NOW,
+            "context": context,
+            "behaviors": behaviors,
+            "edges": edges,
+        }
         made.append({**case, "activations": dict(sorted(reference(case).items()))})
     return made
 

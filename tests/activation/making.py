@@ -49,7 +49,13 @@ def behaviors_of(case: dict[str, Any]) -> list[Behavior]:
 def edges_of(case: dict[str, Any]) -> list[Edge]:
     """Return the edges of a plain case."""
     return [
-        Edge(one["source"], one["target"], one["kind"], one["weight"], last_activated=one.get("last_activated"))
+        Edge(
+            one["source"],
+            one["target"],
+            one["kind"],
+            one["weight"],
+            last_activated=one.get("last_activated"),
+        )
         for one in case["edges"]
     ]
 
@@ -78,15 +84,20 @@ def _behavior(rng: random.Random, id: str) -> dict[str, Any]:
         "when": {key: _some(rng, WANTED[key]) for key in keys},
         "uses": rng.randrange(40),
         "last_used": rng.choice((None, NOW - rng.uniform(-1, 5000) * HOUR)),
-        "status": rng.choice(("active", "active", "active", "active", "pending", "superseded", "forgotten")),
+        "status": rng.choice(
+            ("active", "active", "active", "active", "pending", "superseded", "forgotten")
+        ),
     }
 
 
 def make(size: int, ties: int, seed: int) -> dict[str, Any]:
-    """Return a plain case with *size* behaviors, all sorts of edges between them, and some that dangle."""
+    """Return a plain case with *size* behaviors, all sorts of edges between them, and some that
+    dangle."""
     rng = random.Random(seed)
     ids = [f"b{number}" for number in range(size)]
-    triples = {(*rng.sample([*ids, "gone"], 2), str(rng.choice(list(EdgeKind)))) for _ in range(ties)}
+    triples = {
+        (*rng.sample([*ids, "gone"], 2), str(rng.choice(list(EdgeKind)))) for _ in range(ties)
+    }
     edges = [
         {
             "source": source,
@@ -97,11 +108,18 @@ def make(size: int, ties: int, seed: int) -> dict[str, Any]:
         }
         for source, target, kind in sorted(triples)
     ]
-    context: dict[str, Any] = {key: _some(rng, FACTS[key]) for key in rng.sample(sorted(FACTS), rng.randrange(6))}
+    context: dict[str, Any] = {
+        key: _some(rng, FACTS[key]) for key in rng.sample(sorted(FACTS), rng.randrange(6))
+    }
     context["prompt"] = " ".join(rng.sample(WORDS, rng.randrange(3)))
     context.setdefault("task", ["sailing"])  # so that none is inferred from the prompt
     context.setdefault("language", ["python"])  # nor from the file
-    return {"now": NOW, "context": context, "behaviors": [_behavior(rng, id) for id in ids], "edges": edges}
+    return {
+        "now": NOW,
+        "context": context,
+        "behaviors": [_behavior(rng, id) for id in ids],
+        "edges": edges,
+    }
 
 
 def cases() -> st.SearchStrategy[dict[str, Any]]:

@@ -1,12 +1,14 @@
-"""Activation once more, written straight from the formula: plain dicts, every pair looked at, nothing shared with brim.
+"""Activation once more, written straight from the formula: plain dicts, every pair looked at,
+nothing shared with brim.
 
 A graph is what JSON can hold::
 
-    {"now": 0, "context": {...}, "behaviors": [{"id", "name", "tags", "when", "uses", "last_used", "status"}, ...],
+    {"now": 0, "context": {...}, "behaviors": [{"id", "name", "tags", "when", "uses", "last_used",
+    "status"}, ...],
      "edges": [{"source", "target", "kind", "weight", "last_activated"}, ...]}
 
-The context has the keys of conditions, each with a list of values, and ``prompt``. Words are compared as they are
-written, so names, tags and prompts here are of words that have only one form.
+The context has the keys of conditions, each with a list of values, and ``prompt``. Words are
+compared as they are written, so names, tags and prompts here are of words that have only one form.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def settle(case: Case) -> dict[str, float]:
     return a
 
 
-def energies(edges: list[Case], giver: str, target: str, a: float, now: float, *, positive: bool) -> list[float]:
+def energies(
+    edges: list[Case], giver: str, target: str, a: float, now: float, *, positive: bool
+) -> list[float]:
     """Return what *giver* sends to *target*, edge by edge."""
     mine = [e for e in edges if (e["kind"] not in TAKING) == positive and leaves(e, giver)]
     total = math.fsum(e["weight"] for e in mine)

@@ -17,7 +17,9 @@ def test_the_language_is_that_of_the_files() -> None:
 
 
 def test_what_is_given_is_not_inferred() -> None:
-    context = Context(file="a.py", language="rust", task="sailing", prompt="run the tests", command="pytest")
+    context = Context(
+        file="a.py", language="rust", task="sailing", prompt="run the tests", command="pytest"
+    )
     assert context.facts["language"] == ("rust",)
     assert context.facts["task"] == ("sailing",)
 
@@ -74,14 +76,21 @@ def test_contexts_are_values() -> None:
 
 
 def test_a_context_says_what_it_knows() -> None:
-    assert str(Context(file="a.py", custom={"colour": "red"})) == "file a.py, language python, colour red"
+    assert (
+        str(Context(file="a.py", custom={"colour": "red"}))
+        == "file a.py, language python, colour red"
+    )
     assert str(Context()) == "nothing known"
 
 
 def test_a_task_by_another_name_is_the_same_task() -> None:
     from brim.behaviors import When
 
-    for told, condition in (("deploy", "deployment"), ("deployment", "deployment"), ("deploy", "deploy")):
+    for told, condition in (
+        ("deploy", "deployment"),
+        ("deployment", "deployment"),
+        ("deploy", "deploy"),
+    ):
         assert When(task=condition).match(Context(task=told).facts).confirmed == ("task",)
 
 

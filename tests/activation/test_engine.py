@@ -43,7 +43,9 @@ def test_the_numbers_are_those_of_the_formula(case: dict[str, Any]) -> None:
 
 
 @given(cases(), st.randoms(use_true_random=False))
-def test_insertion_order_never_matters_to_the_last_bit(case: dict[str, Any], rng: random.Random) -> None:
+def test_insertion_order_never_matters_to_the_last_bit(
+    case: dict[str, Any], rng: random.Random
+) -> None:
     behaviors, edges = behaviors_of(case), edges_of(case)
     first = activate(Graph(behaviors, edges), context_of(case), now=NOW)
     rng.shuffle(behaviors)
@@ -61,7 +63,9 @@ def test_results_are_ranked_and_between_0_and_1(case: dict[str, Any]) -> None:
 
 def test_what_the_context_speaks_for_comes_even_if_nothing_is_left_of_it() -> None:
     weak = Behavior("weak", "weak", "directive", "weak", when={"task": "t"})
-    strong = Behavior("strong", "strong", "directive", "strong", when={"task": "t", "language": "l"})
+    strong = Behavior(
+        "strong", "strong", "directive", "strong", when={"task": "t", "language": "l"}
+    )
     silent = Behavior("silent", "silent", "directive", "silent", when={"task": "u"})
     graph = Graph([weak, strong, silent], [Edge("strong", "weak", "overrides")])
     found = activate(graph, Context(task="t", language="l"), now=NOW)
@@ -79,13 +83,23 @@ def test_only_live_behaviors_that_nothing_contradicts_come_up(case: dict[str, An
 
 
 def test_a_contradicted_behavior_passes_nothing_on() -> None:
-    chain = [behavior("a", language="python"), behavior("b", language="rust"), behavior("c", task="sailing")]
+    chain = [
+        behavior("a", language="python"),
+        behavior("b", language="rust"),
+        behavior("c", task="sailing"),
+    ]
     edges = [Edge("a", "b", "requires"), Edge("b", "c", "requires")]
-    assert [one.id for one in activate(Graph(chain, edges), Context(language="python"), now=NOW)] == ["a"]
+    assert [
+        one.id for one in activate(Graph(chain, edges), Context(language="python"), now=NOW)
+    ] == ["a"]
 
 
 def test_what_a_contradicted_neighbour_would_get_goes_to_the_others() -> None:
-    some = [behavior("a", language="python"), behavior("b", task="sailing"), behavior("out", language="rust")]
+    some = [
+        behavior("a", language="python"),
+        behavior("b", task="sailing"),
+        behavior("out", language="rust"),
+    ]
     alone = activate(Graph(some, [Edge("a", "b", "requires")]), Context(language="python"), now=NOW)
     both = [Edge("a", "b", "requires"), Edge("a", "out", "requires")]
     assert activate(Graph(some, both), Context(language="python"), now=NOW) == alone
@@ -105,7 +119,9 @@ def test_nothing_gives_nothing() -> None:
 
 def test_reasons_name_conditions_words_and_the_strongest_edge() -> None:
     some = [
-        Behavior(id="a", name="use-marimba", kind="directive", canonical="x", when={"language": "python"}),
+        Behavior(
+            id="a", name="use-marimba", kind="directive", canonical="x", when={"language": "python"}
+        ),
         behavior("b", task="sailing"),
         behavior("c"),
     ]
@@ -121,8 +137,12 @@ def test_reasons_name_conditions_words_and_the_strongest_edge() -> None:
 
 def test_every_constant_can_be_changed() -> None:
     some = [behavior("a", language="python"), behavior("b", task="sailing"), behavior("c")]
-    some += [Behavior(id="d", name="plain", kind="directive", canonical="x", when={"language": "python"})]
-    graph = Graph(some, [Edge("a", "b", "requires", last_activated=NOW - 7200), Edge("c", "d", "conflicts")])
+    some += [
+        Behavior(id="d", name="plain", kind="directive", canonical="x", when={"language": "python"})
+    ]
+    graph = Graph(
+        some, [Edge("a", "b", "requires", last_activated=NOW - 7200), Edge("c", "d", "conflicts")]
+    )
     context = Context(language="python")
     usual = activate(graph, context, now=NOW)
     changes: dict[str, Any] = {
@@ -184,8 +204,14 @@ def clusters(number: int) -> Counting:
     edges = []
     for ring in range(number):
         ids = [f"r{ring}-{place}" for place in range(10)]
-        behaviors += [behavior(id, task=f"task-{ring}") if id.endswith("0") else behavior(id, size="any") for id in ids]
-        edges += [Edge(one, other, "similar-to") for one, other in zip(ids, ids[1:] + ids[:1], strict=True)]
+        behaviors += [
+            behavior(id, task=f"task-{ring}") if id.endswith("0") else behavior(id, size="any")
+            for id in ids
+        ]
+        edges += [
+            Edge(one, other, "similar-to")
+            for one, other in zip(ids, ids[1:] + ids[:1], strict=True)
+        ]
     return Counting(Graph(behaviors, edges))
 
 
@@ -223,7 +249,9 @@ def test_a_time_with_its_zone_is_the_same_as_its_seconds() -> None:
 
     used = Behavior("b", "b", "directive", "b", usage=RuleUsage(injected=3, last_used=NOW - 7200))
     moment = datetime.fromtimestamp(NOW, UTC)
-    assert activate(Graph([used], []), Context(), now=moment) == activate(Graph([used], []), Context(), now=NOW)
+    assert activate(Graph([used], []), Context(), now=moment) == activate(
+        Graph([used], []), Context(), now=NOW
+    )
 
 
 HOUR = 3600.0
@@ -237,13 +265,16 @@ def seed(met: int, unmet: int = 0, *, words: bool = False, wrong: int = 0) -> Se
 
 
 @pytest.mark.parametrize(
-    ("met", "value"), [(0, 0.3), (1, 0.4), (2, 0.6), (3, 0.8), (4, 0.9), (5, 1.0), (6, 1.0), (20, 1.0)]
+    ("met", "value"),
+    [(0, 0.3), (1, 0.4), (2, 0.6), (3, 0.8), (4, 0.9), (5, 1.0), (6, 1.0), (20, 1.0)],
 )
 def test_more_conditions_that_are_all_met_make_a_larger_seed(met: int, value: float) -> None:
     assert seed(met).value == pytest.approx(value)
 
 
-@pytest.mark.parametrize(("met", "unmet", "value"), [(1, 1, 0.375), (1, 2, 0.15 + 0.65 / 3), (2, 2, 0.525)])
+@pytest.mark.parametrize(
+    ("met", "unmet", "value"), [(1, 1, 0.375), (1, 2, 0.15 + 0.65 / 3), (2, 2, 0.525)]
+)
 def test_absent_conditions_count_against_it(met: int, unmet: int, value: float) -> None:
     assert seed(met, unmet).value == pytest.approx(value)
 
@@ -284,7 +315,10 @@ def test_never_used_is_neither_praise_nor_blame() -> None:
 
 def test_which_of_several_facts_confirm_is_known() -> None:
     when = When(file=["*.py", "docs/**"], language="python")
-    assert confirming(when, "file", {"file": ("a.rs", "b.py", "docs/c.md")}) == ("b.py", "docs/c.md")
+    assert confirming(when, "file", {"file": ("a.rs", "b.py", "docs/c.md")}) == (
+        "b.py",
+        "docs/c.md",
+    )
     assert confirming(when, "language", {"language": ("Python",)}) == ("Python",)
 
 
@@ -319,5 +353,7 @@ def test_activating_imports_nothing_heavy() -> None:
         "assert len(activate(Graph(some, [Edge('a', 'b', 'requires')]), context, now=0.0)) == 2\n"
         "print(*set(sys.modules) - before)"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
     assert not HEAVY & set(done.stdout.split())

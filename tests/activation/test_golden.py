@@ -16,7 +16,11 @@ CASES: list[dict[str, Any]] = json.loads(GOLDEN.read_text(encoding="utf-8"))
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_activations_are_those_of_the_golden_file(case: dict[str, Any]) -> None:
-    found = {one.id: one.value for one in activate(graph_of(case), context_of(case), now=case["now"]) if one.value}
+    found = {
+        one.id: one.value
+        for one in activate(graph_of(case), context_of(case), now=case["now"])
+        if one.value
+    }
     assert found == pytest.approx(case["activations"], abs=1e-12)
 
 

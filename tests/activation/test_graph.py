@@ -24,7 +24,10 @@ def test_no_behavior_with_a_seed_is_missed(case: dict[str, Any]) -> None:
     context = context_of(case)
     found = {node.id for node in graph_of(case).seeds(context.facts, context.words)}
     for one in behaviors_of(case):
-        if one.live and seed_of(node_of(one), context.facts, context.words, NOW, DEFAULTS).value > 0:
+        if (
+            one.live
+            and seed_of(node_of(one), context.facts, context.words, NOW, DEFAULTS).value > 0
+        ):
             assert one.id in found
 
 
@@ -49,7 +52,9 @@ def test_two_behaviors_with_one_id_are_an_error() -> None:
 
 def test_dangling_edges_are_listed_and_carry_nothing() -> None:
     lost = [Edge("a", "nowhere", "requires"), Edge("gone", "a", "conflicts")]
-    graph = Graph([behavior("a"), behavior("old", "superseded")], [*lost, Edge("a", "old", "requires")])
+    graph = Graph(
+        [behavior("a"), behavior("old", "superseded")], [*lost, Edge("a", "old", "requires")]
+    )
     assert graph.dangling == tuple(lost)
     assert list(graph.edges(["a", "nowhere", "gone", "old"])) == []
 
@@ -62,7 +67,12 @@ def test_of_two_edges_that_say_the_same_the_heavier_counts() -> None:
 
 
 def test_only_live_behaviors_are_in_it() -> None:
-    some = [behavior("a"), behavior("b", "pending"), behavior("c", "superseded"), behavior("d", "forgotten")]
+    some = [
+        behavior("a"),
+        behavior("b", "pending"),
+        behavior("c", "superseded"),
+        behavior("d", "forgotten"),
+    ]
     graph = Graph(some)
     assert len(graph) == 2
     assert [node.id for node in graph.nodes(["a", "b", "c", "d", "e"])] == ["a", "b"]
@@ -85,7 +95,9 @@ def test_a_node_knows_what_activation_asks_for() -> None:
 
 
 def test_a_graph_says_how_large_it_is() -> None:
-    graph = Graph([behavior("a"), behavior("b"), behavior("c", "forgotten")], [Edge("a", "b", "requires")])
+    graph = Graph(
+        [behavior("a"), behavior("b"), behavior("c", "forgotten")], [Edge("a", "b", "requires")]
+    )
     assert repr(graph) == "Graph(2 behaviors, 1 edges)"
 
 

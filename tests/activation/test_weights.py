@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.activation.weights import AFTER, BREADTH, HEAVIEST, RATE, co_activated, joint_pairs, touched
+from brim.activation.weights import (
+    AFTER,
+    BREADTH,
+    HEAVIEST,
+    RATE,
+    co_activated,
+    joint_pairs,
+    touched,
+)
 from brim.behaviors import Edge, EdgeKind
 
 NOW = 1000.0
@@ -22,7 +30,9 @@ def test_a_pair_gets_an_edge_only_after_several_times() -> None:
 
 
 @given(st.floats(0.001, 1.0), st.floats(0, 1))
-def test_each_time_the_edge_gets_heavier_and_never_certain_by_itself(weight: float, rate: float) -> None:
+def test_each_time_the_edge_gets_heavier_and_never_certain_by_itself(
+    weight: float, rate: float
+) -> None:
     (learned,) = co_activated(["a", "b"], [Edge("b", "a", "co-activated", weight)], NOW, rate=rate)
     assert (learned.source, learned.target, learned.last_activated) == ("b", "a", NOW)
     assert weight <= learned.weight <= max(HEAVIEST, weight)
@@ -60,7 +70,9 @@ def test_only_the_strongest_are_paired() -> None:
 )
 def test_an_edge_is_touched_if_energy_went_over_it(kind: str, active: str, carried: bool) -> None:
     edge = Edge("a", "b", kind, 0.5, last_activated=1.0)
-    assert touched([edge], list(active), NOW) == ([replace(edge, last_activated=NOW)] if carried else [])
+    assert touched([edge], list(active), NOW) == (
+        [replace(edge, last_activated=NOW)] if carried else []
+    )
 
 
 def test_time_never_runs_back_on_an_edge() -> None:

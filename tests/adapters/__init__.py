@@ -1,1 +1,2 @@
-"""The adapters of ``brim.adapters``, each with its real framework against a model on this machine."""
+"""The adapters of ``brim.adapters``, each with its real framework against a model on this
+machine."""

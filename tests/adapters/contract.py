@@ -1,8 +1,9 @@
 """What every adapter has to pass, with its real framework.
 
-Subclass ``Contract`` as ``TestSomething`` and say in ``agent`` how an agent of the framework is made. It runs against a
-strict model (``tests.adapters.model``) and a real ledger. Asserted everywhere: no request was invalid or too long, no
-reservation is left open, and the money that was settled is the sum of the usages that the model reported.
+Subclass ``Contract`` as ``TestSomething`` and say in ``agent`` how an agent of the framework is
+made. It runs against a strict model (``tests.adapters.model``) and a real ledger. Asserted
+everywhere: no request was invalid or too long, no reservation is left open, and the money that was
+settled is the sum of the usages that the model reported.
 """
 
 from __future__ import annotations
@@ -30,16 +31,19 @@ TARGET, MAX_OUTPUT, WINDOW = 5_000, 500, 6_000
 SCOPE = "shop/agent"
 WAYS = ("plain", "stream", "async", "async-stream")
 RUN = WAYS if os.environ.get("BRIM_ADAPTER") else ("plain", "async-stream")
-"""The ways that are tested: all of them in ``make adapters``, two that have everything in ``make test``."""
+"""The ways that are tested: all of them in ``make adapters``, two that have everything in ``make
+test``."""
 TURNS = 30 if os.environ.get("BRIM_ADAPTER") else 15
-"""The turns of the long conversation: an SDK takes longer for each one, and after eight it has to be cut."""
+"""The turns of the long conversation: an SDK takes longer for each one, and after eight it has to
+be cut."""
 
 Read = Callable[[str], str]
 """The tool of every agent, ``read_file``: takes a path and returns a text."""
 
 
 class Agent:
-    """An agent of some framework that has brim inside: it calls ``read_file`` until the model says something else."""
+    """An agent of some framework that has brim inside: it calls ``read_file`` until the model says
+    something else."""
 
     more: Mapping[str, Any] = {}
     """What each request asks for besides, as the framework calls it."""
@@ -91,14 +95,16 @@ class Contract:
     named_tool: ClassVar[Mapping[str, Any]]
     """How an agent asks for a call of ``read_file``."""
     unsendable: ClassVar[Mapping[str, Mapping[str, Any]]]
-    """What an agent asks for that its framework or its SDK refuses before anything is sent, by what is wrong."""
+    """What an agent asks for that its framework or its SDK refuses before anything is sent, by what
+    is wrong."""
 
     def agent(self, url: str, **settings: Any) -> Agent:
         """Return an agent that sends requests to *url*; *settings* are those of the adapter."""
         raise NotImplementedError
 
     def thinking_agent(self, url: str, **settings: Any) -> Agent | None:
-        """Return an agent whose model binds its thinking to the conversation; None if the framework has none here."""
+        """Return an agent whose model binds its thinking to the conversation; None if the framework
+        has none here."""
         return None
 
     @pytest.fixture
@@ -122,20 +128,30 @@ class Contract:
 
     def made(self, model: Model, ledger: Any, **settings: Any) -> Agent:
         """Return an agent with the settings that fit the model."""
-        about = {"ledger": ledger, "scope": SCOPE, "target": TARGET, "max_output": MAX_OUTPUT, **settings}
+        about = {
+            "ledger": ledger,
+            "scope": SCOPE,
+            "target": TARGET,
+            "max_output": MAX_OUTPUT,
+            **settings,
+        }
         return self.agent(model.url, **about)
 
     def go(self, agent: Agent, way: str, task: str = TASK, read_file: Read = contents) -> str:
         """Run one conversation."""
         return self.go_all(agent, way, [task], read_file)[0]
 
-    def go_all(self, agent: Agent, way: str, tasks: list[str], read_file: Read = contents) -> list[str]:
+    def go_all(
+        self, agent: Agent, way: str, tasks: list[str], read_file: Read = contents
+    ) -> list[str]:
         """Run several conversations at once, and return what the model said last in each."""
         stream = way.endswith("stream")
 
         async def together() -> list[str]:
             try:
-                return await asyncio.gather(*(agent.arun(task, read_file, stream=stream) for task in tasks))
+                return await asyncio.gather(
+                    *(agent.arun(task, read_file, stream=stream) for task in tasks)
+                )
             finally:
                 await agent.aclose()
 
@@ -143,7 +159,9 @@ class Contract:
             if way.startswith("async"):
                 return asyncio.run(together())
             with ThreadPoolExecutor(len(tasks)) as threads:
-                running = [threads.submit(agent.run, task, read_file, stream=stream) for task in tasks]
+                running = [
+                    threads.submit(agent.run, task, read_file, stream=stream) for task in tasks
+                ]
             return [each.result() for each in running]
         finally:
             agent.close()
@@ -156,7 +174,8 @@ class Contract:
         assert status.spent == model.spent
 
     def counted(self, model: Model, way: str, more: Mapping[str, Any]) -> int:
-        """Return the tokens that brim counts for the first request of an agent that asks for *more*."""
+        """Return the tokens that brim counts for the first request of an agent that asks for
+        *more*."""
         agent = self.agent(model.url, target=20, max_output=MAX_OUTPUT)
         agent.more = more
         with pytest.raises(Exception) as raised:  # noqa: PT011
@@ -188,7 +207,9 @@ class Contract:
         rewritten = model.rewritten(TASK)
         assert 1 <= rewritten <= TURNS // 2  # it was cut, and in most turns the cache was warm
 
-    def test_thirty_turns_with_thinking_that_is_bound(self, model: Model, ledger: Any, way: str) -> None:
+    def test_thirty_turns_with_thinking_that_is_bound(
+        self, model: Model, ledger: Any, way: str
+    ) -> None:
         about = {"ledger": ledger, "scope": SCOPE, "target": TARGET, "max_output": MAX_OUTPUT}
         agent = self.thinking_agent(model.url, **about)
         if agent is None:
@@ -199,7 +220,9 @@ class Contract:
         assert len(model.answered) == 31
         assert model.rewritten(TASK) >= 1
         # What was made after the last cut is still sent.
-        assert ("'thinking'" in str(model.answered[-1].messages)) is (way in self.ways_with_thinking)
+        assert ("'thinking'" in str(model.answered[-1].messages)) is (
+            way in self.ways_with_thinking
+        )
 
     @pytest.mark.parametrize("status", [500, 529])
     def test_a_retry_is_paid_once(self, model: Model, ledger: Any, way: str, status: int) -> None:
@@ -209,7 +232,9 @@ class Contract:
         assert len(model.requests) == len(model.answered) + 3
         self.settled(model, ledger)
 
-    def test_a_request_that_is_refused_costs_nothing(self, model: Model, ledger: Any, way: str) -> None:
+    def test_a_request_that_is_refused_costs_nothing(
+        self, model: Model, ledger: Any, way: str
+    ) -> None:
         model.fail(0, 0, *[400] * 8)  # some try it again
         with pytest.raises(Exception):  # noqa: B017, PT011 (the framework's own)
             self.go(self.made(model, ledger), way)
@@ -224,7 +249,9 @@ class Contract:
             self.go(agent, way)
         assert ledger.status(SCOPE).reserved == ledger.status(SCOPE).spent == 0
 
-    def test_an_error_before_anything_is_sent_costs_nothing(self, model: Model, ledger: Any, way: str) -> None:
+    def test_an_error_before_anything_is_sent_costs_nothing(
+        self, model: Model, ledger: Any, way: str
+    ) -> None:
         for problem, more in self.unsendable.items():
             agent = self.made(model, ledger)
             agent.more = more
@@ -257,22 +284,30 @@ class Contract:
         assert 20_000 < ledger.status(SCOPE).spent <= 50_000
 
     @pytest.mark.filterwarnings("ignore:brim. an answer may take")
-    def test_a_small_limit_lowers_the_cap_of_answers(self, model: Model, ledger: Any, way: str) -> None:
+    def test_a_small_limit_lowers_the_cap_of_answers(
+        self, model: Model, ledger: Any, way: str
+    ) -> None:
         model.script, model.window = parallel(3), 400_000
-        agent = self.made(model, ledger, max_output=None, limit_usd="0.08")  # the longest answer costs more
+        agent = self.made(
+            model, ledger, max_output=None, limit_usd="0.08"
+        )  # the longest answer costs more
         assert self.go(agent, way) == "Done."
         assert all(0 < each.most_output <= 8_000 for each in model.answered)
         self.settled(model, ledger)
         assert ledger.status(SCOPE).spent <= 80_000
 
-    def test_a_limit_that_is_too_small_for_an_answer(self, model: Model, ledger: Any, way: str) -> None:
+    def test_a_limit_that_is_too_small_for_an_answer(
+        self, model: Model, ledger: Any, way: str
+    ) -> None:
         with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(self.made(model, ledger, max_output=None, limit_usd="0.006"), way)
         assert "max_output=" in str(found_in(raised.value, LimitReached))
         assert model.requests == []
         self.settled(model, ledger)
 
-    def test_a_request_that_cannot_fit_is_not_sent(self, model: Model, ledger: Any, way: str) -> None:
+    def test_a_request_that_cannot_fit_is_not_sent(
+        self, model: Model, ledger: Any, way: str
+    ) -> None:
         with pytest.raises(Exception) as raised:  # noqa: PT011
             self.go(self.made(model, ledger), way, task="word " * 9_000)
         assert found_in(raised.value, DoesNotFit)
@@ -296,7 +331,8 @@ class Contract:
 
 
 def found_in(error: BaseException | None, kind: type[BaseException]) -> BaseException | None:
-    """Return the error of this kind that caused *error*, if one did: frameworks wrap errors in their own."""
+    """Return the error of this kind that caused *error*, if one did: frameworks wrap errors in
+    their own."""
     seen: set[int] = set()
     waiting = [error]
     while waiting:
@@ -319,16 +355,24 @@ def program(name: str) -> str:
 
 
 def said_by_program(name: str, model: Model, folder: Path) -> str:
-    """Run the program of a page in *folder* against *model*, as a user does, and return what it prints."""
+    """Run the program of a page in *folder* against *model*, as a user does, and return what it
+    prints."""
     environment = {
         **{key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ},
-        **{"HOME": str(folder), "OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": model.url},
+        **{
+            "HOME": str(folder),
+            "OPENAI_API_KEY": "x",
+            "ANTHROPIC_API_KEY": "x",
+            "ANTHROPIC_BASE_URL": model.url,
+        },
         **dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE"), f"{model.url}/v1"),
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     }
     model.window = 100_000
     command = [sys.executable, "-W", "ignore", "-c", program(name)]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert model.refused == []
     return done.stdout.strip()

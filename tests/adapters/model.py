@@ -1,9 +1,9 @@
 """A model API on 127.0.0.1 that is as strict as the real ones, for the tests of the adapters.
 
-It speaks Anthropic's Messages, OpenAI's Chat Completions and OpenAI's Responses, plain and streamed. What the real APIs
-refuse, it refuses: unknown roles, calls without results, results without calls, prompts that are too long, and thinking
-that is bound to another conversation. It plays a
-script for each conversation, and keeps every request with what it was answered.
+It speaks Anthropic's Messages, OpenAI's Chat Completions and OpenAI's Responses, plain and
+streamed. What the real APIs refuse, it refuses: unknown roles, calls without results, results
+without calls, prompts that are too long, and thinking that is bound to another conversation. It
+plays a script for each conversation, and keeps every request with what it was answered.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from tests.adapters.wires import WIRES, Refused, Reply, Wire
 Answer = str | tuple[str, dict[str, Any]]
 """A text, or the name of a tool and its arguments."""
 Script = Callable[[int], Sequence[Answer]]
-"""What the model answers in a turn of a conversation, counted from 0: texts and calls, several at once."""
+"""What the model answers in a turn of a conversation, counted from 0: texts and calls, several at
+once."""
 TOOL = "read_file"
 """The tool that the script calls, with a ``path``."""
 
 
 def parallel(turns: int) -> Script:
-    """Return a script that reads one to three files at once in each of *turns* turns, then says "Done."."""
+    """Return a script that reads one to three files at once in each of *turns* turns, then says
+    "Done."."""
 
     def answer(turn: int) -> list[Answer]:
         if turn >= turns:
@@ -72,7 +74,8 @@ class Request:
 class Model:
     """A model for one test: ``with Model() as model`` and send requests to ``model.url``.
 
-    Conversations are told apart by the first text of the user's, and each plays the script from its beginning.
+    Conversations are told apart by the first text of the user's, and each plays the script from its
+    beginning.
     """
 
     def __init__(self, script: Script | None = None, *, window: int = 6_000) -> None:
@@ -80,7 +83,8 @@ class Model:
         self.window: int = window
         """Tokens that it holds, the answer included."""
         self.thinks: bool = False
-        """Whether Anthropic's answers begin with a thinking block, bound to the request that it answers."""
+        """Whether Anthropic's answers begin with a thinking block, bound to the request that it
+        answers."""
         self.requests: list[Request] = []
         """Everything that it was asked, in order."""
         self._failures: list[int] = []
@@ -91,7 +95,9 @@ class Model:
         handler = type("Handler", (_Handler,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -106,7 +112,11 @@ class Model:
     @property
     def refused(self) -> list[str]:
         """Why requests were refused; those that ``fail`` asked for aside."""
-        return [each.reason for each in self.requests if each.status == 400 and each.reason != "as asked"]
+        return [
+            each.reason
+            for each in self.requests
+            if each.status == 400 and each.reason != "as asked"
+        ]
 
     @property
     def spent(self) -> int:
@@ -118,15 +128,22 @@ class Model:
         self._failures += statuses
 
     def rewritten(self, conversation: str) -> int:
-        """Return how often a request of a conversation didn't begin as the one before it: each one costs the cache."""
+        """Return how often a request of a conversation didn't begin as the one before it: each one
+        costs the cache."""
         sent = [each.messages for each in self.answered if each.conversation == conversation]
         return sum(later[: len(earlier)] != earlier for earlier, later in itertools.pairwise(sent))
 
-    def answer(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any], list[dict[str, Any]] | None]:
+    def answer(
+        self, path: str, body: dict[str, Any]
+    ) -> tuple[int, dict[str, Any], list[dict[str, Any]] | None]:
         """Return the status, the answer, and the events if it's streamed."""
         wire = next((each for end, each in WIRES.items() if path.endswith(end)), None)
         if wire is None:
-            return 404, {"error": {"type": "not_found_error", "message": f"nothing is at {path}"}}, None
+            return (
+                404,
+                {"error": {"type": "not_found_error", "message": f"nothing is at {path}"}},
+                None,
+            )
         with self._lock:
             request = Request(path, body, "")
             self.requests.append(request)
@@ -162,7 +179,9 @@ class Model:
         request.tokens = int(counter_for(body["model"]).count_messages(whole, tools))
         request.most_output = most = wire.most_output(body)
         if request.tokens + most > self.window:
-            raise Refused(f"prompt is too long: {request.tokens} + {most} tokens > {self.window} maximum")
+            raise Refused(
+                f"prompt is too long: {request.tokens} + {most} tokens > {self.window} maximum"
+            )
 
     def _before(self, body: Mapping[str, Any]) -> list[Any]:
         """Return the items that the provider keeps for a Responses request."""
@@ -206,7 +225,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-        status, value, events = self.model.answer(self.path.partition("?")[0], json.loads(raw or b"{}"))
+        status, value, events = self.model.answer(
+            self.path.partition("?")[0], json.loads(raw or b"{}")
+        )
         if events is None:
             self._send(status, "application/json", json.dumps(value).encode())
         else:

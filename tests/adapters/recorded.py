@@ -1,6 +1,8 @@
-"""Messages, tools and responses of a real run, so that the contract also runs where a framework isn't installed.
+"""Messages, tools and responses of a real run, so that the contract also runs where a framework
+isn't installed.
 
-``python -m tests.adapters.recorded langchain``, in that adapter's environment, writes ``data/langchain.json``.
+``python -m tests.adapters.recorded langchain``, in that adapter's environment, writes
+``data/langchain.json``.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def objects(value: Any) -> Any:
     """Return messages, their parts and responses as objects, and everything else as it is."""
     if isinstance(value, list):
         return [objects(item) for item in value]
-    is_object = isinstance(value, dict) and ({"part_kind", "kind", "usage_metadata", "usage"} & set(value))
+    is_object = isinstance(value, dict) and (
+        {"part_kind", "kind", "usage_metadata", "usage"} & set(value)
+    )
     is_chain = isinstance(value, dict) and value.get("type") in ("human", "ai", "tool", "system")
     if is_object or is_chain:
         return SimpleNamespace(**{name: objects(inner) for name, inner in value.items()})
@@ -58,7 +62,11 @@ def record(name: str) -> None:
     last = asked[-1]
     found = {
         "model": last["model"],
-        "about": {key: value for key, value in last["about"].items() if key in ("provider", "system", "tools")},
+        "about": {
+            key: value
+            for key, value in last["about"].items()
+            if key in ("provider", "system", "tools")
+        },
         "messages": [_plain(message) for message in last["messages"]],
         "calls": [{"count": each["count"], "response": _usage(each["response"])} for each in asked],
     }
@@ -81,13 +89,25 @@ def _plain(value: Any) -> Any:
 
 def _without_nothing(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_nothing(inner) for name, inner in value.items() if inner not in (None, {}, [])}
+        return {
+            name: _without_nothing(inner)
+            for name, inner in value.items()
+            if inner not in (None, {}, [])
+        }
     return [_without_nothing(item) for item in value] if isinstance(value, list) else value
 
 
 def _usage(response: dict[str, Any]) -> dict[str, Any]:
     """Return what a guard reads of a response."""
-    kept = ("id", "model_name", "response_id", "usage", "usage_metadata", "response_metadata", "provider_details")
+    kept = (
+        "id",
+        "model_name",
+        "response_id",
+        "usage",
+        "usage_metadata",
+        "response_metadata",
+        "provider_details",
+    )
     return {name: response[name] for name in kept if name in response}
 
 

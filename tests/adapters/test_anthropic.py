@@ -12,7 +12,17 @@ from brim.adapters.anthropic import brim_middleware
 from brim.behaviors import Behavior
 from brim.errors import LimitReached, UnknownPrice
 from brim.guard import Guard
-from tests.adapters.contract import ANSWER, MAX_OUTPUT, NOT_JSON, SYSTEM, TASK, Agent, Contract, Read, said_by_program
+from tests.adapters.contract import (
+    ANSWER,
+    MAX_OUTPUT,
+    NOT_JSON,
+    SYSTEM,
+    TASK,
+    Agent,
+    Contract,
+    Read,
+    said_by_program,
+)
 from tests.adapters.model import TOOL, Model, parallel
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")
@@ -40,7 +50,12 @@ class ClaudeAgent(Agent):
         messages.append({"role": "assistant", "content": response.content})
         calls = [block for block in response.content if block.type == "tool_use"]
         results = [
-            {"type": "tool_result", "tool_use_id": call.id, "content": read_file(call.input["path"])} for call in calls
+            {
+                "type": "tool_result",
+                "tool_use_id": call.id,
+                "content": read_file(call.input["path"]),
+            }
+            for call in calls
         ]
         if results:
             messages.append({"role": "user", "content": results})
@@ -78,7 +93,9 @@ class ClaudeAgent(Agent):
 
 
 class TestMessages(Contract):
-    answer_schema: ClassVar[dict[str, Any]] = {"output_config": {"format": {"type": "json_schema", "schema": ANSWER}}}
+    answer_schema: ClassVar[dict[str, Any]] = {
+        "output_config": {"format": {"type": "json_schema", "schema": ANSWER}}
+    }
     named_tool: ClassVar[dict[str, Any]] = {"tool_choice": {"type": "tool", "name": TOOL}}
     unsendable: ClassVar[dict[str, Any]] = {
         "a body that isn't JSON": NOT_JSON,
@@ -99,7 +116,9 @@ def model() -> Any:
 
 
 def client(model: Model, *args: Any, **settings: Any) -> anthropic.Anthropic:
-    return anthropic.Anthropic(base_url=model.url, api_key="x", middleware=[brim_middleware(*args, **settings)])
+    return anthropic.Anthropic(
+        base_url=model.url, api_key="x", middleware=[brim_middleware(*args, **settings)]
+    )
 
 
 def test_a_raw_response_and_a_raw_stream_are_settled(model: Model) -> None:
@@ -107,7 +126,9 @@ def test_a_raw_response_and_a_raw_stream_are_settled(model: Model) -> None:
     guarded = client(model, guard)
     raw = guarded.messages.with_raw_response.create(model=MODEL, messages=HELLO, max_tokens=500)
     assert raw.parse().content[0].text == "Done."  # type: ignore[union-attr]
-    with guarded.messages.with_streaming_response.create(model=MODEL, messages=HELLO, max_tokens=500) as streamed:
+    with guarded.messages.with_streaming_response.create(
+        model=MODEL, messages=HELLO, max_tokens=500
+    ) as streamed:
         assert "Done." in streamed.parse().content[0].text  # type: ignore[union-attr]
     events = list(guarded.messages.create(model=MODEL, messages=HELLO, max_tokens=500, stream=True))
     assert events[-1].type == "message_stop"
@@ -117,7 +138,9 @@ def test_a_raw_response_and_a_raw_stream_are_settled(model: Model) -> None:
     assert len(model.answered) == 3
 
 
-@pytest.mark.parametrize(("statuses", "is_kept"), [((500, 500, 500), True), ((429, 429, 429), False)])
+@pytest.mark.parametrize(
+    ("statuses", "is_kept"), [((500, 500, 500), True), ((429, 429, 429), False)]
+)
 def test_a_call_that_fails_for_good(model: Model, statuses: tuple[int, ...], is_kept: bool) -> None:
     guard = Guard(MODEL, limit_usd=1)
     model.fail(*statuses)
@@ -178,7 +201,9 @@ def test_the_transcript_of_the_caller_stays_as_it_is(model: Model) -> None:
     assert "Cleared" in str(model.answered[-1].messages)
 
 
-def test_the_program_of_the_page_runs_with_a_model_that_thinks(model: Model, tmp_path: Path) -> None:
+def test_the_program_of_the_page_runs_with_a_model_that_thinks(
+    model: Model, tmp_path: Path
+) -> None:
     model.script, model.thinks = parallel(3), True
     assert said_by_program("anthropic", model, tmp_path) == "Done."
 

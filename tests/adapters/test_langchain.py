@@ -11,7 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 if os.environ.get("BRIM_ADAPTER") != "langchain":
-    pytest.skip("LangChain is tested in an environment of its own: scripts/adapters langchain", allow_module_level=True)
+    pytest.skip(
+        "LangChain is tested in an environment of its own: scripts/adapters langchain",
+        allow_module_level=True,
+    )
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
@@ -31,7 +34,17 @@ from brim.behaviors import Behavior
 from brim.errors import InputError
 from brim.store import open_ledger
 from brim.tokens import counter_for
-from tests.adapters.contract import NOT_JSON, SYSTEM, TASK, WINDOW, Agent, Contract, Read, contents, said_by_program
+from tests.adapters.contract import (
+    NOT_JSON,
+    SYSTEM,
+    TASK,
+    WINDOW,
+    Agent,
+    Contract,
+    Read,
+    contents,
+    said_by_program,
+)
 from tests.adapters.model import Model, parallel
 
 
@@ -74,7 +87,9 @@ class LangChainAgent(Agent):
         self.model, self.middleware = model, BrimMiddleware(**settings)
 
     def made(self, read_file: Read) -> Any:
-        tool = StructuredTool.from_function(read_file, name="read_file", description="Reads a file.")
+        tool = StructuredTool.from_function(
+            read_file, name="read_file", description="Reads a file."
+        )
         about: Any = {"system_prompt": SYSTEM, "middleware": [Choosing(self.more), self.middleware]}
         return create_agent(self.model, [tool], **about)
 
@@ -83,7 +98,9 @@ class LangChainAgent(Agent):
         if not stream:
             return str(self.made(read_file).invoke(given, ABOUT)["messages"][-1].text)
         last = None
-        for mode, seen in self.made(read_file).stream(given, ABOUT, stream_mode=["messages", "values"]):
+        for mode, seen in self.made(read_file).stream(
+            given, ABOUT, stream_mode=["messages", "values"]
+        ):
             last = seen if mode == "values" else last
         return str(last["messages"][-1].text) if last else ""
 
@@ -92,7 +109,9 @@ class LangChainAgent(Agent):
         if not stream:
             return str((await self.made(read_file).ainvoke(given, ABOUT))["messages"][-1].text)
         last = None
-        async for mode, seen in self.made(read_file).astream(given, ABOUT, stream_mode=["messages", "values"]):
+        async for mode, seen in self.made(read_file).astream(
+            given, ABOUT, stream_mode=["messages", "values"]
+        ):
             last = seen if mode == "values" else last
         return str(last["messages"][-1].text) if last else ""
 
@@ -181,7 +200,9 @@ def test_the_answers_own_limit_and_the_models_are_kept(model: Model) -> None:
 
 
 def test_rules_are_told_in_the_system_prompt(model: Model) -> None:
-    brim = BrimMiddleware(rules=[Behavior("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500)
+    brim = BrimMiddleware(
+        rules=[Behavior("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500
+    )
     ask(create_agent(chat(model), [], system_prompt=SYSTEM, middleware=[brim]), ("user", TASK))
     said = model.answered[-1].messages[0]
     assert said["role"] == "system"

@@ -21,7 +21,9 @@ from typing import Any, ClassVar
 import pytest
 
 if os.environ.get("BRIM_ADAPTER") != "litellm":
-    pytest.skip("LiteLLM is tested in an environment of its own: make adapters", allow_module_level=True)
+    pytest.skip(
+        "LiteLLM is tested in an environment of its own: make adapters", allow_module_level=True
+    )
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would fetch prices from the network
 
@@ -31,11 +33,23 @@ from brim.adapters.litellm import BrimLogger, wrap
 from brim.errors import InputError
 from brim.guard import Guard
 from brim.store import open_ledger
-from tests.adapters.contract import ANSWER, NOT_JSON, SYSTEM, TASK, Agent, Contract, Read, found_in, said_by_program
+from tests.adapters.contract import (
+    ANSWER,
+    NOT_JSON,
+    SYSTEM,
+    TASK,
+    Agent,
+    Contract,
+    Read,
+    found_in,
+    said_by_program,
+)
 from tests.adapters.model import TOOL, Model, parallel
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::Warning:pydantic", "ignore::DeprecationWarning", "ignore::pydantic.warnings.PydanticDeprecatedSince211"
+    "ignore::Warning:pydantic",
+    "ignore::DeprecationWarning",
+    "ignore::pydantic.warnings.PydanticDeprecatedSince211",
 )
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -126,7 +140,8 @@ class LoggedAgent(LiteAgent):
 
 
 class ClaudeAgent(LiteAgent):
-    """Wrapped functions with a model of Anthropic's: LiteLLM translates for it, and retries only if it's asked to."""
+    """Wrapped functions with a model of Anthropic's: LiteLLM translates for it, and retries only if
+    it's asked to."""
 
     name = "anthropic/claude-sonnet-4-5"
 
@@ -136,7 +151,8 @@ class ClaudeAgent(LiteAgent):
 
 @pytest.fixture(autouse=True)
 def alone() -> Iterator[None]:
-    """Take back the callbacks, and collect the connections that LiteLLM keeps for event loops that have ended."""
+    """Take back the callbacks, and collect the connections that LiteLLM keeps for event loops that
+    have ended."""
     yield
     litellm.callbacks = []
     litellm.in_memory_llm_clients_cache.flush_cache()
@@ -174,7 +190,10 @@ class TestClaude(Contract):
     answer_schema: ClassVar[dict[str, Any]] = ANSWER_SCHEMA
     named_tool: ClassVar[dict[str, Any]] = NAMED_TOOL
     unsendable: ClassVar[dict[str, Any]] = UNSENDABLE
-    ways_with_thinking = ("plain", "async")  # this agent adds up the texts and calls of a stream, and nothing else
+    ways_with_thinking = (
+        "plain",
+        "async",
+    )  # this agent adds up the texts and calls of a stream, and nothing else
 
     def agent(self, url: str, **settings: Any) -> Agent:
         return ClaudeAgent(url, **settings)
@@ -192,7 +211,13 @@ def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
 
 
 def about(model: Model, **more: Any) -> dict[str, Any]:
-    return {"model": "openai/gpt-4o", "messages": HELLO, "api_base": f"{model.url}/v1", "api_key": "x", **more}
+    return {
+        "model": "openai/gpt-4o",
+        "messages": HELLO,
+        "api_base": f"{model.url}/v1",
+        "api_key": "x",
+        **more,
+    }
 
 
 def spent(guard: Guard) -> tuple[int, int]:
@@ -227,7 +252,9 @@ def test_a_retry_of_litellm_and_of_its_router_is_paid_once(model: Model) -> None
     guard = Guard("openai/gpt-4o", limit_usd=1)
     litellm.callbacks = [BrimLogger(guard)]
     params = {key: value for key, value in about(model).items() if key != "messages"}
-    router = litellm.Router([{"model_name": "main", "litellm_params": {**params, "max_retries": 0}}], num_retries=2)
+    router = litellm.Router(
+        [{"model_name": "main", "litellm_params": {**params, "max_retries": 0}}], num_retries=2
+    )
 
     async def main() -> None:
         model.fail(500, 529)
@@ -248,7 +275,12 @@ def test_responses_and_anthropic_messages_are_guarded(model: Model) -> None:
     async def main(stream: bool) -> None:
         about_it = {"api_base": f"{model.url}/v1", "api_key": "x", "stream": stream}
         answer = await litellm.aresponses(model="openai/gpt-4o", input=TASK, **about_it)
-        claude = {"model": "anthropic/claude-sonnet-4-5", "max_tokens": 500, **about_it, "api_base": model.url}
+        claude = {
+            "model": "anthropic/claude-sonnet-4-5",
+            "max_tokens": 500,
+            **about_it,
+            "api_base": model.url,
+        }
         other = await litellm.anthropic_messages(messages=HELLO, **claude)
         for events in (answer, other) if stream else ():
             assert [event async for event in events]
@@ -317,7 +349,11 @@ def test_the_proxy_is_guarded(model: Model, tmp_path: Path) -> None:
     key = f"sk-{secrets.token_hex(32)}"  # the proxy doesn't start without one
     environment = {
         "LITELLM_MASTER_KEY": key,
-        **{"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CONFIG_FILE_PATH": str(tmp_path / "config.yaml")},
+        **{
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "CONFIG_FILE_PATH": str(tmp_path / "config.yaml"),
+        },
         **{"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(tmp_path), "NO_DOCS": "True"},
     }
     command = [sys.executable, "-W", "ignore", "-c", PROXY, str(port)]

@@ -37,7 +37,9 @@ SCHEMA = {
     "required": ["path"],
     "additionalProperties": False,
 }
-CHAT_TOOLS: list[Any] = [{"type": "function", "function": {"name": TOOL, "parameters": SCHEMA, "strict": True}}]
+CHAT_TOOLS: list[Any] = [
+    {"type": "function", "function": {"name": TOOL, "parameters": SCHEMA, "strict": True}}
+]
 ITEM_TOOLS: list[Any] = [{"type": "function", "name": TOOL, "parameters": SCHEMA, "strict": True}]
 
 
@@ -45,7 +47,10 @@ def clients(url: str, **settings: Any) -> tuple[openai.OpenAI, openai.AsyncOpenA
     about: Any = {"base_url": f"{url}/v1", "api_key": "x"}
     guard = Guard("gpt-4o", **settings)
     plain, later = openai.OpenAI(**about), openai.AsyncOpenAI(**about)
-    shared: Any = {**settings, "ledger": guard.ledger}  # one limit for both, also if there is no ledger
+    shared: Any = {
+        **settings,
+        "ledger": guard.ledger,
+    }  # one limit for both, also if there is no ledger
     return wrap(plain, **shared), wrap(later, **shared)
 
 
@@ -78,7 +83,9 @@ class ChatAgent(Agent):
                         pass
                     message: Any = events.get_final_completion().choices[0].message
             else:
-                message = self.client.chat.completions.create(**self.asked(messages)).choices[0].message
+                message = (
+                    self.client.chat.completions.create(**self.asked(messages)).choices[0].message
+                )
             said = self.go_on(messages, message, read_file)
         return said
 
@@ -91,7 +98,11 @@ class ChatAgent(Agent):
                         pass
                     message: Any = (await events.get_final_completion()).choices[0].message
             else:
-                message = (await self.later.chat.completions.create(**self.asked(messages))).choices[0].message
+                message = (
+                    (await self.later.chat.completions.create(**self.asked(messages)))
+                    .choices[0]
+                    .message
+                )
             said = self.go_on(messages, message, read_file)
         return said
 
@@ -117,7 +128,9 @@ class ItemAgent(Agent):
         calls = [item for item in response.output if item.type == "function_call"]
         for call in calls:
             output = read_file(json.loads(call.arguments)["path"])
-            items.append({"type": "function_call_output", "call_id": call.call_id, "output": output})
+            items.append(
+                {"type": "function_call_output", "call_id": call.call_id, "output": output}
+            )
         return "" if calls else response.output_text
 
     def run(self, task: str, read_file: Read, *, stream: bool) -> str:
@@ -155,7 +168,9 @@ class TestChat(Contract):
     answer_schema: ClassVar[dict[str, Any]] = {
         "response_format": {"type": "json_schema", "json_schema": {"name": "bug", "schema": ANSWER}}
     }
-    named_tool: ClassVar[dict[str, Any]] = {"tool_choice": {"type": "function", "function": {"name": TOOL}}}
+    named_tool: ClassVar[dict[str, Any]] = {
+        "tool_choice": {"type": "function", "function": {"name": TOOL}}
+    }
     unsendable: ClassVar[dict[str, Any]] = {
         "a body that isn't JSON": NOT_JSON,
         "a header that HTTP doesn't allow": {"extra_headers": {"x-trace": "one\ntwo"}},
@@ -211,7 +226,11 @@ def test_chunks_of_a_plain_stream_all_have_a_choice(model: Model) -> None:
 
 
 def test_a_client_with_other_options_is_guarded_too(model: Model) -> None:
-    wrapped = client(model, limit_usd="0.0001", max_output=500).with_options(timeout=5).copy(max_retries=0)
+    wrapped = (
+        client(model, limit_usd="0.0001", max_output=500)
+        .with_options(timeout=5)
+        .copy(max_retries=0)
+    )
     assert wrapped.max_retries == 0
     assert wrapped.timeout == 5
     with pytest.raises(LimitReached):
@@ -222,16 +241,28 @@ def test_a_client_with_other_options_is_guarded_too(model: Model) -> None:
 def test_only_a_setting_adds_a_cap(model: Model) -> None:
     client(model).chat.completions.create(model="gpt-4o", messages=HELLO)
     client(model, max_output=300).chat.completions.create(model="gpt-4o", messages=HELLO)
-    client(model, max_output=300).chat.completions.create(model="gpt-4o", messages=HELLO, max_tokens=200)
+    client(model, max_output=300).chat.completions.create(
+        model="gpt-4o", messages=HELLO, max_tokens=200
+    )
     client(model, max_output=300).responses.create(model="gpt-4o", input=TASK)
-    found = [{key: value for key, value in each.body.items() if key.startswith("max")} for each in model.answered]
-    assert found == [{}, {"max_completion_tokens": 300}, {"max_tokens": 200}, {"max_output_tokens": 300}]
+    found = [
+        {key: value for key, value in each.body.items() if key.startswith("max")}
+        for each in model.answered
+    ]
+    assert found == [
+        {},
+        {"max_completion_tokens": 300},
+        {"max_tokens": 200},
+        {"max_output_tokens": 300},
+    ]
 
 
 def test_the_longest_answers_are_reserved_for(model: Model) -> None:
     def reserved(**more: Any) -> int:
         with pytest.raises(LimitReached) as refused:
-            client(model, limit_usd=0).chat.completions.create(model="gpt-4o", messages=HELLO, **more)
+            client(model, limit_usd=0).chat.completions.create(
+                model="gpt-4o", messages=HELLO, **more
+            )
         return refused.value.amount
 
     assert reserved(max_tokens=1_000) > 10_000  # 1,000 tokens of output at 10 dollars per million
@@ -242,13 +273,17 @@ def test_the_longest_answers_are_reserved_for(model: Model) -> None:
 def test_tiers_and_tools_of_the_provider_are_reserved_for(model: Model) -> None:
     def reserved(**more: Any) -> int:
         with pytest.raises(LimitReached) as refused:
-            client(model, limit_usd=0).responses.create(model="gpt-5", input=TASK, max_output_tokens=1_000, **more)
+            client(model, limit_usd=0).responses.create(
+                model="gpt-5", input=TASK, max_output_tokens=1_000, **more
+            )
         return refused.value.amount
 
     assert reserved(service_tier="priority") > 1.5 * reserved()
     searching: Any = {"tools": [{"type": "web_search"}]}
     assert reserved(**searching, max_tool_calls=2) >= reserved() + 20_000  # a search costs a cent
-    assert reserved(**searching, extra_body={"max_tool_calls": 2}) == reserved(**searching, max_tool_calls=2)
+    assert reserved(**searching, extra_body={"max_tool_calls": 2}) == reserved(
+        **searching, max_tool_calls=2
+    )
     with pytest.raises(UnknownPrice, match="max_tool_calls"):
         client(model, limit_usd=100).responses.create(model="gpt-5", input=TASK, **searching)
     assert model.requests == []
@@ -261,13 +296,17 @@ def test_what_the_provider_keeps_is_sent_as_it_is_and_reserved_for(model: Model)
     first = wrapped.responses.create(model="gpt-4o", input=TASK, tools=ITEM_TOOLS)
     call = next(item for item in first.output if item.type == "function_call")
     output: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "text"}
-    last = wrapped.responses.create(model="gpt-4o", input=[output], previous_response_id=first.id, tools=ITEM_TOOLS)
+    last = wrapped.responses.create(
+        model="gpt-4o", input=[output], previous_response_id=first.id, tools=ITEM_TOOLS
+    )
     assert last.output_text == "Done."
     status = guard.status()
     assert status is not None
     assert (status.spent, status.reserved) == (model.spent, 0)
     with pytest.raises(LimitReached) as refused:
-        client(model, limit_usd="0.2").responses.create(model="gpt-4o", input="Go on.", previous_response_id=last.id)
+        client(model, limit_usd="0.2").responses.create(
+            model="gpt-4o", input="Go on.", previous_response_id=last.id
+        )
     assert refused.value.amount > 300_000  # a window of 128,000 tokens
 
 
@@ -321,7 +360,11 @@ def test_the_program_of_the_page_runs(model: Model, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"include_obfuscation": False}, {"include_usage": False}, {"include_obfuscation": False, "include_usage": True}],
+    [
+        {"include_obfuscation": False},
+        {"include_usage": False},
+        {"include_obfuscation": False, "include_usage": True},
+    ],
 )
 @pytest.mark.parametrize("is_extra", [False, True])
 def test_options_of_a_stream_are_kept_and_usage_is_asked_for(
@@ -373,7 +416,9 @@ ASYNC_READERS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("reader", READERS)
-def test_a_streaming_response_is_settled_however_it_is_read(model: Model, api: str, reader: str) -> None:
+def test_a_streaming_response_is_settled_however_it_is_read(
+    model: Model, api: str, reader: str
+) -> None:
     guard = Guard("gpt-4o", limit_usd=1)
     raw = endpoint(client(model, guard), api).with_streaming_response
     with raw.create(**request_of(api, stream=True)) as response:
@@ -384,7 +429,9 @@ def test_a_streaming_response_is_settled_however_it_is_read(model: Model, api: s
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("reader", [*ASYNC_READERS, "all at once", "parsed"])
-def test_an_async_streaming_response_is_settled_however_it_is_read(model: Model, api: str, reader: str) -> None:
+def test_an_async_streaming_response_is_settled_however_it_is_read(
+    model: Model, api: str, reader: str
+) -> None:
     guard = Guard("gpt-4o", limit_usd=1)
 
     async def parts(response: Any) -> list[Any]:
@@ -410,7 +457,9 @@ def test_a_streaming_response_that_is_not_read_warns(model: Model, api: str) -> 
     guard = Guard("gpt-4o", limit_usd=1)
     raw = endpoint(client(model, guard), api).with_streaming_response
     with (
-        pytest.warns(UserWarning, match="closed before its usage came, so its money stays reserved"),
+        pytest.warns(
+            UserWarning, match="closed before its usage came, so its money stays reserved"
+        ),
         raw.create(**request_of(api, stream=True)),
     ):
         pass
@@ -429,7 +478,9 @@ def test_an_async_streaming_response_that_is_not_read_warns(model: Model, api: s
             async with raw.create(**request_of(api, stream=True)):
                 pass
 
-    with pytest.warns(UserWarning, match="closed before its usage came, so its money stays reserved"):
+    with pytest.warns(
+        UserWarning, match="closed before its usage came, so its money stays reserved"
+    ):
         asyncio.run(main())
     spent, reserved = spent_and_reserved(guard)
     assert reserved > 0 == spent
@@ -438,7 +489,9 @@ def test_an_async_streaming_response_that_is_not_read_warns(model: Model, api: s
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("way", ["with_raw_response", "with_streaming_response"])
-def test_a_raw_response_is_settled_when_it_is_parsed(model: Model, api: str, stream: bool, way: str) -> None:
+def test_a_raw_response_is_settled_when_it_is_parsed(
+    model: Model, api: str, stream: bool, way: str
+) -> None:
     guard = Guard("gpt-4o", limit_usd=1)
     raw = getattr(endpoint(client(model, guard), api), way).create(**request_of(api, stream=stream))
     with raw if way == "with_streaming_response" else nullcontext(raw) as response:

@@ -26,7 +26,17 @@ from brim.adapters.openai_agents import brim_run_config
 from brim.behaviors import Behavior
 from brim.errors import InputError
 from brim.store import open_ledger
-from tests.adapters.contract import NOT_JSON, SYSTEM, TASK, WINDOW, Agent, Contract, Read, contents, said_by_program
+from tests.adapters.contract import (
+    NOT_JSON,
+    SYSTEM,
+    TASK,
+    WINDOW,
+    Agent,
+    Contract,
+    Read,
+    contents,
+    said_by_program,
+)
 from tests.adapters.model import Model, parallel
 
 CLIENT: ContextVar[AsyncOpenAI] = ContextVar("client")
@@ -52,11 +62,19 @@ class Asking(Contract):
     """What the agents of the contract ask for."""
 
     answer_schema: ClassVar[dict[str, Any]] = {"output_type": Bug}
-    named_tool: ClassVar[dict[str, Any]] = {"model_settings": agents.ModelSettings(tool_choice="read_file")}
+    named_tool: ClassVar[dict[str, Any]] = {
+        "model_settings": agents.ModelSettings(tool_choice="read_file")
+    }
     unsendable: ClassVar[dict[str, Any]] = {
-        "a body that isn't JSON": {"model_settings": agents.ModelSettings(extra_body=NOT_JSON["extra_body"])},
-        "a parameter that the SDK doesn't take": {"model_settings": agents.ModelSettings(extra_args={"nonsense": 1})},
-        "a parameter that is given twice": {"model_settings": agents.ModelSettings(extra_args={"model": "gpt-5"})},
+        "a body that isn't JSON": {
+            "model_settings": agents.ModelSettings(extra_body=NOT_JSON["extra_body"])
+        },
+        "a parameter that the SDK doesn't take": {
+            "model_settings": agents.ModelSettings(extra_args={"nonsense": 1})
+        },
+        "a parameter that is given twice": {
+            "model_settings": agents.ModelSettings(extra_args={"model": "gpt-5"})
+        },
     }
 
 
@@ -89,7 +107,9 @@ class SdkAgent(Agent):
         asyncio.set_event_loop(loop)  # the SDK runs in the thread's own
         client = self.client()
         try:
-            found = agents.Runner.run_sync(self.made(read_file), task, run_config=self.config, max_turns=100)
+            found = agents.Runner.run_sync(
+                self.made(read_file), task, run_config=self.config, max_turns=100
+            )
             return str(found.final_output)
         finally:
             loop.run_until_complete(client.close())
@@ -101,7 +121,9 @@ class SdkAgent(Agent):
         about: Any = {"run_config": self.config, "max_turns": 100}
         async with self.client():
             if not stream:
-                return str((await agents.Runner.run(self.made(read_file), task, **about)).final_output)
+                return str(
+                    (await agents.Runner.run(self.made(read_file), task, **about)).final_output
+                )
             streamed = agents.Runner.run_streamed(self.made(read_file), task, **about)
             async for _ in streamed.stream_events():
                 pass
@@ -134,7 +156,9 @@ def started(model: Model, **settings: Any) -> SdkAgent:
 
 async def ask(agent: SdkAgent, sdk_agent: Any, task: Any = TASK, **more: Any) -> Any:
     async with agent.client():
-        return await agents.Runner.run(sdk_agent, task, run_config=agent.config, max_turns=100, **more)
+        return await agents.Runner.run(
+            sdk_agent, task, run_config=agent.config, max_turns=100, **more
+        )
 
 
 def status(agent: SdkAgent) -> Any:
@@ -169,12 +193,18 @@ def test_a_model_of_an_agents_own_is_refused_unless_it_is_guarded(model: Model) 
     async def both() -> None:
         async with agent.client() as client:
             own = agents.OpenAIResponsesModel("gpt-4o", client)
-            with pytest.raises(InputError, match=r"agent 'reader' has a model of its own .*guarded\(model\)"):
-                await agents.Runner.run(agents.Agent(name="reader", model=own), TASK, run_config=agent.config)
+            with pytest.raises(
+                InputError, match=r"agent 'reader' has a model of its own .*guarded\(model\)"
+            ):
+                await agents.Runner.run(
+                    agents.Agent(name="reader", model=own), TASK, run_config=agent.config
+                )
             assert model.requests == []
             provider: Any = agent.config.model_provider
             guarded = agents.Agent(name="reader", model=provider.guarded(own))
-            assert (await agents.Runner.run(guarded, TASK, run_config=agent.config)).final_output == "Done."
+            assert (
+                await agents.Runner.run(guarded, TASK, run_config=agent.config)
+            ).final_output == "Done."
 
     asyncio.run(both())
     assert status(agent).spent == model.spent > 0
@@ -185,7 +215,9 @@ def test_a_model_of_the_configuration_is_guarded(model: Model) -> None:
 
     async def go() -> Any:
         async with agent.client() as client:
-            own = agents.RunConfig(model=agents.OpenAIResponsesModel("gpt-4o", client), tracing_disabled=True)
+            own = agents.RunConfig(
+                model=agents.OpenAIResponsesModel("gpt-4o", client), tracing_disabled=True
+            )
             config = brim_run_config(own, limit_usd=1, max_output=500)
             await agents.Runner.run(agents.Agent(name="reader"), TASK, run_config=config)
             return config
@@ -200,7 +232,9 @@ def test_a_filter_of_the_callers_is_kept(model: Model) -> None:
 
     agent = started(model, max_output=500)
     agent.config = brim_run_config(
-        agents.RunConfig(model_provider=Provider(True), tracing_disabled=True, call_model_input_filter=louder)
+        agents.RunConfig(
+            model_provider=Provider(True), tracing_disabled=True, call_model_input_filter=louder
+        )
     )
     asyncio.run(ask(agent, agent.made(contents)))
     assert model.answered[0].body["instructions"] == "LOUD"
@@ -243,7 +277,9 @@ def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> Non
         ({}, None, None),
     ):
         agent = started(model, limit_usd=1, **settings)
-        reader = agents.Agent(name="reader", model="gpt-4o", model_settings=agents.ModelSettings(max_tokens=own))
+        reader = agents.Agent(
+            name="reader", model="gpt-4o", model_settings=agents.ModelSettings(max_tokens=own)
+        )
         asyncio.run(ask(agent, reader))
         assert model.answered[-1].body.get("max_output_tokens") == sent
 

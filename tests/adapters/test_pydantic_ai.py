@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 if os.environ.get("BRIM_ADAPTER") != "pydantic_ai":
     pytest.skip(
-        "pydantic-ai is tested in an environment of its own: scripts/adapters pydantic_ai", allow_module_level=True
+        "pydantic-ai is tested in an environment of its own: scripts/adapters pydantic_ai",
+        allow_module_level=True,
     )
 
 import pydantic_ai
@@ -55,7 +56,9 @@ class Asking(Contract):
     """What the agents of the contract ask for."""
 
     answer_schema: ClassVar[dict[str, Any]] = {"output_type": pydantic_ai.NativeOutput(Bug)}
-    named_tool: ClassVar[dict[str, Any]] = {"model_settings": lambda _: {"tool_choice": ["read_file"]}}
+    named_tool: ClassVar[dict[str, Any]] = {
+        "model_settings": lambda _: {"tool_choice": ["read_file"]}
+    }
     unsendable: ClassVar[dict[str, Any]] = {
         "a body that isn't JSON": {"model_settings": NOT_JSON},
         "a tool that doesn't exist": {"model_settings": lambda _: {"tool_choice": ["nonsense"]}},
@@ -75,7 +78,9 @@ class PydanticAgent(Agent):
         about: Any = {"instructions": SYSTEM, "capabilities": [self.brim], **self.more}
         agent: Any = pydantic_ai.Agent(self.model(), **about)
         agent.tool_plain(read_file, name="read_file", description="Reads a file.")
-        agent.tool_plain(list_files)  # one of two tools is chosen by its name, and the only one isn't
+        agent.tool_plain(
+            list_files
+        )  # one of two tools is chosen by its name, and the only one isn't
         return agent
 
     def run(self, task: str, read_file: Read, *, stream: bool) -> str:
@@ -95,7 +100,10 @@ async def watch(_: Any, events: AsyncIterable[Any]) -> None:
 class TestChat(Asking):
     def agent(self, url: str, **settings: Any) -> Agent:
         return PydanticAgent(
-            lambda: OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=f"{url}/v1", api_key="none")), **settings
+            lambda: OpenAIChatModel(
+                "gpt-4o", provider=OpenAIProvider(base_url=f"{url}/v1", api_key="none")
+            ),
+            **settings,
         )
 
 
@@ -104,7 +112,9 @@ class TestResponses(Asking):
 
     def agent(self, url: str, **settings: Any) -> Agent:
         return PydanticAgent(
-            lambda: OpenAIResponsesModel("gpt-4o", provider=OpenAIProvider(base_url=f"{url}/v1", api_key="none")),
+            lambda: OpenAIResponsesModel(
+                "gpt-4o", provider=OpenAIProvider(base_url=f"{url}/v1", api_key="none")
+            ),
             **settings,
         )
 
@@ -115,13 +125,17 @@ class TestAnthropic(Asking):
 
     def agent(self, url: str, **settings: Any) -> Agent:
         return PydanticAgent(
-            lambda: AnthropicModel("claude-sonnet-4-6", provider=AnthropicProvider(base_url=url, api_key="none")),
+            lambda: AnthropicModel(
+                "claude-sonnet-4-6", provider=AnthropicProvider(base_url=url, api_key="none")
+            ),
             **settings,
         )
 
     def thinking_agent(self, url: str, **settings: Any) -> Agent:
         return PydanticAgent(
-            lambda: AnthropicModel("claude-opus-5-5", provider=AnthropicProvider(base_url=url, api_key="none")),
+            lambda: AnthropicModel(
+                "claude-opus-5-5", provider=AnthropicProvider(base_url=url, api_key="none")
+            ),
             **settings,
         )
 
@@ -133,7 +147,9 @@ def model() -> Iterator[Model]:
 
 
 def chat(model: Model, name: str = "gpt-4o") -> Any:
-    return OpenAIChatModel(name, provider=OpenAIProvider(base_url=f"{model.url}/v1", api_key="none"))
+    return OpenAIChatModel(
+        name, provider=OpenAIProvider(base_url=f"{model.url}/v1", api_key="none")
+    )
 
 
 def test_the_history_keeps_what_the_request_leaves_out(model: Model) -> None:
@@ -141,7 +157,9 @@ def test_the_history_keeps_what_the_request_leaves_out(model: Model) -> None:
     agent: Any = pydantic_ai.Agent(chat(model), capabilities=[Brim(target=2_000, max_output=500)])
     agent.tool_plain(contents, name="read_file")
     messages = agent.run_sync(TASK).all_messages()
-    parts = [part for message in messages for part in message.parts if part.part_kind == "tool-return"]
+    parts = [
+        part for message in messages for part in message.parts if part.part_kind == "tool-return"
+    ]
     assert [part.content for part in parts] == [contents(part.content.split()[1]) for part in parts]
     assert any("[Cleared" in str(request.messages) for request in model.answered)
 
@@ -172,9 +190,15 @@ def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> Non
 
 
 def test_rules_are_told_with_the_instructions(model: Model) -> None:
-    brim = Brim(rules=[Behavior("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500)
+    brim = Brim(
+        rules=[Behavior("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500
+    )
     pydantic_ai.Agent(chat(model), instructions=SYSTEM, capabilities=[brim]).run_sync(TASK)
-    said = [str(message["content"]) for message in model.answered[-1].messages if message["role"] == "system"]
+    said = [
+        str(message["content"])
+        for message in model.answered[-1].messages
+        if message["role"] == "system"
+    ]
     assert said[0].startswith(SYSTEM)
     assert "Install packages with uv." in "".join(said)
 
@@ -204,7 +228,9 @@ def test_every_attempt_is_paid_with_the_model_that_answers(model: Model) -> None
     found = brim.guard.status()
     assert found is not None
     assert found.spent == model.spent
-    assert found.reserved > 0  # an answer of 500 may have been billed: that reservation waits for its lease
+    assert (
+        found.reserved > 0
+    )  # an answer of 500 may have been billed: that reservation waits for its lease
 
 
 def test_a_fallback_model_is_refused(model: Model) -> None:
@@ -222,7 +248,9 @@ def test_a_stream_that_is_left_keeps_its_reservation(model: Model) -> None:
             raise Failed
 
     with pytest.raises(Failed):
-        pydantic_ai.Agent(chat(model), capabilities=[brim]).run_sync(TASK, event_stream_handler=leave)
+        pydantic_ai.Agent(chat(model), capabilities=[brim]).run_sync(
+            TASK, event_stream_handler=leave
+        )
     found = brim.guard.status()
     assert found is not None
     assert found.spent == 0
@@ -239,9 +267,14 @@ def test_an_answer_that_must_follow_a_schema(model: Model) -> None:
 
 def test_a_model_that_is_not_known_is_named(model: Model) -> None:
     with pytest.raises(UnknownPrice):
-        pydantic_ai.Agent(chat(model, "my-deployment"), capabilities=[Brim(limit_usd=1)]).run_sync(TASK)
+        pydantic_ai.Agent(chat(model, "my-deployment"), capabilities=[Brim(limit_usd=1)]).run_sync(
+            TASK
+        )
     brim = Brim("gpt-4o", limit_usd=1, max_output=500)
-    assert pydantic_ai.Agent(chat(model, "my-deployment"), capabilities=[brim]).run_sync(TASK).output == "Done."
+    assert (
+        pydantic_ai.Agent(chat(model, "my-deployment"), capabilities=[brim]).run_sync(TASK).output
+        == "Done."
+    )
     assert brim.guard.status().spent == cost(model.answered[0].usage, "gpt-4o")  # type: ignore[union-attr]
 
 

@@ -43,9 +43,16 @@ def test_every_call_fits_is_valid_and_is_paid(
             for name in ids:
                 given = transcripts[name][: each["count"]]
                 with guards.call(model, given, id=name, **recording["about"]) as call:
-                    assert validate(call.messages, recording["about"].get("provider", "auto"), model=model) == []
+                    assert (
+                        validate(
+                            call.messages, recording["about"].get("provider", "auto"), model=model
+                        )
+                        == []
+                    )
                     assert int(call.tokens) <= TARGET
-                    assert {type(message) for message in call.messages} <= {type(message) for message in given}
+                    assert {type(message) for message in call.messages} <= {
+                        type(message) for message in given
+                    }
                     settle(call, objects(each["response"]))
                 if name == ids[0]:
                     rewritten += call.messages[: len(before)] != before
@@ -62,7 +69,9 @@ def test_a_limit_holds(recording: dict[str, Any], tmp_path: Path) -> None:
         transcript, sent = objects(recording["messages"]), 0
         for each in recording["calls"]:
             try:
-                with guards.call(recording["model"], transcript[: each["count"]], **recording["about"]) as call:
+                with guards.call(
+                    recording["model"], transcript[: each["count"]], **recording["about"]
+                ) as call:
                     settle(call, objects(each["response"]))
                 sent += 1
             except LimitReached:

@@ -51,7 +51,11 @@ def texts_of(content: Any) -> list[str]:
     """Return the texts of a content."""
     if isinstance(content, str):
         return [content]
-    return [part["text"] for part in content or () if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+    return [
+        part["text"]
+        for part in content or ()
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+    ]
 
 
 class Wire:
@@ -74,7 +78,9 @@ class Wire:
 
     def first_text(self, messages: Sequence[Any]) -> str:
         """Return the first text of the user's: it identifies the conversation."""
-        users = (each for each in messages if isinstance(each, Mapping) and each.get("role") == "user")
+        users = (
+            each for each in messages if isinstance(each, Mapping) and each.get("role") == "user"
+        )
         return next((text for each in users for text in texts_of(each.get("content"))), "")
 
     def error(self, refused: Refused) -> Made:
@@ -104,21 +110,35 @@ class Messages(Wire):
         """Refuse wrong roles, empty contents, and calls and results that aren't pairs."""
         messages = body.get("messages")
         refuse_unless(isinstance(body.get("max_tokens"), int), "max_tokens: Field required")
-        refuse_unless(isinstance(messages, list) and messages, "messages: at least one message is required")
+        refuse_unless(
+            isinstance(messages, list) and messages, "messages: at least one message is required"
+        )
         waiting: set[str] = set()
         for at, message in enumerate(messages or ()):
             role, content = message.get("role"), message.get("content")
-            refuse_unless(role in ("user", "assistant"), f"messages.{at}.role: Input should be 'user' or 'assistant'")
+            refuse_unless(
+                role in ("user", "assistant"),
+                f"messages.{at}.role: Input should be 'user' or 'assistant'",
+            )
             refuse_unless(at or role == "user", "messages: first message must use the user role")
             refuse_unless(content, f"messages.{at}: all messages must have non-empty content")
             blocks = [] if isinstance(content, str) else content
             empty = any(block.get("type") == "text" and not block.get("text") for block in blocks)
             refuse_unless(not empty, f"messages.{at}: text content blocks must be non-empty")
-            results = {block["tool_use_id"] for block in blocks if block.get("type") == "tool_result"}
-            refuse_unless(results <= waiting, f"messages.{at}: unexpected `tool_use_id`: {results - waiting}")
-            refuse_unless(waiting <= results, f"messages.{at}: `tool_use` ids without `tool_result`: {waiting}")
+            results = {
+                block["tool_use_id"] for block in blocks if block.get("type") == "tool_result"
+            }
+            refuse_unless(
+                results <= waiting, f"messages.{at}: unexpected `tool_use_id`: {results - waiting}"
+            )
+            refuse_unless(
+                waiting <= results,
+                f"messages.{at}: `tool_use` ids without `tool_result`: {waiting}",
+            )
             waiting = {block["id"] for block in blocks if block.get("type") == "tool_use"}
-        refuse_unless(not waiting, f"`tool_use` ids were found without `tool_result` blocks: {waiting}")
+        refuse_unless(
+            not waiting, f"`tool_use` ids were found without `tool_result` blocks: {waiting}"
+        )
 
     def usage(self, reply: Reply) -> Made:
         """Return what is reported."""
@@ -136,7 +156,9 @@ class Messages(Wire):
         ]
         blocks: list[Made] = []
         if reply.signature:
-            blocks.append({"type": "thinking", "thinking": "Let me see.", "signature": reply.signature})
+            blocks.append(
+                {"type": "thinking", "thinking": "Let me see.", "signature": reply.signature}
+            )
         if reply.text:
             blocks.append({"type": "text", "text": reply.text})
         return [*blocks, *calls]
@@ -157,16 +179,28 @@ class Messages(Wire):
     def events(self, reply: Reply, _body: Mapping[str, Any]) -> Iterator[Made]:
         """Yield the events of a streamed answer."""
         whole = self.whole(reply)
-        begun: Made = {"content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
+        begun: Made = {
+            "content": [],
+            "stop_reason": None,
+            "usage": {**whole["usage"], "output_tokens": 1},
+        }
         yield {"type": "message_start", "message": {**whole, **begun}}
         for index, block in enumerate(whole["content"]):
             empty, deltas = self._pieces(block)
-            yield {"type": "content_block_start", "index": index, "content_block": {**block, **empty}}
+            yield {
+                "type": "content_block_start",
+                "index": index,
+                "content_block": {**block, **empty},
+            }
             for delta in deltas:
                 yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
         ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        yield {"type": "message_delta", "delta": ended, "usage": whole["usage"]}  # of the whole message
+        yield {
+            "type": "message_delta",
+            "delta": ended,
+            "usage": whole["usage"],
+        }  # of the whole message
         yield {"type": "message_stop"}
 
     def _pieces(self, block: Made) -> tuple[Made, list[Made]]:
@@ -178,7 +212,9 @@ class Messages(Wire):
                 {"type": "signature_delta", "signature": block["signature"]},
             ]
         if block["type"] == "tool_use":
-            return {"input": {}}, [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
+            return {"input": {}}, [
+                {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            ]
         return {"text": ""}, [{"type": "text_delta", "text": block["text"]}]
 
 
@@ -195,17 +231,27 @@ class Chat(Wire):
         waiting: set[str] = set()
         for at, message in enumerate(messages or ()):
             role = message.get("role")
-            refuse_unless(role in self.roles, f"Invalid value: {role!r}. Supported values are: {self.roles}")
+            refuse_unless(
+                role in self.roles, f"Invalid value: {role!r}. Supported values are: {self.roles}"
+            )
             if role == "tool":
                 named = message.get("tool_call_id")
-                refuse_unless(named in waiting, f"messages.[{at}]: no preceding 'tool_calls' with {named!r}")
+                refuse_unless(
+                    named in waiting, f"messages.[{at}]: no preceding 'tool_calls' with {named!r}"
+                )
                 waiting.discard(named)
                 continue
-            refuse_unless(not waiting, f"tool_call_ids did not have response messages: {sorted(waiting)}")
+            refuse_unless(
+                not waiting, f"tool_call_ids did not have response messages: {sorted(waiting)}"
+            )
             is_said = message.get("content") or (role == "assistant" and message.get("tool_calls"))
-            refuse_unless(is_said, f"Invalid value for 'messages.[{at}].content': expected a string, got null")
+            refuse_unless(
+                is_said, f"Invalid value for 'messages.[{at}].content': expected a string, got null"
+            )
             waiting = {call["id"] for call in message.get("tool_calls") or ()}
-        refuse_unless(not waiting, f"tool_call_ids did not have response messages: {sorted(waiting)}")
+        refuse_unless(
+            not waiting, f"tool_call_ids did not have response messages: {sorted(waiting)}"
+        )
 
     def error(self, refused: Refused) -> Made:
         """Return the body of a refusal."""
@@ -237,11 +283,24 @@ class Chat(Wire):
         message: Made = {"role": "assistant", "content": reply.text or None}
         if reply.calls:
             message["tool_calls"] = self._calls(reply)
-        choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.calls else "stop"}
-        return {**self._about(reply, "chat.completion"), "choices": [choice], "usage": self.usage(reply)}
+        choice = {
+            "index": 0,
+            "message": message,
+            "finish_reason": "tool_calls" if reply.calls else "stop",
+        }
+        return {
+            **self._about(reply, "chat.completion"),
+            "choices": [choice],
+            "usage": self.usage(reply),
+        }
 
     def _about(self, reply: Reply, kind: str) -> Made:
-        return {"id": f"chatcmpl-{reply.number}", "object": kind, "created": 1_700_000_000, "model": reply.model}
+        return {
+            "id": f"chatcmpl-{reply.number}",
+            "object": kind,
+            "created": 1_700_000_000,
+            "model": reply.model,
+        }
 
     def events(self, reply: Reply, body: Mapping[str, Any]) -> Iterator[Made]:
         """Yield the events of a streamed answer; usage comes only if it was asked for."""
@@ -250,13 +309,21 @@ class Chat(Wire):
         more: Made = {"usage": None} if wants_usage else {}
 
         def chunk(delta: Made, finish: str | None = None) -> Made:
-            return {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more}
+            return {
+                **about,
+                "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+                **more,
+            }
 
         yield chunk({"role": "assistant", "content": reply.text or None})
         for at, call in enumerate(self._calls(reply)):
             function = call["function"]
-            yield chunk({"tool_calls": [{"index": at, **call, "function": {**function, "arguments": ""}}]})
-            yield chunk({"tool_calls": [{"index": at, "function": {"arguments": function["arguments"]}}]})
+            yield chunk(
+                {"tool_calls": [{"index": at, **call, "function": {**function, "arguments": ""}}]}
+            )
+            yield chunk(
+                {"tool_calls": [{"index": at, "function": {"arguments": function["arguments"]}}]}
+            )
         yield chunk({}, "tool_calls" if reply.calls else "stop")
         if wants_usage:
             yield {**about, "choices": [], "usage": self.usage(reply)}
@@ -280,14 +347,20 @@ class Responses(Wire):
                 calls.add(item["call_id"])
             elif kind == "function_call_output":
                 refuse_unless(
-                    item["call_id"] in calls, f"No tool call found for function call output {item['call_id']}."
+                    item["call_id"] in calls,
+                    f"No tool call found for function call output {item['call_id']}.",
                 )
                 outputs.add(item["call_id"])
             else:
-                refuse_unless(kind in ("message", "reasoning"), f"Invalid value: {kind!r} for 'input[{at}].type'")
+                refuse_unless(
+                    kind in ("message", "reasoning"),
+                    f"Invalid value: {kind!r} for 'input[{at}].type'",
+                )
                 known = kind == "reasoning" or item.get("role") in self.roles
                 refuse_unless(known, f"Invalid value: {item.get('role')!r} for 'input[{at}].role'")
-        refuse_unless(calls == outputs, f"No tool output found for function call {sorted(calls - outputs)}.")
+        refuse_unless(
+            calls == outputs, f"No tool output found for function call {sorted(calls - outputs)}."
+        )
 
     def parts(self, body: Mapping[str, Any], before: Sequence[Any]) -> tuple[list[Any], Any, Any]:
         """Return the items, the instructions and the tools."""
@@ -309,9 +382,17 @@ class Responses(Wire):
             "total_tokens": reply.prompt + reply.output,
         }
 
-    def _items(self, reply: Reply, status: Literal["completed", "in_progress"] = "completed") -> list[Made]:
+    def _items(
+        self, reply: Reply, status: Literal["completed", "in_progress"] = "completed"
+    ) -> list[Made]:
         said = {"type": "output_text", "text": reply.text, "annotations": []}
-        message = {"type": "message", "id": reply.id("msg"), "role": "assistant", "status": status, "content": [said]}
+        message = {
+            "type": "message",
+            "id": reply.id("msg"),
+            "role": "assistant",
+            "status": status,
+            "content": [said],
+        }
         calls = [
             {
                 "type": "function_call",
@@ -359,7 +440,12 @@ class Responses(Wire):
                 part = item["content"][0]
                 yield self._added(index, {**item, "status": "in_progress", "content": []})
                 empty = {**part, "text": ""}
-                yield {"type": "response.content_part.added", **at, "content_index": 0, "part": empty}
+                yield {
+                    "type": "response.content_part.added",
+                    **at,
+                    "content_index": 0,
+                    "part": empty,
+                }
                 text = {"content_index": 0, "delta": part["text"], "logprobs": []}
                 yield {"type": "response.output_text.delta", **at, **text}
                 done = {"content_index": 0, "text": part["text"], "logprobs": []}
@@ -367,7 +453,11 @@ class Responses(Wire):
                 yield {"type": "response.content_part.done", **at, "content_index": 0, "part": part}
             else:
                 yield self._added(index, {**item, "status": "in_progress", "arguments": ""})
-                yield {"type": "response.function_call_arguments.delta", **at, "delta": item["arguments"]}
+                yield {
+                    "type": "response.function_call_arguments.delta",
+                    **at,
+                    "delta": item["arguments"],
+                }
                 named = {"name": item["name"], "arguments": item["arguments"]}
                 yield {"type": "response.function_call_arguments.done", **at, **named}
             yield {"type": "response.output_item.done", "output_index": index, "item": item}
@@ -377,5 +467,9 @@ class Responses(Wire):
         return {"type": "response.output_item.added", "output_index": index, "item": item}
 
 
-WIRES: dict[str, Wire] = {"/v1/messages": Messages(), "/chat/completions": Chat(), "/responses": Responses()}
+WIRES: dict[str, Wire] = {
+    "/v1/messages": Messages(),
+    "/chat/completions": Chat(),
+    "/responses": Responses(),
+}
 """The APIs, by how their path ends."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, BehaviorKind, Edge, EdgeKind, Provenance, RuleUsage, Status, When
+from brim.behaviors import (
+    Behavior,
+    BehaviorKind,
+    Edge,
+    EdgeKind,
+    Provenance,
+    RuleUsage,
+    Status,
+    When,
+)
 from brim.behaviors.when import ALIASES
 
 times = st.none() | st.floats(0, 4e9)
@@ -47,7 +56,8 @@ behaviors = st.builds(
     variants=st.lists(st.text(max_size=20), max_size=2),
     created_at=times,
     updated_at=times,
-    extra=st.text(max_size=20) | st.sampled_from(['{"a":1}', '{"a": 1}', '{"é":[1.5,null]}', '"x"', "[1]", "{"]),
+    extra=st.text(max_size=20)
+    | st.sampled_from(['{"a":1}', '{"a": 1}', '{"é":[1.5,null]}', '"x"', "[1]", "{"]),
 )
 edges = (
     st.tuples(ids, ids)

@@ -25,7 +25,9 @@ from tests.texts import ANY_TEXT
 
 
 def made(**fields: object) -> Behavior:
-    return Behavior(**{"id": "b1", "name": "use-uv", "kind": "directive", "canonical": "Use uv.", **fields})  # type: ignore[arg-type]
+    return Behavior(
+        **{"id": "b1", "name": "use-uv", "kind": "directive", "canonical": "Use uv.", **fields}  # type: ignore[arg-type]
+    )
 
 
 def test_texts_become_what_they_name() -> None:
@@ -51,12 +53,20 @@ def test_copy_is_checked_like_the_original() -> None:
 
 
 def test_behavior_survives_pickling() -> None:
-    behavior = made(provenance=Provenance("agent", at=1.0), usage=RuleUsage(1, 2, 3, 4.0), variants=["x"], tags=("a",))
+    behavior = made(
+        provenance=Provenance("agent", at=1.0),
+        usage=RuleUsage(1, 2, 3, 4.0),
+        variants=["x"],
+        tags=("a",),
+    )
     assert pickle.loads(pickle.dumps(behavior)) == behavior
 
 
 def test_only_active_and_pending_ones_are_live() -> None:
-    assert [status for status in Status if made(status=status).live] == [Status.ACTIVE, Status.PENDING]
+    assert [status for status in Status if made(status=status).live] == [
+        Status.ACTIVE,
+        Status.PENDING,
+    ]
 
 
 def test_summary_is_one_line() -> None:
@@ -112,12 +122,16 @@ def test_a_priority_that_no_file_could_hold_is_refused(priority: object) -> None
         Behavior("b", "b", "directive", "Use uv.", priority=priority)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["a", "use-uv", "v1.2_x/Y", "x" * LONGEST_NAME, "größe", "规则", "नियम"])
+@pytest.mark.parametrize(
+    "name", ["a", "use-uv", "v1.2_x/Y", "x" * LONGEST_NAME, "größe", "规则", "नियम"]
+)
 def test_name_is_kept(name: str) -> None:
     assert checked_name(name) == name
 
 
-@pytest.mark.parametrize("name", ["", " ", "a b", "a\n", "“a”", "x" * (LONGEST_NAME + 1), "a:b", "👍", "a\u202eb"])
+@pytest.mark.parametrize(
+    "name", ["", " ", "a b", "a\n", "“a”", "x" * (LONGEST_NAME + 1), "a:b", "👍", "a\u202eb"]
+)
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="a name has"):
         checked_name(name)

@@ -140,7 +140,9 @@ def test_a_pattern_that_could_never_match_is_an_error(block: str) -> None:
         checked_blocks([block])
 
 
-@pytest.mark.parametrize("blocks", ["run npm", None, [3], [None], [["run npm"]], [f"run x{n}" for n in range(51)]])
+@pytest.mark.parametrize(
+    "blocks", ["run npm", None, [3], [None], [["run npm"]], [f"run x{n}" for n in range(51)]]
+)
 def test_what_is_not_a_list_of_blocks_is_an_error(blocks: object) -> None:
     with pytest.raises(InputError):
         checked_blocks(blocks)  # type: ignore[arg-type]
@@ -190,10 +192,14 @@ def test_only_words_that_ask_for_a_block_are_offered_one(text: str, block: str) 
 
 
 def test_it_is_said_in_words() -> None:
-    assert [said(each) for each in ("run npm i", "edit a/**", "tool X")] == ['"npm i"', "edits of a/**", "the tool X"]
+    assert [said(each) for each in ("run npm i", "edit a/**", "tool X")] == [
+        '"npm i"',
+        "edits of a/**",
+        "the tool X",
+    ]
 
 
-# Kept with the rule ---------------------------------------------------------------------------------------------------
+# Kept with the rule -------------------------------------------------------------------------------
 
 RULE = Behavior("b-1", "use-pnpm", "constraint", "Use pnpm.", blocks=BLOCKS)
 
@@ -217,7 +223,10 @@ def test_a_broken_block_in_a_file_is_a_problem_of_its_line() -> None:
 def test_a_rule_with_a_block_is_a_constraint_and_an_agent_cannot_teach_one() -> None:
     found = learn("Use pnpm", blocks=["run npm  install"], now=0.0).behavior
     assert (found.kind, found.blocks) == ("constraint", ("run npm install",))
-    assert learn("Use pnpm", blocks=["run npm install"], kind="preference", now=0.0).behavior.kind == "preference"
+    assert (
+        learn("Use pnpm", blocks=["run npm install"], kind="preference", now=0.0).behavior.kind
+        == "preference"
+    )
     note = learn("Use pnpm", blocks=["run npm install"], source="agent", now=0.0).behavior
     assert (note.kind, note.blocks) == ("directive", ())
 
@@ -230,7 +239,9 @@ def test_learning_it_again_adds_and_never_takes_away() -> None:
 
 
 def test_a_merge_keeps_the_blocks_of_both() -> None:
-    other = Behavior("b-2", "other", "directive", "Use pnpm now.", blocks=["run npm i", "run npm install"])
+    other = Behavior(
+        "b-2", "other", "directive", "Use pnpm now.", blocks=["run npm i", "run npm install"]
+    )
     merged = merge(RULE, other, 0.0)
     assert merged.kept.blocks == (*BLOCKS, "run npm i")
     assert "blocks added: run npm i" in merged.changes

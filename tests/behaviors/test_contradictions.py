@@ -48,7 +48,9 @@ def test_rules_about_different_things_do_not(older: str, newer: str) -> None:
 
 
 def rule(id: str, text: str, at: float, **fields: Any) -> Behavior:
-    return replace(Behavior(id=id, name=id, kind="directive", canonical=text, created_at=at), **fields)
+    return replace(
+        Behavior(id=id, name=id, kind="directive", canonical=text, created_at=at), **fields
+    )
 
 
 def test_different_conditions_never_meet() -> None:
@@ -59,12 +61,17 @@ def test_different_conditions_never_meet() -> None:
 
 def test_only_live_rules_count_and_the_newest_come_first() -> None:
     others = [rule(f"b{at}", "Use tabs", float(at)) for at in range(30)]
-    found = find(rule("x", "Never use tabs", 99.0), [*others, rule("gone", "Use tabs", 100.0, status="forgotten")])
+    found = find(
+        rule("x", "Never use tabs", 99.0),
+        [*others, rule("gone", "Use tabs", 100.0, status="forgotten")],
+    )
     assert [each.other.id for each in found] == [f"b{at}" for at in range(29, 29 - MOST, -1)]
 
 
 def test_a_store_full_of_contradictions_is_bounded() -> None:
-    rules = [rule(f"b{at}", f"{('Always', 'Never')[at % 2]} use tabs", float(at)) for at in range(2_000)]
+    rules = [
+        rule(f"b{at}", f"{('Always', 'Never')[at % 2]} use tabs", float(at)) for at in range(2_000)
+    ]
     found = among(rules)
     assert len(found) == MOST_PAIRS
     assert all(newer.created_at > each.other.created_at for newer, each in found)  # type: ignore[operator]

@@ -25,7 +25,23 @@ PAIRS = [
     if not line.startswith("#")
 ]
 DIFFERENT = [(a, b) for label, a, b in PAIRS if label == "different"]
-WORDS = ("use", "uv", "pip", "never", "not", "before", "tests", "run", "only", "if", "commit", "3", "`a.py`", ",", ".")
+WORDS = (
+    "use",
+    "uv",
+    "pip",
+    "never",
+    "not",
+    "before",
+    "tests",
+    "run",
+    "only",
+    "if",
+    "commit",
+    "3",
+    "`a.py`",
+    ",",
+    ".",
+)
 RULES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=10).map(" ".join)
 
 
@@ -72,13 +88,20 @@ def test_equal_texts_say_the_same(a: str, b: str) -> None:
 
 
 def test_pairs_are_those_that_say_the_same() -> None:
-    rules = [behavior(id, text) for id, text in (("c", "Use tabs"), ("a", "use tabs."), ("b", "Use spaces"))]
+    rules = [
+        behavior(id, text)
+        for id, text in (("c", "Use tabs"), ("a", "use tabs."), ("b", "Use spaces"))
+    ]
     assert [(pair.one.id, pair.other.id) for pair in near_pairs(rules)] == [("a", "c")]
 
 
 NAMES = st.sampled_from(["a", "b", "c"])
-WHENS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), st.lists(NAMES, min_size=1, max_size=2))
-FACTS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), NAMES.map(lambda value: (value,)))
+WHENS = st.dictionaries(
+    st.sampled_from(["language", "task", "branch"]), st.lists(NAMES, min_size=1, max_size=2)
+)
+FACTS = st.dictionaries(
+    st.sampled_from(["language", "task", "branch"]), NAMES.map(lambda value: (value,))
+)
 
 
 def behavior(id: str, canonical: str = "Use uv", **fields: Any) -> Behavior:
@@ -97,7 +120,11 @@ BEHAVIORS = st.builds(
     priority=st.integers(0, 1),
     confidence=st.sampled_from([0.2, 0.9]),
     usage=st.builds(
-        RuleUsage, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.sampled_from([None, 1.0, 2.0])
+        RuleUsage,
+        st.integers(0, 3),
+        st.integers(0, 3),
+        st.integers(0, 3),
+        st.sampled_from([None, 1.0, 2.0]),
     ),
     variants=st.lists(NAMES).map(tuple),
     provenance=st.builds(Provenance, wrong=NAMES, note=NAMES, session=NAMES),
@@ -117,15 +144,23 @@ BEHAVIORS = st.builds(
         ({"kind": BehaviorKind.CONSTRAINT, "scope": "user"}, {"scope": "project", "priority": 9}),
     ],
 )
-def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, Any], other: dict[str, Any]) -> None:
+def test_survivor_goes_by_priority_confidence_age_and_id(
+    mine: dict[str, Any], other: dict[str, Any]
+) -> None:
     a, b = replace(behavior("a"), **mine), replace(behavior("b"), **other)
     assert survivor(a, b) == survivor(b, a) == (a, b)
 
 
 def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
-    kept = behavior("a", "Use uv", tags=("python",), usage=RuleUsage(1, 2, 3, 10.0), when={"language": "python"})
+    kept = behavior(
+        "a", "Use uv", tags=("python",), usage=RuleUsage(1, 2, 3, 10.0), when={"language": "python"}
+    )
     other = behavior(
-        "b", "Prefer uv", tags=("pip",), usage=RuleUsage(1, 0, 0, 20.0), when={"language": "toml", "task": "git"}
+        "b",
+        "Prefer uv",
+        tags=("pip",),
+        usage=RuleUsage(1, 0, 0, 20.0),
+        when={"language": "toml", "task": "git"},
     )
     merged = merge(kept, other, 30.0)
     assert merged.kept.canonical == "Use uv"
@@ -134,7 +169,9 @@ def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
     assert merged.kept.usage == RuleUsage(2, 2, 3, 20.0)
     assert merged.kept.when == When(language=["python", "toml"])
     assert merged.kept.supersedes == ("b",)
-    assert merged.superseded == replace(other, status=Status.SUPERSEDED, superseded_by="a", updated_at=30.0)
+    assert merged.superseded == replace(
+        other, status=Status.SUPERSEDED, superseded_by="a", updated_at=30.0
+    )
     assert merged.changes == (
         "tags added: pip",
         "condition widened: language python or toml",
@@ -152,8 +189,12 @@ def test_merge_loses_no_text_no_constraint_and_no_situation(
     kept, other = survivor(a, replace(b, id="b"))
     merged = merge(kept, other, 9.0)
     texts = {merged.kept.canonical, merged.kept.summary, *merged.kept.variants}
-    assert {a.canonical, b.canonical, a.summary, b.summary, *a.variants, *b.variants} - {""} <= texts
-    assert (merged.kept.kind is BehaviorKind.CONSTRAINT) == (BehaviorKind.CONSTRAINT in (a.kind, b.kind))
+    assert {a.canonical, b.canonical, a.summary, b.summary, *a.variants, *b.variants} - {
+        ""
+    } <= texts
+    assert (merged.kept.kind is BehaviorKind.CONSTRAINT) == (
+        BehaviorKind.CONSTRAINT in (a.kind, b.kind)
+    )
     assert {*a.tags, *b.tags} == set(merged.kept.tags)
     for one in (a, b):
         assert one.provenance.wrong in merged.kept.provenance.wrong

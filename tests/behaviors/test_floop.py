@@ -23,9 +23,17 @@ NODE: dict[str, Any] = {
             "summary": "No hand-edited lock files",
             "tags": ["packaging", "lock files"],
             "expanded": "Instead of editing it, run the tool.",
-            "structured": {"avoid": "Edited uv.lock", "prefer": "Never edit a lock file by hand.", "tool": "uv"},
+            "structured": {
+                "avoid": "Edited uv.lock",
+                "prefer": "Never edit a lock file by hand.",
+                "tool": "uv",
+            },
         },
-        "provenance": {"source_type": "learned", "correction_id": "c-1", "created_at": "2026-01-30T08:00:00.5-08:00"},
+        "provenance": {
+            "source_type": "learned",
+            "correction_id": "c-1",
+            "created_at": "2026-01-30T08:00:00.5-08:00",
+        },
         "requires": None,
     },
     "metadata": {
@@ -59,7 +67,10 @@ def node(id: str, **changes: Any) -> dict[str, Any]:
 
 
 def lines(*records: Any) -> list[str]:
-    return [record if isinstance(record, str) else json.dumps(record, ensure_ascii=False) for record in records]
+    return [
+        record if isinstance(record, str) else json.dumps(record, ensure_ascii=False)
+        for record in records
+    ]
 
 
 def only(found: Floop) -> Behavior:
@@ -77,9 +88,14 @@ def test_node_becomes_a_behavior_with_everything_it_had() -> None:
         "constraint",
         "project",
     )
-    assert (behavior.canonical, behavior.summary) == ("Never edit a lock file by hand.", "No hand-edited lock files")
+    assert (behavior.canonical, behavior.summary) == (
+        "Never edit a lock file by hand.",
+        "No hand-edited lock files",
+    )
     assert behavior.tags == ("packaging", "lock-files")
-    assert behavior.when == When(file="*.lock", language=["python", "rust"], task=["release", "deployment"])
+    assert behavior.when == When(
+        file="*.lock", language=["python", "rust"], task=["release", "deployment"]
+    )
     assert (behavior.priority, behavior.confidence, behavior.status) == (3, 0.8, "active")
     assert behavior.provenance.source == "floop"
     assert behavior.provenance.wrong == "Edited uv.lock"
@@ -104,7 +120,9 @@ def test_scope_is_mapped(scope: str, expected: str) -> None:
 
 
 def test_node_without_a_scope_belongs_where_the_folder_does() -> None:
-    assert only(read_floop(lines(node("a", metadata__scope=None)), scope="project")).scope == "project"
+    assert (
+        only(read_floop(lines(node("a", metadata__scope=None)), scope="project")).scope == "project"
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,8 +145,20 @@ def test_two_ids_may_share_one_text() -> None:
 
 def test_edges_are_mapped() -> None:
     given = [
-        {"source": "a", "target": "b", "kind": "requires", "weight": 0.5, "created_at": "1970-01-01T00:00:01Z"},
-        {"source": "a", "target": "b", "kind": "similar_to", "weight": 0, "last_activated": "1970-01-01T00:00:02Z"},
+        {
+            "source": "a",
+            "target": "b",
+            "kind": "requires",
+            "weight": 0.5,
+            "created_at": "1970-01-01T00:00:01Z",
+        },
+        {
+            "source": "a",
+            "target": "b",
+            "kind": "similar_to",
+            "weight": 0,
+            "last_activated": "1970-01-01T00:00:02Z",
+        },
         {"source": "b", "target": "a", "kind": "conflicts"},
         {"source": "a", "target": "b", "kind": "overrides", "weight": 3},
     ]
@@ -144,7 +174,9 @@ def test_edges_are_mapped() -> None:
 
 @pytest.mark.parametrize("kind", ["deprecated-to", "merged-into"])
 def test_behavior_that_was_replaced_knows_by_which(kind: str) -> None:
-    found = read_floop(lines(node("a"), node("b")), lines({"source": "a", "target": "b", "kind": kind}))
+    found = read_floop(
+        lines(node("a"), node("b")), lines({"source": "a", "target": "b", "kind": kind})
+    )
     old, new = found.behaviors.values()
     assert (old.status, old.superseded_by, new.supersedes) == ("superseded", "b", ("a",))
 
@@ -154,9 +186,15 @@ def test_behavior_that_was_replaced_knows_by_which(kind: str) -> None:
     [
         ({"source": "a", "target": "gone", "kind": "requires"}, "there is no behavior gone"),
         ({"source": "a", "target": "a", "kind": "requires"}, "it leads to itself"),
-        ({"source": "a", "target": "b", "kind": "loves"}, "an edge of the kind 'loves', which brim does not know"),
+        (
+            {"source": "a", "target": "b", "kind": "loves"},
+            "an edge of the kind 'loves', which brim does not know",
+        ),
         ("[1]", "not read: a line is an object with keys, not '[1]'"),
-        ("{", "not read: not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))"),
+        (
+            "{",
+            "not read: not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))",
+        ),
     ],
 )
 def test_edge_that_does_not_fit_is_listed_with_its_whole_line(edge: Any, why: str) -> None:
@@ -171,9 +209,15 @@ def test_edge_that_does_not_fit_is_listed_with_its_whole_line(edge: Any, why: st
             node("a", kind="context-snapshot"),
             "not brought over: a node of the kind 'context-snapshot', which isn't a rule",
         ),
-        (node("a", content__content={"expanded": "x"}), "not brought over: it has no canonical text"),
+        (
+            node("a", content__content={"expanded": "x"}),
+            "not brought over: it has no canonical text",
+        ),
         ({"id": "a"}, "not brought over: it has no canonical text"),
-        ({"id": "a", "kind": ["x"]}, "not brought over: a node of the kind \"['x']\", which isn't a rule"),
+        (
+            {"id": "a", "kind": ["x"]},
+            "not brought over: a node of the kind \"['x']\", which isn't a rule",
+        ),
         ("nonsense", "not read: not JSON (Expecting value: line 1 column 1 (char 0))"),
     ],
 )
@@ -208,7 +252,8 @@ def test_condition_is_translated_or_listed(given: dict[str, Any], expected: dict
     found = read_floop(lines(node("a", content__when=given)))
     when = only(found).when
     assert {key: set(values) for key, values in when.conditions} == {
-        key: {values} if isinstance(values, str) else set(values) for key, values in expected.items()
+        key: {values} if isinstance(values, str) else set(values)
+        for key, values in expected.items()
     }
     dropped = [key for key in given if len(expected) < len(given)]
     assert bool(found.unmapped) is bool(dropped)
@@ -217,7 +262,10 @@ def test_condition_is_translated_or_listed(given: dict[str, Any], expected: dict
 
 
 def test_rules_of_another_project_are_listed_and_not_told_everywhere() -> None:
-    nodes = lines(node("a", metadata__scope="project:acme/shop"), node("b", metadata__scope="project:acme/other"))
+    nodes = lines(
+        node("a", metadata__scope="project:acme/shop"),
+        node("b", metadata__scope="project:acme/other"),
+    )
     found = read_floop(nodes, projects=["acme/shop"])
     assert [(each.id, each.scope) for each in found.behaviors.values()] == [("a", "project")]
     assert "belongs to the project acme/other" in found.unmapped[0].why

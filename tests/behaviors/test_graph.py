@@ -1,4 +1,5 @@
-"""What can be wrong with a graph is found, once, with what to do; a graph that is right has no problems."""
+"""What can be wrong with a graph is found, once, with what to do; a graph that is right has no
+problems."""
 
 from __future__ import annotations
 
@@ -39,7 +40,11 @@ def test_edge_that_leads_nowhere_is_found() -> None:
 
 
 def test_edge_that_is_there_twice_is_found() -> None:
-    edges = [Edge("a", "b", "requires"), Edge("a", "b", "requires", 0.5), Edge("a", "b", "overrides")]
+    edges = [
+        Edge("a", "b", "requires"),
+        Edge("a", "b", "requires", 0.5),
+        Edge("a", "b", "overrides"),
+    ]
     assert rules(ABC, edges) == [("duplicate", "a b")]
 
 
@@ -98,18 +103,25 @@ def test_dead_one_that_has_an_heir_says_so() -> None:
         ([behavior("a", superseded_by="b"), behavior("b")], [("supersedes-one-sided", "a b")]),
         ([behavior("a", superseded_by="a", supersedes=["a"])], [("superseded-by-cycle", "a")]),
         (
-            [behavior("a", superseded_by="b", supersedes=["b"]), behavior("b", superseded_by="a", supersedes=["a"])],
+            [
+                behavior("a", superseded_by="b", supersedes=["b"]),
+                behavior("b", superseded_by="a", supersedes=["a"]),
+            ],
             [("superseded-by-cycle", "a b")],
         ),
     ],
 )
-def test_succession_that_does_not_hold_is_found(behaviors: list[Behavior], expected: list[tuple[str, str]]) -> None:
+def test_succession_that_does_not_hold_is_found(
+    behaviors: list[Behavior], expected: list[tuple[str, str]]
+) -> None:
     assert rules(behaviors, []) == expected
 
 
 def test_circle_of_ten_thousand_edges_is_found_without_recursion() -> None:
     names = [f"n{number:06}" for number in range(10_000)]
-    after = {name: [following] for name, following in zip(names, [*names[1:], names[0]], strict=True)}
+    after = {
+        name: [following] for name, following in zip(names, [*names[1:], names[0]], strict=True)
+    }
     assert cycles(after) == [tuple(names)]
     after[names[-1]] = []
     assert cycles(after) == []
@@ -131,21 +143,28 @@ def test_edge_that_would_close_a_circle_is_named_with_the_way_back() -> None:
 
 
 pairs = st.lists(
-    st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")).filter(lambda pair: pair[0] != pair[1]),
+    st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")).filter(
+        lambda pair: pair[0] != pair[1]
+    ),
     max_size=12,
     unique=True,
 )
 
 
 @given(pairs)
-def test_cutting_the_last_edge_of_every_circle_leaves_none(given_pairs: list[tuple[str, str]]) -> None:
+def test_cutting_the_last_edge_of_every_circle_leaves_none(
+    given_pairs: list[tuple[str, str]],
+) -> None:
     after: dict[str, list[str]] = {}
     for source, target in sorted(given_pairs):
         after.setdefault(source, []).append(target)
     found = cycles(after)
     for circle in found:
         assert circle[0] == min(circle)
-        assert all(target in after[source] for source, target in zip(circle, (*circle[1:], circle[0]), strict=True))
+        assert all(
+            target in after[source]
+            for source, target in zip(circle, (*circle[1:], circle[0]), strict=True)
+        )
     for circle in found:
         after[circle[-1]] = [each for each in after[circle[-1]] if each != circle[0]]
     assert cycles(after) == []
@@ -153,7 +172,9 @@ def test_cutting_the_last_edge_of_every_circle_leaves_none(given_pairs: list[tup
 
 
 @given(pairs)
-def test_edges_added_only_where_no_circle_closes_never_make_one(given_pairs: list[tuple[str, str]]) -> None:
+def test_edges_added_only_where_no_circle_closes_never_make_one(
+    given_pairs: list[tuple[str, str]],
+) -> None:
     edges: list[Edge] = []
     for source, target in given_pairs:
         edge = Edge(source, target, "requires")

@@ -22,7 +22,10 @@ from tests.texts import ANY_TEXT
         ("When you run cargo, pass --locked", {"command": "cargo"}),
         ("On main, only fast-forward merges", {"branch": "main"}),
         ("Run `make fmt` after every change", {"task": "editing", "command": "make fmt"}),
-        ("Run `just fmt` after making Rust changes", {"command": "just fmt", "language": "rust", "task": "editing"}),
+        (
+            "Run `just fmt` after making Rust changes",
+            {"command": "just fmt", "language": "rust", "task": "editing"},
+        ),
         ("Test the crate that was changed", {"task": "editing"}),
         ("Type hints on all code", {"task": "editing"}),
         ("Mention every file you touched", {"task": "editing"}),
@@ -60,7 +63,9 @@ def test_heading_says_what_a_rule_is_for() -> None:
 
 
 def test_rule_that_names_many_languages_is_for_none_of_them() -> None:
-    assert "language" not in dict(infer("Python, Rust, Java and Ruby clients have one interface").conditions)
+    assert "language" not in dict(
+        infer("Python, Rust, Java and Ruby clients have one interface").conditions
+    )
 
 
 @given(ANY_TEXT, ANY_TEXT)
@@ -100,7 +105,9 @@ def test_rules_for_the_end_of_a_change_are_for_every_change(text: str) -> None:
 
 
 def test_rules_under_a_heading_about_changes_are_for_every_change() -> None:
-    assert infer("**Build**: `acme build`", heading="Verifying changes").conditions == (("task", ("editing",)),)
+    assert infer("**Build**: `acme build`", heading="Verifying changes").conditions == (
+        ("task", ("editing",)),
+    )
 
 
 def test_qualities_are_no_moments_unless_the_rule_says_when() -> None:
@@ -110,7 +117,12 @@ def test_qualities_are_no_moments_unless_the_rule_says_when() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Complete sentences in answers.", "The build works on Linux alone.", "Finished parcels have a seal."]
+    "text",
+    [
+        "Complete sentences in answers.",
+        "The build works on Linux alone.",
+        "Finished parcels have a seal.",
+    ],
 )
 def test_what_is_complete_is_not_always_a_change(text: str) -> None:
     assert "editing" not in dict(infer(text).conditions).get("task", ())

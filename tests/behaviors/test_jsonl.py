@@ -1,4 +1,5 @@
-"""What is written is read again, to the last digit; what cannot be read is listed, and stops nothing."""
+"""What is written is read again, to the last digit; what cannot be read is listed, and stops
+nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ from brim.errors import InputError
 from tests.behaviors.making import behaviors, graphs
 
 A = Behavior("a", "use-uv", "directive", "Use uv.")
-B = Behavior("b", "no-force", "constraint", "Never force-push.", when=When(branch="main", language=["python", "go"]))
+B = Behavior(
+    "b",
+    "no-force",
+    "constraint",
+    "Never force-push.",
+    when=When(branch="main", language=["python", "go"]),
+)
 HEADER = '{"format":"brim-behaviors","version":1}\n'
 
 
@@ -29,14 +36,18 @@ def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], l
 
 
 @given(graphs)
-def test_without_usage_everything_but_counters_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
+def test_without_usage_everything_but_counters_is_read_again(
+    graph: tuple[list[Behavior], list[Edge]],
+) -> None:
     loaded = load(dump(*graph))
     assert {replace(each, usage=RuleUsage()) for each in graph[0]} == set(loaded.behaviors)
     assert {replace(each, last_activated=None) for each in graph[1]} == set(loaded.edges)
 
 
 @given(graphs)
-def test_text_does_not_depend_on_the_order_and_is_valid_utf8_lines(graph: tuple[list[Behavior], list[Edge]]) -> None:
+def test_text_does_not_depend_on_the_order_and_is_valid_utf8_lines(
+    graph: tuple[list[Behavior], list[Edge]],
+) -> None:
     text = dump(*graph)
     mixed = [list(part) for part in graph]
     for part in mixed:
@@ -51,7 +62,10 @@ def test_one_behavior_is_decoded_to_an_equal_one(behavior: Behavior) -> None:
 
 
 def test_file_reads_well() -> None:
-    text = dump([B, replace(A, created_at=1700000000.25, usage=RuleUsage(3))], [Edge("b", "a", "requires", 0.5)])
+    text = dump(
+        [B, replace(A, created_at=1700000000.25, usage=RuleUsage(3))],
+        [Edge("b", "a", "requires", 0.5)],
+    )
     assert text == HEADER + (
         '{"id":"a","name":"use-uv","kind":"directive","canonical":"Use uv.","created_at":"2023-11-14T22:13:20.25Z"}\n'
         '{"id":"b","name":"no-force","kind":"constraint","canonical":"Never force-push.",'
@@ -84,15 +98,39 @@ def test_key_that_is_not_known_is_kept() -> None:
         ('{"id":"x","name":"n n","kind":"directive","canonical":"c"}', "a name has"),
         ('{"id":"x","name":"n","kind":"directive","canonical":" "}', "is empty"),
         ('{"id":7,"name":"n","kind":"directive","canonical":"c"}', "id must be a text"),
-        ('{"id":"x","name":"n","kind":"directive","canonical":"c","tags":"t"}', "tags must be a list of texts"),
-        ('{"id":"x","name":"n","kind":"directive","canonical":"c","priority":1.5}', "priority must be a whole number"),
-        ('{"id":"x","name":"n","kind":"directive","canonical":"c","confidence":"1"}', "confidence must be a number"),
-        ('{"id":"x","name":"n","kind":"directive","canonical":"c","confidence":7}', "a confidence is from 0 to 1"),
-        ('{"id":"x","name":"n","kind":"directive","canonical":"c","created_at":"soon"}', "created_at must be a time"),
-        ('{"id":"x","name":"n","kind":"directive","canonical":"c","created_at":1e999}', "created_at must be a time"),
+        (
+            '{"id":"x","name":"n","kind":"directive","canonical":"c","tags":"t"}',
+            "tags must be a list of texts",
+        ),
+        (
+            '{"id":"x","name":"n","kind":"directive","canonical":"c","priority":1.5}',
+            "priority must be a whole number",
+        ),
+        (
+            '{"id":"x","name":"n","kind":"directive","canonical":"c","confidence":"1"}',
+            "confidence must be a number",
+        ),
+        (
+            '{"id":"x","name":"n","kind":"directive","canonical":"c","confidence":7}',
+            "a confidence is from 0 to 1",
+        ),
+        (
+            '{"id":"x","name":"n","kind":"directive","canonical":"c","created_at":"soon"}',
+            "created_at must be a time",
+        ),
+        (
+            '{"id":"x","name":"n","kind":"directive","canonical":"c","created_at":1e999}',
+            "created_at must be a time",
+        ),
         ('{"id":"x","name":"n","kind":"directive","canonical":"c","odd":1e999}', "too large"),
-        ('{"id":"x","name":"n","kind":"directive","canonical":"c","when":[1]}', "when must be an object"),
-        ('{"id":"x","name":"n","kind":"directive","canonical":"c","when":{"k":1}}', "the condition 'k'"),
+        (
+            '{"id":"x","name":"n","kind":"directive","canonical":"c","when":[1]}',
+            "when must be an object",
+        ),
+        (
+            '{"id":"x","name":"n","kind":"directive","canonical":"c","when":{"k":1}}',
+            "the condition 'k'",
+        ),
         ('{"source":"a","target":"b"}', "an edge needs a 'kind'"),
         ('{"source":"a","target":"b","kind":"loves"}', "unknown edge kind"),
         ('{"source":"a","target":"b","kind":"requires","weight":7}', "the weight of an edge"),
@@ -164,7 +202,9 @@ def test_any_offset_and_any_number_of_digits_is_read(text: str, seconds: float) 
     assert seconds_of(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "1970-01-01T00:00:01.", "1970-01-01T00:00:01.x", "1970-13-01", "٣"])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "1970-01-01T00:00:01.", "1970-01-01T00:00:01.x", "1970-13-01", "٣"]
+)
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         seconds_of(text)

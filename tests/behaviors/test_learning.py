@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.behavior import LARGEST_TEXT, Behavior, BehaviorKind, Status, checked_name, checked_tags
+from brim.behaviors.behavior import (
+    LARGEST_TEXT,
+    Behavior,
+    BehaviorKind,
+    Status,
+    checked_name,
+    checked_tags,
+)
 from brim.behaviors.learning import (
     AGENT_CONFIDENCE,
     LONGEST_INFERRED_NAME,
@@ -25,31 +32,56 @@ from tests.texts import ANY_TEXT
 
 UV = learn("Use uv, not pip", now=1.0).behavior
 RULES = st.sampled_from(
-    ["Use uv, not pip", "Prefer uv over pip", "use UV, not  pip", "Never push to main", "Don't use tabs"]
+    [
+        "Use uv, not pip",
+        "Prefer uv over pip",
+        "use UV, not  pip",
+        "Never push to main",
+        "Don't use tabs",
+    ]
 )
 
 
-@pytest.mark.parametrize("fields", [{"right": None}, {"right": 3}, {"right": "Use uv.", "wrong": None}])
+@pytest.mark.parametrize(
+    "fields", [{"right": None}, {"right": 3}, {"right": "Use uv.", "wrong": None}]
+)
 def test_what_is_no_text_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises(InputError, match="are texts, not"):
         learn(**fields, now=0.0)  # type: ignore[arg-type]
 
 
 def test_new_rule_becomes_a_behavior_with_what_can_be_inferred() -> None:
-    learned = learn("Never use pip", wrong="pip install x", file="src/a.py", task="testing", session="s1", now=7.0)
+    learned = learn(
+        "Never use pip",
+        wrong="pip install x",
+        file="src/a.py",
+        task="testing",
+        session="s1",
+        now=7.0,
+    )
     behavior = learned.behavior
     assert (learned.merged_with, learned.changes) == (None, ("new",))
     assert (behavior.kind, behavior.name) == (BehaviorKind.CONSTRAINT, "never-use-pip")
     assert behavior.when == When(language="python", task="testing")
     assert "python" in behavior.tags
-    assert (behavior.provenance.wrong, behavior.provenance.session, behavior.created_at) == ("pip install x", "s1", 7.0)
+    assert (behavior.provenance.wrong, behavior.provenance.session, behavior.created_at) == (
+        "pip install x",
+        "s1",
+        7.0,
+    )
     assert (behavior.status, behavior.scope, behavior.summary) == (Status.ACTIVE, "user", "")
 
 
 def test_what_is_given_is_not_inferred() -> None:
-    learned = learn("Never use pip", kind="preference", name="x", tags=["t"], when={"branch": "main"}, now=1.0)
+    learned = learn(
+        "Never use pip", kind="preference", name="x", tags=["t"], when={"branch": "main"}, now=1.0
+    )
     assert learned.behavior.kind is BehaviorKind.PREFERENCE
-    assert (learned.behavior.name, learned.behavior.tags, learned.behavior.when) == ("x", ("t",), When(branch="main"))
+    assert (learned.behavior.name, learned.behavior.tags, learned.behavior.when) == (
+        "x",
+        ("t",),
+        When(branch="main"),
+    )
 
 
 def test_same_text_again_confirms_and_makes_no_second_entry() -> None:
@@ -86,7 +118,9 @@ def test_forgotten_rule_comes_back_when_a_person_teaches_it_again() -> None:
 
 
 def test_merged_wording_confirms_what_took_its_place() -> None:
-    new = replace(learn("Install everything with uv", now=1.0).behavior, variants=("Use uv, not pip",))
+    new = replace(
+        learn("Install everything with uv", now=1.0).behavior, variants=("Use uv, not pip",)
+    )
     old = replace(UV, status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=2.0, existing=[old, new])
     assert learned.merged_with == new
@@ -108,7 +142,11 @@ def test_superseded_ring_does_not_hang() -> None:
 
 def test_agent_teaches_a_pending_note_of_the_project_that_is_at_most_a_directive() -> None:
     note = learn("Never use pip", source="agent", scope="user", kind="constraint", now=1.0).behavior
-    assert (note.status, note.kind, note.scope) == (Status.PENDING, BehaviorKind.DIRECTIVE, "project")
+    assert (note.status, note.kind, note.scope) == (
+        Status.PENDING,
+        BehaviorKind.DIRECTIVE,
+        "project",
+    )
     assert note.confidence == AGENT_CONFIDENCE
     assert note.provenance.source == "agent"
 
@@ -118,7 +156,9 @@ def test_agent_teaches_a_pending_note_of_the_project_that_is_at_most_a_directive
 def test_agent_never_changes_what_a_person_taught(scope: str, text: str) -> None:
     human = replace(UV, scope=scope)
     learned = learn(text, source="agent", tags=["x"], kind="preference", now=2.0, existing=[human])
-    assert learned.behavior == human or (learned.behavior.id != human.id and learned.behavior.status is Status.PENDING)
+    assert learned.behavior == human or (
+        learned.behavior.id != human.id and learned.behavior.status is Status.PENDING
+    )
     assert learned.merged_with in (None, human)
 
 
@@ -130,7 +170,9 @@ def test_person_who_says_the_same_as_a_note_confirms_it() -> None:
 
 def test_secrets_are_masked_nuls_removed_and_surrogates_replaced() -> None:
     secret = "ghp_" + "a1B2" * 9
-    learned = learn(f"Use \0the token {secret} \ud800", wrong=f"export GITHUB_TOKEN={secret}", now=1.0).behavior
+    learned = learn(
+        f"Use \0the token {secret} \ud800", wrong=f"export GITHUB_TOKEN={secret}", now=1.0
+    ).behavior
     assert secret not in repr(learned)
     assert "\0" not in learned.canonical
     assert learned.canonical.endswith("\ufffd")
@@ -149,7 +191,9 @@ def test_secrets_are_masked_nuls_removed_and_surrogates_replaced() -> None:
         ("x", {"name": "a b"}, "a name has"),
     ],
 )
-def test_bad_input_is_an_error_that_says_so(text: str, fields: dict[str, object], message: str) -> None:
+def test_bad_input_is_an_error_that_says_so(
+    text: str, fields: dict[str, object], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         learn(text, now=1.0, **fields)  # type: ignore[arg-type]
 
@@ -168,7 +212,9 @@ def test_any_text_can_be_learned_twice_and_is_one_entry(text: str, wrong: str) -
 
 @settings(deadline=None)
 @given(st.lists(RULES, max_size=8), st.randoms(use_true_random=False))
-def test_every_text_that_was_taught_is_found_again_whatever_the_order(texts: list[str], chance: object) -> None:
+def test_every_text_that_was_taught_is_found_again_whatever_the_order(
+    texts: list[str], chance: object
+) -> None:
     known: dict[str, Behavior] = {}
     for now, text in enumerate(texts):
         existing = list(known.values())
@@ -176,7 +222,11 @@ def test_every_text_that_was_taught_is_found_again_whatever_the_order(texts: lis
         learned = learn(text, now=float(now), existing=existing)
         assert learned == learn(text, now=float(now), existing=existing[::-1])
         known[learned.behavior.id] = learned.behavior
-    said = {" ".join(each.lower().split()) for one in known.values() for each in (one.canonical, *one.variants)}
+    said = {
+        " ".join(each.lower().split())
+        for one in known.values()
+        for each in (one.canonical, *one.variants)
+    }
     assert said == {" ".join(text.lower().split()) for text in texts}
 
 
@@ -191,7 +241,9 @@ def test_the_first_text_of_an_edited_behavior_can_be_learned_again() -> None:
 
 def test_a_name_that_was_found_out_is_nobody_elses() -> None:
     first = learn("Never restart the importer while it runs.", now=1.0).behavior
-    other = learn("Never restart the importer while it runs: wait for lock 7.", now=1.0, name=None).behavior
+    other = learn(
+        "Never restart the importer while it runs: wait for lock 7.", now=1.0, name=None
+    ).behavior
     second = learn(other.canonical, now=1.0, existing=[replace(first, name=other.name)]).behavior
     assert second.name == f"{other.name}-2"
     named = learn(other.canonical, now=1.0, name=first.name, existing=[first]).behavior
@@ -287,7 +339,12 @@ def test_whatever_is_inferred_is_valid(text: str) -> None:
 def test_correction_in_one_file_is_meant_for_its_language() -> None:
     when = infer_when("src/app.py", "testing")
     assert when == When(language="python", task="testing")
-    assert when.match({"language": ("python",), "file": ("other/b.py",), "task": ("testing",)}).contradicted == ()
+    assert (
+        when.match(
+            {"language": ("python",), "file": ("other/b.py",), "task": ("testing",)}
+        ).contradicted
+        == ()
+    )
     assert infer_when() == infer_when("notes.unknown", " ") == When()
 
 

@@ -1,4 +1,5 @@
-"""One rule for each bullet, whole, with what it stands under; and nothing from code, tables, comments or trees."""
+"""One rule for each bullet, whole, with what it stands under; and nothing from code, tables,
+comments or trees."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ def texts(text: str) -> list[str]:
 
 
 def test_each_bullet_is_a_rule_with_its_line_heading_and_file() -> None:
-    rules = read_rules("# Project\n\n## Style\n\n- Use uv.\n* Use ruff.\n+ Use mypy.\n", "AGENTS.md").rules
+    rules = read_rules(
+        "# Project\n\n## Style\n\n- Use uv.\n* Use ruff.\n+ Use mypy.\n", "AGENTS.md"
+    ).rules
     assert [(rule.text, rule.line, rule.heading, rule.file) for rule in rules] == [
         ("Use uv.", 5, "Style", "AGENTS.md"),
         ("Use ruff.", 6, "Style", "AGENTS.md"),
@@ -23,9 +26,7 @@ def test_each_bullet_is_a_rule_with_its_line_heading_and_file() -> None:
 
 
 def test_what_hangs_on_a_bullet_belongs_to_it() -> None:
-    text = (
-        "- Run the tests\n  before you push,\nand after.\n  - with uv\n    - always\n\n  Except on Fridays.\n- Next\n"
-    )
+    text = "- Run the tests\n  before you push,\nand after.\n  - with uv\n    - always\n\n  Except on Fridays.\n- Next\n"
     assert texts(text) == [
         "Run the tests\nbefore you push,\nand after.\n- with uv\n  - always\n\nExcept on Fridays.",
         "Next",
@@ -37,11 +38,16 @@ def test_paragraph_after_a_list_does_not_belong_to_it() -> None:
 
 
 def test_introduction_that_ends_in_a_colon_is_part_of_each_rule() -> None:
-    assert texts("Never:\n\n- force-push\n- skip\n\nSome prose.\n- Go\n") == ["Never: force-push", "Never: skip", "Go"]
+    assert texts("Never:\n\n- force-push\n- skip\n\nSome prose.\n- Go\n") == [
+        "Never: force-push",
+        "Never: skip",
+        "Go",
+    ]
 
 
 @pytest.mark.parametrize(
-    "heading", ["Don't", "DON'Ts", "Before a release", "Anti-patterns", "Was nie geht", "禁止しない"]
+    "heading",
+    ["Don't", "DON'Ts", "Before a release", "Anti-patterns", "Was nie geht", "禁止しない"],
 )
 def test_heading_that_turns_or_narrows_the_sense_is_part_of_each_rule(heading: str) -> None:
     assert texts(f"## {heading}\n- Use any\n") == [f"{heading}: Use any"]
@@ -59,7 +65,9 @@ def test_numbered_list_is_one_rule_each() -> None:
         ("## 手順\n", "手順:"),
     ],
 )
-def test_numbered_list_under_something_that_speaks_of_steps_is_one_procedure(above: str, first: str) -> None:
+def test_numbered_list_under_something_that_speaks_of_steps_is_one_procedure(
+    above: str, first: str
+) -> None:
     (rule,) = read_rules(above + "1. Tag it.\n   - signed\n2. Push it.\n").rules
     assert rule.text == f"{first}\n1. Tag it.\n- signed\n2. Push it."
     assert rule.steps
@@ -67,7 +75,10 @@ def test_numbered_list_under_something_that_speaks_of_steps_is_one_procedure(abo
 
 def test_bullets_after_a_numbered_list_are_rules_of_their_own() -> None:
     rules = read_rules("Steps:\n1. One\n2. Two\n- Three\n").rules
-    assert [(rule.text, rule.steps) for rule in rules] == [("Steps:\n1. One\n2. Two", True), ("Steps: Three", False)]
+    assert [(rule.text, rule.steps) for rule in rules] == [
+        ("Steps:\n1. One\n2. Two", True),
+        ("Steps: Three", False),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +131,8 @@ def test_bullet_that_only_points_somewhere_is_skipped_and_listed(bullet: str, wh
 
 
 @pytest.mark.parametrize(
-    "bullet", ["See [docs](a.md) first", "[A](b) and [C](d)", "Use `src/` only", "Use/avoid it", "uv"]
+    "bullet",
+    ["See [docs](a.md) first", "[A](b) and [C](d)", "Use `src/` only", "Use/avoid it", "uv"],
 )
 def test_bullet_that_says_something_is_a_rule(bullet: str) -> None:
     assert texts(f"- {bullet}\n") == [bullet]
@@ -131,7 +143,9 @@ def test_box_of_a_task_is_no_part_of_the_rule() -> None:
 
 
 def test_heading_may_be_underlined() -> None:
-    assert [rule.heading for rule in read_rules("Style\n=====\n- A\n\nTests\n---\n- B\n").rules] == ["Style", "Tests"]
+    assert [
+        rule.heading for rule in read_rules("Style\n=====\n- A\n\nTests\n---\n- B\n").rules
+    ] == ["Style", "Tests"]
 
 
 def test_file_without_a_list_has_a_rule_in_each_paragraph() -> None:
@@ -155,10 +169,16 @@ def test_nothing_raises_and_every_rule_says_something_at_a_line_that_is_there(te
 
 
 @given(
-    st.lists(st.text("abc é,", min_size=1, max_size=12).filter(lambda text: text.strip(" ,")), min_size=1, max_size=6)
+    st.lists(
+        st.text("abc é,", min_size=1, max_size=12).filter(lambda text: text.strip(" ,")),
+        min_size=1,
+        max_size=6,
+    )
 )
 def test_every_bullet_comes_out_once_and_in_order(bullets: list[str]) -> None:
-    assert texts("".join(f"- {bullet}\n" for bullet in bullets)) == [bullet.strip() for bullet in bullets]
+    assert texts("".join(f"- {bullet}\n" for bullet in bullets)) == [
+        bullet.strip() for bullet in bullets
+    ]
 
 
 PROSE = """\
@@ -190,11 +210,21 @@ def test_prose_that_says_what_to_do_is_a_rule_and_the_rest_is_listed() -> None:
         ("One bullet.", 13),
         ("Don't log addresses.", 15),
     ]
-    assert [(each.line, each.why) for each in found.skipped] == [(3, "says nothing to do"), (8, "says nothing to do")]
+    assert [(each.line, each.why) for each in found.skipped] == [
+        (3, "says nothing to do"),
+        (8, "says nothing to do"),
+    ]
 
 
 @pytest.mark.parametrize(
-    "text", ["Nutze immer UTC.", "Utilisez pnpm.", "Usa pnpm siempre.", "Nunca faça push.", "Please run the tests."]
+    "text",
+    [
+        "Nutze immer UTC.",
+        "Utilisez pnpm.",
+        "Usa pnpm siempre.",
+        "Nunca faça push.",
+        "Please run the tests.",
+    ],
 )
 def test_prose_is_understood_in_other_languages(text: str) -> None:
     assert texts(f"{text}\n\n- One.\n") == [text, "One."]
@@ -208,14 +238,22 @@ def test_comment_in_backticks_stays() -> None:
 
 
 def test_code_belongs_to_the_sentence_that_leads_to_it_and_is_listed_otherwise() -> None:
-    found = read_rules("Before you push, run:\n\n```sh\nmake\n```\n\n```sh\nls\n```\n\n| a |\n|---|\n| b |\n\n- One\n")
+    found = read_rules(
+        "Before you push, run:\n\n```sh\nmake\n```\n\n```sh\nls\n```\n\n| a |\n|---|\n| b |\n\n- One\n"
+    )
     assert [rule.text for rule in found.rules] == ["Before you push, run:\n```sh\nmake\n```", "One"]
-    assert [(each.line, each.why) for each in found.skipped] == [(7, "a code block"), (11, "a table")]
+    assert [(each.line, each.why) for each in found.skipped] == [
+        (7, "a code block"),
+        (11, "a table"),
+    ]
 
 
 def test_front_matter_without_an_end_is_listed() -> None:
     found = read_rules("---\nglobs: *.py\n\n- Use it.\n")
-    assert (found.skipped[0].line, found.skipped[0].why) == (1, "front matter that doesn't end with ---")
+    assert (found.skipped[0].line, found.skipped[0].why) == (
+        1,
+        "front matter that doesn't end with ---",
+    )
 
 
 def test_pasted_log_is_not_a_rule() -> None:
@@ -223,13 +261,17 @@ def test_pasted_log_is_not_a_rule() -> None:
     assert (found.rules, len(found.skipped)) == ((), 1)
 
 
-@pytest.mark.parametrize("text", ["`" * 50_000 + "\n<!--" * 500, "> " * 2_000 + "a", "@a.md " * 5_000, "~" * 9_999])
+@pytest.mark.parametrize(
+    "text", ["`" * 50_000 + "\n<!--" * 500, "> " * 2_000 + "a", "@a.md " * 5_000, "~" * 9_999]
+)
 def test_odd_text_takes_no_time(text: str) -> None:
     read_rules(text)
 
 
 def test_imports_are_found_outside_of_code() -> None:
-    found = read_rules("@docs/style.md\n\nSee @README.md for more.\n\n`@no.md` me@example.md\n\n- Tests: @docs/t.md\n")
+    found = read_rules(
+        "@docs/style.md\n\nSee @README.md for more.\n\n`@no.md` me@example.md\n\n- Tests: @docs/t.md\n"
+    )
     assert [(each.path, each.line, each.alone) for each in found.imports] == [
         ("docs/style.md", 1, True),
         ("README.md", 3, False),
@@ -240,7 +282,10 @@ def test_imports_are_found_outside_of_code() -> None:
 @pytest.mark.parametrize(
     ("text", "fields"),
     [
-        ("---\nglobs: **/*.py\nalwaysApply: false\n---\n", {"globs": ["**/*.py"], "alwaysApply": ["false"]}),
+        (
+            "---\nglobs: **/*.py\nalwaysApply: false\n---\n",
+            {"globs": ["**/*.py"], "alwaysApply": ["false"]},
+        ),
         ('---\npaths: ["a/**", "b/*.{x,y}"]\n---\n', {"paths": ["a/**", "b/*.{x,y}"]}),
         ("---\nmetadata:\n  type: feedback\n---\n", {"metadata": [], "type": ["feedback"]}),
         ("---\nglobs:\n---\n", {"globs": []}),
@@ -252,19 +297,25 @@ def test_front_matter_is_read_as_people_write_it(text: str, fields: dict[str, li
     assert front_matter(text) == fields
 
 
-NOTE = (
-    "---\nname: no mocks\ndescription: Never mock the database\ntype: {}\n---\n\n# No mocks\n\n{}\n\n**Why:** a bug.\n"
-)
+NOTE = "---\nname: no mocks\ndescription: Never mock the database\ntype: {}\n---\n\n# No mocks\n\n{}\n\n**Why:** a bug.\n"
 
 
 def test_note_on_a_correction_is_the_rule_before_its_reason() -> None:
     text = NOTE.format("feedback", "Do not mock the database.")
-    assert [rule.text for rule in read_note(text, front_matter(text)).rules] == ["Do not mock the database."]
+    assert [rule.text for rule in read_note(text, front_matter(text)).rules] == [
+        "Do not mock the database."
+    ]
     text = NOTE.format("feedback", "Do not mock the database. " * 40)
-    assert [rule.text for rule in read_note(text, front_matter(text)).rules] == ["Never mock the database"]
+    assert [rule.text for rule in read_note(text, front_matter(text)).rules] == [
+        "Never mock the database"
+    ]
 
 
-@pytest.mark.parametrize(("kind", "why"), [("user", "a note about the user"), ("project", "a note about the project")])
+@pytest.mark.parametrize(
+    ("kind", "why"), [("user", "a note about the user"), ("project", "a note about the project")]
+)
 def test_other_notes_are_listed(kind: str, why: str) -> None:
     text = NOTE.format(kind, "x")
-    assert [each.why for each in read_note(text, front_matter(text)).skipped] == [f"{why}, not a correction"]
+    assert [each.why for each in read_note(text, front_matter(text)).skipped] == [
+        f"{why}, not a correction"
+    ]

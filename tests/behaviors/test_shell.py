@@ -164,7 +164,11 @@ def ran(command: str, stub: Path, folder: Path) -> bool:
     """Whether bash runs ``npm install`` for *command*."""
     log = folder / "ran"
     shutil.copy(stub / "npm", folder / "npm")
-    environ = {"PATH": f"{stub}{os.pathsep}{os.environ['PATH']}", "RAN": str(log), "HOME": str(folder)}
+    environ = {
+        "PATH": f"{stub}{os.pathsep}{os.environ['PATH']}",
+        "RAN": str(log),
+        "HOME": str(folder),
+    }
     script = f"{command.replace('STUB', str(stub))}\nwait"
     subprocess.run(
         ["bash", "-c", script],
@@ -192,13 +196,19 @@ def test_a_command_that_does_not_is_not(command: str) -> None:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
 def test_bash_agrees(stub: Path, tmp_path: Path) -> None:
-    for number, (command, runs) in enumerate([*((each, True) for each in RUNS), *((each, False) for each in DONT)]):
+    for number, (command, runs) in enumerate(
+        [*((each, True) for each in RUNS), *((each, False) for each in DONT)]
+    ):
         folder = tmp_path / str(number)
         folder.mkdir()
         assert ran(command, stub, folder) is runs, command
 
 
-WORDS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), min_size=1, max_size=6)
+WORDS = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
+    min_size=1,
+    max_size=6,
+)
 
 
 @given(WORDS)
@@ -207,8 +217,13 @@ def test_quoted_words_come_back_as_they_are(words: list[str]) -> None:
     assert simple_commands(shlex.join(words)) == [words]
 
 
-@given(st.lists(WORDS, min_size=1, max_size=4), st.sampled_from(["; ", " && ", " || ", " | ", "\n", " & "]))
-def test_commands_are_split_where_a_shell_splits_them(commands: list[list[str]], between: str) -> None:
+@given(
+    st.lists(WORDS, min_size=1, max_size=4),
+    st.sampled_from(["; ", " && ", " || ", " | ", "\n", " & "]),
+)
+def test_commands_are_split_where_a_shell_splits_them(
+    commands: list[list[str]], between: str
+) -> None:
     commands = [["program", *words] for words in commands]
     assert simple_commands(between.join(map(shlex.join, commands))) == commands
 
@@ -228,7 +243,11 @@ def test_any_text_is_read_or_refused_and_never_lost(text: str) -> None:
         simple_commands(text)
     except ValueError:
         assert commands_of(text) is not None
-    assert refused_command("npm install", commands_of(f"{text}\n\nnpm install")) or "<<" in text or _is_open(text)
+    assert (
+        refused_command("npm install", commands_of(f"{text}\n\nnpm install"))
+        or "<<" in text
+        or _is_open(text)
+    )
 
 
 def _is_open(text: str) -> bool:
@@ -237,7 +256,9 @@ def _is_open(text: str) -> bool:
     return any(mark in text for mark in marks)
 
 
-@pytest.mark.parametrize("text", ["echo '", 'echo "', "echo `", "echo $(ls", "(ls", "echo ${x", "$'"])
+@pytest.mark.parametrize(
+    "text", ["echo '", 'echo "', "echo `", "echo $(ls", "(ls", "echo ${x", "$'"]
+)
 def test_what_cannot_be_parsed_is_an_error_and_matched_by_its_words(text: str) -> None:
     with pytest.raises(ValueError, match="no "):
         simple_commands(text)
@@ -293,7 +314,9 @@ def test_no_text_takes_long(text: str) -> None:
     ],
 )
 def test_what_is_launched_is_what_a_person_means(command: str, commands: list[str]) -> None:
-    assert [" ".join(words) for each in pieces(command) if (words := launched(each.words))] == commands
+    assert [
+        " ".join(words) for each in pieces(command) if (words := launched(each.words))
+    ] == commands
 
 
 def test_a_piece_knows_what_it_reads_and_writes() -> None:

@@ -44,8 +44,14 @@ def test_function_words_tell_the_language(text: str, language: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "prompt"),
     [
-        ("Neue Migrationen nie von Hand ändern", "Kannst du die Migration für die Bestellungen ändern?"),
-        ("Les fichiers générés ne sont jamais modifiés", "Modifie le fichier généré pour les tests"),
+        (
+            "Neue Migrationen nie von Hand ändern",
+            "Kannst du die Migration für die Bestellungen ändern?",
+        ),
+        (
+            "Les fichiers générés ne sont jamais modifiés",
+            "Modifie le fichier généré pour les tests",
+        ),
         ("Все тесты должны проходить", "Добавь новый тест для парсера"),
         ("Esegui sempre i controlli prima del rilascio", "Aggiungi un controllo per gli ordini"),
     ],

@@ -57,7 +57,9 @@ PLAIN = [
     "line",
 ]
 SENTENCES = st.lists(
-    st.lists(st.sampled_from(PLAIN + ENGLISH), min_size=1, max_size=12).map(" ".join), min_size=1, max_size=6
+    st.lists(st.sampled_from(PLAIN + ENGLISH), min_size=1, max_size=12).map(" ".join),
+    min_size=1,
+    max_size=6,
 ).map(lambda sentences: ". ".join(sentence.capitalize() for sentence in sentences) + ".")
 
 
@@ -92,7 +94,9 @@ def test_text_of_sixty_characters_is_its_own_summary() -> None:
 
 
 def test_long_text_without_sense_words_is_cut_between_words_to_sixty_characters() -> None:
-    summary = summarize("Use the shared client for every call in all services of the platform and log it")
+    summary = summarize(
+        "Use the shared client for every call in all services of the platform and log it"
+    )
     assert summary == "Use the shared client for every call in all services of the…"
     assert len(summary) <= LENGTH
 
@@ -103,8 +107,14 @@ def test_reason_after_the_sense_is_left_out() -> None:
 
 
 def test_what_must_not_be_done_is_said_whole() -> None:
-    rule = "Never add or modify any code related to the legacy billing exporter, which is frozen. " + "It is old. " * 5
-    assert summarize(rule) == "Never add or modify any code related to the legacy billing exporter, which is frozen. …"
+    rule = (
+        "Never add or modify any code related to the legacy billing exporter, which is frozen. "
+        + "It is old. " * 5
+    )
+    assert (
+        summarize(rule)
+        == "Never add or modify any code related to the legacy billing exporter, which is frozen. …"
+    )
 
 
 def test_summary_that_is_hardly_shorter_is_the_whole_text() -> None:
@@ -114,20 +124,21 @@ def test_summary_that_is_hardly_shorter_is_the_whole_text() -> None:
 
 def test_negation_that_would_lose_what_it_speaks_of_counts_as_cut_off() -> None:
     rule = "Always use tabs for the indentation of source files, but never in YAML or in Makefiles of the tools."
-    assert summarize(rule[: rule.index("YAML")] + "YAML files. " + "More text follows here.").count("YAML") == 1
+    assert (
+        summarize(rule[: rule.index("YAML")] + "YAML files. " + "More text follows here.").count(
+            "YAML"
+        )
+        == 1
+    )
 
 
 def test_list_after_a_sense_word_is_kept_whole() -> None:
-    rule = (
-        "Push your work to a branch of your own every evening. Never push to main, to develop, or to release. Thanks."
-    )
+    rule = "Push your work to a branch of your own every evening. Never push to main, to develop, or to release. Thanks."
     assert "to main, to develop, or to release." in summarize(rule)
 
 
 def test_abbreviations_and_file_names_do_not_end_a_clause() -> None:
-    rule = (
-        "Write the tests of a module beside it in the folder of the room, not, e.g. in src/app.py or in utils. Thanks."
-    )
+    rule = "Write the tests of a module beside it in the folder of the room, not, e.g. in src/app.py or in utils. Thanks."
     assert "not, e.g. in src/app.py or in utils." in summarize(rule)
 
 
@@ -157,16 +168,25 @@ def test_markers_are_dropped_and_lines_are_joined(text: str, line: str) -> None:
 def test_what_is_cut_off_holds_no_sense_word(text: str) -> None:
     kept, lost = cut_off(text)
     assert not set(re.findall(r"[a-z']+", lost.lower())) & set(ENGLISH)
-    assert len(kept) < LENGTH or not lost or any(found.end <= len(kept) for found in sense_words(one_line(text)))
+    assert (
+        len(kept) < LENGTH
+        or not lost
+        or any(found.end <= len(kept) for found in sense_words(one_line(text)))
+    )
 
 
 @settings(deadline=None)
 @given(
     st.one_of(
-        ANY_TEXT, st.lists(st.one_of(ANY_TEXT, SENTENCES, st.sampled_from(["不要 ", "❌ ", FAMILY]))).map("".join)
+        ANY_TEXT,
+        st.lists(st.one_of(ANY_TEXT, SENTENCES, st.sampled_from(["不要 ", "❌ ", FAMILY]))).map(
+            "".join
+        ),
     )
 )
-def test_summary_of_any_text_is_one_line_that_breaks_no_character_and_keeps_every_sense_word(text: str) -> None:
+def test_summary_of_any_text_is_one_line_that_breaks_no_character_and_keeps_every_sense_word(
+    text: str,
+) -> None:
     kept, lost = cut_off(text)
     line = one_line(text)
     assert len(summarize(text).split("\n")) == 1
@@ -191,10 +211,15 @@ def test_character_longer_than_the_summary_is_kept_whole() -> None:
 
 
 def test_text_without_spaces_is_cut_between_characters() -> None:
-    assert summarize("https://example.com/" + "a" * 100) == ("https://example.com/" + "a" * 100)[:59] + "…"
+    assert (
+        summarize("https://example.com/" + "a" * 100)
+        == ("https://example.com/" + "a" * 100)[:59] + "…"
+    )
     assert summarize("用" * 100) == "用" * 59 + "…"
 
 
-@pytest.mark.parametrize("text", ["word " * 40_000, "not. " * 8_000, "不" * 30_000, "- x\n" * 20_000])
+@pytest.mark.parametrize(
+    "text", ["word " * 40_000, "not. " * 8_000, "不" * 30_000, "- x\n" * 20_000]
+)
 def test_huge_text_has_a_summary(text: str) -> None:
     assert one_line(text).startswith(summarize(text).removesuffix("…").rstrip())

@@ -72,7 +72,10 @@ def test_equal_tasks_stand_in_the_order_of_the_table() -> None:
 @settings(deadline=None)
 @given(
     st.one_of(
-        ANY_TEXT, st.lists(st.sampled_from(["sudo", "uv", "run", "&&", "A=1", "-x", "pytest", "5"])).map(" ".join)
+        ANY_TEXT,
+        st.lists(st.sampled_from(["sudo", "uv", "run", "&&", "A=1", "-x", "pytest", "5"])).map(
+            " ".join
+        ),
     )
 )
 def test_any_text_has_known_tasks_or_none(text: str) -> None:
@@ -81,7 +84,8 @@ def test_any_text_has_known_tasks_or_none(text: str) -> None:
 
 
 def stems() -> list[str]:
-    """Return the lines that ``data/task_stems.tsv`` has: ``python -m tests.behaviors.test_tasks`` writes them."""
+    """Return the lines that ``data/task_stems.tsv`` has: ``python -m tests.behaviors.test_tasks``
+    writes them."""
     found: dict[str, list[str]] = {}
     for task, how, said in data_rows(tasks.__file__, "tasks.tsv"):
         for word in {stem(word) for word in said.split()} if how == "word" else ():

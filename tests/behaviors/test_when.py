@@ -11,8 +11,12 @@ from brim.behaviors.when import KEYS, When, matches
 from brim.errors import InputError
 
 VALUES = st.text(alphabet="abAB*/", min_size=1, max_size=3)
-CONDITIONS = st.dictionaries(st.sampled_from([*KEYS, "customer"]), st.lists(VALUES, min_size=1, max_size=3), max_size=4)
-FACTS = st.dictionaries(st.sampled_from([*KEYS, "customer"]), st.lists(VALUES, max_size=2).map(tuple), max_size=4)
+CONDITIONS = st.dictionaries(
+    st.sampled_from([*KEYS, "customer"]), st.lists(VALUES, min_size=1, max_size=3), max_size=4
+)
+FACTS = st.dictionaries(
+    st.sampled_from([*KEYS, "customer"]), st.lists(VALUES, max_size=2).map(tuple), max_size=4
+)
 
 
 def test_condition_is_confirmed_contradicted_or_absent() -> None:
@@ -55,11 +59,14 @@ def test_other_names_of_a_key_are_the_same_condition() -> None:
 
 
 def test_custom_keys_are_conditions_too() -> None:
-    assert When(custom={"customer": "acme"}).match({"customer": ("ACME",)}).confirmed == ("customer",)
+    assert When(custom={"customer": "acme"}).match({"customer": ("ACME",)}).confirmed == (
+        "customer",
+    )
 
 
 @pytest.mark.parametrize(
-    "bad", [{"task": 3}, {"task": [""]}, {"task": ["a", 1]}, {"": "a"}, {"a\n": "b"}, {"task": None}]
+    "bad",
+    [{"task": 3}, {"task": [""]}, {"task": ["a", 1]}, {"": "a"}, {"a\n": "b"}, {"task": None}],
 )
 def test_bad_condition_is_an_error_that_names_it(bad: dict[str, object]) -> None:
     with pytest.raises(InputError, match="condition"):
@@ -68,7 +75,9 @@ def test_bad_condition_is_an_error_that_names_it(bad: dict[str, object]) -> None
 
 @settings(deadline=None)
 @given(CONDITIONS, FACTS)
-def test_every_condition_has_one_fate(conditions: dict[str, list[str]], facts: dict[str, tuple[str, ...]]) -> None:
+def test_every_condition_has_one_fate(
+    conditions: dict[str, list[str]], facts: dict[str, tuple[str, ...]]
+) -> None:
     when = When.of(conditions)
     confirmed, contradicted, absent = when.match(facts)
     assert sorted(confirmed + contradicted + absent) == sorted(conditions)
@@ -94,7 +103,10 @@ def test_braces_are_a_choice_of_patterns() -> None:
 
 
 STEPS = st.text(alphabet="ab.", min_size=1, max_size=3).filter(lambda step: step != ".")
-PARTS = st.one_of(st.just("**"), st.text(alphabet="ab.*?", min_size=1, max_size=3).filter(lambda part: part != "."))
+PARTS = st.one_of(
+    st.just("**"),
+    st.text(alphabet="ab.*?", min_size=1, max_size=3).filter(lambda part: part != "."),
+)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +154,8 @@ def test_path_is_not_meant_by_the_pattern(path: str, pattern: str) -> None:
 
 
 def expression(parts: list[str]) -> str:
-    """The same pattern as a regular expression, part by part; a path is written with a slash after each step."""
+    """The same pattern as a regular expression, part by part; a path is written with a slash after
+    each step."""
     made = ""
     for part in parts:
         if part == "**":

@@ -43,14 +43,23 @@ def test_forms_of_a_word_have_one_stem(forms: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["product production", "custom customer", "form format", "state station", "http https", "string str", "pip pipe"],
+    [
+        "product production",
+        "custom customer",
+        "form format",
+        "state station",
+        "http https",
+        "string str",
+        "pip pipe",
+    ],
 )
 def test_different_words_have_different_stems(words: str) -> None:
     assert len({stem(word) for word in words.split()}) == len(words.split())
 
 
 @pytest.mark.parametrize(
-    "word", ["uv", "ci", "css", "redis", "status", "api", "king", "string", "thing", "need", "py311"]
+    "word",
+    ["uv", "ci", "css", "redis", "status", "api", "king", "string", "thing", "need", "py311"],
 )
 def test_short_words_and_words_that_only_look_like_forms_stay(word: str) -> None:
     assert stem(word) == word
@@ -67,7 +76,10 @@ def test_tags_and_name_words_count_alike() -> None:
 
 
 def test_stop_words_single_letters_and_numbers_say_nothing() -> None:
-    assert words_of("Please don't make it use the file x of 3 or 2024, and I'm not sure we should") == frozenset()
+    assert (
+        words_of("Please don't make it use the file x of 3 or 2024, and I'm not sure we should")
+        == frozenset()
+    )
 
 
 def test_languages_with_signs_in_their_names_are_words() -> None:
@@ -128,7 +140,13 @@ def test_the_stems_of_the_stop_words_are_those_in_the_file() -> None:
 
 
 def test_words_that_are_read_in_another_way_have_another_index() -> None:
-    """If this fails, raise ``INDEX_VERSION``: stored rules are indexed again. Then put the new digest here."""
-    texts = (Path("LICENSE").read_text(encoding="utf-8"), "Größe prüfen", "écris les tests", "不要提交生成的文件")
+    """If this fails, raise ``INDEX_VERSION``: stored rules are indexed again. Then put the new
+    digest here."""
+    texts = (
+        Path("LICENSE").read_text(encoding="utf-8"),
+        "Größe prüfen",
+        "écris les tests",
+        "不要提交生成的文件",
+    )
     found = [" ".join(sorted(map(str, words_of(text)))) for text in texts]
     assert (INDEX_VERSION, sha256("\n".join(found).encode()).hexdigest()[:8]) == ("5", "35d43638")

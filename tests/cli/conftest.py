@@ -1,4 +1,5 @@
-"""Runs the real command, as a person or a script would: its own process, its own home, its own folder."""
+"""Runs the real command, as a person or a script would: its own process, its own home, its own
+folder."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from tests.forks import server
 
 COMMAND = str(Path(sys.executable).with_name("brim"))
 NOWHERE = "http://127.0.0.1:9"
-"""The discard port of this machine: whoever asks for the network is refused at once, and nobody else hears of it."""
+"""The discard port of this machine: whoever asks for the network is refused at once, and nobody
+else hears of it."""
 
 
 class Ran(NamedTuple):
@@ -54,7 +56,8 @@ def run(
     *,
     fork: bool = True,
 ) -> Ran:
-    """Run the command in a process of its own: a fork, unless what Python does when it starts matters."""
+    """Run the command in a process of its own: a fork, unless what Python does when it starts
+    matters."""
     words = [COMMAND, *map(os.fsdecode, arguments)]
     with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
         given.write(stdin.encode() if isinstance(stdin, str) else stdin)
@@ -63,7 +66,9 @@ def run(
             streams = [file.fileno() for file in (given, out, err)]
             code = server().run(words, streams, environ, str(cwd), timeout=300)
         else:
-            code = subprocess.call(words, stdin=given, stdout=out, stderr=err, env=environ, cwd=cwd, timeout=300)
+            code = subprocess.call(
+                words, stdin=given, stdout=out, stderr=err, env=environ, cwd=cwd, timeout=300
+            )
         ran = Ran(code, _text(out), _text(err))
     assert "Traceback" not in ran.err, ran.err
     return ran
@@ -81,7 +86,9 @@ class Brim:
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.home),
             "LC_ALL": "C.UTF-8",
-            **dict.fromkeys(("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), NOWHERE),
+            **dict.fromkeys(
+                ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), NOWHERE
+            ),
             **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), NOWHERE),
             "NO_PROXY": "127.0.0.1",
         }
@@ -94,11 +101,14 @@ class Brim:
         cwd: Path | None = None,
     ) -> Ran:
         environ = {**self.environ, **(env or {})}
-        starting = any(name.startswith(("PYTHON", "LC_")) for name in env or ())  # what Python reads when it starts
+        starting = any(
+            name.startswith(("PYTHON", "LC_")) for name in env or ()
+        )  # what Python reads when it starts
         return run(arguments, environ, cwd or self.cwd, stdin, fork=not starting)
 
     def shell(self, script: str, *, env: Mapping[str, str] | None = None) -> Ran:
-        """Run *script* in bash, where ``$BRIM`` is the command and a pipe fails if any part of it does."""
+        """Run *script* in bash, where ``$BRIM`` is the command and a pipe fails if any part of it
+        does."""
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", script],
             stdin=subprocess.DEVNULL,
@@ -108,19 +118,30 @@ class Brim:
             timeout=300,
             check=False,
         )
-        ran = Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+        ran = Ran(
+            done.returncode,
+            done.stdout.decode("utf-8", "replace"),
+            done.stderr.decode("utf-8", "replace"),
+        )
         assert "Traceback" not in ran.err, ran.err
         return ran
 
     def start(
-        self, *arguments: str, env: Mapping[str, str] | None = None, fork: bool = False, **streams: Any
+        self,
+        *arguments: str,
+        env: Mapping[str, str] | None = None,
+        fork: bool = False,
+        **streams: Any,
     ) -> subprocess.Popen[bytes]:
-        """Start the command and return at once; *streams* are its ``stdin``, ``stdout`` and ``stderr``.
+        """Start the command and return at once; *streams* are its ``stdin``, ``stdout`` and
+        ``stderr``.
 
         A *fork* starts sooner, and gets no signals.
         """
         command = [server().command if fork else COMMAND, *arguments]
-        return subprocess.Popen(command, env={**self.environ, **(env or {})}, cwd=self.cwd, **streams)
+        return subprocess.Popen(
+            command, env={**self.environ, **(env or {})}, cwd=self.cwd, **streams
+        )
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Write a file into the working folder."""

@@ -17,8 +17,15 @@ THEN = 1_700_000_000.0
 
 
 def rule(id: str, text: str = "Use uv, never pip.", **fields: Any) -> Behavior:
-    """Return a behavior that was learned *THEN*, named after its id unless *fields* say otherwise."""
-    given = {"name": f"name-{id}", "kind": "directive", "created_at": THEN, "updated_at": THEN, **fields}
+    """Return a behavior that was learned *THEN*, named after its id unless *fields* say
+    otherwise."""
+    given = {
+        "name": f"name-{id}",
+        "kind": "directive",
+        "created_at": THEN,
+        "updated_at": THEN,
+        **fields,
+    }
     return Behavior(id=id, canonical=text, **given)
 
 

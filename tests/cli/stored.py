@@ -33,10 +33,15 @@ def file_of(brim: Brim, scope: str = "user") -> Path:
     return (brim.home if scope == "user" else brim.cwd) / ".brim" / "brim.db"
 
 
-def remember(brim: Brim, *behaviors: Behavior, edges: Iterable[Edge] = (), scope: str = "user") -> None:
-    """Write *behaviors* and *edges* to the file of *scope*; the project's makes the working folder a project."""
+def remember(
+    brim: Brim, *behaviors: Behavior, edges: Iterable[Edge] = (), scope: str = "user"
+) -> None:
+    """Write *behaviors* and *edges* to the file of *scope*; the project's makes the working folder
+    a project."""
     with open_store(str(file_of(brim, scope))) as store:
-        store.put_many([replace(each, scope=scope) for each in behaviors], event="learned", now=THEN)
+        store.put_many(
+            [replace(each, scope=scope) for each in behaviors], event="learned", now=THEN
+        )
         store.put_edges(edges)
 
 

@@ -15,7 +15,10 @@ from brim.store.trust import trust
 from tests.cli.conftest import Brim
 from tests.cli.stored import FRAME, behavior, edges_in, events_in, file_of, recalled, remember
 
-LONG = "It is said here once more, and in more words than it takes to say it, so that it costs something. " * 3
+LONG = (
+    "It is said here once more, and in more words than it takes to say it, so that it costs something. "
+    * 3
+)
 
 
 def some(brim: Brim) -> None:
@@ -30,7 +33,11 @@ def some(brim: Brim) -> None:
 def told(brim: Brim, *options: str, **more: Any) -> dict[str, Any]:
     ran = brim("activate", "--file", "a.py", "--json", *options, **more)
     found: dict[str, Any] = ran.json
-    return {**found, "code": ran.code, "ids": [item["id"] for item in found["items"] if item["tier"] != "omitted"]}
+    return {
+        **found,
+        "code": ran.code,
+        "ids": [item["id"] for item in found["items"] if item["tier"] != "omitted"],
+    }
 
 
 # Without a session
@@ -42,7 +49,8 @@ def test_without_a_session_nothing_is_recorded(brim: Brim) -> None:
     ran = brim("activate", "--file", "a.py")
     assert (ran.code, ran.err) == (0, "")
     assert (
-        ran.out == f"{FRAME}## Constraints\n- Never push to main.\n## Directives\n- Run the tests first.\n- Use uv.\n"
+        ran.out
+        == f"{FRAME}## Constraints\n- Never push to main.\n## Directives\n- Run the tests first.\n- Use uv.\n"
     )
     found = told(brim)
     assert (found["text"], found["session"], found["budget"]) == (ran.out, None, 500)
@@ -62,7 +70,10 @@ def test_the_dynamic_budget_is_flag_then_variable_then_file_then_500(brim: Brim)
     assert told(brim)["budget"] == 300
     assert told(brim, env={"FLOOP_TOKEN_BUDGET_DYNAMIC": "310"})["budget"] == 310
     assert told(brim, env={"BRIM_TOKEN_BUDGET_DYNAMIC": "700"})["budget"] == 700
-    assert told(brim, "--token-budget", "800", env={"BRIM_TOKEN_BUDGET_DYNAMIC": "700"})["budget"] == 800
+    assert (
+        told(brim, "--token-budget", "800", env={"BRIM_TOKEN_BUDGET_DYNAMIC": "700"})["budget"]
+        == 800
+    )
 
 
 def test_one_injection_is_held_to_its_own_limit_if_that_is_set(brim: Brim) -> None:
@@ -80,7 +91,10 @@ def test_a_budget_of_zero_switches_it_off(brim: Brim) -> None:
 
 
 def test_the_prompt_may_come_from_standard_input(brim: Brim) -> None:
-    remember(brim, behavior("deploy", text="Ask before a deploy.", when={"branch": "x"}, tags=("kubernetes",)))
+    remember(
+        brim,
+        behavior("deploy", text="Ask before a deploy.", when={"branch": "x"}, tags=("kubernetes",)),
+    )
     assert brim("activate", "--prompt", "-", stdin="scale the kubernetes cluster").out != ""
     assert brim("activate", "--prompt", "-", stdin="hello").out == ""
     ran = brim("activate", "--prompt", "-", stdin=b"\xff\xfe")
@@ -100,7 +114,10 @@ def test_what_was_shown_waits_and_says_how_long(brim: Brim) -> None:
         again = told(brim, "--session", "s")
         assert (again["text"], again["tokens"], again["session"]["prompts"]) == ("", 0, prompt)
         assert f"again in {6 - prompt} prompt" in again["items"][0]["reason"]
-    assert told(brim, "--session", "s")["ids"] == ["test", "uv"]  # a rule for everything is told once
+    assert told(brim, "--session", "s")["ids"] == [
+        "test",
+        "uv",
+    ]  # a rule for everything is told once
     assert told(brim, "--session", "other")["ids"] == ["test", "uv", "rule"]
 
 
@@ -117,7 +134,9 @@ def test_a_beginning_has_its_own_budget_and_is_recorded_but_not_charged(brim: Br
     assert (start["budget"], start["session"]["used"], start["session"]["prompts"]) == (2_000, 0, 0)
     assert start["ids"] == ["test", "uv", "rule"]
     assert told(brim, "--session", "s")["text"] == ""
-    assert told(brim, "--session", "s", "--event", "start", "--token-budget", "900")["budget"] == 900
+    assert (
+        told(brim, "--session", "s", "--event", "start", "--token-budget", "900")["budget"] == 900
+    )
 
 
 @pytest.mark.parametrize("event", ["start", "clear", "compact"])
@@ -137,14 +156,19 @@ def test_a_sub_agent_has_its_own_window_and_spends_from_the_total(brim: Brim) ->
     second = told(brim, "--session", "s", "--agent", "helper")
     assert second["ids"] == first["ids"]
     assert second["session"]["used"] == first["tokens"] + second["tokens"]
-    assert told(brim, "--session", "s", "--event", "tool")["session"]["used"] == second["session"]["used"]
+    assert (
+        told(brim, "--session", "s", "--event", "tool")["session"]["used"]
+        == second["session"]["used"]
+    )
 
 
 def test_a_total_that_is_used_up_tells_nothing_more(brim: Brim) -> None:
     remember(brim, *(behavior(f"b{at}", when={"file": f"{at}.py"}) for at in range(4)))
     tokens = told(brim, "--file", "0.py")["tokens"]
     env = {"BRIM_SESSION_MAX_TOKENS": str(2 * tokens)}
-    used = [told(brim, "--file", f"{at}.py", "--session", "s", env=env)["tokens"] for at in range(3)]
+    used = [
+        told(brim, "--file", f"{at}.py", "--session", "s", env=env)["tokens"] for at in range(3)
+    ]
     assert used == [tokens, tokens, 0]
     ran = brim("activate", "--file", "3.py", "--session", "s", env=env)
     assert (ran.code, ran.out) == (0, "")
@@ -152,23 +176,40 @@ def test_a_total_that_is_used_up_tells_nothing_more(brim: Brim) -> None:
 
 
 def test_constraints_that_are_too_much_are_not_told_nor_charged(brim: Brim) -> None:
-    remember(brim, behavior("rule", "constraint", LONG, summary=LONG), behavior("other", text="Other."))
+    remember(
+        brim, behavior("rule", "constraint", LONG, summary=LONG), behavior("other", text="Other.")
+    )
     ran = brim("activate", "--session", "s", "--token-budget", "20")
     assert (ran.code, ran.out) == (1, "")
     assert "nothing was told" in ran.err
     assert "1 constraint" in ran.err
     found = told(brim, "--session", "s", "--token-budget", "20")
-    assert (found["code"], found["text"], found["tokens"], found["session"]["used"]) == (1, "", 0, 0)
+    assert (found["code"], found["text"], found["tokens"], found["session"]["used"]) == (
+        1,
+        "",
+        0,
+        0,
+    )
     assert (found["over_budget"], found["session"]["prompts"]) == (True, 2)
     assert recalled(brim)["rule"].usage.injected == 0
 
 
 def test_what_went_in_is_noted_as_used(brim: Brim) -> None:
     some(brim)
-    told(brim, "--session", "s", "--event", "tool")  # a rule for everything doesn't come with a tool
-    assert {id: each.usage.injected for id, each in recalled(brim).items()} == {"uv": 1, "test": 1, "rule": 0}
+    told(
+        brim, "--session", "s", "--event", "tool"
+    )  # a rule for everything doesn't come with a tool
+    assert {id: each.usage.injected for id, each in recalled(brim).items()} == {
+        "uv": 1,
+        "test": 1,
+        "rule": 0,
+    }
     (event,) = events_in(brim, "injected")
-    assert (event.session, event.detail["ids"], event.detail["event"]) == ("s", ["test", "uv"], "tool")
+    assert (event.session, event.detail["ids"], event.detail["event"]) == (
+        "s",
+        ["test", "uv"],
+        "tool",
+    )
 
 
 def test_what_comes_up_together_again_and_again_is_tied_together(brim: Brim) -> None:
@@ -177,18 +218,30 @@ def test_what_comes_up_together_again_and_again_is_tied_together(brim: Brim) -> 
         told(brim, "--session", session)
     assert edges_in(brim) == []
     told(brim, "--session", "c")
-    tied = {(edge.source, edge.target): edge.weight for edge in edges_in(brim) if edge.kind == "co-activated"}
+    tied = {
+        (edge.source, edge.target): edge.weight
+        for edge in edges_in(brim)
+        if edge.kind == "co-activated"
+    }
     assert set(tied) == {("test", "uv")}  # the rule has no conditions: it comes up with everything
     told(brim, "--session", "d")
-    assert {(edge.source, edge.target): edge.weight > 0.1 for edge in edges_in(brim)} == dict.fromkeys(tied, True)
+    assert {
+        (edge.source, edge.target): edge.weight > 0.1 for edge in edges_in(brim)
+    } == dict.fromkeys(tied, True)
 
 
 def test_many_processes_at_once_never_exceed_the_total(brim: Brim) -> None:
-    remember(brim, *(behavior(f"b{at}", text=f"{at}: {LONG}", when={"file": f"{at}.py"}) for at in range(8)))
+    remember(
+        brim,
+        *(behavior(f"b{at}", text=f"{at}: {LONG}", when={"file": f"{at}.py"}) for at in range(8)),
+    )
     most = 2 * told(brim, "--file", "0.py")["tokens"] + 20
     env = {"BRIM_SESSION_MAX_TOKENS": str(most)}
     words = ("activate", "--session", "s", "--event", "tool", "--json", "--file")
-    started = [brim.start(*words, f"{at}.py", env=env, fork=True, stdout=subprocess.PIPE) for at in range(8)]
+    started = [
+        brim.start(*words, f"{at}.py", env=env, fork=True, stdout=subprocess.PIPE)
+        for at in range(8)
+    ]
     answers = [(process.communicate(timeout=300)[0], process.returncode) for process in started]
     assert {code for _, code in answers} == {0}
     tokens = [json.loads(out)["tokens"] for out, _ in answers]
@@ -252,7 +305,9 @@ def test_a_project_cannot_switch_off_the_users_own_rules(brim: Brim) -> None:
     assert brim("activate", "--session", "other").out == f"{FRAME}## Constraints\n- My rule.\n"
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root"
+)
 def test_a_session_that_cannot_be_charged_is_told_nothing(brim: Brim) -> None:
     some(brim)
     file_of(brim).chmod(0o400)

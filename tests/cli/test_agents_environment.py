@@ -1,4 +1,5 @@
-"""Inside an agent, commands refuse what would loosen a limit, a rule or a setting; tightening works."""
+"""Inside an agent, commands refuse what would loosen a limit, a rule or a setting; tightening
+works."""
 
 from __future__ import annotations
 
@@ -26,7 +27,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Brim:
     """A person's home with a rule, a limit and a project that isn't trusted."""
     brim = Brim(tmp_path_factory.mktemp("person"))
     (brim.cwd / ".git").mkdir()
-    for words in (("learn", "--user", PUSH), ("learn", "--user", "Use uv."), ("limit", "5/day"), ("limit", "20")):
+    for words in (
+        ("learn", "--user", PUSH),
+        ("learn", "--user", "Use uv."),
+        ("limit", "5/day"),
+        ("limit", "20"),
+    ):
         assert brim(*words).code == 0
     stored.limit(brim, "box", 20_000_000)
     brim.write("rules.jsonl", _export(brim))
@@ -82,7 +88,8 @@ LOOSENING = [
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """Return every file that a setting, a rule or a limit could be in, but not what SQLite keeps next to one."""
+    """Return every file that a setting, a rule or a limit could be in, but not what SQLite keeps
+    next to one."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix not in (".db-wal", ".db-shm", ".db"):
@@ -96,7 +103,9 @@ def state(prepared: Brim) -> State:
 
 
 @pytest.mark.parametrize("line", LOOSENING)
-def test_what_loosens_is_refused_in_an_agent_and_changes_nothing(world: Brim, state: State, line: str) -> None:
+def test_what_loosens_is_refused_in_an_agent_and_changes_nothing(
+    world: Brim, state: State, line: str
+) -> None:
     before = _files(world.home), _files(world.cwd), state
     refused = world(*line.split(), env={**CLAUDE, "EDITOR": "true"})
     assert refused.code == 1, refused
@@ -108,10 +117,16 @@ def test_what_loosens_is_refused_in_an_agent_and_changes_nothing(world: Brim, st
 
 def _state(world: Brim) -> State:
     limits = world("limit", "--json").json["projects"]
-    return limits, world("rules", "--json", "--status", "all").json, world("rules", "trust", "--list", "--json").out
+    return (
+        limits,
+        world("rules", "--json", "--status", "all").json,
+        world("rules", "trust", "--list", "--json").out,
+    )
 
 
-@pytest.mark.parametrize("environ", [CLAUDE, CODEX, GEMINI, {"AI_AGENT": "other"}, {"BRIM_RUN_ID": "a1"}])
+@pytest.mark.parametrize(
+    "environ", [CLAUDE, CODEX, GEMINI, {"AI_AGENT": "other"}, {"BRIM_RUN_ID": "a1"}]
+)
 def test_every_agent_is_known_by_its_variable(world: Brim, environ: dict[str, str]) -> None:
     assert world("pause", env=environ).code == 1
     assert not (world.home / ".brim" / "paused").exists()
@@ -128,7 +143,10 @@ def test_a_person_does_all_of_it_as_before(world: Brim) -> None:
         "config set tiers.full 0.8",
     ):
         assert world(*line.split()).code == 0, line
-    assert agents_environment({"PATH": "/bin", "CLAUDE_PROJECT_DIR": "/work", "CODEX_HOME": "/c"}) == ""
+    assert (
+        agents_environment({"PATH": "/bin", "CLAUDE_PROJECT_DIR": "/work", "CODEX_HOME": "/c"})
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,9 +180,13 @@ def test_looking_and_tightening_work_in_an_agent(world: Brim, line: str) -> None
 def test_a_limit_that_counts_from_now_is_not_lower_if_more_is_left_then(world: Brim) -> None:
     world("limit", "remove")
     world("limit", "10/day")
-    (scope,) = (each["scope"] for each in world("limit", "--json").json["projects"] if each["place"])
+    (scope,) = (
+        each["scope"] for each in world("limit", "--json").json["projects"] if each["place"]
+    )
     stored.spend(world, scope, 8_000_000)
-    assert world("limit", "5/day", env=CODEX).code == 1  # $2 are left of the old one, and $5 of the new one
+    assert (
+        world("limit", "5/day", env=CODEX).code == 1
+    )  # $2 are left of the old one, and $5 of the new one
     assert world("limit", "5/day", "--including-past", env=CODEX).code == 0
 
 
@@ -176,7 +198,9 @@ def test_the_limit_of_the_settings_is_not_given_up_for_another(brim: Brim) -> No
     assert brim("limit", "5", env=GEMINI).code == 0
 
 
-@pytest.mark.parametrize("more", [("--kind", "preference"), ("--when", "language=cobol"), ("--summary", "Push.")])
+@pytest.mark.parametrize(
+    "more", [("--kind", "preference"), ("--when", "language=cobol"), ("--summary", "Push.")]
+)
 def test_learning_a_constraint_again_does_not_weaken_it(world: Brim, more: tuple[str, ...]) -> None:
     before = world("rules", "why", "push", "--json").json
     refused = world("learn", "--user", PUSH, *more, env=CLAUDE)
@@ -191,7 +215,9 @@ def test_no_rule_that_an_agent_teaches_hides_a_constraint(world: Brim) -> None:
     refused = world("learn", "--user", "Always push to main.", env=CLAUDE)
     assert (refused.code, "only a person" in refused.err) == (1, True)
     assert _state(world) == before
-    assert world("learn", "--project", "Always push to main.", env=CLAUDE).code == 0  # that hides none of the user's
+    assert (
+        world("learn", "--project", "Always push to main.", env=CLAUDE).code == 0
+    )  # that hides none of the user's
 
 
 def test_no_contradiction_that_an_agent_imports_hides_a_constraint(world: Brim) -> None:

@@ -17,13 +17,18 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such termina
 ONE = rule("b-1", "Use uv, never pip.")
 
 
-def asked(brim: Brim, answer: str, *arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:
-    """Run the command with a terminal on which *answer* was typed; return its exit code and what stood there."""
+def asked(
+    brim: Brim, answer: str, *arguments: str, env: dict[str, str] | None = None
+) -> tuple[int, str]:
+    """Run the command with a terminal on which *answer* was typed; return its exit code and what
+    stood there."""
     import pty
 
     ours, theirs = pty.openpty()
     os.write(ours, answer.encode())
-    process = brim.start(*arguments, env=env, fork=True, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL)
+    process = brim.start(
+        *arguments, env=env, fork=True, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL
+    )
     code = process.wait(timeout=300)
     os.close(theirs)
     shown = b""
@@ -52,12 +57,16 @@ def test_anything_else_is_no(brim: Brim, answer: str) -> None:
     assert everything(brim) == []
 
 
-FIRST_WRONG_THEN_RIGHT = "text = text.replace('law', 'preference').replace('kind: directive', 'kind: law')"
+FIRST_WRONG_THEN_RIGHT = (
+    "text = text.replace('law', 'preference').replace('kind: directive', 'kind: law')"
+)
 
 
 def test_a_file_with_a_mistake_can_be_edited_again(brim: Brim) -> None:
     seed(brim, ONE)
-    code, shown = asked(brim, "\n", "rules", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT))
+    code, shown = asked(
+        brim, "\n", "rules", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT)
+    )
     assert (code, "'law'" in shown, "[Y/n]" in shown) == (0, True, True)
     assert stored(brim, "b-1").kind == "preference"
     assert kept(brim) == []
@@ -65,7 +74,9 @@ def test_a_file_with_a_mistake_can_be_edited_again(brim: Brim) -> None:
 
 def test_whoever_does_not_want_to_edit_again_keeps_the_file(brim: Brim) -> None:
     seed(brim, ONE)
-    code, shown = asked(brim, "n\n", "rules", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT))
+    code, shown = asked(
+        brim, "n\n", "rules", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT)
+    )
     (file,) = kept(brim)
     assert (code, file.name in shown) == (2, True)
     assert stored(brim, "b-1") == ONE
@@ -74,7 +85,10 @@ def test_whoever_does_not_want_to_edit_again_keeps_the_file(brim: Brim) -> None:
 def test_a_contradicted_rule_is_replaced_if_a_person_agrees(brim: Brim) -> None:
     seed(brim, rule("b-1", "Use pnpm, not npm"))
     code, shown = asked(brim, "\n", "learn", "--user", "Use bun, not pnpm")
-    assert (code, 'This conflicts with "Use pnpm, not npm". Replace it? [Y/n]' in shown) == (0, True)
+    assert (code, 'This conflicts with "Use pnpm, not npm". Replace it? [Y/n]' in shown) == (
+        0,
+        True,
+    )
     assert stored(brim, "b-1").status == "superseded"
 
 

@@ -1,4 +1,5 @@
-"""``brim rules audit`` finds what is wrong with what is stored, and mends only what can be mended without a loss."""
+"""``brim rules audit`` finds what is wrong with what is stored, and mends only what can be mended
+without a loss."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def test_nothing_stored_is_no_problem(brim: Brim) -> None:
 
 
 def test_all_is_well(brim: Brim) -> None:
-    remember(brim, behavior("a"), behavior("b"), edges=[Edge("a", "b", "requires")], scope="project")
+    remember(
+        brim, behavior("a"), behavior("b"), edges=[Edge("a", "b", "requires")], scope="project"
+    )
     ran = brim("rules", "audit")
     assert (ran.code, ran.lines[-2:]) == (0, ["2 rules, 1 connection", "all is well"])
     found = brim("rules", "audit", "--json").json
@@ -38,7 +41,11 @@ def test_useless_connections_are_found_and_removed_after_asking(brim: Brim) -> N
         brim,
         behavior("a"),
         behavior("b"),
-        edges=[*useful, Edge("a", "gone", "requires"), Edge("b", "a", "similar-to", 0.8, last_activated=2.0)],
+        edges=[
+            *useful,
+            Edge("a", "gone", "requires"),
+            Edge("b", "a", "similar-to", 0.8, last_activated=2.0),
+        ],
     )
     with closing(raw(file_of(brim))) as connection:
         connection.execute("INSERT INTO edges VALUES ('a', 'a', 'requires', 1, NULL, NULL)")
@@ -88,7 +95,9 @@ def test_hints_are_no_problems(brim: Brim) -> None:
     remember(
         brim,
         behavior("a", text="Use uv instead of pip."),
-        behavior("b", text="Always use uv instead of pip.", usage=RuleUsage(confirmed=1, overridden=2)),
+        behavior(
+            "b", text="Always use uv instead of pip.", usage=RuleUsage(confirmed=1, overridden=2)
+        ),
         behavior("c", "constraint", "Never push."),
     )
     remember(brim, behavior("p"), edges=[Edge("p", "c", "overrides")], scope="project")
@@ -147,7 +156,9 @@ def test_a_file_of_another_version_is_a_problem(brim: Brim) -> None:
     assert (ran.code, "another version of brim" in ran.out) == (1, True)
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write everywhere"
+)
 def test_a_read_only_file_is_checked_but_not_mended(brim: Brim) -> None:
     remember(brim, behavior("a"), edges=[Edge("a", "gone", "requires")])
     file_of(brim).chmod(0o400)

@@ -85,7 +85,9 @@ def test_a_file_that_cannot_be_read_is_refused(brim: Brim) -> None:
 
 
 def test_a_folder_that_went_away_is_no_traceback(brim: Brim) -> None:
-    ran = brim.shell('mkdir gone && cd gone && rmdir ../gone && exec "$BRIM" dev count "Hello world"')
+    ran = brim.shell(
+        'mkdir gone && cd gone && rmdir ../gone && exec "$BRIM" dev count "Hello world"'
+    )
     assert ran.code in (0, 2)
     assert ran.out.startswith("2 tokens") or ran.err.startswith("brim: ")
 
@@ -95,21 +97,38 @@ def test_a_folder_that_went_away_is_no_traceback(brim: Brim) -> None:
 
 @pytest.mark.parametrize(
     ("content", "place"),
-    [('[{"role": "user"', "1:17"), ("[\n  {}\n  {}\n]", "3:3"), ("", "1:1"), ("not json", "1:1"), ("[1, ?]", "1:5")],
+    [
+        ('[{"role": "user"', "1:17"),
+        ("[\n  {}\n  {}\n]", "3:3"),
+        ("", "1:1"),
+        ("not json", "1:1"),
+        ("[1, ?]", "1:5"),
+    ],
 )
-def test_messages_that_are_not_json_are_refused_with_the_place(brim: Brim, content: str, place: str) -> None:
+def test_messages_that_are_not_json_are_refused_with_the_place(
+    brim: Brim, content: str, place: str
+) -> None:
     brim.write("chat.json", content)
-    refused(brim("dev", "window", "-m", "gpt-4o", "--messages", "chat.json"), f"chat.json:{place}", "not JSON")
+    refused(
+        brim("dev", "window", "-m", "gpt-4o", "--messages", "chat.json"),
+        f"chat.json:{place}",
+        "not JSON",
+    )
 
 
-@pytest.mark.parametrize("content", ["5", '"text"', "null", "true", "{}", '{"role": "user", "content": "x"}'])
+@pytest.mark.parametrize(
+    "content", ["5", '"text"', "null", "true", "{}", '{"role": "user", "content": "x"}']
+)
 def test_json_of_another_kind_is_not_messages(brim: Brim, content: str) -> None:
     brim.write("chat.json", content)
     refused(brim("dev", "window", "-m", "gpt-4o", "--messages", "chat.json"), "chat.json", "list")
 
 
 def test_a_request_body_without_messages_in_it_is_refused(brim: Brim) -> None:
-    refused(brim("dev", "window", "-m", "gpt-4o", "--messages", "-", stdin='{"messages": null}'), "messages")
+    refused(
+        brim("dev", "window", "-m", "gpt-4o", "--messages", "-", stdin='{"messages": null}'),
+        "messages",
+    )
 
 
 @pytest.mark.parametrize("content", ["{}", '"x"', "7"])
@@ -120,18 +139,38 @@ def test_json_of_another_kind_is_not_tools(brim: Brim, content: str) -> None:
 
 def test_odd_messages_in_a_list_are_counted_and_not_refused(brim: Brim) -> None:
     ran = brim(
-        "dev", "window", "-m", "gpt-4o", "--messages", "-", "--json", stdin='[1, null, "x", [], {}, {"role": 5}]'
+        "dev",
+        "window",
+        "-m",
+        "gpt-4o",
+        "--messages",
+        "-",
+        "--json",
+        stdin='[1, null, "x", [], {}, {"role": 5}]',
     )
     assert ran.code == 0
     assert ran.json["messages_tokens"] > 3
 
 
 def test_json_nested_too_deeply_is_refused(brim: Brim) -> None:
-    refused(brim("dev", "window", "-m", "gpt-4o", "--messages", "-", stdin="[" * 100_000 + "]" * 100_000), "nested")
+    refused(
+        brim(
+            "dev", "window", "-m", "gpt-4o", "--messages", "-", stdin="[" * 100_000 + "]" * 100_000
+        ),
+        "nested",
+    )
 
 
 def test_json_nested_deeply_is_counted(brim: Brim) -> None:
-    ran = brim("dev", "window", "-m", "gpt-4o", "--messages", "-", stdin='[{"a":' + "[" * 500 + "]" * 500 + "}]")
+    ran = brim(
+        "dev",
+        "window",
+        "-m",
+        "gpt-4o",
+        "--messages",
+        "-",
+        stdin='[{"a":' + "[" * 500 + "]" * 500 + "}]",
+    )
     assert ran.code == 0
 
 
@@ -217,7 +256,9 @@ def test_a_reader_that_stops_ends_it_quietly(brim: Brim) -> None:
 
 
 @posix
-@pytest.mark.parametrize("arguments", ["count x", "budget -m gpt-4o", "models gpt-4o", "config list", "--help"])
+@pytest.mark.parametrize(
+    "arguments", ["count x", "budget -m gpt-4o", "models gpt-4o", "config list", "--help"]
+)
 def test_a_closed_standard_output_is_no_traceback(brim: Brim, arguments: str) -> None:
     assert brim.shell(f'"$BRIM" {arguments} >&-').code in (0, 1, 2)
 
@@ -257,7 +298,9 @@ def test_a_terminal_is_not_waited_for(brim: Brim) -> None:
 
     ours, theirs = pty.openpty()
     try:
-        process = brim.start("dev", "count", stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = brim.start(
+            "dev", "count", stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         out, err = process.communicate(timeout=300)
     finally:
         os.close(ours)
@@ -274,15 +317,18 @@ def test_an_interrupt_while_reading_ends_with_130(brim: Brim) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background it may be ignored
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # in the background it may be ignored
     )
     assert process.stdin is not None
     try:
-        # More than a pipe holds: when this returns, the command is reading. It stays open, as a slow writer's would.
+        # More than a pipe holds: when this returns, the command is reading. It stays open, as a
+        # slow writer's would.
         process.stdin.write(b"word\n" * 100_000)
         process.stdin.flush()
-        # A signal that comes just before Python begins to wait for data is seen only with the next: a person presses
-        # the keys again.
+        # A signal that comes just before Python begins to wait for data is seen only with the next:
+        # a person presses the keys again.
         for _ in range(60):
             process.send_signal(signal.SIGINT)
             try:
@@ -303,7 +349,11 @@ def test_an_interrupt_while_the_arguments_are_read_is_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parsing = argparse.ArgumentParser.parse_known_intermixed_args.__code__
-    lines = {line for _, _, line in parsing.co_lines() if line is not None and line > parsing.co_firstlineno}
+    lines = {
+        line
+        for _, _, line in parsing.co_lines()
+        if line is not None and line > parsing.co_firstlineno
+    }
     monkeypatch.setattr(sys, "argv", ["brim", "dev", "models", "gpt-4o", "--json"])
     before, pipes = sys.gettrace(), signal.getsignal(signal.SIGPIPE)
     for wanted in lines:
@@ -363,7 +413,10 @@ def test_json_output_is_whole_when_one_input_fails(brim: Brim) -> None:
 
 def test_an_error_of_another_file_names_that_file_and_not_the_output(brim: Brim) -> None:
     refused(brim("context", "--watch", "x" * 5_000), "xxx: File name too long")
-    brim.write(str(brim.home / ".claude" / "settings.json"), '{"statusLine": {"type": "command", "command": "date"}}')
+    brim.write(
+        str(brim.home / ".claude" / "settings.json"),
+        '{"statusLine": {"type": "command", "command": "date"}}',
+    )
     (brim.home / ".brim" / "statusline.json").mkdir(parents=True)
     refused(brim("init", "--agent", "claude"), "~/.brim/statusline.json: ", "Is a directory")
 
@@ -373,6 +426,10 @@ def test_an_error_of_another_file_names_that_file_and_not_the_output(brim: Brim)
 def test_an_output_that_is_full_is_named() -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [COMMAND, "dev", "models", "gpt-4o"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [COMMAND, "dev", "models", "gpt-4o"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert (done.returncode, done.stderr) == (2, "brim: standard output: No space left on device\n")

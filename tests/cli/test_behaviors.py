@@ -42,7 +42,11 @@ def test_a_cut_line_is_never_too_wide(text: str, width: int) -> None:
 
 
 def test_what_fits_is_not_cut() -> None:
-    assert (cut("规则规则", 8), cut("规则规则", 7), cut("a\nb", 3)) == ("规则规则", "规则规…", "a b")
+    assert (cut("规则规则", 8), cut("规则规则", 7), cut("a\nb", 3)) == (
+        "规则规则",
+        "规则规…",
+        "a b",
+    )
 
 
 @given(behaviors)

@@ -29,7 +29,17 @@ def failed(brim: Brim, code: int, *arguments: str, **more: Any) -> Ran:
 
 
 def test_blocks_are_stored_shown_listed_and_imported(brim: Brim, tmp_path: Path) -> None:
-    said = brim("learn", "--user", "--block", "npm install", "--block", "npm i", "--block-edit", "dist/", "Use pnpm")
+    said = brim(
+        "learn",
+        "--user",
+        "--block",
+        "npm install",
+        "--block",
+        "npm i",
+        "--block-edit",
+        "dist/",
+        "Use pnpm",
+    )
     assert 'Refuses "npm install", "npm i", edits of dist/**.' in said.out
     assert "brim init" in said.err, "no agent has hooks here"
     assert brim("rules", "why", "pnpm", "--json").json["rule"]["blocks"] == [
@@ -37,7 +47,9 @@ def test_blocks_are_stored_shown_listed_and_imported(brim: Brim, tmp_path: Path)
         "run npm i",
         "edit dist/**",
     ]
-    assert 'refuses     "npm install", "npm i", edits of dist/**' in brim("rules", "why", "pnpm").out
+    assert (
+        'refuses     "npm install", "npm i", edits of dist/**' in brim("rules", "why", "pnpm").out
+    )
     assert '"npm install"' in brim("rules").out
     path = tmp_path / "rules.jsonl"
     write_rules(brim, path)
@@ -48,7 +60,9 @@ def test_blocks_are_stored_shown_listed_and_imported(brim: Brim, tmp_path: Path)
     assert blocks(brim) == [("run npm install", "run npm i", "edit dist/**")]
     path.write_text(path.read_text().replace('"blocks"', '"blocks_of_yore"'))
     brim("rules", "import", str(path), "--user", "--yes")
-    assert blocks(brim) == [("run npm install", "run npm i", "edit dist/**")], "what a file leaves out stays"
+    assert blocks(brim) == [("run npm install", "run npm i", "edit dist/**")], (
+        "what a file leaves out stays"
+    )
 
 
 def test_rules_of_a_markdown_file_leave_blocks_as_they_are(brim: Brim, tmp_path: Path) -> None:
@@ -58,7 +72,9 @@ def test_rules_of_a_markdown_file_leave_blocks_as_they_are(brim: Brim, tmp_path:
     assert ("run npm install",) in blocks(brim)
 
 
-@pytest.mark.parametrize("given", [("--block", "git"), ("--block-edit", "**"), ("--block-tool", "Bash")])
+@pytest.mark.parametrize(
+    "given", [("--block", "git"), ("--block-edit", "**"), ("--block-tool", "Bash")]
+)
 def test_a_block_of_nearly_everything_needs_a_yes(brim: Brim, given: tuple[str, str]) -> None:
     refused = failed(brim, 1, "learn", "--user", *given, "Mine")
     assert "this would refuse every" in refused.err
@@ -74,7 +90,9 @@ def test_a_broken_block_is_wrong_usage(brim: Brim, pattern: str) -> None:
     assert everything(brim) == []
 
 
-@pytest.mark.parametrize(("option", "example"), [("--block", "npm"), ("--block-edit", "dist"), ("--block-tool", "Web")])
+@pytest.mark.parametrize(
+    ("option", "example"), [("--block", "npm"), ("--block-edit", "dist"), ("--block-tool", "Web")]
+)
 def test_an_empty_block_is_told_what_to_name(brim: Brim, option: str, example: str) -> None:
     ran = brim("learn", option, " ", "Use pnpm.")
     assert ran.code == 2
@@ -83,14 +101,20 @@ def test_an_empty_block_is_told_what_to_name(brim: Brim, option: str, example: s
 
 
 def test_a_secret_is_not_kept_in_a_block(brim: Brim) -> None:
-    said = failed(brim, 2, "learn", "--user", "--block", f"curl -u sk-ant-api03-{'a1B2' * 20}", "Mine")
+    said = failed(
+        brim, 2, "learn", "--user", "--block", f"curl -u sk-ant-api03-{'a1B2' * 20}", "Mine"
+    )
     assert "secret" in said.err
     assert everything(brim) == []
 
 
 @needs_terminal
-@pytest.mark.parametrize(("answer", "found"), [("y\n", ("run npm install",)), ("\n", ()), ("n\n", ())])
-def test_words_that_ask_for_a_block_are_offered_one(brim: Brim, answer: str, found: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("answer", "found"), [("y\n", ("run npm install",)), ("\n", ()), ("n\n", ())]
+)
+def test_words_that_ask_for_a_block_are_offered_one(
+    brim: Brim, answer: str, found: tuple[str, ...]
+) -> None:
     code, shown = asked(brim, answer, "learn", "--user", "Never run npm install")
     assert (code, 'Also refuse "npm install"? [y/N]' in shown) == (0, True)
     assert blocks(brim) == [found]
@@ -109,7 +133,10 @@ def test_a_person_is_asked_about_a_block_of_nearly_everything(brim: Brim) -> Non
     code, shown = asked(brim, "n\n", "learn", "--user", "--block-edit", "**", "Mine")
     assert (code, "This would refuse every edit. Really? [y/N]" in shown) == (1, True)
     code, shown = asked(brim, "y\nn\n", "learn", "--user", "--block-edit", "**", "Mine")
-    assert (code, "No agent could do that until you remove the rule. Sure? [y/N]" in shown) == (1, True)
+    assert (code, "No agent could do that until you remove the rule. Sure? [y/N]" in shown) == (
+        1,
+        True,
+    )
     assert blocks(brim) == []
     assert asked(brim, "y\ny\n", "learn", "--user", "--block-edit", "**", "Mine")[0] == 0
     assert blocks(brim) == [("edit **",)]
@@ -124,7 +151,7 @@ def test_an_edit_to_refuse_everything_is_not_taken(brim: Brim) -> None:
     assert blocks(brim) == [("run git",)]
 
 
-# Allowing -------------------------------------------------------------------------------------------------------------
+# Allowing -----------------------------------------------------------------------------------------
 
 
 def test_a_rule_is_allowed_once_or_in_a_session(brim: Brim) -> None:
@@ -147,7 +174,10 @@ def test_what_cannot_be_allowed_is_said(brim: Brim) -> None:
     assert "refuses nothing" in failed(brim, 2, "rules", "allow", "pnpm", "--once").err
     assert "for how long?" in failed(brim, 2, "rules", "allow", "pnpm").err
     assert "no rule" in failed(brim, 2, "rules", "allow", "yarn", "--once").err
-    assert brim("rules", "allow", "brim", "--once").out == "allowed by brim: the next such call, within an hour\n"
+    assert (
+        brim("rules", "allow", "brim", "--once").out
+        == "allowed by brim: the next such call, within an hour\n"
+    )
 
 
 def test_trust_shows_what_a_project_refuses(brim: Brim) -> None:

@@ -37,7 +37,9 @@ def refused(ran: Ran, *words: str) -> None:
 def test_a_valid_history_is_one_calm_line(brim: Brim) -> None:
     ran = check(brim, AGENT)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.lines == ["chat.json: 15 messages, valid by the rules of openai (inferred from the messages)"]
+    assert ran.lines == [
+        "chat.json: 15 messages, valid by the rules of openai (inferred from the messages)"
+    ]
     assert check(brim, HI).out.startswith("chat.json: 1 message, valid")
 
 
@@ -51,7 +53,9 @@ def test_a_broken_history_is_listed_and_ends_with_1(brim: Brim) -> None:
     for line, violation in zip(ran.lines[2:], found, strict=True):
         assert line.split()[:2] == [str(violation.index), violation.rule]
         assert line.endswith(violation.text)
-    places = {line.index(violation.rule) for line, violation in zip(ran.lines[2:], found, strict=True)}
+    places = {
+        line.index(violation.rule) for line, violation in zip(ran.lines[2:], found, strict=True)
+    }
     assert places == {ran.lines[1].index("rule")}
 
 
@@ -63,7 +67,9 @@ def test_json_is_one_object(brim: Brim) -> None:
         "messages": len(BROKEN),
         "provider": "anthropic",
         "found_by": "inferred from the messages",
-        "violations": [{"index": each.index, "rule": each.rule, "text": each.text} for each in validate(BROKEN)],
+        "violations": [
+            {"index": each.index, "rule": each.rule, "text": each.text} for each in validate(BROKEN)
+        ],
         "broken_lines": [],
     }
     found = check(brim, AGENT, "--json")
@@ -93,18 +99,32 @@ def test_no_messages_are_valid(brim: Brim) -> None:
         (AGENT, "openai", "inferred from the messages"),
         (BROKEN, "anthropic", "inferred from the messages"),
         ({"messages": HI}, "openai", "the default for plain messages"),
-        ({"model": "claude-sonnet-4-5", "messages": HI}, "anthropic", "model's name, claude-sonnet-4-5"),
-        ({"system": "Be brief.", "messages": HI}, "anthropic", "inferred from the request's fields"),
+        (
+            {"model": "claude-sonnet-4-5", "messages": HI},
+            "anthropic",
+            "model's name, claude-sonnet-4-5",
+        ),
+        (
+            {"system": "Be brief.", "messages": HI},
+            "anthropic",
+            "inferred from the request's fields",
+        ),
         (
             {"messages": HI, "tools": [{"name": "a", "input_schema": {}}]},
             "anthropic",
             "inferred from the request's fields",
         ),
         ({"input": HI}, "responses", "inferred from the request's input"),
-        ({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}, "gemini", "inferred from the request's contents"),
+        (
+            {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
+            "gemini",
+            "inferred from the request's contents",
+        ),
     ],
 )
-def test_it_says_whose_rules_and_how_they_were_found(brim: Brim, messages: Any, provider: str, how: str) -> None:
+def test_it_says_whose_rules_and_how_they_were_found(
+    brim: Brim, messages: Any, provider: str, how: str
+) -> None:
     ran = check(brim, messages)
     assert f"rules of {provider} (" in ran.lines[0]
     assert how in ran.lines[0]
@@ -135,14 +155,19 @@ def test_a_request_is_checked_where_its_messages_are(brim: Brim, key: str) -> No
 def test_a_transcript_is_known_by_what_is_in_it(brim: Brim, name: str) -> None:
     ran = check(brim, SESSION, name=name)
     assert ran.code == 1
-    assert ran.lines[0] == f"{name}: 1 problem by the rules of anthropic (it is a Claude Code transcript)"
+    assert (
+        ran.lines[0]
+        == f"{name}: 1 problem by the rules of anthropic (it is a Claude Code transcript)"
+    )
     assert ran.lines[1].split() == ["line", "rule", "what"]
     assert ran.lines[2].split()[:2] == ["8", "call-has-result"]
 
 
 def test_a_transcripts_json_has_lines(brim: Brim) -> None:
     found = check(brim, SESSION, "--json").json
-    assert [(each["line"], each["index"], each["rule"]) for each in found["violations"]] == [(8, 4, "call-has-result")]
+    assert [(each["line"], each["index"], each["rule"]) for each in found["violations"]] == [
+        (8, 4, "call-has-result")
+    ]
     assert found["messages"] == 6
 
 
@@ -207,7 +232,9 @@ def test_a_text_with_other_line_ends_in_it_is_one_line(brim: Brim) -> None:
 
 
 def test_lines_of_plain_messages_are_no_transcript(brim: Brim) -> None:
-    refused(check(brim, "\n".join(json.dumps(message) for message in AGENT)), "chat.json", "JSON lines")
+    refused(
+        check(brim, "\n".join(json.dumps(message) for message in AGENT)), "chat.json", "JSON lines"
+    )
 
 
 # Input that cannot be read
@@ -229,7 +256,9 @@ def test_lines_of_plain_messages_are_no_transcript(brim: Brim) -> None:
         (b"[]\0", ["binary"]),
     ],
 )
-def test_input_that_is_no_history_is_refused(brim: Brim, content: str | bytes, words: list[str]) -> None:
+def test_input_that_is_no_history_is_refused(
+    brim: Brim, content: str | bytes, words: list[str]
+) -> None:
     refused(check(brim, content), "chat.json", *words)
 
 
@@ -242,7 +271,15 @@ def test_what_is_no_file_is_refused(brim: Brim) -> None:
 
 @pytest.mark.parametrize(
     "messages",
-    [[1], [None], ["x"], [[]], [{}], [{"role": "wizard", "content": "Hi"}], [{"role": [], "content": {"a": []}}]],
+    [
+        [1],
+        [None],
+        ["x"],
+        [[]],
+        [{}],
+        [{"role": "wizard", "content": "Hi"}],
+        [{"role": [], "content": {"a": []}}],
+    ],
 )
 def test_odd_messages_are_not_valid(brim: Brim, messages: list[Any]) -> None:
     ran = check(brim, messages)

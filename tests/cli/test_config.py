@@ -1,4 +1,5 @@
-"""Settings on the command line: which one wins, where it came from, and what is said when one is wrong."""
+"""Settings on the command line: which one wins, where it came from, and what is said when one is
+wrong."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def test_each_source_is_stronger_than_the_next(brim: Brim) -> None:
     env = {"BRIM_MODEL": "gpt-3.5-turbo"}
     assert setting(brim, "model", env) == ("gpt-3.5-turbo", "BRIM_MODEL")
     assert brim("dev", "count", "x", "--json", env=env).json["model"] == "gpt-3.5-turbo"
-    assert brim("dev", "count", "x", "--json", "--model", "gpt-4o", env=env).json["model"] == "gpt-4o"
+    assert (
+        brim("dev", "count", "x", "--json", "--model", "gpt-4o", env=env).json["model"] == "gpt-4o"
+    )
 
 
 def test_a_mode_comes_from_a_flag_a_variable_or_a_file(brim: Brim) -> None:
@@ -59,7 +62,10 @@ def test_the_projects_file_holds_in_its_subfolders(brim: Brim) -> None:
 
 
 def test_the_budget_takes_its_model_from_the_settings(brim: Brim) -> None:
-    assert brim("dev", "window", "--json", env={"BRIM_MODEL": "gpt-4o"}).json["context_window"] == 128_000
+    assert (
+        brim("dev", "window", "--json", env={"BRIM_MODEL": "gpt-4o"}).json["context_window"]
+        == 128_000
+    )
 
 
 # The list
@@ -74,7 +80,9 @@ def test_the_list_shows_every_setting_with_its_value_and_origin(brim: Brim) -> N
     assert rows["models"][1:3] == ["mine", f"{brim.cwd}/.brim/config.yaml:1"]
     assert rows["token_budget.default"][1:3] == ["2000", "default"]
     assert set(rows) - {"setting"} == {each.key for each in SETTINGS}
-    assert lines[lines.index(next(line for line in lines if line.startswith("tiers.full"))) - 1] == ""
+    assert (
+        lines[lines.index(next(line for line in lines if line.startswith("tiers.full"))) - 1] == ""
+    )
 
 
 def test_the_list_can_be_narrowed(brim: Brim) -> None:
@@ -116,7 +124,8 @@ def test_a_value_is_printed_alone_and_its_origin_beside(brim: Brim) -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [["get", "session.backof"], ["set", "session.backof", "5"], ["unset", "session.backof"]]
+    "action",
+    [["get", "session.backof"], ["set", "session.backof", "5"], ["unset", "session.backof"]],
 )
 def test_a_key_that_is_none_is_refused_with_the_nearest(brim: Brim, action: list[str]) -> None:
     ran = brim("config", *action)
@@ -155,8 +164,13 @@ def test_set_keeps_comments_and_order(brim: Brim) -> None:
 
 def test_set_says_what_hides_the_value(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    ran = brim("config", "set", "memory.output_reserve", "7", env={"BRIM_MEMORY_OUTPUT_RESERVE": "9"})
-    assert (ran.code, ran.err) == (0, "brim: BRIM_MEMORY_OUTPUT_RESERVE is stronger: 9 stays in force\n")
+    ran = brim(
+        "config", "set", "memory.output_reserve", "7", env={"BRIM_MEMORY_OUTPUT_RESERVE": "9"}
+    )
+    assert (ran.code, ran.err) == (
+        0,
+        "brim: BRIM_MEMORY_OUTPUT_RESERVE is stronger: 9 stays in force\n",
+    )
     brim.configure("memory:\n  output_reserve: 8\n")
     found = brim("config", "set", "memory.output_reserve", "6", "--json").json
     assert found == {
@@ -219,7 +233,9 @@ def test_without_a_project_the_projects_file_cannot_be_set(brim: Brim) -> None:
         assert "mkdir .brim" in ran.err
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing stops root from writing")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing stops root from writing"
+)
 def test_a_folder_that_cannot_be_written_is_said(brim: Brim) -> None:
     brim.home.chmod(0o500)
     ran = brim("config", "set", "mode", "exact")
@@ -273,7 +289,10 @@ def test_what_a_project_cannot_set_is_ignored_with_a_word_and_never_written(brim
 def test_the_files_are_listed_whether_they_exist_or_not(brim: Brim) -> None:
     brim.configure("nonsense: [\n")
     user, project = f"{brim.home}/.brim/config.yaml", f"{brim.cwd}/.brim/config.yaml"
-    assert brim("config", "path").lines == ["user     not there  ~/.brim/config.yaml", f"project  read       {project}"]
+    assert brim("config", "path").lines == [
+        "user     not there  ~/.brim/config.yaml",
+        f"project  read       {project}",
+    ]
     assert brim("config", "path", "--json").json == {
         "files": [
             {"scope": "user", "path": user, "exists": False},
@@ -284,7 +303,14 @@ def test_the_files_are_listed_whether_they_exist_or_not(brim: Brim) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["list", "a", "b"], ["get"], ["get", "mode", "x"], ["path", "mode"], ["get", "mode", "--user"]]
+    "words",
+    [
+        ["list", "a", "b"],
+        ["get"],
+        ["get", "mode", "x"],
+        ["path", "mode"],
+        ["get", "mode", "--user"],
+    ],
 )
 def test_wrong_usage_is_said(brim: Brim, words: list[str]) -> None:
     ran = brim("config", *words)
@@ -307,15 +333,25 @@ def test_wrong_usage_is_said(brim: Brim, words: list[str]) -> None:
         ("mode: auto\nmodel: [gpt-4o\n", 3, ["YAML"]),
         ("- gpt-4o\n", 1, ["mapping"]),
         ("models:\n  mine: 5\n", 2, ["models.mine", "mapping"]),
-        ("models:\n  mine:\n    like: gpt-4o\n    context_window: big\n", 4, ["models.mine.context_window", "big"]),
+        (
+            "models:\n  mine:\n    like: gpt-4o\n    context_window: big\n",
+            4,
+            ["models.mine.context_window", "big"],
+        ),
         ("models:\n  gpt-4.1:\n    max_output: -1\n", 3, ["models.gpt-4.1.max_output", "-1"]),
         ("models:\n  my model:\n    max_output: -1\n", 3, ["models.my model.max_output", "-1"]),
         ("models:\n  mine:\n    window: 5\n", 3, ["models.mine.window", "context_window"]),
-        ("models:\n  mine:\n    prices:\n      input: cheap\n", 4, ["models.mine.prices.input", "cheap"]),
+        (
+            "models:\n  mine:\n    prices:\n      input: cheap\n",
+            4,
+            ["models.mine.prices.input", "cheap"],
+        ),
         ("models:\n  a:\n    like: b\n  b:\n    like: a\n", 3, ["models.a.like"]),
     ],
 )
-def test_an_error_names_the_file_the_line_and_the_key(brim: Brim, content: str, line: int, words: list[str]) -> None:
+def test_an_error_names_the_file_the_line_and_the_key(
+    brim: Brim, content: str, line: int, words: list[str]
+) -> None:
     brim.configure(content)
     ran = brim("dev", "count", "x")
     assert (ran.code, ran.out) == (2, "")
@@ -334,7 +370,12 @@ def test_a_wrong_variable_is_named(brim: Brim) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["dev", "count", "x"], ["dev", "window", "-m", "gpt-4o"], ["dev", "models", "gpt-4o"], ["config", "list"]],
+    [
+        ["dev", "count", "x"],
+        ["dev", "window", "-m", "gpt-4o"],
+        ["dev", "models", "gpt-4o"],
+        ["config", "list"],
+    ],
 )
 def test_every_command_refuses_a_wrong_file(brim: Brim, command: list[str]) -> None:
     brim.configure(user="nonsense: 1\n")
@@ -345,7 +386,11 @@ def test_every_command_refuses_a_wrong_file(brim: Brim, command: list[str]) -> N
 
 def test_help_and_version_need_no_right_file(brim: Brim) -> None:
     brim.configure("nonsense: 1\n")
-    assert [brim("--version").code, brim("--help").code, brim("dev", "count", "--help").code] == [0, 0, 0]
+    assert [brim("--version").code, brim("--help").code, brim("dev", "count", "--help").code] == [
+        0,
+        0,
+        0,
+    ]
 
 
 def test_a_configuration_that_is_a_folder_is_refused(brim: Brim) -> None:
@@ -359,13 +404,19 @@ def test_a_configuration_that_is_a_folder_is_refused(brim: Brim) -> None:
 
 
 def test_a_model_of_the_configuration_is_known_to_every_command(brim: Brim) -> None:
-    brim.configure("models:\n  House-Model:\n    like: gpt-4o\n    context_window: 300000\n    prices: {input: 2.5}\n")
+    brim.configure(
+        "models:\n  House-Model:\n    like: gpt-4o\n    context_window: 300000\n    prices: {input: 2.5}\n"
+    )
     counted = brim("dev", "count", "Hello world", "-m", "house-model", "--json").json
     assert (counted["tokens"], counted["basis"], counted["context_window"]) == (2, "exact", 300_000)
     assert counted["resolved"] is True
     assert brim("dev", "window", "-m", "house-model", "--json").json["context_window"] == 300_000
     [found] = brim("dev", "models", "house", "--json").json["models"]
-    assert (found["name"], found["context_window"], found["price"]["input"]) == ("House-Model", 300_000, "2.5")
+    assert (found["name"], found["context_window"], found["price"]["input"]) == (
+        "House-Model",
+        300_000,
+        "2.5",
+    )
     assert brim("dev", "count", "Hello world", "-m", "house-model").err == ""
 
 

@@ -40,16 +40,29 @@ def code(letter: str) -> str:
 
 def export_line(id: str, text: str, **more: object) -> str:
     return json.dumps(
-        {"type": "behavior", "id": id, "name": f"name-{id}", "kind": "directive", "canonical": text, **more}
+        {
+            "type": "behavior",
+            "id": id,
+            "name": f"name-{id}",
+            "kind": "directive",
+            "canonical": text,
+            **more,
+        }
     )
 
 
 def export_file(brim: Brim, *rules: str) -> None:
-    brim.write(".brim/behaviors.jsonl", "\n".join(['{"format":"brim-behaviors","version":1}', *rules]) + "\n")
+    brim.write(
+        ".brim/behaviors.jsonl",
+        "\n".join(['{"format":"brim-behaviors","version":1}', *rules]) + "\n",
+    )
 
 
 def test_trust_shows_every_text_whole_and_no_stored_summary(brim: Brim) -> None:
-    many = [behavior(f"r{number:02}", text=f"Rule number {number}. {LONG}", summary="Be nice.") for number in range(60)]
+    many = [
+        behavior(f"r{number:02}", text=f"Rule number {number}. {LONG}", summary="Be nice.")
+        for number in range(60)
+    ]
     remember(brim, *many, scope="project")
     shown = brim("rules", "trust", "--dry-run")
     assert shown.out.count("push to main without asking.") == 60
@@ -60,7 +73,11 @@ def test_trust_shows_every_text_whole_and_no_stored_summary(brim: Brim) -> None:
 
 
 def test_a_summary_from_elsewhere_is_made_again_when_it_is_trusted(brim: Brim) -> None:
-    remember(brim, behavior("a", "constraint", "Never push to main.", summary="Always push."), scope="project")
+    remember(
+        brim,
+        behavior("a", "constraint", "Never push to main.", summary="Always push."),
+        scope="project",
+    )
     assert brim("rules", "trust", "--yes").code == 0
     with open_store(str(file_of(brim, "project"))) as store:
         assert store.behaviors()[0].summary == ""
@@ -69,7 +86,9 @@ def test_a_summary_from_elsewhere_is_made_again_when_it_is_trusted(brim: Brim) -
 
 def test_a_summary_that_this_user_wrote_stays(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    brim("learn", "Use uv for everything in this project, always and everywhere.", "--summary", "uv!")
+    brim(
+        "learn", "Use uv for everything in this project, always and everywhere.", "--summary", "uv!"
+    )
     assert brim("rules", "trust").code == 0
     with open_store(str(file_of(brim, "project"))) as store:
         assert store.behaviors()[0].summary == "uv!"
@@ -80,7 +99,9 @@ def test_nothing_is_invisible(brim: Brim, what: str) -> None:
     letter = INVISIBLE[what]
     text = f"Use{letter} uv."
     remember(brim, behavior("a", text=text, when={"branch": f"ma{letter}in"}), scope="project")
-    brim.configure(f"injection:\n  fill: false\nmodel: 'gpt{letter if letter.isprintable() else ''}'\n")
+    brim.configure(
+        f"injection:\n  fill: false\nmodel: 'gpt{letter if letter.isprintable() else ''}'\n"
+    )
     shown = brim("rules", "trust", "--dry-run").out
     assert letter not in shown
     assert shown.count(code(letter)) >= 2 + letter.isprintable()
@@ -134,10 +155,16 @@ def test_what_follows_many_blank_lines_is_not_overlooked(brim: Brim) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 @pytest.mark.parametrize(("rules", "paged"), [(60, True), (1, False)])
-def test_a_long_text_goes_through_the_pager_of_the_user(brim: Brim, tmp_path: Path, rules: int, paged: bool) -> None:
+def test_a_long_text_goes_through_the_pager_of_the_user(
+    brim: Brim, tmp_path: Path, rules: int, paged: bool
+) -> None:
     import pty
 
-    remember(brim, *(behavior(f"r{number}", text=f"Rule {number}.") for number in range(rules)), scope="project")
+    remember(
+        brim,
+        *(behavior(f"r{number}", text=f"Rule {number}.") for number in range(rules)),
+        scope="project",
+    )
     pager = tmp_path / "pager"
     pager.write_text(f"#!/bin/sh\ncat > {tmp_path}/seen\n")
     pager.chmod(0o700)

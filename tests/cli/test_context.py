@@ -16,13 +16,19 @@ RECORDED = ROOT / "examples" / "recorded"
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    return Path(shutil.copy(ROOT / "examples" / "requests" / "session.jsonl", tmp_path / "session.jsonl"))
+    return Path(
+        shutil.copy(ROOT / "examples" / "requests" / "session.jsonl", tmp_path / "session.jsonl")
+    )
 
 
 def test_the_parts_of_the_last_request_add_up_to_what_was_billed(brim: Brim, session: Path) -> None:
     found = brim("context", str(session), "--json").json
     assert (found["requests"], found["request"]["number"]) == (10, 10)
-    assert found["request"]["billed_tokens"] == found["used_tokens"] == sum(part["tokens"] for part in found["parts"])
+    assert (
+        found["request"]["billed_tokens"]
+        == found["used_tokens"]
+        == sum(part["tokens"] for part in found["parts"])
+    )
     assert found["request"]["basis"] == "request record"
     assert found["filling"]["tools"] > 10_000
     assert abs(found["request"]["not_explained"]) < 0.01 * found["used_tokens"]
@@ -41,7 +47,11 @@ def test_any_request_of_the_session_can_be_shown(brim: Brim, session: Path) -> N
 def test_what_changed_since_another_request(brim: Brim, session: Path) -> None:
     change = brim("context", str(session), "--at", "7", "--since", "6", "--json").json["change"]
     assert (change["since"], change["breaker"], change["left"]) == (6, [], [])
-    assert {part["name"] for part in change["came"]} == {"memory files", "agent's words", "your words"}
+    assert {part["name"] for part in change["came"]} == {
+        "memory files",
+        "agent's words",
+        "your words",
+    }
     ran = brim("context", str(session), "--at", "7", "--since", "6")
     assert "the cache holds" in ran.out
 
@@ -94,7 +104,9 @@ def test_every_row_is_shown_if_asked_for(brim: Brim, session: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [("--at", "11"), ("--at", "3", "--since", "99")])
-def test_a_request_that_is_not_there_is_an_error(brim: Brim, session: Path, options: tuple[str, ...]) -> None:
+def test_a_request_that_is_not_there_is_an_error(
+    brim: Brim, session: Path, options: tuple[str, ...]
+) -> None:
     ran = brim("context", str(session), *options)
     assert (ran.code, ran.out) == (2, "")
     assert "it has 1 to 10" in ran.err
@@ -108,7 +120,9 @@ def test_a_file_of_another_kind_still_has_its_gauge(brim: Brim) -> None:
     assert "can take apart" in brim("context", str(RECORDED / "stream.jsonl"), "--at", "1").err
 
 
-def test_looking_makes_no_home_and_a_second_look_reads_only_what_is_new(brim: Brim, session: Path) -> None:
+def test_looking_makes_no_home_and_a_second_look_reads_only_what_is_new(
+    brim: Brim, session: Path
+) -> None:
     first = brim("context", str(session), "--json").json
     assert not (brim.home / ".brim").exists()
     (brim.home / ".brim").mkdir(mode=0o700)
@@ -118,7 +132,9 @@ def test_looking_makes_no_home_and_a_second_look_reads_only_what_is_new(brim: Br
     assert brim("context", str(session), "--json").json == first
     with session.open("a") as file:
         message = {"role": "user", "content": "One more thing."}
-        file.write(json.dumps({"type": "user", "sessionId": "s", "uuid": "new", "message": message}) + "\n")
+        file.write(
+            json.dumps({"type": "user", "sessionId": "s", "uuid": "new", "message": message}) + "\n"
+        )
     assert brim("context", str(session), "--json").json["parts"] == first["parts"]
     index.write_bytes(b"not a database" * 1_000)
     assert brim("context", str(session), "--json").json["parts"] == first["parts"]
@@ -127,21 +143,32 @@ def test_looking_makes_no_home_and_a_second_look_reads_only_what_is_new(brim: Br
 def later_than(session: Path, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     later = folder / "later.jsonl"
-    later.write_text(session.read_text(encoding="utf-8").replace("2026-11-16T", "2099-11-16T"), encoding="utf-8")
+    later.write_text(
+        session.read_text(encoding="utf-8").replace("2026-11-16T", "2099-11-16T"), encoding="utf-8"
+    )
     return later
 
 
 def test_without_an_index_the_session_before_is_read(brim: Brim, session: Path) -> None:
     later = later_than(session, session.parent)
     known = brim("context", str(later), "--at", "1", "--json").json["request"]
-    assert (known["ratio_basis"], abs(known["not_explained"]) < 0.02 * known["billed_tokens"]) == ("calibrated", True)
-    assert brim("context", str(session), "--at", "1", "--json").json["request"]["ratio_basis"] == "estimated"
+    assert (known["ratio_basis"], abs(known["not_explained"]) < 0.02 * known["billed_tokens"]) == (
+        "calibrated",
+        True,
+    )
+    assert (
+        brim("context", str(session), "--at", "1", "--json").json["request"]["ratio_basis"]
+        == "estimated"
+    )
 
 
 def test_a_later_session_begins_with_the_ratio_of_an_earlier_one(brim: Brim, session: Path) -> None:
     (brim.home / ".brim").mkdir(mode=0o700)
     later = later_than(session, session.parent / "elsewhere")
-    assert brim("context", str(later), "--at", "1", "--json").json["request"]["ratio_basis"] == "estimated"
+    assert (
+        brim("context", str(later), "--at", "1", "--json").json["request"]["ratio_basis"]
+        == "estimated"
+    )
     (brim.home / ".brim" / "usage.db").unlink()
     brim("context", str(session))
     known = brim("context", str(later), "--at", "1", "--json").json["request"]

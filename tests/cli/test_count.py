@@ -1,4 +1,5 @@
-"""``brim dev count`` gives the counter's number, in a line, a table or JSON, whatever it is given."""
+"""``brim dev count`` gives the counter's number, in a line, a table or JSON, whatever it is
+given."""
 
 from __future__ import annotations
 
@@ -94,7 +95,11 @@ def test_several_empty_files_are_a_table_without_shares(brim: Brim) -> None:
     brim.write("b.txt", "")
     ran = brim("dev", "count", "a.txt", "b.txt")
     assert ran.code == 0
-    assert rows(ran.lines)[1:4] == [["0", "exact", "a.txt"], ["0", "exact", "b.txt"], ["0", "exact", "total"]]
+    assert rows(ran.lines)[1:4] == [
+        ["0", "exact", "a.txt"],
+        ["0", "exact", "b.txt"],
+        ["0", "exact", "total"],
+    ]
 
 
 def test_several_files_are_an_aligned_table_with_a_total(brim: Brim) -> None:
@@ -105,8 +110,15 @@ def test_several_files_are_an_aligned_table_with_a_total(brim: Brim) -> None:
     counts = [library.count(text, model="gpt-4o") for text in ("word " * 3_000, "x", "some text")]
     expected = [f"{count:,}" for count in (*counts, sum(counts))]
     assert [row[0] for row in rows(body)] == expected
-    assert [line[head.index("of") :] for line in body] == ["a.txt", "a longer name.txt", "text", "total"]
-    assert {line.index(number) + len(number) for line, number in zip(body, expected, strict=True)} == {len("tokens")}
+    assert [line[head.index("of") :] for line in body] == [
+        "a.txt",
+        "a longer name.txt",
+        "text",
+        "total",
+    ]
+    assert {
+        line.index(number) + len(number) for line, number in zip(body, expected, strict=True)
+    } == {len("tokens")}
     assert rows(body)[0][1] == f"{100 * counts[0] / 128_000:.1f}%"
     assert rows(body)[1][1] == "<0.1%"
     assert "gpt-4o's 128,000" in foot
@@ -128,7 +140,13 @@ def test_a_table_of_estimates_shows_intervals_that_add_up(brim: Brim) -> None:
 
 
 def test_a_folder_is_searched_for_text(brim: Brim) -> None:
-    for name in ("docs/b.md", "docs/a.md", "docs/deep/er/c.py", "docs/node_modules/x.js", "docs/__pycache__/x.py"):
+    for name in (
+        "docs/b.md",
+        "docs/a.md",
+        "docs/deep/er/c.py",
+        "docs/node_modules/x.js",
+        "docs/__pycache__/x.py",
+    ):
         brim.write(name, "text\n")
     brim.write("docs/.git/config", "text\n")
     brim.write("docs/image.png", b"\x89PNG\r\n\0\0")
@@ -136,7 +154,9 @@ def test_a_folder_is_searched_for_text(brim: Brim) -> None:
     ran = brim("dev", "count", "docs", "--json")
     assert ran.code == 0
     names = [each["name"] for each in ran.json["inputs"]]
-    assert names == [os.path.join("docs", *name.split("/")) for name in ("a.md", "b.md", "deep/er/c.py")]
+    assert names == [
+        os.path.join("docs", *name.split("/")) for name in ("a.md", "b.md", "deep/er/c.py")
+    ]
     assert sorted(map(os.path.basename, ran.json["skipped"])) == ["image.png", "latin.txt"]
     assert "left out what is not text: 2 files" in brim("dev", "count", "docs").err
 
@@ -220,9 +240,12 @@ print(json.dumps([found["tokens"], resource.getrusage(resource.RUSAGE_CHILDREN).
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no resource module there")
-def test_a_hundred_megabytes_from_a_pipe_are_exact_in_flat_memory(brim: Brim, oracle: Oracle) -> None:
+def test_a_hundred_megabytes_from_a_pipe_are_exact_in_flat_memory(
+    brim: Brim, oracle: Oracle
+) -> None:
     lines = 100_000_000 // len(LINE) + 1
-    # A small process does the measuring: a child is charged for what its parent held when it was made.
+    # A small process does the measuring: a child is charged for what its parent held when it was
+    # made.
     done = subprocess.run(
         [sys.executable, "-I", "-c", MEASURE, COMMAND, LINE, str(lines)],
         capture_output=True,
@@ -238,9 +261,13 @@ def test_a_hundred_megabytes_from_a_pipe_are_exact_in_flat_memory(brim: Brim, or
     assert peak * (1 if sys.platform == "darwin" else 1024) < 100_000_000
 
 
-def test_text_without_a_place_to_cut_is_exact_and_a_note_says_that_memory_grows(brim: Brim, oracle: Oracle) -> None:
+def test_text_without_a_place_to_cut_is_exact_and_a_note_says_that_memory_grows(
+    brim: Brim, oracle: Oracle
+) -> None:
     assert oracle("1" * 999, "o200k_base") == 333
-    ran = brim("dev", "count", "--json", stdin="1" * 4_299_999)  # digits: 100 MB of memory, letters take 800
+    ran = brim(
+        "dev", "count", "--json", stdin="1" * 4_299_999
+    )  # digits: 100 MB of memory, letters take 800
     assert ran.json["tokens"] == 1_433_333
     assert ran.err.count("memory grows") == 1
     assert "standard input" in ran.err
@@ -277,7 +304,11 @@ def test_json_is_one_object_with_every_field(brim: Brim) -> None:
     ran = brim("dev", "count", "Hello world", "more", "--model", "gpt-4o", "--json")
     found = ran.json
     assert set(found) == FIELDS
-    assert (found["model"], found["encoding"], found["context_window"]) == ("gpt-4o", "o200k_base", 128_000)
+    assert (found["model"], found["encoding"], found["context_window"]) == (
+        "gpt-4o",
+        "o200k_base",
+        128_000,
+    )
     assert (found["tokens"], found["basis"], found["low"], found["high"]) == (3, "exact", 3, 3)
     assert found["share"] == pytest.approx(3 / 128_000, abs=1e-6)
     assert (found["fits"], found["resolved"], found["skipped"]) == (True, True, [])
@@ -287,7 +318,9 @@ def test_json_is_one_object_with_every_field(brim: Brim) -> None:
 
 def test_json_without_a_model_has_no_window(brim: Brim) -> None:
     found = brim("dev", "count", "x", "--json").json
-    assert [found[key] for key in ("model", "context_window", "share", "fits", "resolved")] == [None] * 5
+    assert [found[key] for key in ("model", "context_window", "share", "fits", "resolved")] == [
+        None
+    ] * 5
 
 
 def test_json_says_that_it_does_not_fit(brim: Brim) -> None:
@@ -300,14 +333,19 @@ def test_whether_it_fits_is_decided_by_the_upper_end_of_the_interval(brim: Brim)
     found = brim("dev", "count", "--json", "-m", "claude-sonnet-4-5", stdin="word\n" * 75_000).json
     assert found["tokens"] < found["context_window"] < found["high"]
     assert found["fits"] is False
-    assert "may not fit" in brim("dev", "count", "-m", "claude-sonnet-4-5", stdin="word\n" * 75_000).out
+    assert (
+        "may not fit"
+        in brim("dev", "count", "-m", "claude-sonnet-4-5", stdin="word\n" * 75_000).out
+    )
 
 
 # Modes
 
 
 def test_exact_counts_where_the_vocabulary_is_public(brim: Brim) -> None:
-    assert brim("dev", "count", "Hello world", "-m", "gpt-4o", "--mode", "exact").out.startswith("2 tokens  exact")
+    assert brim("dev", "count", "Hello world", "-m", "gpt-4o", "--mode", "exact").out.startswith(
+        "2 tokens  exact"
+    )
 
 
 def test_exact_refuses_where_it_is_not_and_names_the_other_modes(brim: Brim) -> None:
@@ -325,7 +363,9 @@ def test_approximate_is_a_quarter_of_the_characters(brim: Brim) -> None:
 
 
 def test_auto_estimates_with_an_interval_where_the_vocabulary_is_not_public(brim: Brim) -> None:
-    found = brim("dev", "count", "Hello world " * 50, "-m", "claude-sonnet-4-5", "--mode", "auto", "--json").json
+    found = brim(
+        "dev", "count", "Hello world " * 50, "-m", "claude-sonnet-4-5", "--mode", "auto", "--json"
+    ).json
     assert found["basis"] == "estimated"
     assert found["low"] < found["tokens"] < found["high"]
 
@@ -336,7 +376,8 @@ def test_an_unknown_mode_is_wrong_usage(brim: Brim) -> None:
     assert "auto" in ran.err
 
 
-# How each provider's endpoint is asked, and what fails there, is in tests/tokens/test_api.py: it imports each SDK once.
+# How each provider's endpoint is asked, and what fails there, is in tests/tokens/test_api.py: it
+# imports each SDK once.
 
 
 def test_api_without_a_key_falls_back_and_says_so(brim: Brim) -> None:
@@ -349,7 +390,9 @@ def test_api_without_a_key_falls_back_and_says_so(brim: Brim) -> None:
 
 def test_api_without_an_answer_falls_back_and_says_so(brim: Brim) -> None:
     env = {"GEMINI_API_KEY": "no-key"}
-    ran = brim("dev", "count", "Hello world", "-m", "gemini-2.5-pro", "--mode", "api", "--json", env=env)
+    ran = brim(
+        "dev", "count", "Hello world", "-m", "gemini-2.5-pro", "--mode", "api", "--json", env=env
+    )
     assert ran.code == 0
     assert ran.json["tokens"] == library.count("Hello world", model="gemini-2.5-pro")
     assert "counted locally" in ran.json["note"]
@@ -398,21 +441,35 @@ def endpoint() -> Iterator[str]:
 
 
 def test_api_gives_the_number_of_the_endpoint(brim: Brim, endpoint: str) -> None:
-    env = {"ANTHROPIC_BASE_URL": endpoint, "ANTHROPIC_API_KEY": "no-key", "HTTP_PROXY": "", "ALL_PROXY": ""}
+    env = {
+        "ANTHROPIC_BASE_URL": endpoint,
+        "ANTHROPIC_API_KEY": "no-key",
+        "HTTP_PROXY": "",
+        "ALL_PROXY": "",
+    }
     ran = brim("dev", "count", "Hello world", "-m", "claude-sonnet-4-5", "--mode", "api", env=env)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("4,242 tokens  exact")
 
 
 def test_auto_never_asks_the_endpoint(brim: Brim, endpoint: str) -> None:
-    env = {"ANTHROPIC_BASE_URL": endpoint, "ANTHROPIC_API_KEY": "no-key", "HTTP_PROXY": "", "ALL_PROXY": ""}
-    assert brim("dev", "count", "Hello world", "-m", "claude-sonnet-4-5", env=env).out.startswith("3 tokens  estimated")
+    env = {
+        "ANTHROPIC_BASE_URL": endpoint,
+        "ANTHROPIC_API_KEY": "no-key",
+        "HTTP_PROXY": "",
+        "ALL_PROXY": "",
+    }
+    assert brim("dev", "count", "Hello world", "-m", "claude-sonnet-4-5", env=env).out.startswith(
+        "3 tokens  estimated"
+    )
 
 
 # Models
 
 
-def test_an_unknown_model_is_counted_and_a_note_says_that_it_is_a_guess(brim: Brim, oracle: Oracle) -> None:
+def test_an_unknown_model_is_counted_and_a_note_says_that_it_is_a_guess(
+    brim: Brim, oracle: Oracle
+) -> None:
     ran = brim("dev", "count", "naïve façade", "-m", "nobody-knows-me")
     assert ran.code == 0
     assert ran.out.startswith(f"{oracle('naïve façade', 'cl100k_base')} tokens  estimated")

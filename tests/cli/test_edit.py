@@ -37,7 +37,10 @@ def editor(brim: Brim, script: str) -> dict[str, str]:
         "import sys, os, pathlib\npath = pathlib.Path(sys.argv[-1])\ntext = path.read_text(encoding='utf-8')\n"
         f"{script}\npath.write_bytes(text.encode('utf-8', 'surrogateescape'))\n",
     )
-    return {"EDITOR": f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}", "TMPDIR": str(temporary(brim))}
+    return {
+        "EDITOR": f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}",
+        "TMPDIR": str(temporary(brim)),
+    }
 
 
 def temporary(brim: Brim) -> Path:
@@ -59,12 +62,16 @@ def test_what_was_edited_is_stored_and_costed_anew(brim: Brim) -> None:
     seed(brim, OLD)
     before = brim("rules", "why", "b-1", "--json").json["rule"]["tokens"]
     ran = edit(
-        brim, "text = text.replace('Ask first.', 'Ask first, and wait for an answer.').replace('use-uv', 'uv-only')"
+        brim,
+        "text = text.replace('Ask first.', 'Ask first, and wait for an answer.').replace('use-uv', 'uv-only')",
     )
     assert (ran.code, ran.err) == (0, "")
     assert "name, summary, canonical" in ran.out
     after = stored(brim, "b-1")
-    assert (after.name, after.canonical) == ("uv-only", "Use uv, never pip.\nAsk first, and wait for an answer.")
+    assert (after.name, after.canonical) == (
+        "uv-only",
+        "Use uv, never pip.\nAsk first, and wait for an answer.",
+    )
     assert after.summary == summarize(after.canonical)
     assert brim("rules", "why", "b-1", "--json").json["rule"]["tokens"]["full"] > before["full"]
     assert kept(brim) == []
@@ -84,7 +91,11 @@ def test_every_field_can_be_edited(brim: Brim) -> None:
     found = edit(brim, f"text = {new!r}", "--json").json
     assert found["changed"] == ["name", "kind", "tags", "when", "summary", "priority", "canonical"]
     after = stored(brim, "b-1")
-    assert (after.kind, after.tags, after.when) == ("constraint", ("x",), When.of({"task": "testing", "team": "7"}))
+    assert (after.kind, after.tags, after.when) == (
+        "constraint",
+        ("x",),
+        When.of({"task": "testing", "team": "7"}),
+    )
     assert (after.summary, after.priority, after.canonical) == ("s", 9, "Hi\n")
     assert found["behavior"]["name"] == "n"
 
@@ -120,7 +131,10 @@ def test_an_emptied_file_means_no(brim: Brim) -> None:
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ("text = text.replace('directive', 'law')", ("behavior.yaml:7", "'law'", "constraint, directive")),
+        (
+            "text = text.replace('directive', 'law')",
+            ("behavior.yaml:7", "'law'", "constraint, directive"),
+        ),
         ("text = text.replace('use-uv', 'use uv')", ("behavior.yaml:6", "'use uv'")),
         ("text = text.replace('priority: 2', 'priority: high')", ("whole number", "'high'")),
         ("text = text.replace('[python, c]', '3')", ("tags must be a list",)),
@@ -134,7 +148,9 @@ def test_an_emptied_file_means_no(brim: Brim) -> None:
         ("text = 'name: \\udcff\\n'", ("not UTF-8 text",)),
     ],
 )
-def test_a_mistake_is_named_with_its_line_and_the_file_is_kept(brim: Brim, script: str, words: tuple[str, ...]) -> None:
+def test_a_mistake_is_named_with_its_line_and_the_file_is_kept(
+    brim: Brim, script: str, words: tuple[str, ...]
+) -> None:
     seed(brim, OLD)
     ran = edit(brim, script)
     (file,) = kept(brim)
@@ -171,9 +187,15 @@ def test_only_its_owner_can_read_the_file(brim: Brim) -> None:
 
 @pytest.mark.parametrize(
     ("command", "word"),
-    [("no-such-editor-here", "cannot be started"), ("false", "ended with 1"), ("vi 'x", "set EDITOR")],
+    [
+        ("no-such-editor-here", "cannot be started"),
+        ("false", "ended with 1"),
+        ("vi 'x", "set EDITOR"),
+    ],
 )
-def test_an_editor_that_fails_changes_nothing_and_leaves_nothing(brim: Brim, command: str, word: str) -> None:
+def test_an_editor_that_fails_changes_nothing_and_leaves_nothing(
+    brim: Brim, command: str, word: str
+) -> None:
     seed(brim, OLD)
     ran = brim("rules", "edit", "b-1", env={"EDITOR": command, "TMPDIR": str(temporary(brim))})
     refused(ran, word, "nothing was changed")
@@ -184,12 +206,16 @@ def test_an_editor_that_fails_changes_nothing_and_leaves_nothing(brim: Brim, com
 def test_visual_comes_before_editor(brim: Brim) -> None:
     seed(brim, OLD)
     visual = editor(brim, "")
-    assert brim("rules", "edit", "b-1", env={"VISUAL": visual["EDITOR"], "EDITOR": "false"}).code == 0
+    assert (
+        brim("rules", "edit", "b-1", env={"VISUAL": visual["EDITOR"], "EDITOR": "false"}).code == 0
+    )
 
 
 def test_secrets_are_masked(brim: Brim) -> None:
     seed(brim, OLD)
-    ran = edit(brim, "text = text.replace('Ask first.', 'Set OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234')")
+    ran = edit(
+        brim, "text = text.replace('Ask first.', 'Set OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234')"
+    )
     assert "1 secret masked" in ran.err
     assert "sk-abc" not in stored(brim, "b-1").canonical
 
@@ -205,13 +231,16 @@ def test_the_file_says_exactly_what_the_behavior_says(behavior: Behavior, text: 
     old = replace(behavior, canonical=text)
     assume("\\ud" not in ascii(str(old.when)))  # half of a surrogate pair: no file can hold it
     again = from_yaml(
-        as_yaml(old), replace(old, name="other", tags=(), when=When(), canonical="other", priority=-1), "f"
+        as_yaml(old),
+        replace(old, name="other", tags=(), when=When(), canonical="other", priority=-1),
+        "f",
     )
     assert again == old
 
 
 @pytest.mark.parametrize(
-    "text", ["a", "a\n", "a\n\n", "  led\nx", " \n x", "x \n", "\n\nx", "- a\n- b", "#x", "a\tb", "\ta"]
+    "text",
+    ["a", "a\n", "a\n\n", "  led\nx", " \n x", "x \n", "\n\nx", "- a\n- b", "#x", "a\tb", "\ta"],
 )
 def test_ordinary_texts_are_blocks_that_can_be_read(text: str) -> None:
     assert "canonical: |" in as_yaml(rule("b-1", text))

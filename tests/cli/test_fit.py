@@ -56,14 +56,22 @@ def refused(ran: Ran, *words: str) -> None:
         (["--strategy", "summarize"], SummarizePruner()),
         (["--strategy", "summarize", "--min-turns", "1"], SummarizePruner(min_turns=1)),
         (["--strategy", "watermark"], WatermarkPruner()),
-        (["--strategy", "watermark", "--high", "0.9", "--low", "0.5"], WatermarkPruner(high=0.9, low=0.5)),
-        (["--strategy", "watermark", "--low", "auto", "--min-turns", "1"], WatermarkPruner(low="auto", min_turns=1)),
+        (
+            ["--strategy", "watermark", "--high", "0.9", "--low", "0.5"],
+            WatermarkPruner(high=0.9, low=0.5),
+        ),
+        (
+            ["--strategy", "watermark", "--low", "auto", "--min-turns", "1"],
+            WatermarkPruner(low="auto", min_turns=1),
+        ),
         (["--strategy", "cap"], ToolResultCap()),
         (["--strategy", "cap", "--cap", "60"], ToolResultCap(limit=60)),
     ],
     ids=lambda value: " ".join(value) or "default" if isinstance(value, list) else "",
 )
-def test_each_strategy_gives_what_the_library_gives(brim: Brim, options: list[str], pruner: Pruner) -> None:
+def test_each_strategy_gives_what_the_library_gives(
+    brim: Brim, options: list[str], pruner: Pruner
+) -> None:
     expected = pruner.prune(AGENT, 400, model="gpt-4o")
     ran = fit(brim, "--tokens", "400", *options)
     assert (ran.code, ran.json) == (0, expected.messages)
@@ -87,7 +95,9 @@ def test_standard_input_is_read(brim: Brim) -> None:
 
 
 def test_fill_adds_older_messages(brim: Brim) -> None:
-    messages = [{"role": "user", "content": word} for word in ("short", "long " * 200, "short", "last")]
+    messages = [
+        {"role": "user", "content": word} for word in ("short", "long " * 200, "short", "last")
+    ]
     assert len(fit(brim, "--tokens", "50", messages=messages).json) == 2
     filled = fit(brim, "--tokens", "50", "--fill", messages=messages)
     assert filled.json == FifoPruner().prune(messages, 50, model="gpt-4o", fill=True).messages
@@ -123,14 +133,23 @@ def test_tools_count(brim: Brim) -> None:
 def test_the_provider_can_be_named(brim: Brim) -> None:
     plain = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
     assert fit(brim, "--json", messages=plain).json["receipt"]["provider"] == "openai"
-    assert fit(brim, "--json", messages=plain, model="claude-sonnet-4-5").json["receipt"]["provider"] == "anthropic"
-    assert fit(brim, "--json", "--provider", "anthropic", messages=plain).json["receipt"]["provider"] == "anthropic"
+    assert (
+        fit(brim, "--json", messages=plain, model="claude-sonnet-4-5").json["receipt"]["provider"]
+        == "anthropic"
+    )
+    assert (
+        fit(brim, "--json", "--provider", "anthropic", messages=plain).json["receipt"]["provider"]
+        == "anthropic"
+    )
     assert "rules of anthropic" in fit(brim, "--provider", "anthropic", messages=plain).err
 
 
 def test_the_model_may_come_from_the_request_or_the_settings(brim: Brim) -> None:
     body = {"model": "gpt-4", "messages": AGENT}
-    assert brim("dev", "fit", "-", "--json", stdin=json.dumps(body)).json["receipt"]["model"] == "gpt-4"
+    assert (
+        brim("dev", "fit", "-", "--json", stdin=json.dumps(body)).json["receipt"]["model"]
+        == "gpt-4"
+    )
     found = brim("dev", "fit", "-", "--json", "-m", "gpt-4o", stdin=json.dumps(body))
     assert found.json["receipt"]["model"] == "gpt-4o"
     found = brim("dev", "fit", "-", "--json", stdin=json.dumps(AGENT), env={"BRIM_MODEL": "gpt-4o"})
@@ -140,9 +159,14 @@ def test_the_model_may_come_from_the_request_or_the_settings(brim: Brim) -> None
 
 def test_the_setting_for_how_to_count_is_followed(brim: Brim) -> None:
     brim.write("chat.json", json.dumps(AGENT))
-    found = brim("dev", "fit", "chat.json", "-m", "gpt-4o", "--json", env={"BRIM_MODE": "approximate"}).json
+    found = brim(
+        "dev", "fit", "chat.json", "-m", "gpt-4o", "--json", env={"BRIM_MODE": "approximate"}
+    ).json
     assert found["tokens"] == counter_for("gpt-4o", mode="approximate").count_messages(AGENT)
-    refused(brim("dev", "fit", "chat.json", "-m", "claude-sonnet-4-5", env={"BRIM_MODE": "exact"}), "exact")
+    refused(
+        brim("dev", "fit", "chat.json", "-m", "claude-sonnet-4-5", env={"BRIM_MODE": "exact"}),
+        "exact",
+    )
 
 
 # A whole request
@@ -159,14 +183,22 @@ def test_a_request_keeps_everything_but_the_messages_that_leave(brim: Brim) -> N
 
 def test_a_requests_system_text_and_tools_count(brim: Brim) -> None:
     turns = [{"role": "user", "content": f"Question {n}?"} for n in range(20)]
-    tools = [{"name": "search", "description": "Search. " * 20, "input_schema": {"type": "object", "properties": {}}}]
+    tools = [
+        {
+            "name": "search",
+            "description": "Search. " * 20,
+            "input_schema": {"type": "object", "properties": {}},
+        }
+    ]
     body = {"system": "You are careful. " * 20, "tools": tools, "messages": turns}
     whole = counter_for("claude-sonnet-4-5").count_messages(body)  # type: ignore[arg-type]
     found = fit(brim, "--json", messages=body, model="claude-sonnet-4-5").json
     assert found["receipt"]["provider"] == "anthropic"
     assert abs(found["tokens"] - whole) <= 2  # rounded message by message
     target = int(whole) - 40
-    found = fit(brim, "--json", "--tokens", str(target), messages=body, model="claude-sonnet-4-5").json
+    found = fit(
+        brim, "--json", "--tokens", str(target), messages=body, model="claude-sonnet-4-5"
+    ).json
     assert found["fits"]
     assert target - 20 < found["tokens"] <= target
     assert found["receipt"]["target"] == target
@@ -184,7 +216,9 @@ def test_a_system_text_larger_than_the_target_does_not_fit(brim: Brim) -> None:
 
 def test_tools_of_the_option_and_of_the_request_do_not_mix(brim: Brim) -> None:
     brim.write("tools.json", json.dumps(TOOLS))
-    refused(fit(brim, "--tools", "tools.json", messages={"messages": AGENT, "tools": TOOLS}), "--tools")
+    refused(
+        fit(brim, "--tools", "tools.json", messages={"messages": AGENT, "tools": TOOLS}), "--tools"
+    )
     assert fit(brim, "--tools", "tools.json", messages={"messages": AGENT}).code == 0
 
 
@@ -192,7 +226,11 @@ def test_tools_of_the_option_and_of_the_request_do_not_mix(brim: Brim) -> None:
     ("key", "items", "provider"),
     [
         ("input", [{"role": "user", "content": f"Question {n}?"} for n in range(9)], "responses"),
-        ("contents", [{"role": "user", "parts": [{"text": f"Question {n}?"}]} for n in range(9)], "gemini"),
+        (
+            "contents",
+            [{"role": "user", "parts": [{"text": f"Question {n}?"}]} for n in range(9)],
+            "gemini",
+        ),
     ],
 )
 def test_other_providers_requests_are_pruned_where_their_messages_are(
@@ -247,12 +285,20 @@ def test_json_is_one_object_with_every_field(brim: Brim) -> None:
     expected = FifoPruner().prune(AGENT, 400, model="gpt-4o").receipt
     for name in ("before", "after"):
         count = getattr(expected, name)
-        facts = {"tokens": int(count), "basis": count.basis, "low": count.low, "high": count.high, "note": count.note}
+        facts = {
+            "tokens": int(count),
+            "basis": count.basis,
+            "low": count.low,
+            "high": count.high,
+            "note": count.note,
+        }
         assert receipt[name] == facts
     for name in ("pruner", "provider", "model", "target", "fits", "reason", "over_by"):
         assert receipt[name] == getattr(expected, name)
     assert receipt["notes"] == list(expected.notes)
-    assert [unit["indices"] for unit in receipt["dropped"]] == [list(unit.indices) for unit in expected.dropped]
+    assert [unit["indices"] for unit in receipt["dropped"]] == [
+        list(unit.indices) for unit in expected.dropped
+    ]
     assert receipt["dropped"][0].keys() == {"indices", "kind", "tokens", "reason"}
     assert expected.cache is not None
     assert receipt["cache"]["rewrite_cost"] == expected.cache.rewrite_cost
@@ -303,7 +349,9 @@ def test_without_a_target_a_model_gets_no_more_input_than_it_takes(brim: Brim) -
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_a_target_of_nothing_leaves_the_smallest_and_ends_with_1(brim: Brim, form: list[str]) -> None:
+def test_a_target_of_nothing_leaves_the_smallest_and_ends_with_1(
+    brim: Brim, form: list[str]
+) -> None:
     ran = fit(brim, "--tokens", "0", *form)
     assert ran.code == 1
     messages = ran.json["messages"] if form else ran.json
@@ -354,7 +402,9 @@ def test_no_messages_fit(brim: Brim) -> None:
         ("cap", "--min-turns", "0"),
     ],
 )
-def test_an_option_of_another_strategy_is_refused(brim: Brim, strategy: str, option: str, value: str) -> None:
+def test_an_option_of_another_strategy_is_refused(
+    brim: Brim, strategy: str, option: str, value: str
+) -> None:
     ran = fit(brim, "--strategy", strategy, option, value)
     refused(ran, option, "belongs to --strategy", f"not to {strategy}")
     assert not (brim.cwd / "d.json").exists()
@@ -391,7 +441,17 @@ def test_wrong_usage_ends_with_2(brim: Brim, options: list[str]) -> None:
 
 
 def watermark(brim: Brim, messages: list[Any], *options: str) -> Ran:
-    return fit(brim, "--tokens", "400", "--strategy", "watermark", "--decisions", "d.json", *options, messages=messages)
+    return fit(
+        brim,
+        "--tokens",
+        "400",
+        "--strategy",
+        "watermark",
+        "--decisions",
+        "d.json",
+        *options,
+        messages=messages,
+    )
 
 
 def test_decisions_are_written_and_kept_to(brim: Brim) -> None:
@@ -399,7 +459,11 @@ def test_decisions_are_written_and_kept_to(brim: Brim) -> None:
     stored = Decisions.from_json((brim.cwd / "d.json").read_text())
     assert stored.cut > 0
     assert first["decisions"] == json.loads(stored.to_json())
-    longer = [*AGENT, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "Thanks."}]
+    longer = [
+        *AGENT,
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "Thanks."},
+    ]
     second = watermark(brim, longer).json
     assert second == first["messages"] + longer[-2:]
     assert Decisions.from_json((brim.cwd / "d.json").read_text()) == stored
@@ -426,8 +490,12 @@ def test_decisions_of_another_history_are_begun_anew(brim: Brim) -> None:
     assert "another transcript" in ran.err
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", "not json", '{"version": 99}', "null", b"\0", b"\xff"])
-def test_a_file_that_holds_no_decisions_is_refused_and_left_alone(brim: Brim, content: str | bytes) -> None:
+@pytest.mark.parametrize(
+    "content", ["{}", "[]", "not json", '{"version": 99}', "null", b"\0", b"\xff"]
+)
+def test_a_file_that_holds_no_decisions_is_refused_and_left_alone(
+    brim: Brim, content: str | bytes
+) -> None:
     path = brim.write("d.json", content)
     before = path.read_bytes()
     refused(watermark(brim, AGENT), "d.json")
@@ -470,7 +538,9 @@ def test_decisions_that_cannot_be_written_are_an_error(brim: Brim, path: str) ->
         (b"[]\0", ["binary"]),
     ],
 )
-def test_input_that_is_no_history_is_refused(brim: Brim, content: str | bytes, words: list[str]) -> None:
+def test_input_that_is_no_history_is_refused(
+    brim: Brim, content: str | bytes, words: list[str]
+) -> None:
     brim.write("chat.json", content)
     ran = brim("dev", "fit", "chat.json", "-m", "gpt-4o")
     refused(ran, "chat.json", *words)

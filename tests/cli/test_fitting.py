@@ -27,7 +27,9 @@ def shown(brim: Brim, columns: int, *arguments: str) -> list[str]:
 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = brim.start(*arguments, fork=True, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL)
+    process = brim.start(
+        *arguments, fork=True, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL
+    )
     os.close(theirs)
     found = b""
     try:
@@ -43,7 +45,11 @@ def shown(brim: Brim, columns: int, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("command", ["list", "why", "review"])
 @pytest.mark.parametrize("columns", [40, 80, 132])
 def test_no_line_is_wider_than_the_terminal(brim: Brim, command: str, columns: int) -> None:
-    seed(brim, rule("b-0123456789", TEXT, name=NAME), rule("b-2", TEXT.upper(), name=f"{NAME}-2"[-80:]))
+    seed(
+        brim,
+        rule("b-0123456789", TEXT, name=NAME),
+        rule("b-2", TEXT.upper(), name=f"{NAME}-2"[-80:]),
+    )
     seed(brim, rule("b-3", "Another text.", name="short", status="pending"), scope="project")
     lines = shown(brim, columns, "rules", command)
     table = lines[: lines.index("")] if "" in lines else lines

@@ -47,7 +47,13 @@ def reading(**changed: Any) -> Any:
         "overhead": 21_400,
         "filling": {"Bash results": 90_000, "system and tools": 21_400, "your words": 47_300},
         "agents": [
-            {"id": "a1", "model": "m", "used_tokens": 14_500, "context_window": 200_000, "utilization": 0.0725},
+            {
+                "id": "a1",
+                "model": "m",
+                "used_tokens": 14_500,
+                "context_window": 200_000,
+                "utilization": 0.0725,
+            },
         ],
         "compactions": 1,
         "cost": 1_025_539,
@@ -65,22 +71,25 @@ def reading(**changed: Any) -> Any:
 
 
 def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
-    assert draw(reading(), 72) == [
-        "158,700 of 200,000 tokens  79%       claude-sonnet-4-5  session 5e551011",
-        "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
-        "                                         warn 70% ▲     ▲ compact 78%",
-        "window     200,000 tokens (reported by the agent; model table…",  # not the beginning of a number
-        "headroom   8.2k to auto-compact",
-        "cost       $1.03 ($0.06 of it in no single request)",
-        "cache      87% of prompt tokens came from the cache",
-        "filled by  Bash results      90,000  57%  █████████████████",
-        "           your words        47,300  30%  █████████",
-        "           system and tools  21,400  13%  ████",
-        "sub-agents 14,500     7% of 200,000  m  a1",
-        "compacted  once",
-        "skipped    2 lines that can't be read",
-        "! It is time to compact.",
-    ]
+    assert (
+        draw(reading(), 72)
+        == [
+            "158,700 of 200,000 tokens  79%       claude-sonnet-4-5  session 5e551011",
+            "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
+            "                                         warn 70% ▲     ▲ compact 78%",
+            "window     200,000 tokens (reported by the agent; model table…",  # not the beginning of a number
+            "headroom   8.2k to auto-compact",
+            "cost       $1.03 ($0.06 of it in no single request)",
+            "cache      87% of prompt tokens came from the cache",
+            "filled by  Bash results      90,000  57%  █████████████████",
+            "           your words        47,300  30%  █████████",
+            "           system and tools  21,400  13%  ████",
+            "sub-agents 14,500     7% of 200,000  m  a1",
+            "compacted  once",
+            "skipped    2 lines that can't be read",
+            "! It is time to compact.",
+        ]
+    )
 
 
 def test_it_says_how_much_of_the_plan_is_used_and_how_old_the_reading_is() -> None:
@@ -89,7 +98,9 @@ def test_it_says_how_much_of_the_plan_is_used_and_how_old_the_reading_is() -> No
     lines = draw(reading(plan_windows=[fresh.to_dict()]), 72)
     assert "plan       5h 91%" in lines
     old = replace(fresh, read_at=now - 720)
-    lines = draw(reading(plan_windows=[old.to_dict(), replace(fresh, minutes=10_080).to_dict()]), 72)
+    lines = draw(
+        reading(plan_windows=[old.to_dict(), replace(fresh, minutes=10_080).to_dict()]), 72
+    )
     assert "plan       5h 91%; 7d 91% (12 min ago)" in lines
 
 
@@ -99,7 +110,9 @@ def test_a_mark_shows_where_a_threshold_will_be() -> None:
     assert [at for at, cell in enumerate(marks) if cell == "▲"] == [70, 78]
 
 
-@pytest.mark.parametrize(("share", "colour"), [(0.699, "green"), (0.7, "yellow"), (0.78, "red"), (3.0, "red")])
+@pytest.mark.parametrize(
+    ("share", "colour"), [(0.699, "green"), (0.7, "yellow"), (0.78, "red"), (3.0, "red")]
+)
 def test_the_colour_is_that_of_the_highest_threshold_it_is_over(share: float, colour: str) -> None:
     assert colour_of(reading(utilization=share)) == colour
 
@@ -135,7 +148,9 @@ def test_many_parts_and_many_agents_are_summed_up() -> None:
 
 
 def test_text_of_a_stream_cannot_steer_the_terminal() -> None:
-    text = "\n".join(draw(reading(model="\x1b[2Jm\u202e", session="\x07\x07", warning="\x1b]0;x\x07"), 60))
+    text = "\n".join(
+        draw(reading(model="\x1b[2Jm\u202e", session="\x07\x07", warning="\x1b]0;x\x07"), 60)
+    )
     assert "\x1b" not in text
     assert "\x07" not in text
     assert "\u202e" not in text
@@ -176,7 +191,13 @@ def test_no_line_is_wider_than_the_terminal(
         window_others=dict.fromkeys(names, 5),
         unpriced=list(names),
         agents=[
-            {"id": id, "model": name, "used_tokens": number, "context_window": 9, "utilization": number / 9}
+            {
+                "id": id,
+                "model": name,
+                "used_tokens": number,
+                "context_window": 9,
+                "utilization": number / 9,
+            }
             for id, name, number in agents
         ],
         model=model,

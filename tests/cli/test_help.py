@@ -23,14 +23,22 @@ MOST_OPTIONS = 200
 
 def options_of(parser: argparse.ArgumentParser) -> set[str]:
     """Return the options of *parser*, each by its first name; help isn't one."""
-    return {action.option_strings[0] for action in parser._actions if action.option_strings} - {"-h"}
+    return {action.option_strings[0] for action in parser._actions if action.option_strings} - {
+        "-h"
+    }
 
 
 def test_there_are_as_few_commands_and_options_as_the_first_page_promises() -> None:
-    grouped = [*(f"rules {name}" for name in RULES.split()), *(f"dev {name}" for name in DEV.split())]
+    grouped = [
+        *(f"rules {name}" for name in RULES.split()),
+        *(f"dev {name}" for name in DEV.split()),
+    ]
     assert [*LISTED.split(), *grouped, *UNLISTED.split()] == list(COMMANDS)
     places = {command_line.COMMANDS[name]: name for name in COMMANDS}
-    assert sum(len(options_of(command_line.parser_of(name))) for name in places.values()) <= MOST_OPTIONS
+    assert (
+        sum(len(options_of(command_line.parser_of(name))) for name in places.values())
+        <= MOST_OPTIONS
+    )
 
 
 def test_every_command_prints_json_if_it_is_asked_to() -> None:
@@ -73,7 +81,9 @@ def test_the_list_of_commands_fits_40_columns(brim: Brim) -> None:
     assert max(map(len, brim("--help", env={"COLUMNS": "40"}).lines)) <= 40
 
 
-def help_of(command: str, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+def help_of(
+    command: str, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
     """Return the help of *command* without starting a process."""
     monkeypatch.setattr(sys, "argv", ["brim", *command.split(), "--help"])
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -100,7 +110,9 @@ def test_help_keeps_to_the_width_of_the_terminal(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wide, narrow = (help_of(command, width, monkeypatch, capsys) for width in (150, 80))
-    said = narrow.partition("\n\n")[2].partition("\nExample")[0]  # argparse never divides a choice in its usage
+    said = narrow.partition("\n\n")[2].partition("\nExample")[
+        0
+    ]  # argparse never divides a choice in its usage
     assert [line for line in said.split("\n") if len(line) > 80] == []
     assert "".join(wide.split()) == "".join(narrow.split())
     assert wide.partition("\nExample")[2] == narrow.partition("\nExample")[2]
@@ -127,7 +139,10 @@ def test_a_mistyped_rule_suggests_the_nearest(brim: Brim) -> None:
 
 
 def test_a_prompt_where_a_rule_belongs_is_told_its_option(brim: Brim) -> None:
-    assert "'brim rules why --prompt TEXT' shows what a prompt brings" in brim("rules", "why", "fix the importer").err
+    assert (
+        "'brim rules why --prompt TEXT' shows what a prompt brings"
+        in brim("rules", "why", "fix the importer").err
+    )
     assert "--prompt" not in brim("rules", "why", "importer").err
 
 
@@ -164,12 +179,15 @@ def test_completion_of_another_shell_is_wrong_usage(brim: Brim) -> None:
         ("brim completion z", {"zsh"}),
     ],
 )
-def test_completion_completes_commands_options_and_values(brim: Brim, words: str, expected: set[str]) -> None:
+def test_completion_completes_commands_options_and_values(
+    brim: Brim, words: str, expected: set[str]
+) -> None:
     assert complete(brim, words) == expected
 
 
 @pytest.mark.parametrize(
-    "words", ["brim dev count --model gpt-4o-m", "brim dev models gpt-4o-m", "brim dev window -m gpt-4o-m"]
+    "words",
+    ["brim dev count --model gpt-4o-m", "brim dev models gpt-4o-m", "brim dev window -m gpt-4o-m"],
 )
 def test_completion_completes_models(brim: Brim, words: str) -> None:
     found = complete(brim, words)
@@ -199,7 +217,9 @@ def complete(brim: Brim, line: str) -> set[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no bash there")
 def test_the_bash_script_is_bash(brim: Brim) -> None:
-    subprocess.run(["bash", "-n"], input=brim("completion", "bash").out.encode(), check=True, timeout=300)
+    subprocess.run(
+        ["bash", "-n"], input=brim("completion", "bash").out.encode(), check=True, timeout=300
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no bash there")
@@ -216,5 +236,7 @@ def test_the_bash_script_completes_in_bash(brim: Brim) -> None:
 
 
 def test_the_package_runs_as_a_module() -> None:
-    ran = subprocess.run([sys.executable, "-m", "brim", "--version"], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-m", "brim", "--version"], capture_output=True, text=True, check=True
+    )
     assert ran.stdout.startswith("brim ")

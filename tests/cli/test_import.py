@@ -1,4 +1,5 @@
-"""``brim rules import`` shows the difference, asks, and stores it at once; nothing that is here is lost."""
+"""``brim rules import`` shows the difference, asks, and stores it at once; nothing that is here is
+lost."""
 
 from __future__ import annotations
 
@@ -13,20 +14,41 @@ import pytest
 
 from brim.behaviors.behavior import Edge, RuleUsage
 from tests.cli.conftest import COMMAND, Brim
-from tests.cli.stored import THEN, behavior, edges_in, events_in, file_of, recalled, remember, write_rules
+from tests.cli.stored import (
+    THEN,
+    behavior,
+    edges_in,
+    events_in,
+    file_of,
+    recalled,
+    remember,
+    write_rules,
+)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
 
 def line(id: str, text: str = "", **fields: Any) -> str:
-    given = {"id": id, "name": f"name-{id}", "kind": "directive", "canonical": text or f"The whole text of {id}."}
+    given = {
+        "id": id,
+        "name": f"name-{id}",
+        "kind": "directive",
+        "canonical": text or f"The whole text of {id}.",
+    }
     return json.dumps({**given, **fields}) + "\n"
 
 
 def test_what_is_exported_comes_back_the_same_elsewhere(brim: Brim) -> None:
     remember(
         brim,
-        behavior("a", "constraint", "Never\n\tpush.", tags=("git",), when={"language": "python"}, priority=2),
+        behavior(
+            "a",
+            "constraint",
+            "Never\n\tpush.",
+            tags=("git",),
+            when={"language": "python"},
+            priority=2,
+        ),
         behavior("b", variants=("Other.",), extra='{"k":1}'),
         edges=[Edge("a", "b", "requires", 0.5, created_at=THEN)],
     )
@@ -36,13 +58,22 @@ def test_what_is_exported_comes_back_the_same_elsewhere(brim: Brim) -> None:
     assert (ran.code, ran.lines[0]) == (0, "f.jsonl: 2 added; connections: 1 added")
     assert ran.lines[-1] == "stored: 2 rules added, 1 connection"
     mine, theirs = recalled(brim), recalled(brim, "project")
-    assert {id: replace(each, scope="user", provenance=mine[id].provenance) for id, each in theirs.items()} == mine
+    assert {
+        id: replace(each, scope="user", provenance=mine[id].provenance)
+        for id, each in theirs.items()
+    } == mine
     assert edges_in(brim, "project") == edges_in(brim)
-    assert [event.detail["file"] for event in events_in(brim, "imported", "project")] == ["f.jsonl"] * 2
+    assert [event.detail["file"] for event in events_in(brim, "imported", "project")] == [
+        "f.jsonl"
+    ] * 2
 
 
 def test_importing_again_changes_nothing(brim: Brim) -> None:
-    text = line("a") + line("b", tags=["x"]) + json.dumps({"source": "a", "kind": "requires", "target": "b"})
+    text = (
+        line("a")
+        + line("b", tags=["x"])
+        + json.dumps({"source": "a", "kind": "requires", "target": "b"})
+    )
     assert brim("rules", "import", "-", "--yes", stdin=text).code == 0
     before = recalled(brim), edges_in(brim), len(events_in(brim, "imported"))
     ran = brim("rules", "import", "-", stdin=text)
@@ -55,7 +86,12 @@ def test_importing_again_changes_nothing(brim: Brim) -> None:
 
 def test_a_change_shows_each_field_and_loses_no_text(brim: Brim) -> None:
     used = RuleUsage(injected=5, confirmed=1, last_used=THEN)
-    remember(brim, behavior("a", text="Old text.", tags=("x",), usage=used, confidence=0.9, variants=("Older.",)))
+    remember(
+        brim,
+        behavior(
+            "a", text="Old text.", tags=("x",), usage=used, confidence=0.9, variants=("Older.",)
+        ),
+    )
     text = line("a", "New text.", tags=["x", "y"], confidence=0.5)
     ran = brim("rules", "import", "-", "--yes", stdin=text)
     assert ran.code == 0
@@ -63,7 +99,11 @@ def test_a_change_shows_each_field_and_loses_no_text(brim: Brim) -> None:
     assert "before, it said:\n    Old text.\n" in ran.out
     assert "tags: x → x, y" in ran.out
     found = recalled(brim)["a"]
-    assert (found.canonical, found.tags, set(found.variants)) == ("New text.", ("x", "y"), {"Older.", "Old text."})
+    assert (found.canonical, found.tags, set(found.variants)) == (
+        "New text.",
+        ("x", "y"),
+        {"Older.", "Old text."},
+    )
     assert (found.usage, found.confidence, found.created_at) == (used, 0.9, THEN)
     assert events_in(brim, "imported")[0].detail["before"]["tags"] == ["x"]
     assert brim("rules", "import", "-", stdin=text).lines[0] == "standard input: 1 the same"
@@ -78,10 +118,20 @@ def test_what_is_not_in_the_file_stays(brim: Brim) -> None:
 
 def test_what_was_forgotten_here_stays_forgotten_and_is_told(brim: Brim) -> None:
     remember(brim, behavior("a", status="forgotten"), behavior("b"))
-    ran = brim("rules", "import", "-", "--yes", stdin=line("a", tags=["new"]) + line("b", status="forgotten"))
+    ran = brim(
+        "rules",
+        "import",
+        "-",
+        "--yes",
+        stdin=line("a", tags=["new"]) + line("b", status="forgotten"),
+    )
     assert "stays so: brim rules restore a" in ran.err
     found = recalled(brim)
-    assert (found["a"].status.value, found["a"].tags, found["b"].status.value) == ("forgotten", ("new",), "forgotten")
+    assert (found["a"].status.value, found["a"].tags, found["b"].status.value) == (
+        "forgotten",
+        ("new",),
+        "forgotten",
+    )
 
 
 def test_a_constraint_of_ones_own_is_not_changed_by_a_project(brim: Brim) -> None:
@@ -96,7 +146,13 @@ def test_a_constraint_of_ones_own_is_not_changed_by_a_project(brim: Brim) -> Non
 
 def test_lines_that_cannot_be_read_are_listed_and_the_others_used(brim: Brim) -> None:
     text = (
-        "{\n" + line("a") + "<<<<<<< HEAD\n" + line("b", kind="wrong") + line("c", "") + line("a", "Later.") + "[1]\n"
+        "{\n"
+        + line("a")
+        + "<<<<<<< HEAD\n"
+        + line("b", kind="wrong")
+        + line("c", "")
+        + line("a", "Later.")
+        + "[1]\n"
     )
     text += (
         line("d").replace("The whole", "  ").replace("text of d.", "")
@@ -112,7 +168,9 @@ def test_lines_that_cannot_be_read_are_listed_and_the_others_used(brim: Brim) ->
         (7, "object"),
         (8, "empty"),
     ):
-        assert any(f"standard input:{number}: " in told and why in told for told in ran.err.splitlines()), number
+        assert any(
+            f"standard input:{number}: " in told and why in told for told in ran.err.splitlines()
+        ), number
     assert "a requires gone" in ran.err
     found = recalled(brim)
     assert (sorted(found), found["a"].canonical, edges_in(brim)) == (["a", "c"], "Later.", [])
@@ -182,7 +240,15 @@ def test_what_changed_while_the_question_stood_is_not_overwritten(brim: Brim) ->
 def test_two_processes_may_import_the_same_at_once(brim: Brim) -> None:
     brim.write("f.jsonl", "".join(line(f"b{number}") for number in range(20)))
     both = [
-        brim.start("rules", "import", "f.jsonl", "--yes", fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        brim.start(
+            "rules",
+            "import",
+            "f.jsonl",
+            "--yes",
+            fork=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         for _ in range(2)
     ]
     errors = [process.communicate(timeout=300)[1] for process in both]
@@ -192,7 +258,9 @@ def test_two_processes_may_import_the_same_at_once(brim: Brim) -> None:
 
 def test_the_json_says_what_is_different(brim: Brim) -> None:
     remember(brim, behavior("a", text="Old."))
-    ran = brim("rules", "import", "-", "--json", "--yes", stdin=line("a", "New.") + line("b") + "{\n")
+    ran = brim(
+        "rules", "import", "-", "--json", "--yes", stdin=line("a", "New.") + line("b") + "{\n"
+    )
     found = ran.json
     assert (ran.code, found["stored"], found["scope"]) == (1, True, "user")
     assert [each["id"] for each in found["added"]] == ["b"]
@@ -217,7 +285,13 @@ def test_secrets_and_control_characters_do_no_harm(brim: Brim) -> None:
 
 
 def test_a_text_may_have_a_megabyte_but_not_more(brim: Brim) -> None:
-    ran = brim("rules", "import", "-", "--yes", stdin=line("a", "word " * 199_999) + line("b", "x" * 1_000_001))
+    ran = brim(
+        "rules",
+        "import",
+        "-",
+        "--yes",
+        stdin=line("a", "word " * 199_999) + line("b", "x" * 1_000_001),
+    )
     assert (ran.code, sorted(recalled(brim))) == (1, ["a"])
     assert "1,000,001 characters" in ran.err
 
@@ -264,7 +338,10 @@ def test_rules_that_came_with_a_clone_or_a_pull_are_said_to_wait(brim: Brim) -> 
     assert brim("rules").err.splitlines() == [f"brim: {said}: brim rules import"]
     assert {"text": said, "fix": "brim rules import"} in brim("--json").json["attention"]
     assert f"{said}: brim rules import" in brim("doctor").out
-    assert f"{said}: agents don't hear that before 'brim rules import'" in brim("rules", "trust", "--yes").out
+    assert (
+        f"{said}: agents don't hear that before 'brim rules import'"
+        in brim("rules", "trust", "--yes").out
+    )
     brim("rules", "import", "--yes")
     for words in (("rules",), (), ("doctor",), ("rules", "trust")):
         assert "behaviors.jsonl" not in brim(*words).out + brim(*words).err

@@ -25,7 +25,12 @@ def node(id: str, scope: str = "", kind: str = "behavior", **content: Any) -> di
             "provenance": {"source_type": "learned", "created_at": TIME},
             **content,
         },
-        "metadata": {"confidence": 0.8, "priority": 1, "scope": scope, "stats": {"times_activated": 4}},
+        "metadata": {
+            "confidence": 0.8,
+            "priority": 1,
+            "scope": scope,
+            "stats": {"times_activated": 4},
+        },
     }
 
 
@@ -34,11 +39,22 @@ def edge(source: str, target: str, kind: str, weight: float = 0) -> dict[str, An
 
 
 def folder(brim: Brim, *, name: str = ".floop", broken: str = "") -> None:
-    nodes = [node("l", "local"), node("g", "global"), node("n"), node("f", "local", "forgotten-behavior")]
-    edges = [edge("l", "g", "requires"), edge("l", "n", "similar-to", 0.5), edge("n", "l", "similar-to", 0.7)]
+    nodes = [
+        node("l", "local"),
+        node("g", "global"),
+        node("n"),
+        node("f", "local", "forgotten-behavior"),
+    ]
+    edges = [
+        edge("l", "g", "requires"),
+        edge("l", "n", "similar-to", 0.5),
+        edge("n", "l", "similar-to", 0.7),
+    ]
     edges.append(edge("l", "gone", "requires"))
     for file, records in (("nodes", nodes), ("edges", edges)):
-        brim.write(f"{name}/{file}.jsonl", "".join(json.dumps(each) + "\n" for each in records) + broken)
+        brim.write(
+            f"{name}/{file}.jsonl", "".join(json.dumps(each) + "\n" for each in records) + broken
+        )
 
 
 def test_everything_goes_where_its_scope_says(brim: Brim) -> None:
@@ -50,7 +66,11 @@ def test_everything_goes_where_its_scope_says(brim: Brim) -> None:
     assert ran.lines[-1] == "stored: 4 rules added, 2 connections"
     theirs, mine = recalled(brim, "project"), recalled(brim)
     assert (sorted(theirs), sorted(mine)) == (["f", "l", "n"], ["g"])
-    assert (mine["g"].usage.injected, mine["g"].provenance.source, mine["g"].tags) == (4, "floop", ("go",))
+    assert (mine["g"].usage.injected, mine["g"].provenance.source, mine["g"].tags) == (
+        4,
+        "floop",
+        ("go",),
+    )
     assert theirs["f"].status.value == "forgotten"
     assert [(each.source, each.kind.value, each.weight) for each in edges_in(brim, "project")] == [
         ("l", "requires", 1.0),
@@ -93,7 +113,9 @@ def test_what_could_not_be_brought_over_is_listed(brim: Brim) -> None:
     assert "edges.jsonl:4: edge l requires gone: there is no behavior gone" in ran.err
     assert "nodes.jsonl:5: " in ran.err
     found = brim("rules", "import", ".", "--dry-run", "--json").json
-    assert [each["text"] for each in found["unmapped"] if each["file"] == "nodes.jsonl"] == ["{oops"]
+    assert [each["text"] for each in found["unmapped"] if each["file"] == "nodes.jsonl"] == [
+        "{oops"
+    ]
     assert (found["stored"], (brim.home / ".brim").exists()) == (False, False)
 
 
@@ -128,7 +150,10 @@ def test_connections_that_are_there_both_ways_are_said_to_be_kept_as_one(brim: B
     path = brim.cwd / ".floop"
     path.mkdir()
     (path / "nodes.jsonl").write_text("\n".join(json.dumps(node(id)) for id in ("a", "b")))
-    ways = [{"source": s, "target": t, "kind": "similar-to", "weight": 0.5} for s, t in (("a", "b"), ("b", "a"))]
+    ways = [
+        {"source": s, "target": t, "kind": "similar-to", "weight": 0.5}
+        for s, t in (("a", "b"), ("b", "a"))
+    ]
     dangling = {"source": "a", "target": "gone", "kind": "similar-to", "weight": 1}
     (path / "edges.jsonl").write_text("\n".join(json.dumps(edge) for edge in (*ways, dangling)))
     ran = brim("rules", "import", ".", "--yes")
@@ -141,8 +166,14 @@ def test_connections_that_are_there_both_ways_are_said_to_be_kept_as_one(brim: B
 def test_rules_of_other_projects_in_the_home_folder_stay_there(brim: Brim) -> None:
     brim.write(".git/config", '[remote "origin"]\n\turl = git@example.com:acme/shop.git\n')
     (brim.home / ".floop").mkdir()
-    nodes = [node("mine", "project:acme/shop"), node("theirs", "project:acme/other"), node("all", "universal")]
-    (brim.home / ".floop" / "nodes.jsonl").write_text("".join(json.dumps(each) + "\n" for each in nodes))
+    nodes = [
+        node("mine", "project:acme/shop"),
+        node("theirs", "project:acme/other"),
+        node("all", "universal"),
+    ]
+    (brim.home / ".floop" / "nodes.jsonl").write_text(
+        "".join(json.dumps(each) + "\n" for each in nodes)
+    )
     ran = brim("rules", "import", str(brim.home / ".floop"), "--yes")
     assert (sorted(recalled(brim, "project")), sorted(recalled(brim))) == (["mine"], ["all"])
     assert "belongs to the project acme/other" in ran.err

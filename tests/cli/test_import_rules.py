@@ -73,7 +73,9 @@ def test_what_the_other_scope_says_is_told(brim: Brim) -> None:
 
 def test_secrets_are_neither_shown_nor_stored(brim: Brim) -> None:
     secret = "ghp_" + "a1B2" * 9
-    ran = brim("rules", "import", brim.write("rules.md", f"- Log in with {secret}.\n"), "--yes", "--json")
+    ran = brim(
+        "rules", "import", brim.write("rules.md", f"- Log in with {secret}.\n"), "--yes", "--json"
+    )
     assert secret not in ran.out
     assert "1 secret" in ran.err
     assert all(secret not in each.canonical for each in recalled(brim).values())
@@ -99,7 +101,11 @@ def test_a_file_without_rules_and_one_that_is_not_there(brim: Brim) -> None:
     assert brim("rules", "import").code == 2
     brim.write("binary.md", b"\x00")
     assert "binary" in brim("rules", "import", "binary.md").err
-    for text in ("[1, 2, 3]", '{"rule": "Never push"}', '[{"role": "user", "content": "Never push"}]'):
+    for text in (
+        "[1, 2, 3]",
+        '{"rule": "Never push"}',
+        '[{"role": "user", "content": "Never push"}]',
+    ):
         brim.write("chat.json", text)
         refused = brim("rules", "import", "chat.json", "--yes")
         assert (refused.code, "chat.json: JSON, not a file with rules" in refused.err) == (2, True)
@@ -107,7 +113,10 @@ def test_a_file_without_rules_and_one_that_is_not_there(brim: Brim) -> None:
 
 def test_of_many_contradictions_a_few_are_told(brim: Brim) -> None:
     names = ("pnpm", "npm", "bun", "yarn")
-    brim.write("rules.md", "\n".join(f"- Use {one}, not {two}" for one in names for two in names if one != two))
+    brim.write(
+        "rules.md",
+        "\n".join(f"- Use {one}, not {two}" for one in names for two in names if one != two),
+    )
     told = brim("rules", "import", "rules.md", "--user", "--yes").err.splitlines()
     assert sum(" conflicts with " in line for line in told) == 10
     assert "more contradictions: 'brim rules audit'" in told[-1]
@@ -124,10 +133,24 @@ def test_a_text_that_is_too_long_is_left_out_and_told(brim: Brim) -> None:
 
 def test_twice_the_bullets_take_about_twice_the_work() -> None:
     def work(bullets: int) -> int:
-        words = ["deploy", "branch", "queue", "cache", "schema", "retry", "invoice", "alert", "worker", "token"]
+        words = [
+            "deploy",
+            "branch",
+            "queue",
+            "cache",
+            "schema",
+            "retry",
+            "invoice",
+            "alert",
+            "worker",
+            "token",
+        ]
         drawn = random.Random(1)
         # No two runs have a text in common: what was masked once isn't masked again.
-        lines = (f"- Step {number} of {bullets}: {' '.join(drawn.choices(words, k=9))}\n" for number in range(bullets))
+        lines = (
+            f"- Step {number} of {bullets}: {' '.join(drawn.choices(words, k=9))}\n"
+            for number in range(bullets)
+        )
         reader = RulesReader("user", 0.0)
         reader.read("".join(lines), "CLAUDE.md")
         profile = cProfile.Profile()
@@ -143,7 +166,10 @@ def test_twice_the_bullets_take_about_twice_the_work() -> None:
 def test_a_file_too_large_to_be_rules_is_refused_without_reading_it_all(brim: Brim) -> None:
     brim.write("CLAUDE.md", "- one more rule\n" * 200_000)
     ran = brim("rules", "import", "CLAUDE.md")
-    assert (ran.code, ran.err) == (2, "brim: CLAUDE.md: larger than 2,000,000 bytes: split it, or name another file\n")
+    assert (ran.code, ran.err) == (
+        2,
+        "brim: CLAUDE.md: larger than 2,000,000 bytes: split it, or name another file\n",
+    )
 
 
 def test_agents_hear_what_was_imported_first_of_all(brim: Brim) -> None:
@@ -154,9 +180,14 @@ def test_agents_hear_what_was_imported_first_of_all(brim: Brim) -> None:
     assert "is trusted" in brim("doctor").out
 
 
-def test_a_rule_that_contradicts_a_stored_one_is_marked_and_one_that_contradicts_another_is_said(brim: Brim) -> None:
+def test_a_rule_that_contradicts_a_stored_one_is_marked_and_one_that_contradicts_another_is_said(
+    brim: Brim,
+) -> None:
     brim("learn", "--user", "Use npm, not yarn.")
-    brim.write("CLAUDE.md", "- Use pnpm, not npm.\n- Always use tabs in Go files.\n- Never use tabs in Go files.\n")
+    brim.write(
+        "CLAUDE.md",
+        "- Use pnpm, not npm.\n- Always use tabs in Go files.\n- Never use tabs in Go files.\n",
+    )
     ran = brim("rules", "import", "CLAUDE.md", "--yes")
     assert [each.kind for each in edges_in(brim)] == ["conflicts"]
     assert ran.err.count("conflicts with") == 2

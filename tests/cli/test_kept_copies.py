@@ -1,4 +1,5 @@
-"""What a project has learned is kept in the user's folder too, and comes back when the project's file loses it."""
+"""What a project has learned is kept in the user's folder too, and comes back when the project's
+file loses it."""
 
 from __future__ import annotations
 
@@ -12,12 +13,18 @@ from brim.store import open_scopes, open_store
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, events_in, file_of, recalled, remember
 
-TEXTS = ["Run the tests of a module before a commit.", "Name branches after the ticket.", "Keep SQL in migrations."]
+TEXTS = [
+    "Run the tests of a module before a commit.",
+    "Name branches after the ticket.",
+    "Keep SQL in migrations.",
+]
 
 
 def git(brim: Brim, *arguments: str) -> None:
     named = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-    subprocess.run(["git", *named, *arguments], cwd=brim.cwd, check=True, capture_output=True, timeout=300)
+    subprocess.run(
+        ["git", *named, *arguments], cwd=brim.cwd, check=True, capture_output=True, timeout=300
+    )
 
 
 @pytest.fixture
@@ -43,7 +50,9 @@ def lost(brim: Brim) -> list[dict[str, object]]:
 
 def test_a_copy_is_kept_for_its_owner_alone_and_few_of_them(project: Brim) -> None:
     for number in range(4):
-        assert project("learn", f"Mind the gap number {number} at the station.", "--project").code == 0
+        assert (
+            project("learn", f"Mind the gap number {number} at the station.", "--project").code == 0
+        )
     found = copies(project)
     assert len(found) == 3
     for path in found:
@@ -63,7 +72,9 @@ def test_rules_of_the_users_own_are_not_copied(brim: Brim) -> None:
 def test_a_hook_makes_no_copy(project: Brim) -> None:
     for path in copies(project):
         path.unlink()
-    with open_scopes(str(project.cwd), str(project.home / ".brim"), trusted=True, create=False, timeout=0.15) as found:
+    with open_scopes(
+        str(project.cwd), str(project.home / ".brim"), trusted=True, create=False, timeout=0.15
+    ) as found:
         assert found.project is not None
         found.project.used([each.id for each in found.project.behaviors()], now=1.0)
     assert copies(project) == []
@@ -72,7 +83,9 @@ def test_a_hook_makes_no_copy(project: Brim) -> None:
 def test_what_a_pull_destroyed_is_added_to_what_came(project: Brim, tmp_path: Path) -> None:
     theirs = tmp_path / "theirs.db"
     with open_store(str(theirs)) as store:
-        store.put(behavior("b-theirs", text="Their rule.", scope="project"), event="learned", now=1.0)
+        store.put(
+            behavior("b-theirs", text="Their rule.", scope="project"), event="learned", now=1.0
+        )
     path = file_of(project, "project")
     path.write_bytes(theirs.read_bytes())  # what git does when it updates a file
     git(project, "add", "-f", ".brim/brim.db")
@@ -112,7 +125,9 @@ def test_a_file_that_cannot_be_used_is_replaced_by_the_copy(project: Brim, damag
 def test_the_log_of_the_file_that_was_there_does_no_harm(project: Brim, gone: bool) -> None:
     path = file_of(project, "project")
     log = path.with_name("brim.db-wal")
-    several = [behavior(f"b-{number}", text="Theirs. " * 300, scope="project") for number in range(40)]
+    several = [
+        behavior(f"b-{number}", text="Theirs. " * 300, scope="project") for number in range(40)
+    ]
     with open_store(str(path)) as store:
         store.put_many(several, event="learned", now=1.0)
     with open_store(str(path)) as store:  # a hook leaves its log behind
@@ -133,7 +148,9 @@ def test_the_log_of_the_file_that_was_there_does_no_harm(project: Brim, gone: bo
 def test_the_copy_with_more_rules_outlasts_what_is_learned_after_a_loss(project: Brim) -> None:
     file_of(project, "project").unlink()
     for number in range(9):
-        assert project("learn", f"Mind the gap number {number} at the station.", "--project").code == 0
+        assert (
+            project("learn", f"Mind the gap number {number} at the station.", "--project").code == 0
+        )
     assert len(copies(project)) <= 6
     assert lost(project)[0]["rules"] == 3
     assert project("rules", "restore").code == 0

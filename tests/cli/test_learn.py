@@ -37,16 +37,27 @@ def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
         RULE,
     ):
         assert text in ran.out
-    assert (behavior.id, behavior.canonical, behavior.scope, behavior.status) == (id_of(RULE), RULE, "user", "active")
+    assert (behavior.id, behavior.canonical, behavior.scope, behavior.status) == (
+        id_of(RULE),
+        RULE,
+        "user",
+        "active",
+    )
     assert (behavior.provenance.wrong, behavior.provenance.file) == ("pip install x", "setup.py")
     assert [event.kind for event in events(brim, behavior.id)] == ["learned"]
 
 
 def test_everything_can_be_said(brim: Brim) -> None:
-    options = "--kind preference --name uv/only --tags a,b, --when task=x --when task=y --when team=core"
+    options = (
+        "--kind preference --name uv/only --tags a,b, --when task=x --when task=y --when team=core"
+    )
     found = brim("learn", "--user", RULE, *options.split(), "--summary", "uv only", "--json").json
     behavior = found["behavior"]
-    assert (behavior["kind"], behavior["name"], behavior["tags"]) == ("preference", "uv/only", ["a", "b"])
+    assert (behavior["kind"], behavior["name"], behavior["tags"]) == (
+        "preference",
+        "uv/only",
+        ["a", "b"],
+    )
     assert behavior["when"] == {"task": ["x", "y"], "team": ["core"]}
     assert behavior["summary"] == "uv only"
     assert found["merged_with"] is None
@@ -105,11 +116,16 @@ def test_secrets_are_masked_and_counted(brim: Brim) -> None:
     ("text", "heard"),
     [
         ("In Python files, use pathlib instead of os.path", "when they work on Python files."),
-        ("Use factories in tests/ instead of fixtures", "when they work on tests/** or the task is testing."),
+        (
+            "Use factories in tests/ instead of fixtures",
+            "when they work on tests/** or the task is testing.",
+        ),
         ("Answer in one sentence.", "at the start of every session."),
     ],
 )
-def test_two_lines_say_whose_it_is_and_when_agents_hear_it(brim: Brim, text: str, heard: str) -> None:
+def test_two_lines_say_whose_it_is_and_when_agents_hear_it(
+    brim: Brim, text: str, heard: str
+) -> None:
     (brim.cwd / ".git").mkdir()
     first, second = brim("learn", text).lines
     assert first == f"Learned for this project ({brim.cwd.name}): {text}"
@@ -117,7 +133,9 @@ def test_two_lines_say_whose_it_is_and_when_agents_hear_it(brim: Brim, text: str
 
 
 def test_a_rule_that_is_too_long_for_a_sessions_start_is_kept_and_told(brim: Brim) -> None:
-    ran = brim("learn", "--user", "-", stdin="12:00:01 ERROR worker 7: connection reset by peer\n" * 500)
+    ran = brim(
+        "learn", "--user", "-", stdin="12:00:01 ERROR worker 7: connection reset by peer\n" * 500
+    )
     assert ran.code == 0
     assert "say it shorter" in ran.err
 
@@ -153,13 +171,18 @@ def test_the_rule_that_is_said_again_is_the_newer_one(brim: Brim) -> None:
     assert (NEW in brim("prompt").out, OLD in brim("prompt").out) == (False, True)
 
 
-def test_a_rule_that_is_replaced_is_put_away_and_comes_back_when_it_is_taught_again(brim: Brim) -> None:
+def test_a_rule_that_is_replaced_is_put_away_and_comes_back_when_it_is_taught_again(
+    brim: Brim,
+) -> None:
     brim("learn", "--user", OLD)
     found = brim("learn", "--user", NEW, "--replaces", "use-pnpm-not-npm", "--json").json
     assert [each["status"] for each in found["replaced"]] == ["superseded"]
     assert stored(brim, id_of(OLD)).superseded_by == id_of(NEW)
     brim("learn", "--user", OLD, "--replaces", "use-bun")
-    assert (stored(brim, id_of(OLD)).status, stored(brim, id_of(NEW)).status) == ("active", "superseded")
+    assert (stored(brim, id_of(OLD)).status, stored(brim, id_of(NEW)).status) == (
+        "active",
+        "superseded",
+    )
     assert brim("rules", "audit").lines[-1] == "all is well"
 
 
@@ -172,7 +195,13 @@ def test_a_rule_for_every_project_is_not_replaced_by_one_of_a_project(brim: Brim
 
 def test_a_store_in_which_everything_contradicts_everything_stays_bounded(brim: Brim) -> None:
     words = ("Always", "Never")
-    seed(brim, *(rule(f"b-{at}", f"{words[at % 2]} use tabs{' ' * at}.", created_at=float(at)) for at in range(60)))
+    seed(
+        brim,
+        *(
+            rule(f"b-{at}", f"{words[at % 2]} use tabs{' ' * at}.", created_at=float(at))
+            for at in range(60)
+        ),
+    )
     found = brim("learn", "--user", "Never use tabs!", "--json").json
     assert len(found["conflicts"]) <= 10
     assert brim("rules", "audit").code == 0
@@ -200,7 +229,9 @@ def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) ->
     ran = brim("learn", "Always use uv and never pip")
     assert "for every project; both are kept" in ran.err
     assert [each.canonical for each in everything(brim)] == [RULE]
-    assert [each.canonical for each in everything(brim, "project")] == ["Always use uv and never pip"]
+    assert [each.canonical for each in everything(brim, "project")] == [
+        "Always use uv and never pip"
+    ]
 
 
 def test_outside_of_a_project_it_has_to_be_said_whose_it_is(brim: Brim) -> None:
@@ -238,7 +269,9 @@ def test_the_home_folder_does_not_become_a_project(brim: Brim) -> None:
         (["--wrong", "x"], ["TEXT"]),
     ],
 )
-def test_bad_input_is_named_and_makes_no_file(brim: Brim, options: list[str], words: list[str]) -> None:
+def test_bad_input_is_named_and_makes_no_file(
+    brim: Brim, options: list[str], words: list[str]
+) -> None:
     (brim.cwd / ".git").mkdir()
     refused(brim("learn", *options), *words)
     assert not (brim.cwd / ".brim").exists()
@@ -278,7 +311,8 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
     (brim.cwd / ".git").mkdir()
     texts = [RULE] * 4
     running = [
-        brim.start("learn", text, fork=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for text in texts
+        brim.start("learn", text, fork=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for text in texts
     ]
     for process in running:
         _, errors = process.communicate(timeout=300)
@@ -298,14 +332,18 @@ def test_what_is_said_anew_is_named_and_what_was_said_before_is_kept(brim: Brim)
     assert events(brim, id_of(RULE))[-1].detail["before"] == {"summary": "uv!"}
 
 
-def test_a_text_over_the_limit_is_refused_and_the_line_end_of_standard_input_does_not_count(brim: Brim) -> None:
+def test_a_text_over_the_limit_is_refused_and_the_line_end_of_standard_input_does_not_count(
+    brim: Brim,
+) -> None:
     text = "word " * 199_999 + "words"
     assert brim("learn", "--user", "-", stdin=f"{text}\n").code == 0
     assert len(everything(brim)[0].canonical) == 1_000_000
     refused(brim("learn", "--user", "-", stdin=f"{text}x\n"), "1,000,000 characters, not 1,000,001")
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root"
+)
 def test_a_project_in_which_nothing_could_be_made_is_not_trusted(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     brim.cwd.chmod(0o500)
@@ -318,8 +356,13 @@ def test_a_project_in_which_nothing_could_be_made_is_not_trusted(brim: Brim) -> 
 
 def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    started = [brim.start("learn", RULE, fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
+    started = [
+        brim.start("learn", RULE, fork=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(6)
+    ]
     for each in started:
         _, errors = each.communicate(timeout=300)
         assert each.returncode == 0, errors
-    assert [each["valid"] for each in brim("rules", "trust", "--list", "--json").json["projects"]] == [True]
+    assert [
+        each["valid"] for each in brim("rules", "trust", "--list", "--json").json["projects"]
+    ] == [True]

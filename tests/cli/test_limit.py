@@ -42,7 +42,9 @@ def limits(brim: Brim, *words: str) -> dict[str, int]:
 def test_several_limits_are_set_at_once_and_shown_with_their_reset(brim: Brim, shop: Path) -> None:
     said = brim("limit", "5/day", "20/week", "2/session")
     assert (said.code, len(said.lines)) == (0, 3)
-    assert said.lines[0].startswith("shop: $5.00/day, $0.00 spent, $4.75 left, $0.25 kept for the wrap-up, resets ")
+    assert said.lines[0].startswith(
+        "shop: $5.00/day, $0.00 spent, $4.75 left, $0.25 kept for the wrap-up, resets "
+    )
     spend(brim, "1.20")
     lines = brim("limit").lines
     assert lines[0].split() == ["project", "limit", "spent", "left", "resets"]
@@ -51,7 +53,12 @@ def test_several_limits_are_set_at_once_and_shown_with_their_reset(brim: Brim, s
     assert lines[3].split() == ["$2.00/session"]
     assert len(lines) == 4
     (row, *_) = brim("limit", "--json").json["projects"][0]["limits"]
-    assert (row["period"], row["unit"], row["amount"], row["zone"]) == ("day", "usd", 5_000_000, "Europe/Berlin")
+    assert (row["period"], row["unit"], row["amount"], row["zone"]) == (
+        "day",
+        "usd",
+        5_000_000,
+        "Europe/Berlin",
+    )
     assert brim("limit", "--sessions").lines[-2].split()[0] == "shop/4f1c2a90"
 
 
@@ -73,7 +80,10 @@ def test_who_has_spent_before_is_told_how_to_count_that_too(brim: Brim, shop: Pa
 
 def test_tokens_sub_agents_and_everything(brim: Brim, shop: Path) -> None:
     assert brim("limit", "2M", "tokens/day").code == brim("limit", "--all", "100/month").code == 0
-    assert brim("limit", "--subagent", "200k", "tokens").out == "shop: 200k tokens for each sub-agent\n"
+    assert (
+        brim("limit", "--subagent", "200k", "tokens").out
+        == "shop: 200k tokens for each sub-agent\n"
+    )
     spend(brim, "1")
     found = {each["name"]: each for each in brim("limit", "--json").json["projects"]}
     assert [each["limit"] for each in found["shop"]["limits"]] == ["2M tokens/day", "200k tokens"]
@@ -118,7 +128,11 @@ def test_a_name_with_a_space_is_typed_as_it_is(brim: Brim, shop: Path) -> None:
 def test_worktrees_are_one_project(brim: Brim, shop: Path) -> None:
     shutil.rmtree(shop / ".git")
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(shop)]
-    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"], ["worktree", "add", "-q", "../fix"]):
+    for words in (
+        ["init", "-q"],
+        ["commit", "-q", "--allow-empty", "-m", "x"],
+        ["worktree", "add", "-q", "../fix"],
+    ):
         subprocess.run([*git, *words], check=True, capture_output=True)
     brim("limit", "5/day")
     brim.cwd = shop.parent / "fix"
@@ -151,14 +165,22 @@ def test_a_folder_that_was_deleted_gets_no_limit(brim: Brim, shop: Path) -> None
     program = str(Path(sys.executable).with_name("brim"))
     script = 'rm -r "$PWD" && exec "$0" limit 5/day'
     environ = {"HOME": str(brim.home), "PATH": os.environ["PATH"]}
-    ran = subprocess.run(["sh", "-c", script, program], cwd=shop, env=environ, capture_output=True, check=False)
+    ran = subprocess.run(
+        ["sh", "-c", script, program], cwd=shop, env=environ, capture_output=True, check=False
+    )
     assert ran.returncode == 2
     assert b"the current folder was deleted: go to another, or name a project" in ran.stderr
 
 
 def test_an_unknown_name_is_an_error_with_a_suggestion(brim: Brim, shop: Path) -> None:
     brim("limit", "5/day")
-    for words in (("shpo", "5/day"), ("shpo",), ("stop", "shpo"), ("remove", "shpo"), ("raise", "shpo", "6/day")):
+    for words in (
+        ("shpo", "5/day"),
+        ("shpo",),
+        ("stop", "shpo"),
+        ("remove", "shpo"),
+        ("raise", "shpo", "6/day"),
+    ):
         said = brim("limit", *words)
         assert said.code == 2
         assert 'No project is called "shpo". Did you mean shop?' in said.err
@@ -170,8 +192,27 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(brim: Brim, shop: Path) -
 @pytest.mark.parametrize(
     "words",
     [
-        *("nan", "1e10", "5/fortnight", "$", "inf/day", "0,25/day", "9" * 400, "101%/5h", "5/5h", "90%", "3 tokens/5h"),
-        *("raise", "raise 5/day 6/day", "continue 5/day", "stop 5/day", "shop shop 5/day", "--subagent 5/day"),
+        *(
+            "nan",
+            "1e10",
+            "5/fortnight",
+            "$",
+            "inf/day",
+            "0,25/day",
+            "9" * 400,
+            "101%/5h",
+            "5/5h",
+            "90%",
+            "3 tokens/5h",
+        ),
+        *(
+            "raise",
+            "raise 5/day 6/day",
+            "continue 5/day",
+            "stop 5/day",
+            "shop shop 5/day",
+            "--subagent 5/day",
+        ),
         *(
             "--subagent",
             "--including-past",
@@ -182,7 +223,9 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(brim: Brim, shop: Path) -
         ),
     ],
 )
-def test_what_is_not_a_limit_is_wrong_usage_and_changes_nothing(brim: Brim, shop: Path, words: str) -> None:
+def test_what_is_not_a_limit_is_wrong_usage_and_changes_nothing(
+    brim: Brim, shop: Path, words: str
+) -> None:
     brim("limit", "4/day")
     ran = brim("limit", *words.split())
     assert (ran.code, ran.out) == (2, "")
@@ -190,8 +233,12 @@ def test_what_is_not_a_limit_is_wrong_usage_and_changes_nothing(brim: Brim, shop
     assert limits(brim) == {"4/day": 0}
 
 
-@pytest.mark.parametrize("word", ["five/day", "NaN/week", "€5/month", "two/Session", "much/fortnight/day"])
-def test_what_ends_like_a_limit_is_not_taken_for_a_project(brim: Brim, shop: Path, word: str) -> None:
+@pytest.mark.parametrize(
+    "word", ["five/day", "NaN/week", "€5/month", "two/Session", "much/fortnight/day"]
+)
+def test_what_ends_like_a_limit_is_not_taken_for_a_project(
+    brim: Brim, shop: Path, word: str
+) -> None:
     said = brim("limit", word)
     assert (said.code, f'"{word}" isn\'t a limit. Try 5/day' in said.err) == (2, True)
 
@@ -271,8 +318,18 @@ def test_a_plans_window_is_shown_with_the_age_of_its_reading(brim: Brim, shop: P
 
 def test_an_old_reading_is_said_to_hold_nothing(brim: Brim, shop: Path) -> None:
     brim("limit", "90%/5h")
-    window = {"agent": "claude", "minutes": 300, "used": 0.95, "resets_at": 9e9, "read_at": time.time(), "name": ""}
-    for age, said in ((0, "95% used, read just now"), (7200, "95% used, read 2 h ago: too old to hold")):
+    window = {
+        "agent": "claude",
+        "minutes": 300,
+        "used": 0.95,
+        "resets_at": 9e9,
+        "read_at": time.time(),
+        "name": "",
+    }
+    for age, said in (
+        (0, "95% used, read just now"),
+        (7200, "95% used, read 2 h ago: too old to hold"),
+    ):
         old = {**window, "read_at": time.time() - age}
         (brim.home / ".brim" / "plan_windows.json").write_text(json.dumps({"windows": [old]}))
         assert brim("limit").lines[1].endswith(said)

@@ -43,7 +43,9 @@ def test_a_guard_elsewhere_is_held_by_it(brim: Brim, shop: Path) -> None:
     guard = Guard("claude-sonnet-4-5", ledger=store, scope="team/agent-1", max_output=100)
     messages = [{"role": "user", "content": "hi"}]
     with guard.call(messages) as call:
-        call.done({"model": "claude-sonnet-4-5", "usage": {"input_tokens": 10, "output_tokens": 600}})
+        call.done(
+            {"model": "claude-sonnet-4-5", "usage": {"input_tokens": 10, "output_tokens": 600}}
+        )
     with pytest.raises(LimitReached, match="today"), guard.call(messages):
         pass
     (project,) = brim("limit", "--store", store, "team", "--json").json["projects"]
@@ -83,8 +85,12 @@ def test_a_server_that_cannot_be_reached_is_one_line(brim: Brim, tmp_path: Path)
     assert "secret" not in found.err
 
 
-@pytest.mark.parametrize("words", [("money", "shop", "5/day"), ("5/day",), ("db.example.org/money",)])
-def test_a_forgotten_address_is_an_error_and_makes_no_file(brim: Brim, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [("money", "shop", "5/day"), ("5/day",), ("db.example.org/money",)]
+)
+def test_a_forgotten_address_is_an_error_and_makes_no_file(
+    brim: Brim, words: tuple[str, ...]
+) -> None:
     found = brim("limit", "--store", *words)
     assert found.code == 2
     assert "postgresql://USER@HOST/DATABASE" in found.err

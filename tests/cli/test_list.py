@@ -9,9 +9,21 @@ from tests.cli.conftest import Brim
 from tests.cli.seeding import DAY, THEN, refused, rule, seed
 
 UV = rule("b-1", name="use-uv", tags=("python",), kind="directive", created_at=THEN)
-MAIN = rule("b-2", "Never push to main.", name="no-push", kind="constraint", created_at=THEN + DAY, confidence=0.9)
+MAIN = rule(
+    "b-2",
+    "Never push to main.",
+    name="no-push",
+    kind="constraint",
+    created_at=THEN + DAY,
+    confidence=0.9,
+)
 NOTE = rule(
-    "b-3", "The build needs make.", name="a-note", status="pending", usage=RuleUsage(injected=4), created_at=None
+    "b-3",
+    "The build needs make.",
+    name="a-note",
+    status="pending",
+    usage=RuleUsage(injected=4),
+    created_at=None,
 )
 GONE = rule("b-4", "Use tabs.", name="tabs", status="forgotten")
 
@@ -38,7 +50,12 @@ def test_columns_in_which_all_are_the_same_are_left_out(brim: Brim) -> None:
     seed(brim, UV)
     seed(brim, MAIN, scope="project")
     assert brim("rules", "list").lines[0].split() == ["kind", "scope", *NUMBERS, "learned", "text"]
-    assert brim("rules", "list", "--scope", "user").lines[0].split() == ["kind", *NUMBERS, "learned", "text"]
+    assert brim("rules", "list", "--scope", "user").lines[0].split() == [
+        "kind",
+        *NUMBERS,
+        "learned",
+        "text",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +79,9 @@ def test_columns_in_which_all_are_the_same_are_left_out(brim: Brim) -> None:
         ("--scope project", []),
     ],
 )
-def test_patterns_and_options_narrow_the_list(brim: Brim, options: str, expected: list[str]) -> None:
+def test_patterns_and_options_narrow_the_list(
+    brim: Brim, options: str, expected: list[str]
+) -> None:
     seed(brim, UV, MAIN, NOTE, GONE)
     assert ids(brim, *options.split()) == expected
     assert brim("rules", "list", *options.split()).code == (0 if expected else 1)

@@ -13,7 +13,14 @@ ONE = "4f1c2a90-b0c0-4396-a084-8ec7e7627d5b"
 TWO = "4f1d0000-b0c0-4396-a084-8ec7e7627d5b"
 
 
-def session(brim: Brim, id: str = ONE, *, folder: str = "", lost: str = "src/lexer.py", compacts: bool = True) -> Path:
+def session(
+    brim: Brim,
+    id: str = ONE,
+    *,
+    folder: str = "",
+    lost: str = "src/lexer.py",
+    compacts: bool = True,
+) -> Path:
     """Write a session of the project in *folder*, by default the one that commands run in."""
     folder = folder or str(brim.cwd)
     slug = "".join(letter if letter.isalnum() else "-" for letter in folder)
@@ -61,7 +68,10 @@ def test_a_session_can_be_named_by_its_file_or_by_how_its_id_begins(brim: Brim) 
     assert {"time", "session", "agent", "trigger", "counts", "lost"} <= set(compaction)
     assert compaction["agent"] == "claude"
     assert compaction["counts"]["file"] == [2, 1]
-    assert brim("memory", "lost", "4f1d", "--json").json["compactions"][0]["lost"][0]["text"] == "src/other.py"
+    assert (
+        brim("memory", "lost", "4f1d", "--json").json["compactions"][0]["lost"][0]["text"]
+        == "src/other.py"
+    )
     ran = brim("memory", "lost", "4f1")
     assert (ran.code, ran.out) == (2, "")
     assert "2 sessions begin with it" in ran.err
@@ -70,7 +80,10 @@ def test_a_session_can_be_named_by_its_file_or_by_how_its_id_begins(brim: Brim) 
 def test_a_text_to_paste_has_what_never_came_back_and_its_persons_words_first(brim: Brim) -> None:
     session(brim)
     ran = brim("memory", "lost", "--again")
-    assert ran.lines[1:] == ['- I said: "Never touch the migrations folder."', "- command: `make test`"]
+    assert ran.lines[1:] == [
+        '- I said: "Never touch the migrations folder."',
+        "- command: `make test`",
+    ]
     assert brim("memory", "lost", "--again", "--json").json == {"text": ran.out.rstrip("\n")}
 
 
@@ -113,11 +126,17 @@ def test_only_the_newest_are_shown_if_there_are_many(brim: Brim) -> None:
     [
         (b"", 1, "no compaction is known"),
         (b"\x00\x01\x02", 2, "isn't text"),
-        (b'{"type": "user", "sessionId": "s", "isSidechain": false}\n{"half', 1, "no compaction is known"),
+        (
+            b'{"type": "user", "sessionId": "s", "isSidechain": false}\n{"half',
+            1,
+            "no compaction is known",
+        ),
         (b"not json\n[1, 2]\n", 1, "could not be read"),
     ],
 )
-def test_bad_files_are_clear(brim: Brim, tmp_path: Path, content: bytes, code: int, said: str) -> None:
+def test_bad_files_are_clear(
+    brim: Brim, tmp_path: Path, content: bytes, code: int, said: str
+) -> None:
     path = tmp_path / "odd.jsonl"
     path.write_bytes(content)
     ran = brim("memory", "lost", str(path))

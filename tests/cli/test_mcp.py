@@ -19,7 +19,13 @@ def test_the_list_says_what_each_tool_costs(brim: Brim) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--port", "1"), ("--list", "--http"), ("--json",), ("--http", "--port", "-1"), ("--http", "--port", "99999")],
+    [
+        ("--port", "1"),
+        ("--list", "--http"),
+        ("--json",),
+        ("--http", "--port", "-1"),
+        ("--http", "--port", "99999"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(brim: Brim, arguments: tuple[str, ...]) -> None:
     ran = brim("mcp", *arguments)

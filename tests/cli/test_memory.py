@@ -28,11 +28,19 @@ def line(kind: str, content: Any, number: int, **more: Any) -> str:
         "timestamp": when,
         "cwd": "/home/user/project",
     }
-    return json.dumps({"type": kind, "message": {"role": kind, "content": content, **more}, **about}) + "\n"
+    return (
+        json.dumps({"type": kind, "message": {"role": kind, "content": content, **more}, **about})
+        + "\n"
+    )
 
 
 def transcript() -> str:
-    write = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "a.py", "content": "x"}}
+    write = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Write",
+        "input": {"file_path": "a.py", "content": "x"},
+    }
     run = {"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "make"}}
     return "".join(
         [
@@ -42,7 +50,14 @@ def transcript() -> str:
             line("assistant", [run], 4, id="m2", model="claude-x"),
             line(
                 "user",
-                [{"type": "tool_result", "tool_use_id": "t2", "is_error": True, "content": "Exit code 2\nerror: x"}],
+                [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "t2",
+                        "is_error": True,
+                        "content": "Exit code 2\nerror: x",
+                    }
+                ],
                 5,
             ),
             line("user", "Fix the parser", 6),
@@ -77,7 +92,12 @@ def test_json_everywhere(project: Brim) -> None:
     assert "Keep SQLite" in project("memory", "show", "--json").json["text"]
     assert [entry["number"] for entry in project("memory", "list", "--json").json["entries"]] == [1]
     assert project("memory", "get", "1", "--json").json["withdrawn_by"] is None
-    assert project("memory", "rebuild", "--json").json == {"added": 0, "entries": 1, "broken": 0, "files": []}
+    assert project("memory", "rebuild", "--json").json == {
+        "added": 0,
+        "entries": 1,
+        "broken": 0,
+        "files": [],
+    }
     assert len(project("memory", "clean", "--yes", "--json").json["kept"]) == 1
 
 
@@ -128,7 +148,9 @@ def test_a_session_with_files_of_its_own_is_named(project: Brim) -> None:
     assert "one" in shown.out
     assert "second" in shown.err
     assert "two" in project("memory", "--session", "second").out
-    assert project("memory", "add", "three", "--session", "second").out.endswith(".context/second/scratch.md\n")
+    assert project("memory", "add", "three", "--session", "second").out.endswith(
+        ".context/second/scratch.md\n"
+    )
 
 
 def test_a_session_is_known_by_how_its_id_begins(project: Brim) -> None:
@@ -200,7 +222,14 @@ def test_a_folder_that_is_not_brims_is_refused(project: Brim) -> None:
 
 def test_a_journal_that_came_with_a_clone_is_refused(brim: Brim, tmp_path: Path) -> None:
     def git(*words: str) -> None:
-        subprocess.run(["git", *words], cwd=brim.cwd, env=brim.environ, check=True, capture_output=True, timeout=300)
+        subprocess.run(
+            ["git", *words],
+            cwd=brim.cwd,
+            env=brim.environ,
+            check=True,
+            capture_output=True,
+            timeout=300,
+        )
 
     git("init", "-q")
     ScratchWriter(brim.cwd).append_human_input("Obey me")

@@ -40,7 +40,9 @@ def test_several_patterns_stand_side_by_side(brim: Brim) -> None:
     lines = brim("dev", "models", *wanted).lines
     assert [line.split()[0] for line in lines[1:]] == wanted
     windows = ["128,000", "200,000", "1,048,576"]
-    ends = {line.index(window) + len(window) for line, window in zip(lines[1:], windows, strict=True)}
+    ends = {
+        line.index(window) + len(window) for line, window in zip(lines[1:], windows, strict=True)
+    }
     assert ends == {lines[0].index("window") + len("window")}
 
 
@@ -52,7 +54,9 @@ def test_several_patterns_stand_side_by_side(brim: Brim) -> None:
         ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5"),
     ],
 )
-def test_a_whole_name_in_any_spelling_finds_just_that_model(brim: Brim, spelling: str, name: str) -> None:
+def test_a_whole_name_in_any_spelling_finds_just_that_model(
+    brim: Brim, spelling: str, name: str
+) -> None:
     assert names(brim, spelling) == [name]
 
 
@@ -65,7 +69,16 @@ def test_json_has_what_the_model_has(brim: Brim) -> None:
     assert ran.json["total"] == 1
     [found] = ran.json["models"]
     known = model("claude-sonnet-4-5")
-    for key in ("name", "provider", "context_window", "max_input", "max_output", "encoding", "resolved", "source"):
+    for key in (
+        "name",
+        "provider",
+        "context_window",
+        "max_input",
+        "max_output",
+        "encoding",
+        "resolved",
+        "source",
+    ):
         assert found[key] == getattr(known, key)
     assert (found["price"]["input"], found["price"]["output"]) == ("3", "15")
 

@@ -1,4 +1,5 @@
-"""What a person sees: colour only on a terminal that wants it, and signs that the terminal can print."""
+"""What a person sees: colour only on a terminal that wants it, and signs that the terminal can
+print."""
 
 from __future__ import annotations
 
@@ -24,7 +25,12 @@ def on_a_terminal(brim: Brim, *arguments: str, stream: str = "stdout", **env: st
     import pty
 
     ours, theirs = pty.openpty()
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
+    streams = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        stream: theirs,
+    }
     process = brim.start(*arguments, env={"TERM": "xterm", **env}, fork=True, **streams)
     os.close(theirs)
     written = b""
@@ -50,7 +56,12 @@ def test_a_terminal_gets_colour(brim: Brim) -> None:
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_terminal_that_wants_none_gets_none(brim: Brim, env: dict[str, str]) -> None:
-    for arguments in (BUDGET, ("dev", "count", "a", "b"), ("dev", "models", "gpt-4o"), ("config", "list")):
+    for arguments in (
+        BUDGET,
+        ("dev", "count", "a", "b"),
+        ("dev", "models", "gpt-4o"),
+        ("config", "list"),
+    ):
         assert "\x1b" not in on_a_terminal(brim, *arguments, **env)
 
 
@@ -59,7 +70,9 @@ def test_a_pipe_gets_no_colour(brim: Brim) -> None:
 
 
 def test_colour_changes_nothing_else(brim: Brim) -> None:
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(brim, *BUDGET, COLUMNS="80")).replace("\r\n", "\n")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(brim, *BUDGET, COLUMNS="80")).replace(
+        "\r\n", "\n"
+    )
     assert plain == brim(*BUDGET, env={"COLUMNS": "80"}).out
 
 
@@ -87,8 +100,12 @@ def test_a_narrow_terminal_gets_fewer_columns_and_whole_words(
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-@pytest.mark.parametrize("command", ["", "limit", "rules", "rules why", "context", "memory lost", "usage", "doctor"])
-def test_everyday_commands_fit_the_terminal_and_break_no_word(brim: Brim, command: str, columns: int) -> None:
+@pytest.mark.parametrize(
+    "command", ["", "limit", "rules", "rules why", "context", "memory lost", "usage", "doctor"]
+)
+def test_everyday_commands_fit_the_terminal_and_break_no_word(
+    brim: Brim, command: str, columns: int
+) -> None:
     folder = brim.home / ".claude" / "projects" / "-shop"
     folder.mkdir(parents=True)
     for name in ("recorded", "requests"):
@@ -97,10 +114,16 @@ def test_everyday_commands_fit_the_terminal_and_break_no_word(brim: Brim, comman
         ("limit", "5/day", "2/session", "2M tokens/week"),
         ("limit", "--all", "100/month"),
         ("learn", "--user", "In Python files, use pathlib instead of os.path"),
-        ("learn", "--user", "Never commit the files under dist/: the release script generates them."),
+        (
+            "learn",
+            "--user",
+            "Never commit the files under dist/: the release script generates them.",
+        ),
     ):
         assert brim(*arguments).code == 0
-    shown = on_a_terminal(brim, *command.split(), COLUMNS=str(columns), NO_COLOR="1").replace("\r", "")
+    shown = on_a_terminal(brim, *command.split(), COLUMNS=str(columns), NO_COLOR="1").replace(
+        "\r", ""
+    )
     lines = shown.split("\n")
     assert [line for line in lines if width_of(line) > columns] == []
     whole = set(re.findall(r"\w+", brim(*command.split()).out))
@@ -129,7 +152,12 @@ def test_a_name_that_the_output_cannot_print_is_no_traceback(brim: Brim, encodin
     ran = brim("dev", "count", "日本語.txt", "more", env={"PYTHONIOENCODING": encoding})
     assert ran.code == 0
     assert [line.split()[0] for line in ran.lines[1:4]] == ["2", "1", "3"]
-    assert brim("dev", "count", "日本語.txt", "--json", env={"PYTHONIOENCODING": encoding}).json["tokens"] == 2
+    assert (
+        brim("dev", "count", "日本語.txt", "--json", env={"PYTHONIOENCODING": encoding}).json[
+            "tokens"
+        ]
+        == 2
+    )
 
 
 def test_a_person_sees_how_far_it_is(brim: Brim) -> None:
@@ -149,7 +177,8 @@ def test_nobody_sees_it_for_a_small_file_or_in_a_pipe(brim: Brim) -> None:
 def test_what_could_steer_a_terminal_is_made_visible(brim: Brim) -> None:
     call = {"type": "tool_use", "id": "a\x1b[31m\x1b]0;title\x07\u202e", "name": "n", "input": {}}
     chat = brim.write(
-        "chat.json", json.dumps([{"role": "user", "content": "x"}, {"role": "assistant", "content": [call]}])
+        "chat.json",
+        json.dumps([{"role": "user", "content": "x"}, {"role": "assistant", "content": [call]}]),
     )
     for ran in (
         brim("dev", "check", chat.name),

@@ -8,13 +8,21 @@ from brim.behaviors.behavior import Edge
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, file_of, remember
 
-LONG = "It is said here once more, and in more words than it takes to say it, so that it costs something. " * 4
+LONG = (
+    "It is said here once more, and in more words than it takes to say it, so that it costs something. "
+    * 4
+)
 
 
 def some(brim: Brim) -> None:
     remember(
         brim,
-        behavior("a", text=f"First. {LONG}", summary="First.", when={"language": "python", "task": "testing"}),
+        behavior(
+            "a",
+            text=f"First. {LONG}",
+            summary="First.",
+            when={"language": "python", "task": "testing"},
+        ),
         behavior("b", text=f"Second. {LONG}", summary="Second.", when={"language": "python"}),
         behavior("c", "constraint", f"Never. {LONG}", summary="Never."),
         behavior("d", text=f"Away. {LONG}", summary="Away.", when={"environment": "ci"}),
@@ -53,7 +61,10 @@ def test_without_a_situation_it_says_what_comes_later_and_when(brim: Brim) -> No
     assert (ran.code, ran.err) == (0, "")
     told, _, later = ran.out.partition("2 more rules wait for the right moment:")
     assert "Answer in English." in told
-    assert [line.split("  ")[0] for line in later.strip().splitlines()[1:]] == ["Wrap errors.", "Run the tests first."]
+    assert [line.split("  ")[0] for line in later.strip().splitlines()[1:]] == [
+        "Wrap errors.",
+        "Run the tests first.",
+    ]
     assert "only when they work on Go files" in later
     assert "when the task is testing" in later
     found = brim("rules", "why", "--json").json
@@ -77,7 +88,9 @@ def test_what_gave_way_shows_both_tiers(brim: Brim) -> None:
     assert "full → summary" in ran.out
     assert "cut from full: over budget" in ran.out
     assert "cut or left out to fit 140 tokens" in ran.out
-    ascii_only = brim("rules", "why", *HERE, "--token-budget", "140", env={"PYTHONIOENCODING": "ascii"})
+    ascii_only = brim(
+        "rules", "why", *HERE, "--token-budget", "140", env={"PYTHONIOENCODING": "ascii"}
+    )
     assert "full -> summary" in ascii_only.out
 
 
@@ -85,7 +98,12 @@ def test_the_json_has_the_fields_of_a_plan(brim: Brim) -> None:
     some(brim)
     found = brim("rules", "why", *HERE, "--token-budget", "140", "--json").json
     assert [item["id"] for item in found["items"]] == ["a", "b", "d", "c"]
-    assert sorted(found["full"] + found["summarized"] + found["name_only"] + found["omitted"]) == ["a", "b", "c", "d"]
+    assert sorted(found["full"] + found["summarized"] + found["name_only"] + found["omitted"]) == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
     assert found["total_tokens"] <= found["token_budget"] == 140
     assert found["context"] == {"file": ["a.py"], "task": ["testing"], "language": ["python"]}
     cut = [item for item in found["items"] if item["tier"] != item["mapped"]]
@@ -133,7 +151,11 @@ def test_a_plan_records_nothing(brim: Brim) -> None:
 
 
 def test_only_what_is_live_is_planned(brim: Brim) -> None:
-    remember(brim, behavior("x", status="forgotten"), behavior("y", status="superseded", superseded_by="x"))
+    remember(
+        brim,
+        behavior("x", status="forgotten"),
+        behavior("y", status="superseded", superseded_by="x"),
+    )
     ran = brim("rules", "why")
     assert (ran.code, ran.out) == (0, "")
     assert "no rule applies here" in ran.err

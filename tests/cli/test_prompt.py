@@ -11,13 +11,20 @@ import brim as library
 from tests.cli.conftest import Brim
 from tests.cli.stored import FRAME, behavior, file_of, remember
 
-LONG = "Keep every line of it in mind, from the first one to the last one, whatever else is said. " * 5
+LONG = (
+    "Keep every line of it in mind, from the first one to the last one, whatever else is said. " * 5
+)
 
 
 def some(brim: Brim) -> None:
     remember(
         brim,
-        behavior("rule", "constraint", "Never push to main without a review.", summary="Never push to main."),
+        behavior(
+            "rule",
+            "constraint",
+            "Never push to main without a review.",
+            summary="Never push to main.",
+        ),
         behavior("uv", text=f"Use uv. {LONG}", summary="Use uv.", when={"language": "python"}),
         behavior("low", text=f"Answer in English. {LONG}", summary="Answer in English."),
     )
@@ -69,7 +76,11 @@ def test_the_json_says_what_the_text_counts(brim: Brim, tiered: list[str]) -> No
 def test_a_budget_of_zero_is_no_limit_as_a_flag_and_off_as_a_setting(brim: Brim) -> None:
     some(brim)
     assert brim("prompt", "--token-budget", "0", env={"BRIM_TOKEN_BUDGET": "10"}).code == 0
-    assert brim("prompt", "--token-budget", "0").out == brim("prompt", "--token-budget", "unlimited").out != ""
+    assert (
+        brim("prompt", "--token-budget", "0").out
+        == brim("prompt", "--token-budget", "unlimited").out
+        != ""
+    )
     ran = brim("prompt", env={"BRIM_TOKEN_BUDGET": "0"})
     assert (ran.code, ran.out) == (0, "")
     assert "off" in ran.err
@@ -151,10 +162,22 @@ def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command:
 @pytest.mark.parametrize("mode", ["auto", "approximate"])
 @pytest.mark.parametrize(
     "model",
-    ["gpt-4o", "gpt-4", "gpt-oss-120b", "claude-sonnet-4-5", "gemini-2.5-pro", "qwen3-32b", "llama-3", "nobody"],
+    [
+        "gpt-4o",
+        "gpt-4",
+        "gpt-oss-120b",
+        "claude-sonnet-4-5",
+        "gemini-2.5-pro",
+        "qwen3-32b",
+        "llama-3",
+        "nobody",
+    ],
 )
 def test_what_is_planned_is_what_count_counts(brim: Brim, model: str, mode: str) -> None:
-    remember(brim, *(behavior(f"b{at}", text=f"Правило {at}: naïve façade, 上下文 {at}.") for at in range(5)))
+    remember(
+        brim,
+        *(behavior(f"b{at}", text=f"Правило {at}: naïve façade, 上下文 {at}.") for at in range(5)),
+    )
     env = {"BRIM_MODEL": model, "BRIM_MODE": mode}
     planned = brim("prompt", "--tiered", "--json", env=env).json
     text = brim("prompt", "--tiered", env=env).out

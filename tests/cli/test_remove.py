@@ -1,4 +1,5 @@
-"""``brim rules remove`` and ``brim rules restore``: nothing is deleted, and what comes back is as it was."""
+"""``brim rules remove`` and ``brim rules restore``: nothing is deleted, and what comes back is as
+it was."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ IS_ROOT = sys.platform != "win32" and os.geteuid() == 0
 AS_ANYONE = "setpriv --bounding-set=-dac_override --inh-caps=-dac_override " if IS_ROOT else ""
 """Root may write anywhere; without that power, a command of root's is refused like anybody's."""
 unprivileged = pytest.mark.skipif(
-    sys.platform == "win32" or (IS_ROOT and shutil.which("setpriv") is None), reason="no way to be refused here"
+    sys.platform == "win32" or (IS_ROOT and shutil.which("setpriv") is None),
+    reason="no way to be refused here",
 )
 
 
@@ -42,7 +44,9 @@ def test_unforgetting_gives_back_the_status_it_had(brim: Brim, status: str) -> N
 
 
 @pytest.mark.parametrize(("source", "status"), [("agent", "pending"), ("human", "active")])
-def test_a_note_that_came_in_forgotten_does_not_become_active(brim: Brim, source: str, status: str) -> None:
+def test_a_note_that_came_in_forgotten_does_not_become_active(
+    brim: Brim, source: str, status: str
+) -> None:
     seed(brim, rule("b-1", status="forgotten", provenance=Provenance(source)))
     assert brim("rules", "restore", "b-1").code == 0
     assert stored(brim, "b-1").status == status

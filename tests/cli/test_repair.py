@@ -27,7 +27,8 @@ IS_ROOT = sys.platform != "win32" and os.geteuid() == 0
 AS_ANYONE = "setpriv --bounding-set=-dac_override --inh-caps=-dac_override " if IS_ROOT else ""
 """Root may write anywhere; without that power, a command of root's is refused like anybody's."""
 unprivileged = pytest.mark.skipif(
-    sys.platform == "win32" or (IS_ROOT and shutil.which("setpriv") is None), reason="no way to be refused here"
+    sys.platform == "win32" or (IS_ROOT and shutil.which("setpriv") is None),
+    reason="no way to be refused here",
 )
 
 
@@ -80,7 +81,10 @@ def test_standard_input_is_repaired(brim: Brim) -> None:
 def test_the_layout_is_kept(brim: Brim) -> None:
     assert run(brim).out.count("\n") == len(REPAIRED.messages) + 2
     assert run(brim, content=json.dumps(BROKEN)).out.count("\n") == 1
-    assert run(brim, content=json.dumps(BROKEN, indent=4)).out == json.dumps(REPAIRED.messages, indent=4) + "\n"
+    assert (
+        run(brim, content=json.dumps(BROKEN, indent=4)).out
+        == json.dumps(REPAIRED.messages, indent=4) + "\n"
+    )
 
 
 def test_a_request_keeps_everything_else(brim: Brim) -> None:
@@ -94,7 +98,8 @@ def test_json_is_one_object(brim: Brim) -> None:
     ran = run(brim, "--json")
     assert (ran.code, ran.err) == (0, "")
     changes = [
-        {"index": each.index, "rule": each.rule, "action": each.action, "text": each.text} for each in REPAIRED.changes
+        {"index": each.index, "rule": each.rule, "action": each.action, "text": each.text}
+        for each in REPAIRED.changes
     ]
     assert ran.json == {
         "messages": REPAIRED.messages,
@@ -194,7 +199,13 @@ def test_no_backup_is_ever_written_over(brim: Brim) -> None:
     brim.write("chat.json.bak.1", "second")
     run(brim, "--in-place")
     run(brim, "--in-place")
-    assert names(brim) == ["chat.json", "chat.json.bak", "chat.json.bak.1", "chat.json.bak.2", "chat.json.bak.3"]
+    assert names(brim) == [
+        "chat.json",
+        "chat.json.bak",
+        "chat.json.bak.1",
+        "chat.json.bak.2",
+        "chat.json.bak.3",
+    ]
     assert (brim.cwd / "chat.json.bak").read_text() == "first"
     assert (brim.cwd / "chat.json.bak.1").read_text() == "second"
     assert (brim.cwd / "chat.json.bak.2").read_text() == BROKEN_TEXT
@@ -247,7 +258,9 @@ def test_every_character_comes_through(brim: Brim) -> None:
         (["chat.json", "--in-place", "--dry-run"], ["--in-place", "--dry-run"]),
     ],
 )
-def test_options_that_contradict_are_refused(brim: Brim, options: list[str], words: list[str]) -> None:
+def test_options_that_contradict_are_refused(
+    brim: Brim, options: list[str], words: list[str]
+) -> None:
     brim.write("chat.json", BROKEN_TEXT)
     refused(brim("dev", "repair", *options, stdin=BROKEN_TEXT), *words)
 
@@ -259,7 +272,9 @@ def test_options_that_contradict_are_refused(brim: Brim, options: list[str], wor
 def test_a_file_that_may_only_be_read_is_left_alone(brim: Brim) -> None:
     path = brim.write("chat.json", BROKEN_TEXT)
     path.chmod(0o400)
-    refused(brim.shell(f'{AS_ANYONE}"$BRIM" dev repair chat.json --in-place'), "chat.json", "only read")
+    refused(
+        brim.shell(f'{AS_ANYONE}"$BRIM" dev repair chat.json --in-place'), "chat.json", "only read"
+    )
     assert path.read_text() == BROKEN_TEXT
     assert names(brim) == ["chat.json"]
 
@@ -269,7 +284,11 @@ def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_is_lost(brim: B
     path = brim.write("locked/chat.json", BROKEN_TEXT)
     path.parent.chmod(0o500)
     try:
-        refused(brim.shell(f'{AS_ANYONE}"$BRIM" dev repair locked/chat.json --in-place'), "backup", "as it was")
+        refused(
+            brim.shell(f'{AS_ANYONE}"$BRIM" dev repair locked/chat.json --in-place'),
+            "backup",
+            "as it was",
+        )
     finally:
         path.parent.chmod(0o700)
     assert path.read_text() == BROKEN_TEXT
@@ -312,7 +331,9 @@ main()
 def test_a_process_that_is_killed_half_way_leaves_the_old_file(brim: Brim, call: str) -> None:
     brim.write("chat.json", BROKEN_TEXT)
     code = KILLED.replace("{call}", call)
-    done = subprocess.run([sys.executable, "-c", code], cwd=brim.cwd, env=brim.environ, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=brim.cwd, env=brim.environ, timeout=300, check=False
+    )
     assert done.returncode == -signal.SIGKILL
     assert (brim.cwd / "chat.json").read_text() == BROKEN_TEXT
     assert brim("dev", "repair", "chat.json", "--in-place").code == 0
@@ -333,7 +354,12 @@ main()
 def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(brim: Brim) -> None:
     brim.write("chat.json", BROKEN_TEXT)
     done = subprocess.run(
-        [sys.executable, "-c", FAILED], cwd=brim.cwd, env=brim.environ, timeout=300, check=False, capture_output=True
+        [sys.executable, "-c", FAILED],
+        cwd=brim.cwd,
+        env=brim.environ,
+        timeout=300,
+        check=False,
+        capture_output=True,
     )
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"as it was" in done.stderr
@@ -359,7 +385,12 @@ main()
 def test_a_file_that_somebody_wrote_meanwhile_is_left_alone(brim: Brim) -> None:
     brim.write("chat.json", BROKEN_TEXT)
     done = subprocess.run(
-        [sys.executable, "-c", RACED], cwd=brim.cwd, env=brim.environ, timeout=300, check=False, capture_output=True
+        [sys.executable, "-c", RACED],
+        cwd=brim.cwd,
+        env=brim.environ,
+        timeout=300,
+        check=False,
+        capture_output=True,
     )
     assert done.returncode == 2
     assert b"nothing was written" in done.stderr
@@ -404,7 +435,17 @@ def test_a_result_that_is_not_valid_is_not_written(brim: Brim, options: list[str
 @pytest.mark.parametrize("options", [[], ["--in-place"], ["--dry-run"]])
 @pytest.mark.parametrize(
     "content",
-    ["", "not json", "5", "{}", '{"messages": "Hi"}', "[NaN]", "[" * 100_000 + "]" * 100_000, b"\x89PNG", b"[]\0"],
+    [
+        "",
+        "not json",
+        "5",
+        "{}",
+        '{"messages": "Hi"}',
+        "[NaN]",
+        "[" * 100_000 + "]" * 100_000,
+        b"\x89PNG",
+        b"[]\0",
+    ],
     ids=["empty", "text", "number", "object", "no list", "NaN", "deep", "png", "zero"],
 )
 def test_input_that_is_no_history_is_refused_and_left_alone(

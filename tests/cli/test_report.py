@@ -26,14 +26,21 @@ def call(id: str, path: str) -> dict[str, Any]:
 
 def result(id: str, text: str) -> dict[str, Any]:
     content = [{"tool_use_id": id, "type": "tool_result", "content": text}]
-    return {"type": "user", "sessionId": "s-1", "uuid": id, "message": {"role": "user", "content": content}}
+    return {
+        "type": "user",
+        "sessionId": "s-1",
+        "uuid": id,
+        "message": {"role": "user", "content": content},
+    }
 
 
 @pytest.fixture
 def session(brim: Brim) -> Path:
     """Return a session that reads a file twice, and breaks the cache after a pause."""
     lines = []
-    for number, (used, seconds) in enumerate(((usage(written=20_000), 0), (usage(written=21_000), 1_000))):
+    for number, (used, seconds) in enumerate(
+        ((usage(written=20_000), 0), (usage(written=21_000), 1_000))
+    ):
         line = answer(f"m{number}", f"r{number}", used, time=at(seconds))
         line["message"]["content"].append(call(f"t{number}", SECRET))
         lines += [line, result(f"t{number}", "value = 1\n" * 500)]
@@ -69,7 +76,9 @@ def test_bare_brim_shows_the_report_until_brim_is_installed(brim: Brim, session:
     ran = brim()
     assert ran.lines[0].startswith("project")
     (past,) = [line for line in ran.lines if line.startswith("past")]
-    assert re.search(r"1 session, \$0\.\d\d, 1 cache break \(\$0\.07\) in the last 30 days; brim report", past)
+    assert re.search(
+        r"1 session, \$0\.\d\d, 1 cache break \(\$0\.07\) in the last 30 days; brim report", past
+    )
     assert "brim init" not in brim("report").out
 
 
@@ -105,7 +114,9 @@ def test_what_a_transcript_says_is_text_on_the_page(brim: Brim, session: Path) -
         (["nowhere.jsonl"], "nowhere.jsonl: No such file"),
     ],
 )
-def test_wrong_usage_says_what_is_wrong(brim: Brim, session: Path, arguments: list[str], said: str) -> None:
+def test_wrong_usage_says_what_is_wrong(
+    brim: Brim, session: Path, arguments: list[str], said: str
+) -> None:
     ran = brim("report", *arguments)
     assert ran.code == 2
     assert said in ran.err
@@ -127,7 +138,11 @@ def test_a_path_is_read_whatever_its_date(brim: Brim) -> None:
 
 def test_a_home_that_cant_be_written_to_is_no_problem(brim: Brim, session: Path) -> None:
     ran = brim("report", "--json", env={"BRIM_HOME": "/dev/null/brim"})
-    assert (ran.code, ran.json["read"]["index"], ran.json["money"]["sessions"]) == (0, "unavailable", 1)
+    assert (ran.code, ran.json["read"]["index"], ran.json["money"]["sessions"]) == (
+        0,
+        "unavailable",
+        1,
+    )
 
 
 def test_a_named_file_that_isnt_text_is_an_error(brim: Brim) -> None:
@@ -148,7 +163,9 @@ def test_an_unreadable_file_is_named(brim: Brim, session: Path) -> None:
 
 def test_broken_lines_are_counted(brim: Brim, session: Path) -> None:
     with session.open("a") as file:
-        file.write('{"type":"user","message":\n\n[]\n{"type":"assistant","mess')  # the last one may be completed
+        file.write(
+            '{"type":"user","message":\n\n[]\n{"type":"assistant","mess'
+        )  # the last one may be completed
     assert brim("report").err == "brim: 2 broken lines left out\n"
     assert brim().err == "brim: 2 broken lines left out\n"
     assert brim("report", "--json").json["read"]["broken_lines"] == 2
@@ -156,7 +173,10 @@ def test_broken_lines_are_counted(brim: Brim, session: Path) -> None:
 
 def test_what_has_no_price_is_never_in_a_total_that_seems_whole(brim: Brim, session: Path) -> None:
     priced = brim("report", "--json").json["money"]["total"]
-    write(session.with_name("s-2.jsonl"), answer("m20", "r20", usage(), time=at(5), session="s-2", model="unheard-of"))
+    write(
+        session.with_name("s-2.jsonl"),
+        answer("m20", "r20", usage(), time=at(5), session="s-2", model="unheard-of"),
+    )
     ran = brim("report")
     assert f"2 sessions   more than ${priced // 10_000 / 100:.2f}\n" in ran.out
     assert "without 1 request that has no known price: brim usage names the model" in ran.out
@@ -171,7 +191,9 @@ def test_what_has_no_price_is_never_in_a_total_that_seems_whole(brim: Brim, sess
 
 
 def test_a_memory_file_of_two_sessions_is_one_file(brim: Brim) -> None:
-    recorded = (Path(__file__).parents[2] / "examples" / "requests" / "session.jsonl").read_text(encoding="utf-8")
+    recorded = (Path(__file__).parents[2] / "examples" / "requests" / "session.jsonl").read_text(
+        encoding="utf-8"
+    )
     for name in "ab":
         other = re.sub(r"5a1748d(?=8)|msg(?=_)|req(?=_)", rf"\g<0>{name}", recorded)
         (brim.cwd / f"{name}.jsonl").write_text(other, encoding="utf-8")

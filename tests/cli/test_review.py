@@ -12,7 +12,9 @@ from tests.cli.conftest import Brim
 from tests.cli.seeding import events, everything, refused, rule, seed, stored
 from tests.cli.test_asking import asked
 
-NOTE = rule("b-1", "The build needs make.", name="note", status="pending", provenance=Provenance("agent"))
+NOTE = rule(
+    "b-1", "The build needs make.", name="note", status="pending", provenance=Provenance("agent")
+)
 
 
 def test_notes_that_wait_are_listed(brim: Brim) -> None:
@@ -20,7 +22,9 @@ def test_notes_that_wait_are_listed(brim: Brim) -> None:
     ran = brim("rules", "review")
     assert (ran.code, ran.err) == (0, "")
     assert ran.lines[-1] == "  The build needs make."
-    assert [each["id"] for each in brim("rules", "review", "list", "--json").json["pending"]] == ["b-1"]
+    assert [each["id"] for each in brim("rules", "review", "list", "--json").json["pending"]] == [
+        "b-1"
+    ]
 
 
 def test_nothing_to_review_is_no_failure(brim: Brim) -> None:
@@ -48,7 +52,9 @@ def test_a_rejected_note_is_put_away_and_can_come_back_as_a_note(brim: Brim) -> 
 
 def test_what_does_not_wait_is_not_decided_and_nothing_changes(brim: Brim) -> None:
     seed(brim, NOTE, rule("b-2"))
-    refused(brim("rules", "review", "reject", "b-1", "b-2"), "name-b-2", "active", "nothing was changed")
+    refused(
+        brim("rules", "review", "reject", "b-1", "b-2"), "name-b-2", "active", "nothing was changed"
+    )
     assert stored(brim, "b-1").status == "pending"
 
 
@@ -76,9 +82,15 @@ def corrected(brim: Brim, *texts: str) -> Suggestions:
 def test_corrections_are_listed_with_what_the_agent_did(brim: Brim) -> None:
     corrected(brim, "no, use pnpm here")
     ran = brim("rules", "review")
-    assert (ran.code, "no, use pnpm here" in ran.out, "after Bash: npm install" in ran.out) == (0, True, True)
+    assert (ran.code, "no, use pnpm here" in ran.out, "after Bash: npm install" in ran.out) == (
+        0,
+        True,
+        True,
+    )
     assert "--accept N" in ran.err
-    assert [each["text"] for each in brim("rules", "review", "--json").json["corrections"]] == ["no, use pnpm here"]
+    assert [each["text"] for each in brim("rules", "review", "--json").json["corrections"]] == [
+        "no, use pnpm here"
+    ]
     assert "1 correction to review" in brim().out
 
 
@@ -92,7 +104,9 @@ def test_an_accepted_correction_is_a_rule_of_the_project(brim: Brim) -> None:
 
 def test_it_can_be_accepted_in_other_words_and_for_every_project(brim: Brim) -> None:
     corrected(brim, "no, use pnpm here")
-    found = brim("rules", "review", "--accept", "1", "--text", "Use pnpm, not npm", "--user", "--json").json
+    found = brim(
+        "rules", "review", "--accept", "1", "--text", "Use pnpm, not npm", "--user", "--json"
+    ).json
     assert [each["canonical"] for each in found["accepted"]] == ["Use pnpm, not npm"]
     assert [each.canonical for each in everything(brim)] == ["Use pnpm, not npm"]
 

@@ -1,4 +1,5 @@
-"""The gauge of ``brim context --watch`` on a real terminal: drawn in place, as wide as that, and gone calmly."""
+"""The gauge of ``brim context --watch`` on a real terminal: drawn in place, as wide as that, and
+gone calmly."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def test_the_gauge_fits_the_width_and_ends_with_ctrl_c(brim: Brim) -> None:
     assert terminal.end() == 0
     lines = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", terminal.seen).replace("\r", "").split("\n")
     assert max(map(width_of, lines)) == 40
-    assert terminal.seen.rindex("\x1b[?25h") > terminal.seen.rindex("\x1b[?25l"), "the cursor is back"
+    assert terminal.seen.rindex("\x1b[?25h") > terminal.seen.rindex("\x1b[?25l"), (
+        "the cursor is back"
+    )
     assert "Traceback" not in terminal.seen
 
 
@@ -56,7 +59,9 @@ def test_a_warning_is_in_the_picture_and_nowhere_else(brim: Brim) -> None:
 
 def test_no_color_and_no_unicode_are_honoured(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 160_000))
-    terminal = Terminal(brim, "context", "--watch", str(path), NO_COLOR="1", PYTHONIOENCODING="ascii")
+    terminal = Terminal(
+        brim, "context", "--watch", str(path), NO_COLOR="1", PYTHONIOENCODING="ascii"
+    )
     assert terminal.stop() == 0
     assert "#####" in terminal.seen
     assert not re.search(r"\x1b\[\d+m", terminal.seen)
@@ -73,10 +78,13 @@ def test_a_signal_to_end_gives_the_cursor_back(brim: Brim) -> None:
 
 
 def test_a_full_line_keeps_its_last_column(brim: Brim) -> None:
-    """Behind the last column the cursor still stands on it: what clears the rest of the line would clear that too."""
+    """Behind the last column the cursor still stands on it: what clears the rest of the line would
+    clear that too."""
     path = brim.write("s.jsonl", called(1, 20_000))
     terminal = Terminal(brim, "context", "--watch", str(path), columns=60)
     assert terminal.stop() == 0
     lines = [line for line in terminal.seen.split("\n") if "\u2591" in line]
     assert lines
-    assert all(line.index("\x1b[K") < line.index("\u2591") and line.count("\x1b[K") == 1 for line in lines)
+    assert all(
+        line.index("\x1b[K") < line.index("\u2591") and line.count("\x1b[K") == 1 for line in lines
+    )

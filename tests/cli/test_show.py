@@ -21,14 +21,25 @@ WHOLE = rule(
     supersedes=("b-0",),
     usage=RuleUsage(5, 3, 1, THEN),
     provenance=Provenance(
-        "human", at=THEN, wrong="pip install x", file="setup.py", task="packaging", note="said twice"
+        "human",
+        at=THEN,
+        wrong="pip install x",
+        file="setup.py",
+        task="packaging",
+        note="said twice",
     ),
     extra='{"was":"floop"}',
 )
 
 
 def test_everything_is_shown(brim: Brim) -> None:
-    seed(brim, WHOLE, rule("b-2", name="lock"), Edge("b-1", "b-2", "requires", 0.5), Edge("b-9", "b-1", "overrides"))
+    seed(
+        brim,
+        WHOLE,
+        rule("b-2", name="lock"),
+        Edge("b-1", "b-2", "requires", 0.5),
+        Edge("b-9", "b-1", "overrides"),
+    )
     ran = brim("rules", "why", "use-uv")
     assert (ran.code, ran.err) == (0, "")
     for text in (
@@ -56,9 +67,22 @@ def test_everything_is_shown(brim: Brim) -> None:
 def test_the_object_has_every_field_and_what_belongs_to_it(brim: Brim) -> None:
     seed(brim, WHOLE, rule("b-2"), Edge("b-1", "b-2", "requires", 0.5))
     found = brim("rules", "why", "b-1", "--json").json["rule"]
-    assert set(found) == {*Behavior.__match_args__, "outcome", "tokens", "edges", "events", "file", "read_by"}
+    assert set(found) == {
+        *Behavior.__match_args__,
+        "outcome",
+        "tokens",
+        "edges",
+        "events",
+        "file",
+        "read_by",
+    }
     assert found["outcome"] == {"told": 5, "held": 0, "obeyed": 0, "overridden": 1}
-    assert found["usage"] == {"injected": 5, "confirmed": 3, "overridden": 1, "last_used": "2023-11-14T22:13:20Z"}
+    assert found["usage"] == {
+        "injected": 5,
+        "confirmed": 3,
+        "overridden": 1,
+        "last_used": "2023-11-14T22:13:20Z",
+    }
     assert found["when"] == {"language": ["python"]}
     assert found["tokens"]["full"] > found["tokens"]["summary"] > 0
     assert found["tokens"]["name_only"] > 0

@@ -32,7 +32,11 @@ def test_what_needs_attention_names_the_command_that_helps(brim: Brim) -> None:
     brim("limit", "5")
     found = brim("--json").json
     assert found["rules"] == {"project": 2, "user": 0, "pending": 1, "corrections": 0}
-    assert (found["spending"]["limit"], found["paused"], found["trusted"]) == (5_000_000, True, False)
+    assert (found["spending"]["limit"], found["paused"], found["trusted"]) == (
+        5_000_000,
+        True,
+        False,
+    )
     fixes = ["brim init", "brim pause off", "brim rules trust", "brim rules review"]
     assert [each["fix"] for each in found["attention"]] == fixes
     ran = brim()
@@ -49,7 +53,12 @@ def test_every_limit_that_holds_here_is_shown(brim: Brim) -> None:
     brim("limit", "--all", "100/month", "90%/5h")
     shown = "$0.00 of $5.00/day, $2.00 for each session, $0.00 of $100.00/month in all projects, 90%/5h in all projects"
     assert brim().lines[3].split(None, 1) == ["money", shown]
-    assert [each["limit"] for each in brim("--json").json["limits"]] == ["5/day", "2/session", "100/month", "90%/5h"]
+    assert [each["limit"] for each in brim("--json").json["limits"]] == [
+        "5/day",
+        "2/session",
+        "100/month",
+        "90%/5h",
+    ]
 
 
 @pytest.fixture
@@ -57,23 +66,43 @@ def session(brim: Brim) -> Path:
     folder = brim.home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(brim.cwd))
     folder.mkdir(parents=True)
     usage = {"input_tokens": 10_000, "output_tokens": 500, "cache_read_input_tokens": 40_000}
-    message = {"role": "assistant", "model": "claude-sonnet-4-5", "id": "m1", "content": [], "usage": usage}
-    line = {"type": "assistant", "message": message, "sessionId": "s1", "isSidechain": False, "uuid": "u1"}
+    message = {
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "id": "m1",
+        "content": [],
+        "usage": usage,
+    }
+    line = {
+        "type": "assistant",
+        "message": message,
+        "sessionId": "s1",
+        "isSidechain": False,
+        "uuid": "u1",
+    }
     path = folder / "s1.jsonl"
-    path.write_text(json.dumps({**line, "timestamp": "2026-01-01T00:00:00.000Z", "requestId": "r1"}) + "\n")
+    path.write_text(
+        json.dumps({**line, "timestamp": "2026-01-01T00:00:00.000Z", "requestId": "r1"}) + "\n"
+    )
     return path
 
 
 def test_the_context_is_that_of_the_newest_session_here(brim: Brim, session: Path) -> None:
     found = brim("context", "--json").json
-    assert (found["path"], found["model"], found["used_tokens"]) == (str(session), "claude-sonnet-4-5", 50_000)
+    assert (found["path"], found["model"], found["used_tokens"]) == (
+        str(session),
+        "claude-sonnet-4-5",
+        50_000,
+    )
     assert brim("context", str(session), "--json").json == found
     assert brim("context", session.stem[:4], "--json").json == found
     assert "50,000 of 200,000 tokens" in brim("context").out
     assert "claude-sonnet-4-5, 25% of 200,000 tokens" in brim().out
 
 
-def test_without_a_session_here_the_context_is_of_the_newest_of_all(brim: Brim, session: Path, tmp_path: Path) -> None:
+def test_without_a_session_here_the_context_is_of_the_newest_of_all(
+    brim: Brim, session: Path, tmp_path: Path
+) -> None:
     ran = brim("context", "--json", cwd=tmp_path)
     assert ran.json["path"] == str(session)
     assert "no session of this project; the newest of all" in ran.err
@@ -91,12 +120,20 @@ def test_without_a_session_there_is_no_context(brim: Brim) -> None:
 def test_what_compactions_dropped_is_listed(brim: Brim) -> None:
     assert brim("memory", "lost").code == 1
     lost = [["path", "src/app.py"], ["decision", "Keep SQLite"]]
-    detail = {"agent": "claude", "trigger": "auto", "counts": {"path": [3, 1], "decision": [1, 1]}, "lost": lost}
+    detail = {
+        "agent": "claude",
+        "trigger": "auto",
+        "counts": {"path": [3, 1], "decision": [1, 1]},
+        "lost": lost,
+    }
     with open_store(str(database(brim))) as store:
         store.record(RuleEvent("compacted", 1_700_000_000.0, session="4f1c2a90", detail=detail))
     ran = brim("memory", "lost")
     assert ran.lines[0] == "2023-11-14 22:13:20 UTC  claude 4f1c2a90: 2 of 4 facts dropped"
-    assert [line.split(maxsplit=1) for line in ran.lines[3:]] == [["file", "src/app.py"], ["decision", "Keep SQLite"]]
+    assert [line.split(maxsplit=1) for line in ran.lines[3:]] == [
+        ["file", "src/app.py"],
+        ["decision", "Keep SQLite"],
+    ]
     (found,) = brim("memory", "lost", "4f1c", "--json").json["compactions"]
     assert found["counts"] == {"decision": [1, 1], "file": [3, 1]}
     assert found["lost"][1].items() >= {"kind": "decision", "text": "Keep SQLite"}.items()
@@ -115,7 +152,11 @@ def test_a_limit_is_for_this_project_unless_a_scope_is_named(brim: Brim) -> None
 
 
 def test_a_part_of_a_name_or_text_is_enough(brim: Brim) -> None:
-    seed(brim, rule("b-1", "Run ruff before you are done.", name="run-ruff-before-done"), rule("b-2", "Keep it short."))
+    seed(
+        brim,
+        rule("b-1", "Run ruff before you are done.", name="run-ruff-before-done"),
+        rule("b-2", "Keep it short."),
+    )
     assert brim("rules", "why", "ruff", "--json").json["name"] == "run-ruff-before-done"
     assert brim("rules", "why", "short", "--json").json["id"] == "b-2"
     assert "did you mean run-ruff-before-done" in brim("rules", "why", "run-rff-before-don").err
@@ -132,8 +173,13 @@ def test_why_counts_for_the_agents_model(brim: Brim) -> None:
 def test_it_says_how_much_of_the_plans_windows_is_used(brim: Brim) -> None:
     (brim.home / ".brim").mkdir()
     now = time.time()
-    five, over = PlanWindow("claude", 300, 0.91, now + 7_200, now - 1_800), PlanWindow("claude", 10_080, 0.4, now - 1)
-    keep_plan_windows(str(brim.home / ".brim"), [five, over, PlanWindow("codex", 10_080, 0.5, None, now)])
+    five, over = (
+        PlanWindow("claude", 300, 0.91, now + 7_200, now - 1_800),
+        PlanWindow("claude", 10_080, 0.4, now - 1),
+    )
+    keep_plan_windows(
+        str(brim.home / ".brim"), [five, over, PlanWindow("codex", 10_080, 0.5, None, now)]
+    )
     rows = [line for line in brim().lines if line.startswith("plan")]
     assert [re.sub(r"resets (?:\w{3} )?\d\d:\d\d", "resets TIME", row) for row in rows] == [
         "plan     Claude Code: 5h 91%, resets TIME (30 min ago)",

@@ -21,7 +21,11 @@ def test_the_example_is_the_same_everywhere(brim: Brim) -> None:
 
 
 def test_the_example_fits_the_terminal_and_speaks_ascii_if_it_must(brim: Brim) -> None:
-    ran = brim("statusline", "--example", env={"COLUMNS": "40", "LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"})
+    ran = brim(
+        "statusline",
+        "--example",
+        env={"COLUMNS": "40", "LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"},
+    )
     assert ran.lines == ["Opus 4.6  ###---|-  43%  80.3k left"]
 
 
@@ -45,7 +49,9 @@ def test_an_other_status_line_that_does_not_read_is_shown_too(brim: Brim) -> Non
     file = brim.home / ".brim" / "statusline.json"
     file.write_text(json.dumps({"command": "exec 0<&-; echo mine"}))
     file.chmod(0o600)
-    ran = brim("statusline", stdin=encoded({**sent(), "padding": "x" * 300_000}), env={"NO_COLOR": "1"})
+    ran = brim(
+        "statusline", stdin=encoded({**sent(), "padding": "x" * 300_000}), env={"NO_COLOR": "1"}
+    )
     assert ran.code == 0
     assert ran.lines[0] == "mine"
     assert ran.lines[1].startswith("Sonnet 4.5")
@@ -55,7 +61,11 @@ def test_json_has_what_the_line_is_drawn_from(brim: Brim) -> None:
     found = brim("statusline", "--json", stdin=encoded(sent(156_000))).json
     assert found["used_tokens"] == 156_000
     assert found["utilization"] == 0.78
-    assert (found["warning"], found["compact_threshold"], found["session"]) == ("compact", 0.78, SESSION)
+    assert (found["warning"], found["compact_threshold"], found["session"]) == (
+        "compact",
+        0.78,
+        SESSION,
+    )
     assert brim("statusline", "--example", "--json").json["cache"] == "warm"
 
 
@@ -75,7 +85,13 @@ def test_typed_on_a_terminal_it_says_where_the_numbers_come_from(brim: Brim) -> 
     try:
         command = [COMMAND, "statusline"]
         done = subprocess.run(
-            command, stdin=theirs, capture_output=True, env=brim.environ, cwd=brim.cwd, timeout=300, check=False
+            command,
+            stdin=theirs,
+            capture_output=True,
+            env=brim.environ,
+            cwd=brim.cwd,
+            timeout=300,
+            check=False,
         )
     finally:
         os.close(ours)

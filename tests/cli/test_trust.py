@@ -38,7 +38,10 @@ def test_it_shows_what_it_would_let_in_constraints_first(brim: Brim) -> None:
     ran = brim("rules", "trust", "--dry-run")
     assert ran.code == 0
     assert ran.lines[0] == f"{brim.cwd}: 2 rules (1 constraint, 1 directive)"
-    assert [line.split()[0] for line in ran.lines if line.startswith(("con", "dir"))] == ["constraint", "directive"]
+    assert [line.split()[0] for line in ran.lines if line.startswith(("con", "dir"))] == [
+        "constraint",
+        "directive",
+    ]
     assert "Never do <U+001B>[2Jthat." in ran.out
     assert "tiers.full" in ran.out
     assert "\x1b" not in ran.out
@@ -87,7 +90,13 @@ def test_the_json_lists_what_is_let_in(brim: Brim) -> None:
     some(brim)
     found = brim("rules", "trust", "--json", "--yes").json
     assert found["behaviors"][1] == {
-        **{"id": "b", "name": "name-b", "kind": "directive", "summary": "Do this.", "canonical": "Do this."},
+        **{
+            "id": "b",
+            "name": "name-b",
+            "kind": "directive",
+            "summary": "Do this.",
+            "canonical": "Do this.",
+        },
         **{"tags": [], "when": {}, "blocks": [], "status": "active"},
     }
 
@@ -121,7 +130,9 @@ def test_a_project_that_went_away_can_be_removed(brim: Brim, tmp_path: Path) -> 
 
 def test_what_would_weaken_a_constraint_of_ones_own_is_said_not_to_be_followed(brim: Brim) -> None:
     remember(brim, behavior("mine", "constraint"))
-    remember(brim, behavior("theirs"), edges=[Edge("theirs", "mine", "overrides", 1.0)], scope="project")
+    remember(
+        brim, behavior("theirs"), edges=[Edge("theirs", "mine", "overrides", 1.0)], scope="project"
+    )
     ran = brim("rules", "trust", "--dry-run")
     assert "not followed: " in ran.out
     assert len(brim("rules", "trust", "--dry-run", "--json").json["refused"]) == 1
@@ -157,7 +168,12 @@ def test_a_person_is_asked(brim: Brim, typed: bytes, code: int) -> None:
     some(brim)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "rules", "trust"], stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=brim.environ, cwd=brim.cwd
+        [COMMAND, "rules", "trust"],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=brim.environ,
+        cwd=brim.cwd,
     )
     os.close(theirs)
     os.write(ours, typed)

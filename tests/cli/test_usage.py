@@ -15,14 +15,28 @@ from tests.tracking.transcripts import answer, cost_state, result, usage, write
 
 
 def test_each_request_is_counted_once_over_all_files(brim: Brim) -> None:
-    session(brim, answer(text="one"), answer(text="two"), result(), answer("msg_2", "req_2", usage(20, 7, 30, 40)))
+    session(
+        brim,
+        answer(text="one"),
+        answer(text="two"),
+        result(),
+        answer("msg_2", "req_2", usage(20, 7, 30, 40)),
+    )
     session(brim, answer(), answer("msg_3", "req_3", time="2026-01-06T10:00:00Z"), name="s-2")
     agent = answer("msg_4", "req_4", side=True, agentId="a")
-    write(brim.home / ".claude" / "projects" / SLUG / "s-1" / "subagents" / "agent-a.jsonl", agent, answer(side=True))
+    write(
+        brim.home / ".claude" / "projects" / SLUG / "s-1" / "subagents" / "agent-a.jsonl",
+        agent,
+        answer(side=True),
+    )
     found = asked(brim)
     assert counts(found["total"]) == (4, 50, 22, 30, 40)
-    assert [(row["day"], row["requests"]) for row in found["rows"]] == [("2026-01-05", 3), ("2026-01-06", 1)]
-    # 10 in and 5 out, three times; 20 in, 7 out, 30 written to and 40 read from the cache: at $3, $15, $3.75 and $0.30
+    assert [(row["day"], row["requests"]) for row in found["rows"]] == [
+        ("2026-01-05", 3),
+        ("2026-01-06", 1),
+    ]
+    # 10 in and 5 out, three times; 20 in, 7 out, 30 written to and 40 read from the cache: at $3,
+    # $15, $3.75 and $0.30
     assert found["total"]["cost"] == 3 * 105 + (60 + 105 + 113 + 12)
 
 
@@ -43,7 +57,12 @@ def test_the_agents_are_told_apart(brim: Brim) -> None:
 
 
 def test_what_the_client_counts_beyond_its_lines_is_a_row_of_its_own(brim: Brim) -> None:
-    session(brim, answer(), cost_state(0.5, inputTokens=10, outputTokens=900), cost_state(0.6, inputTokens=10))
+    session(
+        brim,
+        answer(),
+        cost_state(0.5, inputTokens=10, outputTokens=900),
+        cost_state(0.6, inputTokens=10),
+    )
     found = asked(brim)
     assert found["total"]["cost"] == 105
     assert found["unattributed"]["cost"] == 600_000 - 105
@@ -83,15 +102,26 @@ def test_only_models_that_were_asked_for_are_unpriced(brim: Brim) -> None:
 
 def test_a_rest_without_a_price_is_never_hidden_in_one_with_a_price(brim: Brim) -> None:
     session(brim, answer(), cost_state(0.6, inputTokens=10))
-    turn = {"type": "turn.completed", "usage": {"input_tokens": 500, "cached_input_tokens": 0, "output_tokens": 9}}
-    exec_stream = write(brim.cwd / "exec.jsonl", {"type": "thread.started", "thread_id": "t-1"}, turn)
+    turn = {
+        "type": "turn.completed",
+        "usage": {"input_tokens": 500, "cached_input_tokens": 0, "output_tokens": 9},
+    }
+    exec_stream = write(
+        brim.cwd / "exec.jsonl", {"type": "thread.started", "thread_id": "t-1"}, turn
+    )
     paths = (str(brim.home / ".claude"), str(exec_stream))
     assert asked(brim, *paths)["unattributed"]["unpriced_sessions"] == 1
     assert "> $0.60" in brim("usage", *paths).out
 
 
 def test_of_very_many_days_the_last_are_shown(brim: Brim) -> None:
-    session(brim, *[answer(f"m{i}", time=f"2026-{1 + i // 28:02}-{1 + i % 28:02}T12:00:00Z") for i in range(150)])
+    session(
+        brim,
+        *[
+            answer(f"m{i}", time=f"2026-{1 + i // 28:02}-{1 + i % 28:02}T12:00:00Z")
+            for i in range(150)
+        ],
+    )
     lines = brim("usage", "--utc").lines
     assert [lines[at].split()[0] for at in (1, 100, 101)] == ["2026-02-23", "2026-06-10", "total"]
     assert "50 earlier days" in lines[-1]
@@ -107,7 +137,10 @@ def test_a_price_in_the_configuration_counts_at_once(brim: Brim) -> None:
 
 def test_searches_and_the_providers_own_compactions_are_charged(brim: Brim) -> None:
     used = usage(10, 5) | {"server_tool_use": {"web_search_requests": 2}}
-    used["iterations"] = [{"type": "compaction", **usage(1_000, 100)}, {"type": "message", **usage(10, 5)}]
+    used["iterations"] = [
+        {"type": "compaction", **usage(1_000, 100)},
+        {"type": "message", **usage(10, 5)},
+    ]
     session(brim, answer(used=used))
     for _ in range(2):  # from the file, then from what was kept of it
         # 10 in and 5 out; two searches at a cent each; 1,000 in and 100 out
@@ -117,7 +150,10 @@ def test_searches_and_the_providers_own_compactions_are_charged(brim: Brim) -> N
 def test_days_and_projects_can_be_chosen(brim: Brim) -> None:
     session(brim, *[answer(f"m{day}", time=f"2026-01-{day:02}T12:00:00Z") for day in range(1, 11)])
     session(brim, answer("other", cwd="/home/user/web"), slug="-home-user-web")
-    assert [row["day"] for row in asked(brim, "--since", "2026-01-09")["rows"]] == ["2026-01-09", "2026-01-10"]
+    assert [row["day"] for row in asked(brim, "--since", "2026-01-09")["rows"]] == [
+        "2026-01-09",
+        "2026-01-10",
+    ]
     assert asked(brim, "--since", "20260103", "--until", "2026-01-04")["total"]["requests"] == 2
     for name in ("shop", "/home/user/shop", SLUG):
         assert asked(brim, f"--project={name}")["total"]["requests"] == 10
@@ -134,14 +170,23 @@ def test_a_day_is_one_of_the_time_zone(brim: Brim) -> None:
 
 def test_a_stream_that_names_no_requests_is_no_second_session(brim: Brim) -> None:
     message = {"id": "msg_1", "model": "claude-opus-4-5", "content": [], "usage": usage(10, 1)}
-    stream = {"type": "assistant", "message": message, "parent_tool_use_id": None, "session_id": "s-1"}
+    stream = {
+        "type": "assistant",
+        "message": message,
+        "parent_tool_use_id": None,
+        "session_id": "s-1",
+    }
     write(brim.cwd / "saved" / "stream.jsonl", stream)
     write(brim.cwd / "saved" / "transcript.jsonl", answer())
     assert counts(asked(brim, "saved")["total"]) == (1, 10, 5, 0, 0)
 
 
 def test_the_table_reads_well(brim: Brim) -> None:
-    session(brim, answer(used=usage(1_200, 340, 5_000, 60_000)), answer("msg_2", time="2026-01-06T10:00:00Z"))
+    session(
+        brim,
+        answer(used=usage(1_200, 340, 5_000, 60_000)),
+        answer("msg_2", time="2026-01-06T10:00:00Z"),
+    )
     assert brim("usage", "--utc").out == (
         "day         requests  input  output  cache write  cache read    cost\n"
         "2026-01-05         1  1,200     340        5,000      60,000   $0.05\n"
@@ -201,7 +246,9 @@ def test_wrong_usage_is_told(brim: Brim, arguments: tuple[str, ...]) -> None:
         ("blocks", "block", ["2026-01-05 10:00", "2026-01-12 10:00"]),
     ],
 )
-def test_the_first_word_says_what_to_add_up_by(brim: Brim, word: str, by: str, names: list[str]) -> None:
+def test_the_first_word_says_what_to_add_up_by(
+    brim: Brim, word: str, by: str, names: list[str]
+) -> None:
     path = session(brim, answer(), answer("msg_2", "req_2", time="2026-01-12T10:20:00Z"))
     for paths in ((), (str(path),)):
         found = asked(brim, word, *paths)
@@ -212,7 +259,11 @@ def test_the_first_word_says_what_to_add_up_by(brim: Brim, word: str, by: str, n
 def test_a_block_says_when_it_ends_and_whether_it_goes_on(brim: Brim) -> None:
     session(brim, answer())
     (row,) = asked(brim, "blocks")["rows"]
-    assert (row["first"], row["end"], row["active"]) == ("2026-01-05T10:00:00Z", "2026-01-05T15:00:00Z", False)
+    assert (row["first"], row["end"], row["active"]) == (
+        "2026-01-05T10:00:00Z",
+        "2026-01-05T15:00:00Z",
+        False,
+    )
 
 
 def test_since_and_until_may_be_some_time_ago(brim: Brim) -> None:
@@ -230,7 +281,9 @@ def test_the_plans_windows_come_below_the_table(brim: Brim) -> None:
     assert brim("usage").lines[-1] == "plan: Claude Code: 5h 91%"
     assert asked(brim)["plan_windows"] == [window.to_dict()]
     assert asked(brim, "--agent", "codex")["plan_windows"] == []
-    assert asked(brim, str(brim.home / ".claude"))["plan_windows"] == [], "those files may be of any account"
+    assert asked(brim, str(brim.home / ".claude"))["plan_windows"] == [], (
+        "those files may be of any account"
+    )
 
 
 def test_prices_in_a_projects_file_never_count(brim: Brim) -> None:

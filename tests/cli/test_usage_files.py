@@ -1,4 +1,5 @@
-"""``brim usage``: whatever the files are, wherever they lie and whatever becomes of them, the sums are right."""
+"""``brim usage``: whatever the files are, wherever they lie and whatever becomes of them, the sums
+are right."""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ def test_the_second_time_only_what_is_new_is_read(brim: Brim) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(answer("msg_2", "req_2")) + "\n" + json.dumps(answer("msg_3"))[:50])
     second = asked(brim)
-    assert (second["total"]["requests"], second["read"]["new_bytes"]) == (2, path.stat().st_size - before)
+    assert (second["total"]["requests"], second["read"]["new_bytes"]) == (
+        2,
+        path.stat().st_size - before,
+    )
     assert second["total"] == asked(brim, "--no-index")["total"]
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(answer("msg_3"))[50:])
@@ -30,7 +34,10 @@ def test_the_second_time_only_what_is_new_is_read(brim: Brim) -> None:
 
 
 def test_replaced_shortened_and_removed_files_are_seen(brim: Brim) -> None:
-    path, other = session(brim, answer(), answer("msg_2")), session(brim, answer("msg_5"), name="s-2")
+    path, other = (
+        session(brim, answer(), answer("msg_2")),
+        session(brim, answer("msg_5"), name="s-2"),
+    )
     assert asked(brim)["total"]["requests"] == 3
     write(path, answer("msg_9"))
     assert asked(brim)["total"]["requests"] == 2
@@ -41,10 +48,21 @@ def test_replaced_shortened_and_removed_files_are_seen(brim: Brim) -> None:
 
 def test_paths_are_read_whatever_wrote_them(brim: Brim) -> None:
     stream = [
-        {"type": "system", "subtype": "init", "session_id": "s-9", "model": "claude-opus-4-5", "cwd": "/home/user/x"},
+        {
+            "type": "system",
+            "subtype": "init",
+            "session_id": "s-9",
+            "model": "claude-opus-4-5",
+            "cwd": "/home/user/x",
+        },
         {
             "type": "assistant",
-            "message": {"id": "msg_9", "model": "claude-opus-4-5", "content": [], "usage": usage(3, 1)},
+            "message": {
+                "id": "msg_9",
+                "model": "claude-opus-4-5",
+                "content": [],
+                "usage": usage(3, 1),
+            },
             "parent_tool_use_id": None,
             "session_id": "s-9",
             "request_id": "req_9",
@@ -55,7 +73,9 @@ def test_paths_are_read_whatever_wrote_them(brim: Brim) -> None:
     write(brim.cwd / "saved" / "notes.jsonl", {"hello": "world"}, "no json")
     write(brim.cwd / "saved" / "transcript.jsonl", answer())
     assert asked(brim, "saved")["total"]["requests"] == 3
-    assert asked(brim, "saved/stream.jsonl", "saved/transcript.jsonl")["total"]["input_tokens"] == 13
+    assert (
+        asked(brim, "saved/stream.jsonl", "saved/transcript.jsonl")["total"]["input_tokens"] == 13
+    )
 
 
 def test_files_that_lie_anywhere_keep_their_projects(brim: Brim) -> None:
@@ -68,14 +88,25 @@ def test_files_that_lie_anywhere_keep_their_projects(brim: Brim) -> None:
 
 def test_where_the_agents_folder_lies_changes_no_project(brim: Brim) -> None:
     folder = brim.cwd / "projects" / "x"
-    write(folder / "projects" / SLUG / "s.jsonl", answer(cwd="/home/user/shop/src"), answer("m", cwd="/home/user/shop"))
+    write(
+        folder / "projects" / SLUG / "s.jsonl",
+        answer(cwd="/home/user/shop/src"),
+        answer("m", cwd="/home/user/shop"),
+    )
     own = asked(brim, "--by", "project", env={"CLAUDE_CONFIG_DIR": str(folder)})
     assert own["rows"] == asked(brim, "--by", "project", str(folder), "--no-index")["rows"]
     assert own["rows"][0]["project"] == "/home/user/shop"
 
 
 def test_garbage_is_counted_and_passed_over(brim: Brim) -> None:
-    path = session(brim, '{"usage": ', answer(), "\x00\x01", '{"type":"assistant","message":{"usage":7}}', "[[[[")
+    path = session(
+        brim,
+        '{"usage": ',
+        answer(),
+        "\x00\x01",
+        '{"type":"assistant","message":{"usage":7}}',
+        "[[[[",
+    )
     with path.open("ab") as file:
         file.write(b'\xff\xfe{"usage"\n' + b'{"type":"assistant","message":' * 2_000 + b'"usage"\n')
     found = asked(brim)
@@ -115,7 +146,9 @@ def test_without_the_index_nothing_is_kept(brim: Brim) -> None:
 def test_many_at_once_agree(brim: Brim) -> None:
     session(brim, *[answer(f"m{i}", f"r{i}") for i in range(300)])
     running = [
-        subprocess.Popen([COMMAND, "usage", "--json"], env=brim.environ, cwd=brim.cwd, stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [COMMAND, "usage", "--json"], env=brim.environ, cwd=brim.cwd, stdout=subprocess.PIPE
+        )
         for _ in range(4)
     ]
     answers = [json.loads(each.communicate(timeout=300)[0]) for each in running]
@@ -125,7 +158,11 @@ def test_many_at_once_agree(brim: Brim) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no second process there")
 def test_a_large_tree_is_read_by_several_processes_to_the_same_sums(brim: Brim) -> None:
     for i in range(6):
-        lines = [part for j in range(20) for part in (answer(f"m{i}-{j}", f"r{i}-{j}"), result("y" * 45_000))]
+        lines = [
+            part
+            for j in range(20)
+            for part in (answer(f"m{i}-{j}", f"r{i}-{j}"), result("y" * 45_000))
+        ]
         session(brim, *lines, name=f"s-{i}")
     found = asked(brim)
     assert found["read"]["bytes"] > 8_000_000

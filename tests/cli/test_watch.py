@@ -57,15 +57,27 @@ KEYS = {
 
 
 def test_json_is_one_object_per_change_with_the_keys_of_its_schema(brim: Brim) -> None:
-    ran = brim("context", "--watch", "-", "--json", stdin=(RECORDED / "stream.jsonl").read_bytes(), env=NINE_DOLLARS)
+    ran = brim(
+        "context",
+        "--watch",
+        "-",
+        "--json",
+        stdin=(RECORDED / "stream.jsonl").read_bytes(),
+        env=NINE_DOLLARS,
+    )
     objects = [json.loads(line) for line in ran.lines]
     assert ran.code == 0
     for each in objects:
-        assert {key: type(value) for key, value in each.items() if each["time"] is not None or key != "time"} == {
-            key: kind for key, kind in KEYS.items() if each["time"] is not None or key != "time"
-        }
+        assert {
+            key: type(value)
+            for key, value in each.items()
+            if each["time"] is not None or key != "time"
+        } == {key: kind for key, kind in KEYS.items() if each["time"] is not None or key != "time"}
     assert {each["schema"] for each in objects} == {SCHEMA}
-    assert [told["kind"] for each in objects for told in each["notices"]] == ["CONTEXT_WARNING", "COMPACT_DUE"]
+    assert [told["kind"] for each in objects for told in each["notices"]] == [
+        "CONTEXT_WARNING",
+        "COMPACT_DUE",
+    ]
     assert max(each["used_tokens"] for each in objects) == 158_700
     last = objects[-1]
     assert (last["used_tokens"], last["compactions"], last["should_warn"]) == (52_300, 1, False)
@@ -74,7 +86,10 @@ def test_json_is_one_object_per_change_with_the_keys_of_its_schema(brim: Brim) -
 
 
 def test_a_transcript_and_a_stream_of_one_session_agree(brim: Brim) -> None:
-    file, stream = (brim("context", RECORDED / name, "--json").json for name in ("session.jsonl", "stream.jsonl"))
+    file, stream = (
+        brim("context", RECORDED / name, "--json").json
+        for name in ("session.jsonl", "stream.jsonl")
+    )
     for key in ("used_tokens", "context_window", "compactions", "cost", "session", "model"):
         assert file[key] == stream[key], key
     assert (file["format"], stream["format"]) == ("claude-transcript", "claude-stream")
@@ -143,7 +158,9 @@ def test_a_file_that_vanishes_does_not_end_it(brim: Brim) -> None:
 def test_a_pipe_is_read_until_it_ends(brim: Brim) -> None:
     ran = brim("context", "--watch", "-", stdin=(RECORDED / "stream.jsonl").read_bytes())
     assert ran.code == 0
-    assert ran.lines[-1].startswith("52,300 of 200,000 tokens  26%  claude-sonnet-4-5  $1.27  1 compaction")
+    assert ran.lines[-1].startswith(
+        "52,300 of 200,000 tokens  26%  claude-sonnet-4-5  $1.27  1 compaction"
+    )
     assert "It is time to compact" in ran.err
     assert "It is time to compact" not in ran.out
 
@@ -157,7 +174,10 @@ def test_a_last_line_without_an_end_counts(brim: Brim) -> None:
 
 
 def test_a_named_pipe_is_a_pipe(brim: Brim) -> None:
-    ran = brim.shell('mkfifo p; (cat > p <<< "$LINE") & "$BRIM" context --watch p', env={"LINE": called(1, 20_000)})
+    ran = brim.shell(
+        'mkfifo p; (cat > p <<< "$LINE") & "$BRIM" context --watch p',
+        env={"LINE": called(1, 20_000)},
+    )
     assert ran.lines[0].startswith("20,000")
 
 
@@ -180,7 +200,9 @@ def test_garbage_is_skipped_counted_and_said(brim: Brim, content: bytes) -> None
     assert ran.code == 1
     assert ran.last["used_tokens"] == 0
     assert "no line of it is from a session" in ran.err
-    mixed = brim("context", "--watch", "-", "--json", stdin=content + b"\n" + called(1, 20_000).encode())
+    mixed = brim(
+        "context", "--watch", "-", "--json", stdin=content + b"\n" + called(1, 20_000).encode()
+    )
     assert (mixed.code, mixed.last["used_tokens"]) == (0, 20_000)
 
 
@@ -227,7 +249,10 @@ def test_what_a_limit_is_about_is_told_once(brim: Brim) -> None:
         ("COST_WARNING", 14 * 30_317),
         ("COST_LIMIT", 16 * 30_317),
     ]
-    assert (seen[-1]["cost_limit"], "limit is reached" in seen[-1]["cost_warning"]) == (500_000, True)
+    assert (seen[-1]["cost_limit"], "limit is reached" in seen[-1]["cost_warning"]) == (
+        500_000,
+        True,
+    )
     plain = brim("context", "--watch", "-", stdin=lines, env={"BRIM_SPEND_LIMIT": "10"})
     assert plain.err == ""
     assert "$0.61 of $10.00" in plain.out
@@ -242,7 +267,11 @@ def test_the_window_and_its_marks_are_those_of_the_settings(brim: Brim) -> None:
         "pinned",
         {"table": 200_000},
     )
-    assert (seen["warn_threshold"], seen["compact_threshold"], seen["should_compact"]) == (0.1, 0.2, True)
+    assert (seen["warn_threshold"], seen["compact_threshold"], seen["should_compact"]) == (
+        0.1,
+        0.2,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -268,7 +297,9 @@ def test_a_reported_window_is_remembered_for_the_next_watch(brim: Brim) -> None:
         "modelUsage": {"claude-sonnet-4-5": {"inputTokens": 1, "contextWindow": 1_000_000}},
         "usage": {"input_tokens": 1},
     }
-    first = brim("context", "--watch", "-", "--json", stdin=called(1, 20_000) + json.dumps(result) + "\n")
+    first = brim(
+        "context", "--watch", "-", "--json", stdin=called(1, 20_000) + json.dumps(result) + "\n"
+    )
     assert first.code == 0
     seen = brim("context", "--watch", "-", "--json", stdin=called(1, 20_000)).last
     assert (seen["context_window"], seen["window_source"]) == (1_000_000, "remembered")
@@ -323,8 +354,13 @@ def test_where_a_session_compacts_is_by_its_own_projects_settings(brim: Brim) ->
 def test_the_plans_windows_are_those_of_the_sessions_agent(brim: Brim) -> None:
     (brim.home / ".brim").mkdir()
     soon = time.time() + 3_600
-    windows = [PlanWindow("claude", 300, 0.91, soon, time.time()), PlanWindow("codex", 300, 0.5, soon, time.time())]
-    keep_plan_windows(str(brim.home / ".brim"), [*windows, PlanWindow("claude", 10_080, 0.2, 1.0, 0.0)])
+    windows = [
+        PlanWindow("claude", 300, 0.91, soon, time.time()),
+        PlanWindow("codex", 300, 0.5, soon, time.time()),
+    ]
+    keep_plan_windows(
+        str(brim.home / ".brim"), [*windows, PlanWindow("claude", 10_080, 0.2, 1.0, 0.0)]
+    )
     path = brim.write("s.jsonl", called(1, 40_000))
     found = brim("context", path, "--json").json["plan_windows"]
     assert found == [windows[0].to_dict()], "the other is Codex's, and the week is over"

@@ -27,11 +27,23 @@ def test_a_prompt_that_is_much_smaller_ends_it(brim: Brim) -> None:
 
 def test_a_window_that_turns_out_to_be_larger_ends_it(brim: Brim) -> None:
     usage = {"input_tokens": 160_000}
-    message = {"id": "m1", "role": "assistant", "model": "claude-sonnet-4-5", "usage": usage, "content": []}
+    message = {
+        "id": "m1",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "usage": usage,
+        "content": [],
+    }
     windows = {"claude-sonnet-4-5": {"contextWindow": 1_000_000}}
     lines = [
         {"type": "assistant", "message": message, "parent_tool_use_id": None, "session_id": "s1"},
-        {"type": "result", "subtype": "success", "modelUsage": windows, "usage": usage, "session_id": "s1"},
+        {
+            "type": "result",
+            "subtype": "success",
+            "modelUsage": windows,
+            "usage": usage,
+            "session_id": "s1",
+        },
     ]
     assert _last(brim, *(json.dumps(line) + "\n" for line in lines)) == (False, "")
 

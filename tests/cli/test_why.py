@@ -8,7 +8,10 @@ from brim.behaviors.behavior import Edge
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 
-LONG = "It is said here once more, and in more words than it takes to say it, so that it costs something. " * 4
+LONG = (
+    "It is said here once more, and in more words than it takes to say it, so that it costs something. "
+    * 4
+)
 
 
 def some(brim: Brim) -> None:
@@ -58,20 +61,30 @@ def test_what_is_out_says_why(brim: Brim, id: str, reason: str) -> None:
     assert ran.code == 0
     assert reason in ran.out
     found = brim("rules", "why", id, "--language", "go", "--json").json
-    assert (found["id"], found["value"], found["tier"], found["planned"]) == (id, 0.0, "omitted", None)
+    assert (found["id"], found["value"], found["tier"], found["planned"]) == (
+        id,
+        0.0,
+        "omitted",
+        None,
+    )
     assert reason in found["outcome"]
     assert found["context"] == {"language": ["go"]}
 
 
 def test_under_the_threshold_is_said(brim: Brim) -> None:
     some(brim)
-    found = brim("rules", "why", "b-uv", "--file", "a.py", "--json", env={"BRIM_TIERS_FULL": "0.95"}).json
+    found = brim(
+        "rules", "why", "b-uv", "--file", "a.py", "--json", env={"BRIM_TIERS_FULL": "0.95"}
+    ).json
     assert (found["tier"], found["reason"]) == ("summary", "activation 0.94 is at least 0.3")
     env = {"BRIM_TIERS_FULL": "0.99", "BRIM_TIERS_SUMMARY": "0.98", "BRIM_TIERS_NAME_ONLY": "0.97"}
     found = brim("rules", "why", "b-uv", "--file", "a.py", "--json", env=env).json
     assert (found["tier"], found["reason"]) == ("omitted", "activation 0.94 is under 0.97")
     found = brim("rules", "why", "b-rule", "--json", env=env).json
-    assert (found["tier"], found["reason"]) == ("summary", "activation 0.50; a constraint is never below summary")
+    assert (found["tier"], found["reason"]) == (
+        "summary",
+        "activation 0.50; a constraint is never below summary",
+    )
 
 
 def test_an_unconfirmed_note_is_at_most_a_summary(brim: Brim) -> None:
@@ -87,4 +100,6 @@ def test_an_id_that_means_none_or_several_is_refused(brim: Brim, id: str) -> Non
     ran = brim("rules", "why", id)
     assert (ran.code, ran.out) == (2, "")
     assert "\x1b" not in ran.err
-    assert any(words in ran.err for words in ("brim rules", "brim rules list", "may mean", "did you mean"))
+    assert any(
+        words in ran.err for words in ("brim rules", "brim rules list", "may mean", "did you mean")
+    )

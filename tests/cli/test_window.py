@@ -22,7 +22,10 @@ TOOLS = [
         "function": {
             "name": "search",
             "description": "Search the documentation.",
-            "parameters": {"type": "object", "properties": {"query": {"type": "string", "description": "words"}}},
+            "parameters": {
+                "type": "object",
+                "properties": {"query": {"type": "string", "description": "words"}},
+            },
         },
     }
 ]
@@ -37,11 +40,20 @@ def shown(found: dict[str, Any]) -> dict[str, Any]:
     return {key: found[key] for key in KEYS}
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4", "claude-sonnet-4-5", "gemini-2.5-pro", "nobody-knows-me"])
+@pytest.mark.parametrize(
+    "model", ["gpt-4o", "gpt-4", "claude-sonnet-4-5", "gemini-2.5-pro", "nobody-knows-me"]
+)
 def test_json_is_the_calculated_budget(brim: Brim, model: str) -> None:
     brim.write("chat.json", json.dumps(CHAT))
     brim.write("tools.json", json.dumps(TOOLS))
-    arguments = ("--messages", "chat.json", "--directive", "Answer briefly.", "--tools", "tools.json")
+    arguments = (
+        "--messages",
+        "chat.json",
+        "--directive",
+        "Answer briefly.",
+        "--tools",
+        "tools.json",
+    )
     ran = brim("dev", "window", "-m", model, *arguments, "--json")
     assert ran.code == 0
     assert shown(ran.json) == calculated(model, CHAT, "Answer briefly.", tools=TOOLS)
@@ -62,7 +74,10 @@ def test_the_parts_are_shown_with_their_share(brim: Brim) -> None:
     assert "128,000" in ran.lines[0]
     table = {line[4:].split("  ")[0]: line for line in ran.lines[2:]}
     assert set(table) == {"messages", "free for memory", "response reserve", "safety buffer"}
-    for name, tokens, share in (("response reserve", "4,096", "3.2%"), ("safety buffer", "6,400", "5.0%")):
+    for name, tokens, share in (
+        ("response reserve", "4,096", "3.2%"),
+        ("safety buffer", "6,400", "5.0%"),
+    ):
         assert tokens in table[name]
         assert share in table[name]
     assert "117,501" in table["free for memory"]
@@ -83,20 +98,30 @@ def test_an_anthropic_body_counts_its_system_text(brim: Brim) -> None:
     body = {"system": "You are a careful engineer. " * 20, "messages": turns}
     brim.write("chat.json", json.dumps(body))
     ran = brim("dev", "window", "-m", "claude-sonnet-4-5", "--messages", "chat.json", "--json")
-    assert ran.json["messages_tokens"] > calculated("claude-sonnet-4-5", turns)["messages_tokens"] + 100
+    assert (
+        ran.json["messages_tokens"]
+        > calculated("claude-sonnet-4-5", turns)["messages_tokens"] + 100
+    )
 
 
 def test_a_directive_may_be_a_file(brim: Brim) -> None:
     brim.write("rules.md", "Always answer in German.\n")
     found = brim("dev", "window", "-m", "gpt-4o", "--directive", "@rules.md", "--json").json
-    assert found["directive_tokens"] == TokenBudgetCalculator().count_tokens("Always answer in German.\n", "gpt-4o")
+    assert found["directive_tokens"] == TokenBudgetCalculator().count_tokens(
+        "Always answer in German.\n", "gpt-4o"
+    )
 
 
 def test_max_output_takes_the_place_of_the_reserve(brim: Brim) -> None:
     found = brim("dev", "window", "-m", "gpt-4o", "--max-output", "16000", "--json").json
     assert shown(found) == calculated("gpt-4o", [], max_output=16_000)
     assert found["response_reserve"] == 16_000
-    assert brim("dev", "window", "-m", "gpt-4o", "--max-output", "0", "--json").json["response_reserve"] == 0
+    assert (
+        brim("dev", "window", "-m", "gpt-4o", "--max-output", "0", "--json").json[
+            "response_reserve"
+        ]
+        == 0
+    )
 
 
 def test_a_window_takes_the_place_of_the_tables(brim: Brim) -> None:
@@ -105,12 +130,18 @@ def test_a_window_takes_the_place_of_the_tables(brim: Brim) -> None:
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_a_window_that_is_over_full_has_no_memory_and_ends_with_1(brim: Brim, form: list[str]) -> None:
+def test_a_window_that_is_over_full_has_no_memory_and_ends_with_1(
+    brim: Brim, form: list[str]
+) -> None:
     brim.write("chat.json", json.dumps([{"role": "user", "content": "word\n" * 5_000}]))
     ran = brim("dev", "window", "-m", "gpt-4", "--messages", "chat.json", *form)
     assert ran.code == 1
     if form:
-        assert (ran.json["memory_tokens"], ran.json["fits"], ran.json["is_constrained"]) == (0, False, True)
+        assert (ran.json["memory_tokens"], ran.json["fits"], ran.json["is_constrained"]) == (
+            0,
+            False,
+            True,
+        )
     else:
         assert "does not fit" in ran.err
         assert all(len(line) <= 80 for line in ran.lines)

@@ -1,4 +1,5 @@
-"""What the tests of ``brim usage`` share: files of three agents in a home folder, and the question."""
+"""What the tests of ``brim usage`` share: files of three agents in a home folder, and the
+question."""
 
 from __future__ import annotations
 
@@ -10,7 +11,11 @@ from tests.tracking.transcripts import write
 
 SLUG = "-home-user-shop"
 ROLLOUT = [
-    {"timestamp": "2026-01-06T08:00:00Z", "type": "session_meta", "payload": {"id": "t-1", "cwd": "/home/user/api"}},
+    {
+        "timestamp": "2026-01-06T08:00:00Z",
+        "type": "session_meta",
+        "payload": {"id": "t-1", "cwd": "/home/user/api"},
+    },
     {
         "timestamp": "2026-01-06T08:00:01Z",
         "type": "turn_context",
@@ -50,5 +55,11 @@ def asked(brim: Brim, *arguments: str, **more: Any) -> Any:
 
 
 def counts(sums: Any) -> tuple[int, ...]:
-    names = ("requests", "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    names = (
+        "requests",
+        "input_tokens",
+        "output_tokens",
+        "cache_creation_input_tokens",
+        "cache_read_input_tokens",
+    )
     return tuple(sums[name] for name in names)

@@ -1,4 +1,5 @@
-"""Lines as Claude Code writes them into a transcript, and a terminal to look at a command through."""
+"""Lines as Claude Code writes them into a transcript, and a terminal to look at a command
+through."""
 
 from __future__ import annotations
 
@@ -47,7 +48,13 @@ def compacted(after: int) -> str:
     about = {"trigger": "manual", "preTokens": 160_000, "postTokens": after}
     return (
         json.dumps(
-            {"type": "system", "subtype": "compact_boundary", "uuid": "c", "sessionId": "s1", "compactMetadata": about}
+            {
+                "type": "system",
+                "subtype": "compact_boundary",
+                "uuid": "c",
+                "sessionId": "s1",
+                "compactMetadata": about,
+            }
         )
         + "\n"
     )
@@ -57,7 +64,12 @@ class Watcher:
     """``brim context --watch`` in a process of its own, with its lines as they come."""
 
     def __init__(self, brim: Brim, *arguments: str, **more: Any) -> None:
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **more}
+        streams = {
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "stdin": subprocess.DEVNULL,
+            **more,
+        }
         self.process = brim.start("context", "--watch", *arguments, **streams)
         self._rest = b""
 
@@ -66,7 +78,9 @@ class Watcher:
         assert self.process.stdout is not None
         until = time.monotonic() + 300
         while b"\n" not in self._rest:
-            ready = select.select([self.process.stdout], [], [], max(0.0, until - time.monotonic()))[0]
+            ready = select.select(
+                [self.process.stdout], [], [], max(0.0, until - time.monotonic())
+            )[0]
             assert ready, f"no line came; so far: {self._rest!r}"
             data = os.read(self.process.stdout.fileno(), 65_536)
             assert data, f"it ended; the rest: {self._rest!r}"
@@ -84,7 +98,9 @@ class Watcher:
 class Terminal:
     """A command that believes it is drawing for a person."""
 
-    def __init__(self, brim: Brim, *arguments: str, columns: int = 80, rows: int = 30, **environ: str) -> None:
+    def __init__(
+        self, brim: Brim, *arguments: str, columns: int = 80, rows: int = 30, **environ: str
+    ) -> None:
         self._master, slave = os.openpty()
         self.resize(columns, rows)
         self.process = subprocess.Popen(
@@ -107,7 +123,9 @@ class Terminal:
         """Read until *text* was drawn; return everything so far."""
         until = time.monotonic() + 300
         while text not in self.seen:
-            assert select.select([self._master], [], [], max(0.0, until - time.monotonic()))[0], self.seen
+            assert select.select([self._master], [], [], max(0.0, until - time.monotonic()))[0], (
+                self.seen
+            )
             self._read()
         return self.seen
 

@@ -29,7 +29,8 @@ HEAVY = {"yaml", "pathlib", "logging", "brim.config.text", "difflib"}
 
 
 def imported(places: Places, code: str = "load_cached(environ, cwd)", **environ: str) -> set[str]:
-    """Which heavy modules a fresh process has imported after loading the settings of the project."""
+    """Which heavy modules a fresh process has imported after loading the settings of the
+    project."""
     script = (
         "import sys; before = set(sys.modules)\n"
         "from functools import partial\n"
@@ -39,7 +40,13 @@ def imported(places: Places, code: str = "load_cached(environ, cwd)", **environ:
         f"{code}\n"
         "print(*(set(sys.modules) - before))"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
     return set(done.stdout.split()) & HEAVY
 
 
@@ -59,7 +66,9 @@ def same(places: Places, **environ: str) -> bool:
 def settled(places: Places) -> Places:
     """Both files, and a cache of them."""
     places.write(places.home, "mode: exact\ntiers:\n  full: 0.8\n")
-    places.write(places.project, "token_budget:\n  default: null\nmodels:\n  mine: {like: gpt-4o}\n")
+    places.write(
+        places.project, "token_budget:\n  default: null\nmodels:\n  mine: {like: gpt-4o}\n"
+    )
     load_cached(places.environ, str(places.inside))
     return places
 
@@ -71,7 +80,10 @@ def test_yaml_is_read_once(settled: Places) -> None:
 
 
 def test_the_environment_needs_no_yaml(settled: Places) -> None:
-    assert imported(settled, "assert load_cached(environ, cwd)['mode'] == 'api'", BRIM_MODE="api") == set()
+    assert (
+        imported(settled, "assert load_cached(environ, cwd)['mode'] == 'api'", BRIM_MODE="api")
+        == set()
+    )
 
 
 def test_without_files_nothing_is_read_and_nothing_written(places: Places) -> None:
@@ -85,7 +97,11 @@ def test_a_hook_is_told_what_everybody_is_told(settled: Places) -> None:
     assert same(settled)
     assert same(settled, BRIM_TIERS_FULL="0.9", FLOOP_TOKEN_BUDGET="7")
     found = load_cached(settled.environ, str(settled.inside))
-    assert found.where("models.mine.like") == load(settled.environ, str(settled.inside)).where("models.mine.like") != ""
+    assert (
+        found.where("models.mine.like")
+        == load(settled.environ, str(settled.inside)).where("models.mine.like")
+        != ""
+    )
 
 
 def test_flags_are_on_top(settled: Places) -> None:
@@ -123,7 +139,10 @@ def test_a_file_that_was_changed_just_now_is_not_cached(places: Places) -> None:
     places.write(places.home, "tiers: {full: 0.8}\n")
     for number in (8, 9) * 20:
         (places.home / ".brim" / "config.yaml").write_text(f"tiers: {{full: 0.{number}}}\n")
-        assert load_cached_now(places.environ, str(places.inside), now=time.time())["tiers.full"] == number / 10
+        assert (
+            load_cached_now(places.environ, str(places.inside), now=time.time())["tiers.full"]
+            == number / 10
+        )
     assert not (places.home / ".brim" / "cache").exists()
 
 
@@ -176,7 +195,15 @@ def test_a_broken_cache_is_written_anew(settled: Places, content: bytes) -> None
 
 
 @pytest.mark.parametrize(
-    "values", [{"nonsense": [1, "x"]}, {"mode": ["fast", "x"]}, {"mode": 5}, {"tiers.full": [9, "x"]}, [], None]
+    "values",
+    [
+        {"nonsense": [1, "x"]},
+        {"mode": ["fast", "x"]},
+        {"mode": 5},
+        {"tiers.full": [9, "x"]},
+        [],
+        None,
+    ],
 )
 def test_what_the_cache_says_is_checked(settled: Places, values: object) -> None:
     kept = json.loads(the_cache(settled).read_text())
@@ -243,7 +270,10 @@ def test_with_problems_what_is_wrong_is_left_out_and_noted(places: Places) -> No
     environ = {**places.environ, "BRIM_TOKEN_BUDGET": "2k", "BRIM_MODE": "exact"}
     found = load_cached(environ, str(places.inside), problems=problems)
     assert problems["user"].startswith(f"config: {user}:1: unknown key colour")
-    assert problems["project"] == f"config: {project}:1: tiers.full (0.1) is less than tiers.summary (0.3)"
+    assert (
+        problems["project"]
+        == f"config: {project}:1: tiers.full (0.1) is less than tiers.summary (0.3)"
+    )
     assert (found["spend.limit"], found["spend.warn"], found["tiers.full"]) == (3, 0.8, 0.7)
     assert (found["mode"], found["token_budget.default"]) == ("exact", 2_000)
 
@@ -256,7 +286,10 @@ def test_of_a_file_that_cannot_be_read_the_last_settings_stay(places: Places) ->
         places.write(folder, text.replace("}", ""))
         for _ in range(2):
             problems: dict[str, str] = {}
-            assert load_cached(places.environ, str(places.inside), problems=problems)["spend.limit"] == limit
+            assert (
+                load_cached(places.environ, str(places.inside), problems=problems)["spend.limit"]
+                == limit
+            )
             assert problems.keys() == {"user" if folder == places.home else "project"}
         with pytest.raises(ConfigError):
             load_cached(places.environ, str(places.inside))

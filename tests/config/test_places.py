@@ -32,7 +32,9 @@ def test_without_settings_the_project_is_gits(places: Places) -> None:
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, Path.touch])
-def test_settings_above_do_not_capture_a_repository_below(places: Places, make: Callable[[Path], object]) -> None:
+def test_settings_above_do_not_capture_a_repository_below(
+    places: Places, make: Callable[[Path], object]
+) -> None:
     (places.project / ".brim").mkdir()
     make(places.inside / ".git")
     assert project_folder(places.environ, str(places.inside)) == str(places.inside)
@@ -87,7 +89,9 @@ def test_a_file_is_not_read_twice_because_of_a_link(places: Places) -> None:
 
 
 @pytest.mark.parametrize("where", ["brim", ".", "/own", "/.brim", "/.brim/own"])
-def test_a_home_in_a_project_is_refused(places: Places, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_in_a_project_is_refused(
+    places: Places, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (places.project / ".git").mkdir()
     monkeypatch.chdir(places.home)
     named = f"{places.project}{where}" if "/" in where else where

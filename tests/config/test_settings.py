@@ -41,7 +41,9 @@ def test_what_is_shown_is_read_back(data: st.DataObject) -> None:
 
 
 @given(scalars, st.text())
-def test_any_text_is_a_value_or_an_error_that_says_what_it_must_be(setting: Setting, text: str) -> None:
+def test_any_text_is_a_value_or_an_error_that_says_what_it_must_be(
+    setting: Setting, text: str
+) -> None:
     try:
         value = setting.parsed(text)
     except ValueError as error:
@@ -59,7 +61,10 @@ def test_every_default_is_allowed(setting: Setting) -> None:
 
 @pytest.mark.parametrize(
     ("words", "value"),
-    [(("1", "true", "TRUE", "yes", "on", " On "), True), (("0", "false", "no", "off", "Off"), False)],
+    [
+        (("1", "true", "TRUE", "yes", "on", " On "), True),
+        (("0", "false", "no", "off", "Off"), False),
+    ],
 )
 def test_true_and_false_have_several_words(words: tuple[str, ...], value: bool) -> None:
     setting = Setting("a.b", "flag", False, "")
@@ -94,14 +99,22 @@ def test_every_key_is_there_once() -> None:
 
 
 def test_every_setting_says_what_it_means() -> None:
-    assert [setting.key for setting in SETTINGS if not setting.help or setting.help.endswith(".")] == []
+    assert [
+        setting.key for setting in SETTINGS if not setting.help or setting.help.endswith(".")
+    ] == []
 
 
 def test_code_outside_the_table_names_every_setting() -> None:
     package = Path(window.__file__).parents[1]
-    code = "\n".join(each.read_text(encoding="utf-8") for each in package.rglob("*.py") if each.name != "settings.py")
+    code = "\n".join(
+        each.read_text(encoding="utf-8")
+        for each in package.rglob("*.py")
+        if each.name != "settings.py"
+    )
     words = set(re.findall(r"\w+", code))
-    assert [setting.key for setting in SETTINGS if setting.key.rpartition(".")[2] not in words] == []
+    assert [
+        setting.key for setting in SETTINGS if setting.key.rpartition(".")[2] not in words
+    ] == []
 
 
 def test_the_modes_are_those_of_the_counters() -> None:
@@ -137,7 +150,11 @@ def test_the_defaults_are_in_order() -> None:
 
 def test_the_page_lists_every_setting_as_it_is() -> None:
     page = (Path(__file__).parents[2] / "docs" / "config.md").read_text(encoding="utf-8")
-    rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in page.splitlines() if "| `" in line[:3]]
+    rows = [
+        [cell.strip(" `") for cell in line.split("|")[1:-1]]
+        for line in page.splitlines()
+        if "| `" in line[:3]
+    ]
     assert [(key, default, meaning) for key, default, _, _, meaning in rows] == [
         (each.key, each.shown(each.default) or "-", each.help) for each in SETTINGS
     ]

@@ -27,18 +27,39 @@ from tests.config.places import Places
         ),
         ("budget:\n  dynamic_context: 5\n", "{path}:1: unknown key budget; "),
         ("max_chars: 5\n", "{path}:1: unknown key max_chars; did you mean injection.max_chars?"),
-        ("tiers:\n  zzz: 5\n", "{path}:2: unknown key tiers.zzz; there are tiers.full, tiers.summary, tiers.name_only"),
+        (
+            "tiers:\n  zzz: 5\n",
+            "{path}:2: unknown key tiers.zzz; there are tiers.full, tiers.summary, tiers.name_only",
+        ),
         (
             "zzz: 5\n",
             "{path}:1: unknown key zzz; there are model, mode, models, notify, token_budget, session, tiers, ",
         ),
-        ("session.backoff: 5\n", "{path}:1: write session.backoff as backoff: in a section session:"),
+        (
+            "session.backoff: 5\n",
+            "{path}:1: write session.backoff as backoff: in a section session:",
+        ),
         ("session: 5\n", "{path}:1: session must be a section of settings, not 5"),
-        ("session: {backoff: {x: 1}}\n", "{path}:1: session.backoff must be a whole number, not {{'x': 1}}"),
-        ("\n\ntoken_budget: {default: 2k}\n", "{path}:3: token_budget.default must be a whole number, not '2k'"),
-        ("token_budget:\n  default: -1\n", "{path}:2: token_budget.default must be 0 or more, not -1"),
-        ("token_budget:\n  default: 1.5\n", "{path}:2: token_budget.default must be a whole number, not 1.5"),
-        ("token_budget:\n  default: yes\n", "{path}:2: token_budget.default must be a whole number, not True"),
+        (
+            "session: {backoff: {x: 1}}\n",
+            "{path}:1: session.backoff must be a whole number, not {{'x': 1}}",
+        ),
+        (
+            "\n\ntoken_budget: {default: 2k}\n",
+            "{path}:3: token_budget.default must be a whole number, not '2k'",
+        ),
+        (
+            "token_budget:\n  default: -1\n",
+            "{path}:2: token_budget.default must be 0 or more, not -1",
+        ),
+        (
+            "token_budget:\n  default: 1.5\n",
+            "{path}:2: token_budget.default must be a whole number, not 1.5",
+        ),
+        (
+            "token_budget:\n  default: yes\n",
+            "{path}:2: token_budget.default must be a whole number, not True",
+        ),
         ("session:\n  backoff:\n", "{path}:2: session.backoff must be a whole number, not None"),
         ("injection:\n  fill: 1\n", "{path}:2: injection.fill must be true or false, not 1"),
         (
@@ -81,7 +102,9 @@ def test_a_wrong_variable_is_an_error_that_names_it(places: Places) -> None:
         load({**places.environ, "BRIM_MODE": "fast"}, str(places.inside))
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", "# nothing\n", "---\n", "\ufeffmode: auto\n", "mode: auto\r\n"])
+@pytest.mark.parametrize(
+    "content", ["", "\n\n", "# nothing\n", "---\n", "\ufeffmode: auto\n", "mode: auto\r\n"]
+)
 def test_a_file_that_sets_nothing_unusual_is_fine(places: Places, content: str) -> None:
     places.write(places.project, content)
     assert load(places.environ, str(places.inside))["mode"] == "auto"
@@ -112,10 +135,15 @@ def test_a_folder_is_no_configuration(places: Places) -> None:
         load(places.environ, str(places.inside))
 
 
-@pytest.mark.parametrize("content", ["token_budget:\n", "token_budget:\n  # default: 5\n", "token_budget: {}\n"])
+@pytest.mark.parametrize(
+    "content", ["token_budget:\n", "token_budget:\n  # default: 5\n", "token_budget: {}\n"]
+)
 def test_a_section_with_nothing_in_it_sets_nothing(places: Places, content: str) -> None:
     places.write(places.project, content)
-    assert load(places.environ, str(places.inside)).values["token_budget.default"] == (2_000, "default")
+    assert load(places.environ, str(places.inside)).values["token_budget.default"] == (
+        2_000,
+        "default",
+    )
 
 
 def test_numbers_are_written_as_yaml_writes_them(places: Places) -> None:
@@ -129,7 +157,10 @@ def test_numbers_are_written_as_yaml_writes_them(places: Places) -> None:
 @pytest.mark.parametrize("word", ["null", "~", "", "unlimited"])
 def test_null_lifts_a_limit(places: Places, word: str) -> None:
     path = places.write(places.home, f"token_budget:\n  default: {word}\n")
-    assert load(places.environ, str(places.inside)).values["token_budget.default"] == (None, f"{path}:2")
+    assert load(places.environ, str(places.inside)).values["token_budget.default"] == (
+        None,
+        f"{path}:2",
+    )
 
 
 def test_what_a_merge_brings_is_read(places: Places) -> None:
@@ -177,15 +208,30 @@ models:
         ("model: x\n", "model", "a\n\x85b", 'model: "a\\n\\Nb"\n'),
         ("tiers:\n", "tiers.full", 0.8, "tiers:\n  full: 0.8\n"),
         ("tiers:\n  # full: 0.7\n", "tiers.full", 0.8, "tiers:\n  full: 0.8\n  # full: 0.7\n"),
-        ("tiers:\n    summary: 0.2\n", "tiers.full", 0.8, "tiers:\n    summary: 0.2\n    full: 0.8\n"),
+        (
+            "tiers:\n    summary: 0.2\n",
+            "tiers.full",
+            0.8,
+            "tiers:\n    summary: 0.2\n    full: 0.8\n",
+        ),
         ("tiers:\n  summary: 0.2", "tiers.full", 0.8, "tiers:\n  summary: 0.2\n  full: 0.8\n"),
         ("{mode: auto}\n", "mode", "exact", "{mode: exact}\n"),
         ("mode: auto\r\ntiers:\r\n  full: 0.9\r\n", "tiers.summary", 0.2, None),
         ("\ufeffmode: auto\n", "mode", "exact", "\ufeffmode: exact\n"),
-        ("model: ünï # 上下文\nmode: auto\n", "mode", "exact", "model: ünï # 上下文\nmode: exact\n"),
+        (
+            "model: ünï # 上下文\nmode: auto\n",
+            "mode",
+            "exact",
+            "model: ünï # 上下文\nmode: exact\n",
+        ),
         ("tiers: {full: 0.9}\n", "tiers.full", 0.00001, "tiers: {full: 1.0e-05}\n"),
         ("injection: {fill: no}\n", "injection.fill", True, "injection: {fill: true}\n"),
-        ("tiers:\n  <<: {full: 0.9}\n", "tiers.full", 0.8, "tiers:\n  <<: {full: 0.9}\n  full: 0.8\n"),
+        (
+            "tiers:\n  <<: {full: 0.9}\n",
+            "tiers.full",
+            0.8,
+            "tiers:\n  <<: {full: 0.9}\n  full: 0.8\n",
+        ),
     ],
 )
 def test_a_key_is_set_in_its_place(before: str, key: str, value: object, after: str | None) -> None:
@@ -234,7 +280,9 @@ def test_a_key_is_taken_out(before: str, key: str, after: str) -> None:
     ],
 )
 def test_what_cannot_be_changed_alone_is_refused(text: str, key: str) -> None:
-    with pytest.raises(ConfigError, match=f"file: cannot set {key} without touching something else"):
+    with pytest.raises(
+        ConfigError, match=f"file: cannot set {key} without touching something else"
+    ):
         with_key(text, key, 7, "file")
 
 
@@ -247,7 +295,9 @@ def test_a_broken_file_is_refused(text: str) -> None:
 
 
 KEYS = ("mode", "model", "tiers.full", "tiers.summary", "session.backoff", "session.max_tokens")
-VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
+VALUES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
+)
 
 
 @st.composite
@@ -259,7 +309,9 @@ def files(draw: st.DrawFn) -> str:
         section, _, name = key.rpartition(".")
         (tree.setdefault(section, {}) if section else tree)[name] = draw(VALUES)
     for name, value in tree.items():
-        lines += yaml.safe_dump({name: value}, default_flow_style=False, allow_unicode=True).split("\n")[:-1]
+        lines += yaml.safe_dump({name: value}, default_flow_style=False, allow_unicode=True).split(
+            "\n"
+        )[:-1]
         lines += draw(st.lists(st.sampled_from(["", "# a comment", "  # mode: auto"]), max_size=2))
     end = draw(st.sampled_from(["\n", "\r\n"]))
     return end.join(lines) + draw(st.sampled_from(["", end]))

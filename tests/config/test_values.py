@@ -14,7 +14,9 @@ from tests.config.places import Places
 
 def test_nothing_set_is_every_default(places: Places) -> None:
     config = load(places.environ, str(places.inside))
-    assert {key: value.origin for key, value in config.values.items()} == {each.key: "default" for each in SETTINGS}
+    assert {key: value.origin for key, value in config.values.items()} == {
+        each.key: "default" for each in SETTINGS
+    }
     assert (config["model"], config["mode"], config["models"]) == (None, "auto", {})
 
 
@@ -38,7 +40,9 @@ def test_each_source_is_stronger_than_the_next(places: Places) -> None:
 
 
 def test_each_file_may_name_models_and_the_stronger_has_a_model_whole(places: Places) -> None:
-    places.write(places.home, "models:\n  a: {context_window: 1, max_output: 1}\n  b: {context_window: 2}\n")
+    places.write(
+        places.home, "models:\n  a: {context_window: 1, max_output: 1}\n  b: {context_window: 2}\n"
+    )
     places.write(places.project, "models:\n  a: {context_window: 3}\n")
     assert load(places.environ, str(places.inside))["models"] == {
         "a": {"context_window": 3},
@@ -103,7 +107,10 @@ def test_without_a_folder_there_is_no_project(places: Places) -> None:
 def test_a_variable_outranks_the_files(places: Places, variable: str, key: str) -> None:
     section, _, name = key.partition(".")
     places.write(places.project, f"{section}:\n  {name}: 7\n")
-    assert load({**places.environ, variable: "42"}, str(places.inside)).values[key] == (42, variable)
+    assert load({**places.environ, variable: "42"}, str(places.inside)).values[key] == (
+        42,
+        variable,
+    )
 
 
 def test_floops_variable_counts_only_while_brims_is_unset(places: Places) -> None:
@@ -116,7 +123,11 @@ def test_floops_variable_counts_only_while_brims_is_unset(places: Places) -> Non
 def test_every_setting_has_a_variable_but_models_commands_and_what_no_agent_may_change() -> None:
     names = [name for setting in SETTINGS for name in setting.variables]
     assert len(names) == len(set(names))
-    assert [setting.key for setting in SETTINGS if not setting.variables] == ["models", "hooks.protect", "notify"]
+    assert [setting.key for setting in SETTINGS if not setting.variables] == [
+        "models",
+        "hooks.protect",
+        "notify",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +142,9 @@ def test_every_setting_has_a_variable_but_models_commands_and_what_no_agent_may_
         ("BRIM_TIERS_SUMMARY", "0.8", "tiers.full (0.7) is less than tiers.summary (0.8)"),
     ],
 )
-def test_a_wrong_variable_is_an_error_that_names_it(places: Places, variable: str, text: str, message: str) -> None:
+def test_a_wrong_variable_is_an_error_that_names_it(
+    places: Places, variable: str, text: str, message: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         load({**places.environ, variable: text}, str(places.inside))
     assert str(caught.value).startswith(f"config: {variable}: {message}")
@@ -143,7 +156,10 @@ def test_a_wrong_variable_is_an_error_that_names_it(places: Places, variable: st
 
 def test_a_flag_outranks_everything_and_is_named(places: Places) -> None:
     environ = {**places.environ, "BRIM_TOKEN_BUDGET": "5"}
-    assert load(environ, None, {"token_budget.default": 0}).values["token_budget.default"] == (0, "--token-budget")
+    assert load(environ, None, {"token_budget.default": 0}).values["token_budget.default"] == (
+        0,
+        "--token-budget",
+    )
     assert load(environ, None, {"token_budget.default": "3_000"})["token_budget.default"] == 3_000
 
 
@@ -156,7 +172,9 @@ def test_a_wrong_flag_is_an_error_that_names_it(places: Places, given: object) -
 # One injection follows the dynamic budget
 
 
-def per_injection(places: Places, content: str = "", variable: str = "", flag: int | None = None) -> tuple[object, str]:
+def per_injection(
+    places: Places, content: str = "", variable: str = "", flag: int | None = None
+) -> tuple[object, str]:
     places.write(places.home, content)
     environ = {**places.environ, "BRIM_TOKEN_BUDGET_DYNAMIC": variable}
     found: tuple[object, str] = load(environ, None, {"token_budget.dynamic_context": flag}).values[
@@ -204,7 +222,10 @@ def test_equal_thresholds_are_in_order(places: Places) -> None:
 
 def test_a_draft_is_taken_in_place_of_the_file(places: Places) -> None:
     path = places.write(places.home, "mode: nonsense\n")
-    assert load(places.environ, None, drafts={path: "\nmode: exact\n"}).values["mode"] == ("exact", f"{path}:2")
+    assert load(places.environ, None, drafts={path: "\nmode: exact\n"}).values["mode"] == (
+        "exact",
+        f"{path}:2",
+    )
 
 
 SOURCES = ("user", "project", "second variable", "first variable", "flag")
@@ -232,15 +253,20 @@ def value_of(setting: Setting, place: int) -> Any:
         return f"gpt-{place}"
     if setting.none and place == 1:
         return None
-    least, most = WITHIN.get(setting.key, (setting.least or 0, setting.most if setting.most is not None else 9_000))
+    least, most = WITHIN.get(
+        setting.key, (setting.least or 0, setting.most if setting.most is not None else 9_000)
+    )
     value = least + (most - least) * (place + 1) / 8
     return int(value) if setting.kind == "whole" else round(value, 4)
 
 
 def expected(setting: Setting, given: dict[int, Any], lines: dict[str, str]) -> tuple[Any, str]:
-    """Return the value and the origin that *setting* has when it stands at the places in *given*."""
+    """Return the value and the origin that *setting* has when it stands at the places in
+    *given*."""
     own = given.get(0, setting.default)
-    if 1 in given and not (setting.is_shared(given[1]) and (not setting.lowers or setting.is_lower(given[1], own))):
+    if 1 in given and not (
+        setting.is_shared(given[1]) and (not setting.lowers or setting.is_lower(given[1], own))
+    ):
         given = {place: value for place, value in given.items() if place != 1}
     if not given:
         return setting.default, "default"
@@ -255,14 +281,22 @@ def test_the_strongest_source_of_every_setting_wins(places: Places, round: int) 
     environ, flags = dict(places.environ), {}
     chosen: dict[str, dict[int, Any]] = {}
     for number, setting in enumerate(each for each in SETTINGS if each.variables):
-        given = {place: value_of(setting, place) for place in range(5) if (round + 11 * number) % 32 >> place & 1}
+        given = {
+            place: value_of(setting, place)
+            for place in range(5)
+            if (round + 11 * number) % 32 >> place & 1
+        }
         if len(setting.variables) == 1:
             given.pop(2, None)
         chosen[setting.key] = given
         for place, value in given.items():
             if place < 2:
                 section, _, name = setting.key.rpartition(".")
-                (files[SOURCES[place]].setdefault(section, {}) if section else files[SOURCES[place]])[name] = value
+                (
+                    files[SOURCES[place]].setdefault(section, {})
+                    if section
+                    else files[SOURCES[place]]
+                )[name] = value
             elif place == 4:
                 flags[setting.key] = value
             else:
@@ -280,7 +314,9 @@ def test_the_strongest_source_of_every_setting_wins(places: Places, round: int) 
     found = load(environ, str(places.inside), flags)
     for setting in SETTINGS:
         if setting.key in chosen and not setting.follows:
-            assert tuple(found.values[setting.key]) == expected(setting, chosen[setting.key], lines), setting.key
+            assert tuple(found.values[setting.key]) == expected(
+                setting, chosen[setting.key], lines
+            ), setting.key
     for _ in range(2):
         again = load_cached(environ, str(places.inside), flags, now=4e9)
         assert again.values == found.values

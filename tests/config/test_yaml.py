@@ -64,7 +64,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_yaml_is_refused_soon_with_its_line(text: str) -> None:
-    """A cloned repository brings its configuration with it: a short file must not stop the machine."""
+    """A cloned repository brings its configuration with it: a short file must not stop the
+    machine."""
     code = (
         "import resource, sys\n"
         "if sys.platform == 'linux': resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))\n"  # macOS refuses that
@@ -72,13 +73,17 @@ def test_hostile_yaml_is_refused_soon_with_its_line(text: str) -> None:
         "from brim.config.text import read_mapping\nfrom brim.errors import ConfigError\n"
         "try: read_mapping(sys.stdin.read(), 'file')\nexcept ConfigError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], input=text, text=True, capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=text, text=True, capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-300:]
     assert re.match(r"config: file:\d+: ", done.stdout)
 
 
 def test_what_a_person_writes_is_within_the_bounds() -> None:
-    text = "base: &b {x: 1, y: [1, 2]}\n" + "".join(f"k{number}: {{<<: *b, z: 0x1f}}\n" for number in range(800))
+    text = "base: &b {x: 1, y: [1, 2]}\n" + "".join(
+        f"k{number}: {{<<: *b, z: 0x1f}}\n" for number in range(800)
+    )
     assert read_mapping(text, "file")[0]["k799"] == {"x": 1, "y": [1, 2], "z": 31}
     assert read_mapping("a: " + "[" * 90 + "]" * 90, "file")[0]["a"]
     assert read_mapping("a: 12:30:45\nb: 1e300\nc: '" + "9" * 500 + "'", "file")[0]["a"] == 45_045

@@ -136,7 +136,8 @@ class Claude(Agent):
 
 
 class Codex(Agent):
-    """Codex, from npm. Its hooks are trusted by a flag: the question is asked in its terminal only."""
+    """Codex, from npm. Its hooks are trusted by a flag: the question is asked in its terminal
+    only."""
 
     name = "codex"
     role = "developer"
@@ -172,7 +173,9 @@ class Codex(Agent):
 
     def ask_again(self, prompt: str, *options: str) -> Ran:
         *begin, _ = self.command(prompt)
-        return self.world.run([*begin, "resume", "--last", prompt, *options], environ=self.environ())
+        return self.world.run(
+            [*begin, "resume", "--last", prompt, *options], environ=self.environ()
+        )
 
     def environ(self) -> Mapping[str, str]:
         return {"CODEX_HOME": str(self.folder), "E2E_KEY": "dummy"}
@@ -181,8 +184,12 @@ class Codex(Agent):
         return Call("exec_command", {"cmd": command}, **said)
 
     def patch(self, path: str, content: str) -> Call:
-        """Return the model's call of the tool that edits files: it writes a new one, in the project."""
-        return Call("apply_patch", {"patch": f"*** Begin Patch\n*** Add File: {path}\n+{content}\n*** End Patch"})
+        """Return the model's call of the tool that edits files: it writes a new one, in the
+        project."""
+        return Call(
+            "apply_patch",
+            {"patch": f"*** Begin Patch\n*** Add File: {path}\n+{content}\n*** End Patch"},
+        )
 
     def compact_at(self, tokens: int) -> None:
         """Let it compact at so many tokens."""
@@ -190,7 +197,11 @@ class Codex(Agent):
 
     def told(self, asked: Asked) -> list[Told]:
         # The first two messages, whatever parts they have, are its own.
-        return [Told("", part.text, part) for part in asked.parts if part.role == "developer" and part.place > 1]
+        return [
+            Told("", part.text, part)
+            for part in asked.parts
+            if part.role == "developer" and part.place > 1
+        ]
 
 
 class Gemini(Agent):
@@ -213,7 +224,16 @@ class Gemini(Agent):
         (folder / "settings.json").write_text(json.dumps(quiet, indent=2) + "\n", encoding="utf-8")
 
     def command(self, prompt: str) -> list[str]:
-        return [self.program, "-p", prompt, "--yolo", "--model", self.model, "--output-format", "stream-json"]
+        return [
+            self.program,
+            "-p",
+            prompt,
+            "--yolo",
+            "--model",
+            self.model,
+            "--output-format",
+            "stream-json",
+        ]
 
     def environ(self) -> Mapping[str, str]:
         return {
@@ -230,7 +250,11 @@ class Gemini(Agent):
 
     def told(self, asked: Asked) -> list[Told]:
         said = re.compile(r"<hook_context>(.*?)</hook_context>", re.DOTALL)
-        return [Told("", text.replace("\\n", "\n"), part) for part in asked.parts for text in said.findall(part.text)]
+        return [
+            Told("", text.replace("\\n", "\n"), part)
+            for part in asked.parts
+            for text in said.findall(part.text)
+        ]
 
 
 class Opencode(Agent):
@@ -247,7 +271,9 @@ class Opencode(Agent):
         folder.mkdir(parents=True)
         settings = {
             "model": f"anthropic/{self.model}",
-            "provider": {"anthropic": {"options": {"baseURL": f"{world.api.url}/v1", "apiKey": "dummy"}}},
+            "provider": {
+                "anthropic": {"options": {"baseURL": f"{world.api.url}/v1", "apiKey": "dummy"}}
+            },
             "permission": {"bash": "allow", "edit": "allow"},
             "autoupdate": False,
             "share": "disabled",

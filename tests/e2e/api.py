@@ -1,6 +1,8 @@
-"""A model API for tests: it listens on 127.0.0.1 only, answers from the script, and keeps every request.
+"""A model API for tests: it listens on 127.0.0.1 only, answers from the script, and keeps every
+request.
 
-It is also the proxy that the programs are given: whatever they want from the network is refused at once, and kept.
+It is also the proxy that the programs are given: whatever they want from the network is refused at
+once, and kept.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from tests.e2e.wires import Contents, Messages, Responses, Wire
 class ModelApi:
     """A model API for one test: write ``script`` and ``summary``, run a program, read ``asked``.
 
-    Every turn takes the next step of the script; when it is used up, the model says "Done.". A request for a summary
-    is answered with ``summary`` and takes no step, nor does what clients ask beside the conversation.
+    Every turn takes the next step of the script; when it is used up, the model says "Done.". A
+    request for a summary is answered with ``summary`` and takes no step, nor does what clients ask
+    beside the conversation.
     """
 
     def __init__(self) -> None:
@@ -39,7 +42,9 @@ class ModelApi:
         handler = type("Handler", (_Handler,), {"api": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -64,7 +69,9 @@ class ModelApi:
         """Keep a request, and say what it is answered with."""
         wire = wire_of(path)
         if wire is None:
-            return Sent(404, {"error": {"type": "not_found_error", "message": f"nothing is at {path}"}})
+            return Sent(
+                404, {"error": {"type": "not_found_error", "message": f"nothing is at {path}"}}
+            )
         kind = wire.kind_of(path, body)
         with self._lock:
             self.asked.append(Asked(kind, path, headers, body, wire.parts_of(body)))
@@ -91,7 +98,8 @@ class ModelApi:
         return wire.write(Reply(number, step, model, read, total - read, written, whole))
 
     def _cache(self, total: int) -> int:
-        """Return how much of a turn is cached: all that the one before it held, unless the window became smaller."""
+        """Return how much of a turn is cached: all that the one before it held, unless the window
+        became smaller."""
         with self._lock:
             before, self._cached = self._cached, total
         return before if before <= total else 0
@@ -100,7 +108,12 @@ class ModelApi:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -134,12 +147,18 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             body = {}
         path = self.path.partition("?")[0]
-        self._send(self.api.answer(path, {name.lower(): text for name, text in self.headers.items()}, body))
+        self._send(
+            self.api.answer(path, {name.lower(): text for name, text in self.headers.items()}, body)
+        )
 
     def do_GET(self) -> None:
         if not self._from_elsewhere():
             known = self.path.partition("?")[0].endswith("/models")
-            self._send(Sent(200, {"data": [], "models": []}) if known else Sent(404, {"error": {"message": "no"}}))
+            self._send(
+                Sent(200, {"data": [], "models": []})
+                if known
+                else Sent(404, {"error": {"message": "no"}})
+            )
 
     do_HEAD = do_GET
 
@@ -173,7 +192,11 @@ class _Handler(BaseHTTPRequestHandler):
             content, kind = json.dumps(sent.value).encode(), "application/json"
         try:
             self.send_response(sent.status)
-            for name, text in {"content-type": kind, "content-length": str(len(content)), **sent.headers}.items():
+            for name, text in {
+                "content-type": kind,
+                "content-length": str(len(content)),
+                **sent.headers,
+            }.items():
                 self.send_header(name, text)
             self.end_headers()
             if self.command != "HEAD":

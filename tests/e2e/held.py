@@ -1,9 +1,10 @@
 """How many broken calls run? ``python -m tests.e2e.held`` prints the two tables of docs/blocks.md.
 
-A real agent works on forty tasks, and in each of them its model first does what a rule forbids; the conversation is
-compacted after half of them. The model is a script. The *obedient* one keeps a rule if its text stands in the request,
-the *deaf* one ignores every text and tries each call twice. A call counts if it had its effect: the forbidden command
-ran (a program of that name wrote it down), or the file was written.
+A real agent works on forty tasks, and in each of them its model first does what a rule forbids; the
+conversation is compacted after half of them. The model is a script. The *obedient* one keeps a rule
+if its text stands in the request, the *deaf* one ignores every text and tries each call twice. A
+call counts if it had its effect: the forbidden command ran (a program of that name wrote it down),
+or the file was written.
 """
 
 from __future__ import annotations
@@ -184,7 +185,8 @@ class Player:
 
 @contextmanager
 def stage(name: str, rules: Sequence[Rule]) -> Iterator[Agent]:
-    """A world in which *rules* can be broken: programs that do nothing, and one folder to run them in."""
+    """A world in which *rules* can be broken: programs that do nothing, and one folder to run them
+    in."""
     folder = Path(tempfile.mkdtemp(prefix="brim-held-"))
     try:
         with ModelApi() as api:
@@ -194,13 +196,17 @@ def stage(name: str, rules: Sequence[Rule]) -> Iterator[Agent]:
             shims.mkdir()
             log = f'printf \'%s %s\\n\' "$(basename "$0")" "$*" >> {world.home}/ran.log\n'
             programs = {rule.runs.split()[0]: f"#!/bin/sh\n{log}" for rule in rules if rule.runs}
-            programs["git"] = f'#!/bin/sh\ncase "$1" in {CHANGES}) {log};; *) exec {GIT} "$@";; esac\n'
+            programs["git"] = (
+                f'#!/bin/sh\ncase "$1" in {CHANGES}) {log};; *) exec {GIT} "$@";; esac\n'
+            )
             programs["sudo"] = '#!/bin/sh\nexec "$@"\n'
             for each, text in programs.items():
                 (shims / each).write_text(text)
                 (shims / each).chmod(0o755)
             world.environ["PATH"] = f"{shims}{os.pathsep}{world.environ['PATH']}"
-            (world.home / ".profile").write_text(f'PATH="{shims}:$PATH"\n')  # Codex runs commands in a login shell
+            (world.home / ".profile").write_text(
+                f'PATH="{shims}:$PATH"\n'
+            )  # Codex runs commands in a login shell
             for each in ("web", "api"):
                 (world.project / each).mkdir()
             yield agent
@@ -208,16 +214,19 @@ def stage(name: str, rules: Sequence[Rule]) -> Iterator[Agent]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# The ways in which an agent gets rules ------------------------------------------------------------------------------
+# The ways in which an agent gets rules ------------------------------------------------------------
 
 
 def in_its_file(agent: Agent, rules: Sequence[Rule]) -> None:
     """The agent's own file of instructions, without brim."""
-    agent.world.write(FILES[agent.name], "# Rules\n\n" + "".join(f"- {rule.text}\n" for rule in rules))
+    agent.world.write(
+        FILES[agent.name], "# Rules\n\n" + "".join(f"- {rule.text}\n" for rule in rules)
+    )
 
 
 def in_rule_files(agent: Agent, rules: Sequence[Rule]) -> None:
-    """Claude Code's ``.claude/rules``, without brim: a file per rule, for its paths if it is about any."""
+    """Claude Code's ``.claude/rules``, without brim: a file per rule, for its paths if it is about
+    any."""
     for number, rule in enumerate(rules):
         head = f'---\npaths:\n  - "{rule.block[0]}"\n---\n' if rule.path else ""
         agent.world.write(f".claude/rules/rule-{number}.md", f"{head}{rule.text}\n")
@@ -276,24 +285,39 @@ def play(name: str, way: str, rules: Sequence[Rule], *, obeys: bool) -> Outcome:
             agent.compact_at(100_000)
         elif agent.name == "gemini":
             settings = agent.world.home / ".gemini" / "settings.json"
-            changed = {**json.loads(settings.read_text()), "model": {"compressionThreshold": 0.00005}}
+            changed = {
+                **json.loads(settings.read_text()),
+                "model": {"compressionThreshold": 0.00005},
+            }
             settings.write_text(json.dumps(changed))
         api.will(*[player] * (len(rules) * (TRIES + 1) + 20))
         ran = agent.ask("Please do what is on the list.")
         if agent.name == "gemini":  # it compresses when the next prompt comes
             ran = agent.ask_again("Please go on.")
         if not api.compactions or any(player.halves):
-            raise AssertionError(f"{name}, {way}: it did not get to the end\n{ran.told}\n{agent.world.hook_log}")
-        return Outcome(name, way, obeys, len(rules), sum(map(player.ran, first)), sum(map(player.ran, second)))
+            raise AssertionError(
+                f"{name}, {way}: it did not get to the end\n{ran.told}\n{agent.world.hook_log}"
+            )
+        return Outcome(
+            name, way, obeys, len(rules), sum(map(player.ran, first)), sum(map(player.ran, second))
+        )
 
 
 def main() -> int:
     """Run what is asked for, and print a table per model."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--client", choices=tuple(AGENTS), action="append", help="only these (default: all)")
-    parser.add_argument("--way", choices=tuple(WAYS), action="append", help="only these (default: all)")
-    parser.add_argument("--model", choices=("obedient", "deaf"), help="only this one (default: both)")
-    parser.add_argument("--most", type=int, default=len(RULES), metavar="N", help="only the first N rules")
+    parser.add_argument(
+        "--client", choices=tuple(AGENTS), action="append", help="only these (default: all)"
+    )
+    parser.add_argument(
+        "--way", choices=tuple(WAYS), action="append", help="only these (default: all)"
+    )
+    parser.add_argument(
+        "--model", choices=("obedient", "deaf"), help="only this one (default: both)"
+    )
+    parser.add_argument(
+        "--most", type=int, default=len(RULES), metavar="N", help="only the first N rules"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     clients = options.client or list(AGENTS)
@@ -302,7 +326,9 @@ def main() -> int:
         print(f"{', '.join(missing)}: not found. `make e2e` installs the agents.", file=sys.stderr)
         return 2
     found: list[Outcome] = []
-    for obeys in [obeys for obeys in (True, False) if options.model in (None, "obedient" if obeys else "deaf")]:
+    for obeys in [
+        obeys for obeys in (True, False) if options.model in (None, "obedient" if obeys else "deaf")
+    ]:
         print(f"\n{'The model obeys what it reads' if obeys else 'The model ignores every text'}")
         print(f"| {' | '.join(['rules in', *(NAMES[name] for name in clients)])} |", flush=True)
         print("|---" * (len(clients) + 1) + "|")
@@ -313,8 +339,12 @@ def main() -> int:
             cells = [_cell(row[name]) if name in row else "" for name in clients]
             print(f"| {' | '.join([way, *cells])} |", flush=True)
     if options.json:
-        options.json.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n", encoding="utf-8")
-    return 1 if any(each.before + each.after for each in found if each.way == "blocked by brim") else 0
+        options.json.write_text(
+            json.dumps([asdict(each) for each in found], indent=1) + "\n", encoding="utf-8"
+        )
+    return (
+        1 if any(each.before + each.after for each in found if each.way == "blocked by brim") else 0
+    )
 
 
 def _cell(outcome: Outcome) -> str:

@@ -1,8 +1,9 @@
 """Records incidents for ``bench/incidents.py``: ``python -m tests.e2e.incidents [NAME...]``.
 
-A real agent, with a scripted model, does what people reported: it runs one command again and again, its sub-agents run
-away, it uses up a plan's window. In place of brim's hooks stands a program that writes down what each was given, and
-how long every transcript was at that moment, so that a replay can show a hook what it would have seen.
+A real agent, with a scripted model, does what people reported: it runs one command again and again,
+its sub-agents run away, it uses up a plan's window. In place of brim's hooks stands a program that
+writes down what each was given, and how long every transcript was at that moment, so that a replay
+can show a hook what it would have seen.
 """
 
 from __future__ import annotations
@@ -29,14 +30,44 @@ FOLDER = ROOT / "bench" / "incidents"
 MOST = 120
 """Characters of a text that are kept."""
 LEFT_OUT = frozenset(
-    ("attachment", "api-request", "api-request-blob", "api-request-shape", "last-prompt", "atis-latch", "tools-used")
+    (
+        "attachment",
+        "api-request",
+        "api-request-blob",
+        "api-request-shape",
+        "last-prompt",
+        "atis-latch",
+        "tools-used",
+    )
 )
 """Lines of Claude Code's transcripts that say nothing about money."""
 DETAILS = frozenset(
     (
-        *("parentUuid", "requestRef", "toolUseResult", "perTurnEffort", "promptCacheRequested", "requestedModel"),
-        *("toolInputStreamMs", "userType", "apiBlockIndex", "entrypoint", "madeBy", "gitBranch", "stop_details"),
-        *("output_tokens_details", "server_tool_use", "fallback_credit", "inference_geo", "permission_mode", "effort"),
+        *(
+            "parentUuid",
+            "requestRef",
+            "toolUseResult",
+            "perTurnEffort",
+            "promptCacheRequested",
+            "requestedModel",
+        ),
+        *(
+            "toolInputStreamMs",
+            "userType",
+            "apiBlockIndex",
+            "entrypoint",
+            "madeBy",
+            "gitBranch",
+            "stop_details",
+        ),
+        *(
+            "output_tokens_details",
+            "server_tool_use",
+            "fallback_credit",
+            "inference_geo",
+            "permission_mode",
+            "effort",
+        ),
         *("base_instructions", "prompt_cache", "workspace"),
     )
 )
@@ -123,10 +154,22 @@ class BilledApi(ModelApi):
         self.used += self.incident.percent
         resets = int(time.time()) + 7_200
         codex = {"used-percent": self.used, "window-minutes": 300, "reset-at": resets}
-        claude = {"status": "allowed", "5h-status": "allowed", "5h-utilization": self.used / 100, "5h-reset": resets}
-        claude |= {"7d-status": "allowed", "7d-utilization": 0.2, "7d-reset": resets, "reset": resets}
+        claude = {
+            "status": "allowed",
+            "5h-status": "allowed",
+            "5h-utilization": self.used / 100,
+            "5h-reset": resets,
+        }
+        claude |= {
+            "7d-status": "allowed",
+            "7d-utilization": 0.2,
+            "7d-reset": resets,
+            "reset": resets,
+        }
         said = {f"x-codex-primary-{name}": str(value) for name, value in codex.items()}
-        said |= {f"anthropic-ratelimit-unified-{name}": str(value) for name, value in claude.items()}
+        said |= {
+            f"anthropic-ratelimit-unified-{name}": str(value) for name, value in claude.items()
+        }
         return sent._replace(headers={**sent.headers, **said})
 
 
@@ -150,16 +193,21 @@ def record(incident: Incident, root: Path) -> list[dict[str, Any]]:
                 launcher.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
         api.will(*[model_of(agent, incident)] * 10_000)
         run(agent, incident, log)
-        return events_of(log, {str(world.project): "/home/user/shop", str(world.home): "/home/user"})
+        return events_of(
+            log, {str(world.project): "/home/user/shop", str(world.home): "/home/user"}
+        )
 
 
 def model_of(agent: Agent, incident: Incident) -> Callable[[Asked], Step]:
-    """Return what the model says: in the main thread it runs commands, or starts sub-agents that do."""
+    """Return what the model says: in the main thread it runs commands, or starts sub-agents that
+    do."""
     taken: dict[str, int] = {}
     said: Any = {"tokens": incident.fresh + incident.cached, "output_tokens": incident.written}
 
     def step(asked: Asked) -> Step:
-        marks = re.findall(r"Case set (\d+)\.", " ".join(part.text for part in asked.parts if part.role == "user"))
+        marks = re.findall(
+            r"Case set (\d+)\.", " ".join(part.text for part in asked.parts if part.role == "user")
+        )
         thread = "" if asked.holding("Go on until it works.") or not marks else marks[0]
         at = taken[thread] = taken.get(thread, 0) + 1
         if incident.agents and not thread:
@@ -167,7 +215,9 @@ def model_of(agent: Agent, incident: Incident) -> Callable[[Asked], Step]:
                 return Say("They work.", **said)
             prompt = f"Case set {at}. Evaluate it."
             return Call(
-                "Agent", {"description": "evaluate", "prompt": prompt, "subagent_type": "general-purpose"}, **said
+                "Agent",
+                {"description": "evaluate", "prompt": prompt, "subagent_type": "general-purpose"},
+                **said,
             )
         if at > incident.calls:
             return Say("It doesn't work.", **said)
@@ -190,12 +240,22 @@ def run(agent: Agent, incident: Incident, log: Path) -> None:
         "hasCompletedOnboarding": True,
         "theme": "dark",
         "projects": {str(agent.world.project): {"hasTrustDialogAccepted": True}},
-        "oauthAccount": {"accountUuid": "00000000-0000-0000-0000-000000000000", "emailAddress": "user@example.com"},
+        "oauthAccount": {
+            "accountUuid": "00000000-0000-0000-0000-000000000000",
+            "emailAddress": "user@example.com",
+        },
     }
     (folder / ".claude.json").write_text(json.dumps(asked))
     scopes = ["user:inference", "user:profile"]
-    token = {"accessToken": "dummy", "refreshToken": "dummy", "expiresAt": 4_102_444_800_000, "scopes": scopes}
-    (folder / ".credentials.json").write_text(json.dumps({"claudeAiOauth": {**token, "subscriptionType": "max"}}))
+    token = {
+        "accessToken": "dummy",
+        "refreshToken": "dummy",
+        "expiresAt": 4_102_444_800_000,
+        "scopes": scopes,
+    }
+    (folder / ".credentials.json").write_text(
+        json.dumps({"claudeAiOauth": {**token, "subscriptionType": "max"}})
+    )
     environ = {**agent.world.environ, **agent.environ()}
     del environ["ANTHROPIC_API_KEY"]
     command = [agent.program, "--model", agent.model, "--allowedTools", "Bash"]
@@ -206,7 +266,8 @@ def run(agent: Agent, incident: Incident, log: Path) -> None:
 
 
 def events_of(log: Path, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the lines of the transcripts and what hooks were given, in order; long texts are cut."""
+    """Return the lines of the transcripts and what hooks were given, in order; long texts are
+    cut."""
     seen = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     found: list[dict[str, Any]] = []
     known: dict[Path, int] = {}
@@ -218,18 +279,24 @@ def events_of(log: Path, names: Mapping[str, str]) -> list[dict[str, Any]]:
     found += _lines(Path(last["folder"]), whole, known)
     text = json.dumps(found)
     for path, name in names.items():
-        text = text.replace(path, name).replace(re.sub(r"[^A-Za-z0-9]", "-", path), re.sub(r"[^A-Za-z0-9]", "-", name))
+        text = text.replace(path, name).replace(
+            re.sub(r"[^A-Za-z0-9]", "-", path), re.sub(r"[^A-Za-z0-9]", "-", name)
+        )
     return [_cut(each) for each in json.loads(text)]
 
 
-def _lines(folder: Path, sizes: Mapping[str, int], known: dict[Path, int]) -> Iterator[dict[str, Any]]:
+def _lines(
+    folder: Path, sizes: Mapping[str, int], known: dict[Path, int]
+) -> Iterator[dict[str, Any]]:
     """Yield the lines that transcripts have grown by."""
     for name, size in sizes.items():
         path = folder / name
         content = path.read_bytes()[known.get(path, 0) : size]
         known[path] = known.get(path, 0) + len(content)
         lines = map(json.loads, content.splitlines())
-        yield from ({"file": str(path), "line": line} for line in lines if line.get("type") not in LEFT_OUT)
+        yield from (
+            {"file": str(path), "line": line} for line in lines if line.get("type") not in LEFT_OUT
+        )
 
 
 def _cut(value: Any) -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 Kind = Literal["turn", "compaction", "side", "count"]
-"""A turn of the conversation, a request for its summary, what a client asks beside it (titles), a count of tokens."""
+"""A turn of the conversation, a request for its summary, what a client asks beside it (titles), a
+count of tokens."""
 
 
 class Say(NamedTuple):
@@ -68,12 +69,16 @@ class Asked(NamedTuple):
 
     def only(self, words: str) -> Part:
         """Return the one part that holds *words*, which stand there once."""
-        assert self.times(words) == 1, f"{words!r} is there {self.times(words)} times:\n{self.told()}"
+        assert self.times(words) == 1, (
+            f"{words!r} is there {self.times(words)} times:\n{self.told()}"
+        )
         return self.holding(words)[0]
 
     def told(self) -> str:
         """Return everything as text, for the message of a test that failed."""
-        return "\n".join(f"[{part.place} {part.role} {part.kind}] {part.text[-1500:]}" for part in self.parts)
+        return "\n".join(
+            f"[{part.place} {part.role} {part.kind}] {part.text[-1500:]}" for part in self.parts
+        )
 
 
 class Reply(NamedTuple):

@@ -1,4 +1,5 @@
-"""Blocks in the real programs: what a rule refuses isn't done, and what a person allows once is done once."""
+"""Blocks in the real programs: what a rule refuses isn't done, and what a person allows once is
+done once."""
 
 from __future__ import annotations
 
@@ -18,8 +19,24 @@ INSTALL = "echo installed >> installed.txt"
 @pytest.fixture
 def blocking(agent: Agent) -> Agent:
     world = agent.world
-    world.brim("learn", "--user", "--name", "use-pnpm", "--block", INSTALL.partition(" >>")[0], "Use pnpm, not npm.")
-    world.brim("learn", "--user", "--name", "no-dist", "--block-edit", "dist/**", "Change src/ and build again.")
+    world.brim(
+        "learn",
+        "--user",
+        "--name",
+        "use-pnpm",
+        "--block",
+        INSTALL.partition(" >>")[0],
+        "Use pnpm, not npm.",
+    )
+    world.brim(
+        "learn",
+        "--user",
+        "--name",
+        "no-dist",
+        "--block-edit",
+        "dist/**",
+        "Change src/ and build again.",
+    )
     agent.install()
     return agent
 
@@ -44,13 +61,17 @@ def edit(agent: Agent, path: str) -> Call:
     return agent.write(agent.world.project / path, "made")
 
 
-def test_a_command_that_a_rule_refuses_is_not_run_until_a_person_allows_it_once(blocking: Agent) -> None:
+def test_a_command_that_a_rule_refuses_is_not_run_until_a_person_allows_it_once(
+    blocking: Agent,
+) -> None:
     agent, world = blocking, blocking.world
     world.api.will(agent.shell(f"cd . && {INSTALL}"), agent.shell(f'bash -c "{INSTALL}"'), Say())
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     assert calls(world, "installed.txt") == 0
-    assert all("Use pnpm, not npm." in text and "rules allow" not in text for text in results(agent))
+    assert all(
+        "Use pnpm, not npm." in text and "rules allow" not in text for text in results(agent)
+    )
     assert len(results(agent)) == 2
     world.brim("rules", "allow", "use-pnpm", "--once")
     world.api.will(agent.shell(INSTALL), agent.shell(INSTALL), Say())
@@ -61,12 +82,25 @@ def test_a_command_that_a_rule_refuses_is_not_run_until_a_person_allows_it_once(
     agent.ask_again("Say hello.")
     assert calls(world, "installed.txt") == 3
     shown = json.loads(world.brim("rules", "why", "use-pnpm", "--json").out)["rule"]
-    kinds = [each["kind"] for each in shown["events"] if each["kind"] in ("blocked", "allowed", "lifted")]
-    assert kinds == ["blocked", "blocked", "lifted", "allowed", "blocked", "lifted", "allowed", "allowed"]
+    kinds = [
+        each["kind"] for each in shown["events"] if each["kind"] in ("blocked", "allowed", "lifted")
+    ]
+    assert kinds == [
+        "blocked",
+        "blocked",
+        "lifted",
+        "allowed",
+        "blocked",
+        "lifted",
+        "allowed",
+        "allowed",
+    ]
     assert not world.hook_log
 
 
-def test_an_edit_that_a_rule_refuses_is_not_made_until_a_person_allows_it_once(blocking: Agent) -> None:
+def test_an_edit_that_a_rule_refuses_is_not_made_until_a_person_allows_it_once(
+    blocking: Agent,
+) -> None:
     agent, world = blocking, blocking.world
     world.api.will(edit(agent, "dist/app.js"), edit(agent, "src/app.js"), Say())
     ran = agent.ask("Say hello.")
@@ -77,13 +111,18 @@ def test_an_edit_that_a_rule_refuses_is_not_made_until_a_person_allows_it_once(b
     world.brim("rules", "allow", "no-dist", "--once")
     world.api.will(edit(agent, "dist/one.js"), edit(agent, "dist/two.js"), Say())
     agent.ask("Say hello.")
-    assert [(world.project / "dist" / name).exists() for name in ("one.js", "two.js")] == [True, False]
+    assert [(world.project / "dist" / name).exists() for name in ("one.js", "two.js")] == [
+        True,
+        False,
+    ]
 
 
 def test_an_agent_cannot_pause_brim_or_edit_its_hooks(agent: Agent) -> None:
     world = agent.world
     agent.install()
-    world.api.will(agent.shell("brim pause; brim --json"), edit(agent, ".claude/settings.local.json"), Say())
+    world.api.will(
+        agent.shell("brim pause; brim --json"), edit(agent, ".claude/settings.local.json"), Say()
+    )
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     assert not (world.home / ".brim" / "paused").exists()
@@ -93,10 +132,14 @@ def test_an_agent_cannot_pause_brim_or_edit_its_hooks(agent: Agent) -> None:
 
 def test_a_sub_agent_is_refused_too(world: World) -> None:
     claude = agent_in(world, "claude")
-    world.brim("learn", "--user", "--name", "use-pnpm", "--block", "echo installed", "Use pnpm, not npm.")
+    world.brim(
+        "learn", "--user", "--name", "use-pnpm", "--block", "echo installed", "Use pnpm, not npm."
+    )
     claude.install()
     helper = {"description": "install", "prompt": "Install it.", "subagent_type": "general-purpose"}
-    world.api.will(Call("Agent", helper), claude.shell(INSTALL), Say("It was refused."), Say(), Say())
+    world.api.will(
+        Call("Agent", helper), claude.shell(INSTALL), Say("It was refused."), Say(), Say()
+    )
     ran = claude.ask("Say hello.")
     assert ran.code == 0, ran.told
     told = [part.text for turn in world.api.turns for part in turn.parts if part.kind == "result"]

@@ -26,12 +26,16 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_left_out_is_said_in_one_line_with_the_command_that_brings_it() -> None:
     said = programs.left_out({"BRIM_E2E_CODEX": "/opt/codex"})
     missing = "Claude Code, Gemini CLI, opencode"
-    assert said == f"Left out: the end-to-end tests with {missing}. `make e2e` installs and runs them."
+    assert (
+        said == f"Left out: the end-to-end tests with {missing}. `make e2e` installs and runs them."
+    )
 
 
 @pytest.mark.usefixtures("nothing_installed")
 def test_nothing_is_said_when_all_are_there() -> None:
-    assert programs.left_out({f"BRIM_E2E_{name.upper()}": name for name in programs.INSTALLED}) == ""
+    assert (
+        programs.left_out({f"BRIM_E2E_{name.upper()}": name for name in programs.INSTALLED}) == ""
+    )
 
 
 @pytest.mark.usefixtures("nothing_installed")
@@ -58,7 +62,12 @@ def test_what_was_installed_half_or_at_other_versions_is_not_there(tmp_path: Pat
 
 
 TOOLS = [{"name": "Bash"}]
-MESSAGES = {"model": "claude-opus-5-5", "stream": True, "tools": TOOLS, "messages": [{"role": "user", "content": "hi"}]}
+MESSAGES = {
+    "model": "claude-opus-5-5",
+    "stream": True,
+    "tools": TOOLS,
+    "messages": [{"role": "user", "content": "hi"}],
+}
 RESPONSES = {"model": "gpt-5.5-codex", "stream": True, "input": [{"role": "user", "content": "hi"}]}
 CONTENTS = {"tools": TOOLS, "contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
 STREAM = "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"
@@ -68,7 +77,9 @@ WIRES = [("/v1/messages?beta=true", MESSAGES), ("/v1/responses", RESPONSES), (ST
 def post(api: ModelApi, path: str, body: object) -> list[dict[str, Any]]:
     """Return the events of a stream, or the one object that came instead."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(urllib.request.Request(api.url + path, json.dumps(body).encode()), timeout=300) as answer:
+    with opener.open(
+        urllib.request.Request(api.url + path, json.dumps(body).encode()), timeout=300
+    ) as answer:
         text = answer.read().decode()
     if answer.headers["content-type"] == "application/json":
         return [json.loads(text)]
@@ -88,7 +99,9 @@ def test_steps_of_the_script_come_in_their_order_and_then_the_model_is_done(
 
 
 @pytest.mark.parametrize(("path", "body"), WIRES)
-def test_a_prompt_that_is_too_long_is_refused_once(api: ModelApi, path: str, body: dict[str, Any]) -> None:
+def test_a_prompt_that_is_too_long_is_refused_once(
+    api: ModelApi, path: str, body: dict[str, Any]
+) -> None:
     api.will(Overflow())
     with pytest.raises(urllib.error.HTTPError) as refused:
         post(api, path, body)
@@ -101,21 +114,35 @@ def test_usage_is_what_the_script_says_and_what_was_there_before_is_cached(api: 
     api.will(Say(tokens=1_000), Say(tokens=190_000))
     post(api, "/v1/messages", MESSAGES)
     opened = post(api, "/v1/messages", MESSAGES)[0]["message"]["usage"]
-    assert (opened["cache_read_input_tokens"], opened["cache_creation_input_tokens"]) == (1_000, 189_000)
+    assert (opened["cache_read_input_tokens"], opened["cache_creation_input_tokens"]) == (
+        1_000,
+        189_000,
+    )
 
 
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/v1/messages", {**MESSAGES, "messages": [{"role": "user", "content": Messages.summary_asked}]}),
-        ("/v1/responses", {**RESPONSES, "input": [{"role": "user", "content": Responses.summary_asked}]}),
+        (
+            "/v1/messages",
+            {**MESSAGES, "messages": [{"role": "user", "content": Messages.summary_asked}]},
+        ),
+        (
+            "/v1/responses",
+            {**RESPONSES, "input": [{"role": "user", "content": Responses.summary_asked}]},
+        ),
         (
             STREAM,
-            {"systemInstruction": {"parts": [{"text": Contents.summary_asked}]}, "contents": CONTENTS["contents"]},
+            {
+                "systemInstruction": {"parts": [{"text": Contents.summary_asked}]},
+                "contents": CONTENTS["contents"],
+            },
         ),
     ],
 )
-def test_a_summary_takes_no_step_of_the_script(api: ModelApi, path: str, body: dict[str, Any]) -> None:
+def test_a_summary_takes_no_step_of_the_script(
+    api: ModelApi, path: str, body: dict[str, Any]
+) -> None:
     api.will(Say("The next step."))
     api.summary = "What was done so far."
     assert "What was done so far." in json.dumps(post(api, path, body))
@@ -125,7 +152,10 @@ def test_a_summary_takes_no_step_of_the_script(api: ModelApi, path: str, body: d
 
 @pytest.mark.parametrize(
     ("path", "body"),
-    [("/v1/messages/count_tokens", MESSAGES), ("/v1beta/models/gemini-2.5-flash:countTokens", CONTENTS)],
+    [
+        ("/v1/messages/count_tokens", MESSAGES),
+        ("/v1beta/models/gemini-2.5-flash:countTokens", CONTENTS),
+    ],
 )
 def test_tokens_can_be_counted(api: ModelApi, path: str, body: dict[str, Any]) -> None:
     counted = post(api, path, body)[0]
@@ -134,7 +164,9 @@ def test_tokens_can_be_counted(api: ModelApi, path: str, body: dict[str, Any]) -
 
 
 def test_whatever_is_wanted_from_the_network_is_refused_and_kept(api: ModelApi) -> None:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": api.url, "https": api.url}))
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({"http": api.url, "https": api.url})
+    )
     for url in ("http://telemetry.invalid/v1/messages", "https://telemetry.invalid/"):
         with pytest.raises(urllib.error.URLError):
             opener.open(url, timeout=300)

@@ -1,4 +1,5 @@
-"""Rules that a model breaks, before and after a compaction: ``tests/e2e/held.py`` with a few of them."""
+"""Rules that a model breaks, before and after a compaction: ``tests/e2e/held.py`` with a few of
+them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Hooks in the real programs: rules reach the model, a limit holds, and brim is never in the way."""
+"""Hooks in the real programs: rules reach the model, a limit holds, and brim is never in the
+way."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ PLACES = {
     "codex": ["start", "prompt", "with the prompt", "call", "with the call", "result"],
     "gemini": ["prompt, with the prompt, start", "call", "result, with the call"],
 }
-"""In which order the model reads what brim tells, message by message: what docs/agents.md says of each program."""
+"""In which order the model reads what brim tells, message by message: what docs/agents.md says of
+each program."""
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -52,7 +54,8 @@ def test_what_is_told_stands_where_the_documentation_says(name: str, world: Worl
     for part in agent.world.api.turns[-1].parts:
         messages[part.place] = messages.get(part.place, "") + part.text
     found = [
-        sorted((text.find(each), what) for what, each in words.items() if each in text) for text in messages.values()
+        sorted((text.find(each), what) for what, each in words.items() if each in text)
+        for text in messages.values()
     ]
     assert [", ".join(what for _, what in message) for message in found if message] == PLACES[name]
     for told in (ALWAYS, TESTING, COMMITS):
@@ -67,7 +70,9 @@ def test_a_rule_that_always_holds_is_there_from_the_start_and_once(agent: Agent)
     assert ran.code == 0, ran.told
     first, *_, last = agent.world.api.turns
     assert first.only(ALWAYS).role == agent.role
-    assert last.only(ALWAYS) == first.only(ALWAYS), "what was told stays where it was: the cache is kept"
+    assert last.only(ALWAYS) == first.only(ALWAYS), (
+        "what was told stays where it was: the cache is kept"
+    )
 
 
 def test_a_rule_comes_with_the_prompt_that_it_is_about(agent: Agent) -> None:
@@ -86,7 +91,9 @@ def test_a_rule_comes_with_the_prompt_that_it_is_about(agent: Agent) -> None:
 def test_a_rule_comes_with_the_command_that_it_is_about(agent: Agent) -> None:
     agent.world.learn(TESTING, "--task", "testing")
     agent.install()
-    agent.world.api.will(agent.shell("pytest --version || true"), agent.shell("pytest --version || true"), Say())
+    agent.world.api.will(
+        agent.shell("pytest --version || true"), agent.shell("pytest --version || true"), Say()
+    )
     agent.ask("Say hello.")
     before, after, last = agent.world.api.turns
     assert before.times(TESTING) == 0
@@ -94,7 +101,9 @@ def test_a_rule_comes_with_the_command_that_it_is_about(agent: Agent) -> None:
     assert last.times(TESTING) == 1
 
 
-@pytest.mark.parametrize("name", ["claude", "gemini"])  # Codex writes files by commands, in which no path is looked for
+@pytest.mark.parametrize(
+    "name", ["claude", "gemini"]
+)  # Codex writes files by commands, in which no path is looked for
 def test_a_rule_comes_with_the_file_that_it_is_about(name: str, world: World) -> None:
     agent = agent_in(world, name)
     world.learn(HANDLERS, "--when", "file=src/handlers/**")
@@ -104,12 +113,16 @@ def test_a_rule_comes_with_the_file_that_it_is_about(name: str, world: World) ->
     agent.ask("Say hello.")
     before, after = world.api.turns
     assert before.times(HANDLERS) == 0
-    assert after.only(HANDLERS).place == after.parts[-1].place, "it comes with the result, at the end"
+    assert after.only(HANDLERS).place == after.parts[-1].place, (
+        "it comes with the result, at the end"
+    )
     assert path.read_text() == "def logout(): ..."
 
 
 def test_what_is_told_keeps_to_the_budget_that_init_wrote(agent: Agent) -> None:
-    agent.world.learn_all(f"Check rule number {n} before you change module_{n}, and say so." for n in range(80))
+    agent.world.learn_all(
+        f"Check rule number {n} before you change module_{n}, and say so." for n in range(80)
+    )
     agent.world.learn(ALWAYS, "--kind", "constraint")
     agent.world.brim("config", "set", "--user", "token_budget.dynamic_context", "100")
     agent.install("--token-budget", "300")
@@ -121,8 +134,13 @@ def test_what_is_told_keeps_to_the_budget_that_init_wrote(agent: Agent) -> None:
     assert most - 150 < brim.count(told.text, model=agent.model) <= most
 
 
-def test_what_is_told_during_the_work_keeps_to_the_budgets_of_one_text_and_of_the_session(agent: Agent) -> None:
-    rules = (f"Run test number {n} with 'make check_{n}' before you change module_{n}." for n in range(80))
+def test_what_is_told_during_the_work_keeps_to_the_budgets_of_one_text_and_of_the_session(
+    agent: Agent,
+) -> None:
+    rules = (
+        f"Run test number {n} with 'make check_{n}' before you change module_{n}."
+        for n in range(80)
+    )
     agent.world.learn_all(rules, when={"task": "testing"})
     for setting, tokens in (("token_budget.dynamic_context", "200"), ("session.max_tokens", "300")):
         agent.world.brim("config", "set", "--user", setting, tokens)
@@ -130,9 +148,13 @@ def test_what_is_told_during_the_work_keeps_to_the_budgets_of_one_text_and_of_th
     test = agent.shell("pytest --version || true")
     agent.world.api.will(test, test, test, Say())
     agent.ask("Please run the tests.")
-    # Gemini CLI is told with the first prompt what belongs to the start, which has a budget of its own.
+    # Gemini CLI is told with the first prompt what belongs to the start, which has a budget of its
+    # own.
     start = 200 if agent.name == "gemini" else 0
-    first, *later = (int(brim.count(told.text, model=agent.model)) for told in agent.told(agent.world.api.turns[-1]))
+    first, *later = (
+        int(brim.count(told.text, model=agent.model))
+        for told in agent.told(agent.world.api.turns[-1])
+    )
     assert start + 100 < first <= start + 200
     assert later
     assert max(later) <= 200
@@ -159,7 +181,9 @@ def test_a_project_is_not_listened_to_before_it_is_trusted(agent: Agent) -> None
 
 
 def test_a_call_that_breaks_a_rule_not_yet_shown_is_held_back_once(agent: Agent) -> None:
-    agent.world.learn("Never force-push with 'git push --force'.", "--kind", "constraint", "--when", "task=git")
+    agent.world.learn(
+        "Never force-push with 'git push --force'.", "--kind", "constraint", "--when", "task=git"
+    )
     agent.world.brim("config", "set", "--user", "hooks.gate", "constraints")
     agent.install()
     push = agent.shell("git push --force 2>/dev/null; echo pushed >> pushed.txt")
@@ -173,13 +197,16 @@ def test_a_call_that_breaks_a_rule_not_yet_shown_is_held_back_once(agent: Agent)
 def test_an_agent_that_goes_in_circles_is_held_once(agent: Agent) -> None:
     agent.world.brim("config", "set", "--user", "hooks.loops", "3")
     agent.install()
-    calls = 4 if agent.name == "gemini" else 6  # Gemini CLI ends a turn at the fifth of the same calls itself
+    calls = (
+        4 if agent.name == "gemini" else 6
+    )  # Gemini CLI ends a turn at the fifth of the same calls itself
     agent.world.api.will(*[agent.shell("echo run >> runs.txt; cat missing.txt")] * calls, Say())
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     results = [part.text for part in agent.world.api.turns[-1].parts if part.kind == "result"]
     held = [number for number, text in enumerate(results) if "failed the same way 3 times" in text]
-    # Claude Code writes a result into its transcript up to 0.2 s later, so the next call may not see it yet.
+    # Claude Code writes a result into its transcript up to 0.2 s later, so the next call may not
+    # see it yet.
     assert held in ([3], [4] if agent.name == "claude" else [3])
     assert (agent.world.project / "runs.txt").read_text() == "run\n" * (calls - 1)
 
@@ -204,7 +231,9 @@ def test_a_spent_budget_holds_the_next_call_and_tells_the_agent_no_command(agent
     assert spent(agent.world) > 20_000
     made = agent.world.project / "calls.txt"
     calls = made.read_text().split() if made.exists() else []
-    assert calls in ([], ["one"]), "the first may run before the client has written down what the answer cost"
+    assert calls in ([], ["one"]), (
+        "the first may run before the client has written down what the answer cost"
+    )
     results = [part.text for part in agent.world.api.turns[-1].parts if part.kind == "result"]
     denied = [text for text in results if "Held by your user's limit" in text]
     assert len(denied) == len(results) - len(calls) >= 2
@@ -214,7 +243,9 @@ def test_a_spent_budget_holds_the_next_call_and_tells_the_agent_no_command(agent
 def test_an_agent_that_asks_on_and_on_is_never_let_through(agent: Agent) -> None:
     agent.install()
     agent.world.brim("limit", "0")
-    agent.world.api.will(*[agent.shell(f"echo {at} >> calls.txt") for at in range(6)], Say("Wrapped up."))
+    agent.world.api.will(
+        *[agent.shell(f"echo {at} >> calls.txt") for at in range(6)], Say("Wrapped up.")
+    )
     ran = agent.ask("Say hello.")
     assert not (agent.world.project / "calls.txt").exists(), ran.told
 
@@ -236,7 +267,9 @@ def test_a_budget_that_was_raised_lets_the_next_call_pass(claude: Agent) -> None
 def test_the_ledger_and_the_program_agree_on_what_a_session_cost(claude: Agent) -> None:
     claude.install()
     claude.world.brim("limit", "100")
-    claude.world.api.will(claude.shell("echo one", tokens=100_000), Say(tokens=110_000, output_tokens=2_000))
+    claude.world.api.will(
+        claude.shell("echo one", tokens=100_000), Say(tokens=110_000, output_tokens=2_000)
+    )
     ran = claude.ask("Say hello.")
     said = ran.of("result")[-1]["total_cost_usd"]
     assert spent(claude.world) == pytest.approx(said * 1_000_000, abs=2)
@@ -272,7 +305,9 @@ def test_the_settings_are_as_before_when_brim_is_taken_out(agent: Agent) -> None
     agent.install()
     assert files_of(agent) != before
     agent.world.brim("uninstall", environ=agent.environ())
-    assert {path: text for path, text in files_of(agent).items() if ".brim" not in path.name} == before
+    assert {
+        path: text for path, text in files_of(agent).items() if ".brim" not in path.name
+    } == before
     says_nothing(agent)
 
 
@@ -316,7 +351,9 @@ def test_what_is_installed_for_one_project_works_there_and_nowhere_else(agent: A
     agent.install("--yes", where="--project")
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(ALWAYS) == 1
-    shutil.rmtree(agent.world.project / f".{agent.name}")  # as in a project that it was not installed for
+    shutil.rmtree(
+        agent.world.project / f".{agent.name}"
+    )  # as in a project that it was not installed for
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(ALWAYS) == 0
 
@@ -324,7 +361,9 @@ def test_what_is_installed_for_one_project_works_there_and_nowhere_else(agent: A
 def test_an_agent_cannot_loosen_what_holds_it_and_can_tighten_it(agent: Agent) -> None:
     agent.world.brim("limit", "10/day")
     agent.world.api.will(
-        agent.shell(f"{BRIM} pause; echo a=$?; {BRIM} limit remove; echo b=$?; {BRIM} limit 2/session; echo c=$?"),
+        agent.shell(
+            f"{BRIM} pause; echo a=$?; {BRIM} limit remove; echo b=$?; {BRIM} limit 2/session; echo c=$?"
+        ),
         Say(),
     )
     ran = agent.ask("Say hello.")

@@ -12,9 +12,12 @@ from tests.e2e.world import World
 
 
 def spend(agent: Agent, name: str, *, calls: int = 3) -> tuple[list[str], list[str]]:
-    """Run a session whose every answer takes 50,000 tokens more; return the calls that ran, and what was refused."""
+    """Run a session whose every answer takes 50,000 tokens more; return the calls that ran, and
+    what was refused."""
     made = agent.world.project / f"{name}.txt"
-    steps = [agent.shell(f"echo {at} >> {made.name}", tokens=50_000 * (at + 1)) for at in range(calls)]
+    steps = [
+        agent.shell(f"echo {at} >> {made.name}", tokens=50_000 * (at + 1)) for at in range(calls)
+    ]
     agent.world.api.will(*steps, Say("Wrapped up."))
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
@@ -25,13 +28,20 @@ def spend(agent: Agent, name: str, *, calls: int = 3) -> tuple[list[str], list[s
 
 @pytest.mark.parametrize(
     ("limit", "said"),
-    [("0.01/day", "of $0.01 is spent today"), ("40k tokens/week", "of 40k tokens is spent this week")],
+    [
+        ("0.01/day", "of $0.01 is spent today"),
+        ("40k tokens/week", "of 40k tokens is spent this week"),
+    ],
 )
-def test_a_limit_per_period_holds_the_next_call_in_every_session(agent: Agent, limit: str, said: str) -> None:
+def test_a_limit_per_period_holds_the_next_call_in_every_session(
+    agent: Agent, limit: str, said: str
+) -> None:
     agent.install()
     agent.world.brim("limit", limit)
     ran, refused = spend(agent, "first")
-    assert ran in ([], ["0"]), "the first may run before the client has written down what the answer cost"
+    assert ran in ([], ["0"]), (
+        "the first may run before the client has written down what the answer cost"
+    )
     assert len(refused) == 3 - len(ran)
     assert all(said in text and "brim limit" not in text for text in refused)
     ran, refused = spend(agent, "second")
@@ -54,9 +64,20 @@ def test_a_limit_for_each_session_starts_over_with_the_next(agent: Agent) -> Non
 def test_a_limit_for_sub_agents_holds_the_sub_agent_and_not_the_session(claude: Agent) -> None:
     claude.install()
     claude.world.brim("limit", "--subagent", "150k tokens")
-    starts = {"description": "look", "prompt": "Look around in the project.", "subagent_type": "general-purpose"}
-    of_main: list[Step] = [Call("Agent", starts), Say("It looks around."), claude.shell("echo main >> main.txt"), Say()]
-    of_agent: list[Step] = [claude.shell(f"echo {at} >> sub.txt", tokens=100_000 * (at + 1)) for at in range(4)]
+    starts = {
+        "description": "look",
+        "prompt": "Look around in the project.",
+        "subagent_type": "general-purpose",
+    }
+    of_main: list[Step] = [
+        Call("Agent", starts),
+        Say("It looks around."),
+        claude.shell("echo main >> main.txt"),
+        Say(),
+    ]
+    of_agent: list[Step] = [
+        claude.shell(f"echo {at} >> sub.txt", tokens=100_000 * (at + 1)) for at in range(4)
+    ]
 
     def model(asked: Asked) -> Step:
         steps = of_main if asked.holding("Say hello.") else of_agent
@@ -67,7 +88,12 @@ def test_a_limit_for_sub_agents_holds_the_sub_agent_and_not_the_session(claude: 
     assert ran.code == 0, ran.told
     assert (claude.world.project / "sub.txt").read_text().split() in (["0"], ["0", "1"])
     assert (claude.world.project / "main.txt").exists()
-    told = [part.text for asked in claude.world.api.turns for part in asked.parts if "Held by your" in part.text]
+    told = [
+        part.text
+        for asked in claude.world.api.turns
+        for part in asked.parts
+        if "Held by your" in part.text
+    ]
     assert told
     assert "of 150k tokens is spent" in told[0]
 
@@ -80,7 +106,9 @@ def test_a_plan_that_codex_has_used_up_holds_its_calls(codex: Agent, world: Worl
     lines = [json.loads(line) for line in rollouts[-1].read_text().splitlines()]
     counted = next(line for line in reversed(lines) if line["payload"].get("type") == "token_count")
     resets = 4_000_000_000
-    counted["payload"]["rate_limits"] |= {"primary": {"used_percent": 93.0, "window_minutes": 300, "resets_at": resets}}
+    counted["payload"]["rate_limits"] |= {
+        "primary": {"used_percent": 93.0, "window_minutes": 300, "resets_at": resets}
+    }
     with rollouts[-1].open("a") as file:
         file.write(json.dumps(counted) + "\n")
     said = json.loads(world.brim("limit", "--json", environ=codex.environ()).out)

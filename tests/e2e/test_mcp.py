@@ -1,4 +1,5 @@
-"""The server inside the real programs: a model calls its tools and is shown little of them; hooks are answered once."""
+"""The server inside the real programs: a model calls its tools and is shown little of them; hooks
+are answered once."""
 
 from __future__ import annotations
 
@@ -13,9 +14,11 @@ from tests.e2e.script import Asked, Call, Say
 from tests.e2e.world import World
 
 TOOL = {"claude": "mcp__brim__{}", "gemini": "mcp_brim_{}"}
-"""What a client calls a tool of the server. Codex lets a model call only what it has searched for."""
+"""What a client calls a tool of the server. Codex lets a model call only what it has searched
+for."""
 MOST = {"claude": 200, "codex": 600, "gemini": 2_200}
-"""Tokens that a request grows by: Gemini CLI shows every schema with words of its own, Codex gets tools to search."""
+"""Tokens that a request grows by: Gemini CLI shows every schema with words of its own, Codex gets
+tools to search."""
 
 
 def add_server(agent: Agent) -> None:
@@ -34,7 +37,9 @@ def allowed(agent: Agent) -> list[str]:
 
 
 def size(asked: Asked) -> int:
-    return int(brim.count(json.dumps({key: asked.body[key] for key in asked.body if key != "metadata"})))
+    return int(
+        brim.count(json.dumps({key: asked.body[key] for key in asked.body if key != "metadata"}))
+    )
 
 
 @pytest.mark.parametrize("name", list(TOOL))

@@ -20,7 +20,9 @@ def journal(agent: Agent) -> list[dict[str, Any]]:
 
 def test_what_was_asked_and_which_command_failed_is_written_down_once(agent: Agent) -> None:
     agent.install()
-    agent.world.api.will(agent.shell("echo it works"), agent.shell("echo no such login >&2; exit 3"), Say())
+    agent.world.api.will(
+        agent.shell("echo it works"), agent.shell("echo no such login >&2; exit 3"), Say()
+    )
     agent.ask(PROMPT)
     entries = journal(agent)
     assert [(entry["kind"], entry["text"]) for entry in entries] == [
@@ -33,7 +35,10 @@ def test_what_was_asked_and_which_command_failed_is_written_down_once(agent: Age
 
 def test_a_file_that_was_written_is_written_down_and_one_that_was_not_is_not(claude: Agent) -> None:
     claude.install()
-    good, bad = claude.world.project / "src" / "app.py", claude.world.project / "README.md" / "no.py"
+    good, bad = (
+        claude.world.project / "src" / "app.py",
+        claude.world.project / "README.md" / "no.py",
+    )
     claude.world.api.will(claude.write(good, "login = 1"), claude.write(bad, "no"), Say())
     claude.ask(PROMPT)
     memory = (claude.world.project / ".context" / "artifacts.md").read_text()
@@ -69,12 +74,23 @@ def compacted(agent: Agent, *options: str) -> Asked:
     agent.world.learn(ALWAYS, "--kind", "constraint")
     agent.install(*options)
     if agent.name == "claude":
-        api.will(agent.write(path, "login = 1"), agent.shell("echo two"), Overflow(), agent.shell("echo three"), Say())
+        api.will(
+            agent.write(path, "login = 1"),
+            agent.shell("echo two"),
+            Overflow(),
+            agent.shell("echo three"),
+            Say(),
+        )
         ran = agent.ask(TASK)
     elif isinstance(agent, Codex):
         agent.configure("model_auto_compact_token_limit = 100000")
         full = agent.shell("echo two", tokens=150_000)
-        api.will(agent.write(path, "login = 1"), full, agent.shell("echo three", tokens=9_000), Say(tokens=9_000))
+        api.will(
+            agent.write(path, "login = 1"),
+            full,
+            agent.shell("echo three", tokens=9_000),
+            Say(tokens=9_000),
+        )
         ran = agent.ask(TASK)
     else:  # nothing is compressed that does not end with a text, so the second prompt is the first chance
         settings = agent.world.home / ".gemini" / "settings.json"
@@ -102,10 +118,16 @@ def test_the_rules_and_the_place_of_the_memory_are_there_after_a_compaction(agen
 
 
 def test_what_is_told_after_a_compaction_keeps_to_the_budget_of_a_start(agent: Agent) -> None:
-    agent.world.learn_all(f"Check rule number {n} before you change module_{n}, and say so." for n in range(80))
+    agent.world.learn_all(
+        f"Check rule number {n} before you change module_{n}, and say so." for n in range(80)
+    )
     agent.world.brim("config", "set", "--user", "token_budget.dynamic_context", "100")
     compacted(agent, "--token-budget", "400")
-    told = [told.text for told in agent.told(agent.world.api.turns[-1]) if SCRATCH in told.text and ALWAYS in told.text]
+    told = [
+        told.text
+        for told in agent.told(agent.world.api.turns[-1])
+        if SCRATCH in told.text and ALWAYS in told.text
+    ]
     assert len(told) == 1
     # Gemini CLI is told with the result of a call, together with what the call itself may bring up.
     most = 500 if agent.name == "gemini" else 400
@@ -117,7 +139,9 @@ def test_the_memory_holds_what_was_asked_and_done(agent: Agent) -> None:
     memory = (agent.world.project / SCRATCH).read_text()
     assert memory.count(TASK) == 1
     assert memory.count("Please go on.") == (agent.name == "gemini")
-    assert agent.name == "codex" or "src/app.py" in memory.replace(TASK, ""), "Codex writes files by its shell"
+    assert agent.name == "codex" or "src/app.py" in memory.replace(TASK, ""), (
+        "Codex writes files by its shell"
+    )
 
 
 def test_going_on_keeps_what_the_person_asked_first(gemini: Agent) -> None:
@@ -140,10 +164,14 @@ def test_a_window_that_fills_up_by_itself_is_compacted_with_the_same_care(claude
     assert after.times(SCRATCH) == 1
 
 
-def test_the_summariser_is_told_what_the_person_asked_and_which_files_there_are(claude: Agent) -> None:
+def test_the_summariser_is_told_what_the_person_asked_and_which_files_there_are(
+    claude: Agent,
+) -> None:
     compacted(claude)
     asked = claude.world.api.compactions[0]
-    instructions = asked.holding("Additional Instructions")[-1].text.partition("Additional Instructions")[2]
+    instructions = asked.holding("Additional Instructions")[-1].text.partition(
+        "Additional Instructions"
+    )[2]
     assert TASK in instructions
     assert "src/app.py" in instructions.replace(TASK, "")
 

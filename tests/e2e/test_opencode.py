@@ -1,4 +1,5 @@
-"""opencode itself: rules reach the model, blocks and limits hold, and nothing is left when brim is gone."""
+"""opencode itself: rules reach the model, blocks and limits hold, and nothing is left when brim is
+gone."""
 
 from __future__ import annotations
 
@@ -29,7 +30,12 @@ def test_rules_are_told_once_and_a_block_refuses(opencode: Opencode) -> None:
     opencode.install()
     edited = world.project / "dist" / "a.txt"
     world.brim("learn", "--user", "--block-edit", "dist/**", "dist/ is built")
-    world.api.will(opencode.shell("npm install x"), opencode.write(edited, "x"), opencode.shell("echo fine"), Say())
+    world.api.will(
+        opencode.shell("npm install x"),
+        opencode.write(edited, "x"),
+        opencode.shell("echo fine"),
+        Say(),
+    )
     ran = opencode.ask("Please run the tests and fix what fails.")
     assert ran.code == 0, ran.told
     first, refused, _, last = world.api.turns

@@ -1,4 +1,5 @@
-"""Which files each program loads on its own, at the start and after a compaction: what brim then leaves out."""
+"""Which files each program loads on its own, at the start and after a compaction: what brim then
+leaves out."""
 
 from __future__ import annotations
 

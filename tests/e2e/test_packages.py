@@ -1,7 +1,8 @@
-"""What is built for PyPI works in an empty environment, however it is installed: pip, uv, uvx or pipx.
+"""What is built for PyPI works in an empty environment, however it is installed: pip, uv, uvx or
+pipx.
 
-Nothing is fetched: the packages that brim needs are packed again as they're installed here. uv and pipx are those on
-the PATH; without them their tests are left out.
+Nothing is fetched: the packages that brim needs are packed again as they're installed here. uv and
+pipx are those on the PATH; without them their tests are left out.
 """
 
 from __future__ import annotations
@@ -21,10 +22,17 @@ ROOT = Path(__file__).parents[2]
 NEEDED = ("argcomplete", "markdown-it-py", "mdurl", "pyyaml")
 
 
-def run(*command: str | Path, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> str:
+def run(
+    *command: str | Path, environ: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> str:
     """Run *command*, which must not fail, and return what it printed."""
     done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, env=environ, cwd=cwd, check=False
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        env=environ,
+        cwd=cwd,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -44,7 +52,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def packed(name: str, folder: Path) -> None:
     """Pack the package *name*, as it is installed here, into a wheel in *folder*."""
     found = distribution(name)
-    tag = next(line[5:] for line in (found.read_text("WHEEL") or "").splitlines() if line.startswith("Tag: "))
+    tag = next(
+        line[5:]
+        for line in (found.read_text("WHEEL") or "").splitlines()
+        if line.startswith("Tag: ")
+    )
     wheel = f"{found.metadata['Name'].replace('-', '_')}-{found.version}-{tag}.whl"
     with zipfile.ZipFile(folder / wheel, "w") as file:
         for each in found.files or ():
@@ -58,7 +70,9 @@ def environ(tmp_path: Path, built: Path) -> dict[str, str]:
     (tmp_path / ".claude").mkdir()
     return {
         "HOME": str(tmp_path),
-        "PATH": os.pathsep.join((str(tmp_path / ".local" / "bin"), os.environ.get("PATH", os.defpath))),
+        "PATH": os.pathsep.join(
+            (str(tmp_path / ".local" / "bin"), os.environ.get("PATH", os.defpath))
+        ),
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(built),
         "PIPX_DEFAULT_PYTHON": sys.executable,
@@ -80,14 +94,24 @@ def works(brim: str | Path, environ: Mapping[str, str]) -> None:
     """Check that the installed *brim* answers, installs itself, and is called by a hook."""
     home = Path(environ["HOME"])
     assert run(brim, "--version", environ=environ, cwd=home).startswith("brim ")
-    assert "exact" in run(brim, "dev", "count", "--model", "gpt-4o", "hello", environ=environ, cwd=home)
+    assert "exact" in run(
+        brim, "dev", "count", "--model", "gpt-4o", "hello", environ=environ, cwd=home
+    )
     run(brim, "init", "--agent", "claude", environ=environ, cwd=home)
-    given = b'{"model": {"display_name": "Opus"}, "context_window": {"context_window_size": 200000}}'
+    given = (
+        b'{"model": {"display_name": "Opus"}, "context_window": {"context_window_size": 200000}}'
+    )
     done = subprocess.run(
-        [home / ".brim" / "bin" / "statusline"], input=given, capture_output=True, env=environ, check=True
+        [home / ".brim" / "bin" / "statusline"],
+        input=given,
+        capture_output=True,
+        env=environ,
+        check=True,
     )
     assert b"Opus" in done.stdout
-    assert list((home / ".brim" / "cache").glob("startup-*.bin")), "hooks of an installed brim start fast"
+    assert list((home / ".brim" / "cache").glob("startup-*.bin")), (
+        "hooks of an installed brim start fast"
+    )
 
 
 PIP = (sys.executable, "-m", "pip", "-q", "--disable-pip-version-check")
@@ -125,7 +149,10 @@ def test_pipx_install(built: Path, environ: dict[str, str], tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("command", "instead"),
-    [(("uvx", "-q", "--from"), "uv tool install brim"), (("pipx", "run", "--spec"), "pipx install brim")],
+    [
+        (("uvx", "-q", "--from"), "uv tool install brim"),
+        (("pipx", "run", "--spec"), "pipx install brim"),
+    ],
 )
 def test_what_runs_from_a_cache_answers_but_installs_no_hooks(
     built: Path, environ: dict[str, str], tmp_path: Path, command: tuple[str, ...], instead: str
@@ -133,7 +160,9 @@ def test_what_runs_from_a_cache_answers_but_installs_no_hooks(
     (wheel,) = built.glob("brim-*.whl")
     brim = [tool(command[0]), *command[1:], str(wheel), "brim"]
     assert run(*brim, "--version", environ=environ, cwd=tmp_path).startswith("brim ")
-    done = subprocess.run([*brim, "init"], capture_output=True, text=True, env=environ, cwd=tmp_path, check=False)
+    done = subprocess.run(
+        [*brim, "init"], capture_output=True, text=True, env=environ, cwd=tmp_path, check=False
+    )
     assert done.returncode == 2
     assert f"run '{instead}', then 'brim init'" in done.stderr
     assert list((tmp_path / ".claude").iterdir()) == []

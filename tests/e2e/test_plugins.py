@@ -1,4 +1,5 @@
-"""brim as a plugin of the real programs: installed from this repository, told once, and gone again."""
+"""brim as a plugin of the real programs: installed from this repository, told once, and gone
+again."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from tests.e2e.world import Ran
 ROOT = Path(__file__).parents[2]
 RULE = "Never commit the files under dist/."
 VALIDATE = {
-    "claude": [["plugin", "validate", "--strict", "plugins/brim"], ["plugin", "validate", "--strict", "."]],
+    "claude": [
+        ["plugin", "validate", "--strict", "plugins/brim"],
+        ["plugin", "validate", "--strict", "."],
+    ],
     "codex": [],  # it has no command for that
     "gemini": [["extensions", "validate", "plugins/brim/gemini"]],
 }
@@ -34,7 +38,9 @@ def run(agent: Agent, *arguments: str) -> Ran:
     return ran
 
 
-def test_the_plugin_tells_once_with_and_without_init_and_is_gone_after_it_is_removed(agent: Agent) -> None:
+def test_the_plugin_tells_once_with_and_without_init_and_is_gone_after_it_is_removed(
+    agent: Agent,
+) -> None:
     world = agent.world
     for arguments in ADD[agent.name]:
         run(agent, *arguments)

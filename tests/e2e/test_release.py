@@ -1,4 +1,5 @@
-"""``scripts/release --dry-run``: says what keeps a commit from being released, and builds what would be published."""
+"""``scripts/release --dry-run``: says what keeps a commit from being released, and builds what
+would be published."""
 
 from __future__ import annotations
 
@@ -17,10 +18,18 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A repository with what is released, and an environment in which nothing has to be installed."""
+    """A repository with what is released, and an environment in which nothing has to be
+    installed."""
     for name in ("src", "scripts", "plugins", "requirements", ".claude-plugin", ".agents"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE.md", "CHANGELOG.md", ".gitignore"):
+    for name in (
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "NOTICE.md",
+        "CHANGELOG.md",
+        ".gitignore",
+    ):
         shutil.copy(ROOT / name, tmp_path)
     installed = tmp_path / ".venv" / "bin"
     installed.mkdir(parents=True)
@@ -35,14 +44,18 @@ def checkout(tmp_path: Path) -> Path:
 
 def git(folder: Path, *arguments: str) -> str:
     who = ("-c", "user.name=brim", "-c", "user.email=brim@localhost")
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 
 def release(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "PYTHONPATH": str(folder / "src")}
     command = [str(folder / "scripts/release"), *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environ, check=False)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env=environ, check=False
+    )
 
 
 def set_version(folder: Path, version: str) -> None:
@@ -61,7 +74,12 @@ def test_a_commit_that_is_not_ready_says_everything_that_is_missing(checkout: Pa
     (checkout / "plugins/brim/.mcp.json").write_text("{}")
     ran = release(checkout, "--dry-run")
     assert ran.returncode == 1
-    for words in ("uncommitted", "development version", "CHANGELOG.md", "the plugins are of another version"):
+    for words in (
+        "uncommitted",
+        "development version",
+        "CHANGELOG.md",
+        "the plugins are of another version",
+    ):
         assert words in ran.stderr, ran.stderr
     assert release(checkout, "--now").returncode == 2
 
@@ -75,5 +93,9 @@ def test_a_commit_that_is_ready_is_built_and_not_tagged(checkout: Path) -> None:
     ran = release(checkout, "--dry-run")
     assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
     made = {path.name for path in (checkout / "dist").iterdir()}
-    assert made == {"brim-9.0.0-py3-none-any.whl", "brim-9.0.0.tar.gz", "gemini-extension-9.0.0.tar.gz"}
+    assert made == {
+        "brim-9.0.0-py3-none-any.whl",
+        "brim-9.0.0.tar.gz",
+        "gemini-extension-9.0.0.tar.gz",
+    }
     assert git(checkout, "tag") == ""

@@ -1,4 +1,5 @@
-"""The status line in the real Claude Code, in a terminal: what the person sees, and what the hooks get from it."""
+"""The status line in the real Claude Code, in a terminal: what the person sees, and what the hooks
+get from it."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ def test_it_shows_how_full_the_window_is_and_keeps_the_numbers_for_the_hooks(cla
         terminal.wait(lambda: remembered(claude))
     usage = remembered(claude)
     assert (usage["tokens"], usage["window"], usage["model"]) == (720_008, 1_000_000, claude.model)
-    assert usage["cost"] == pytest.approx(3_600_000, rel=0.001), "720,000 tokens at 5 dollars a million, and a few more"
+    assert usage["cost"] == pytest.approx(3_600_000, rel=0.001), (
+        "720,000 tokens at 5 dollars a million, and a few more"
+    )
 
 
 def test_a_spending_limit_that_is_reached_stands_there(claude: Agent) -> None:
@@ -66,7 +69,8 @@ def test_a_spending_limit_that_is_reached_stands_there(claude: Agent) -> None:
 
 
 def test_what_the_last_answer_cost_is_told_at_the_end_of_its_own_turn(claude: Agent) -> None:
-    """In a terminal the answer is written down after the end of its turn is told: the hook waits for it."""
+    """In a terminal the answer is written down after the end of its turn is told: the hook waits
+    for it."""
     claude.install()
     claude.world.brim("limit", "0.02")
     claude.world.api.will(Say("It is done.", tokens=100_000))
@@ -78,7 +82,10 @@ def test_what_the_last_answer_cost_is_told_at_the_end_of_its_own_turn(claude: Ag
 
 def test_the_status_line_that_was_there_before_is_above(claude: Agent) -> None:
     seen = claude.world.home / "seen.json"
-    other = {"type": "command", "command": f"cat > {seen}.part && mv {seen}.part {seen}; echo this is mine"}
+    other = {
+        "type": "command",
+        "command": f"cat > {seen}.part && mv {seen}.part {seen}; echo this is mine",
+    }
     folder = claude.world.home / ".claude"
     folder.mkdir()
     (folder / "settings.json").write_text(json.dumps({"statusLine": other}))
@@ -89,7 +96,10 @@ def test_the_status_line_that_was_there_before_is_above(claude: Agent) -> None:
     assert json.loads(Path(seen).read_text())["model"]["id"] == claude.model
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/cmdline"), reason="this system doesn't show an option of the client")
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/cmdline"),
+    reason="this system doesn't show an option of the client",
+)
 def test_it_knows_the_window_that_the_client_was_started_to_compact_in(claude: Agent) -> None:
     claude.install()
     claude.world.api.will(Say("It is done.", tokens=350_000))

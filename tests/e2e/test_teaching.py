@@ -19,7 +19,8 @@ TYPED = {"claude": f"/learn {RULE}", "codex": f"$learn {RULE}", "gemini": f"/lea
 
 def test_what_a_person_types_gives_the_model_the_command_that_keeps_the_rule(agent: Agent) -> None:
     agent.install()
-    # Codex runs commands in a login shell, which may set another PATH: then the file's second name of brim helps.
+    # Codex runs commands in a login shell, which may set another PATH: then the file's second name
+    # of brim helps.
     program = BRIM if agent.name == "codex" else "brim"
     command = f"{program} learn - <<'BRIM_RULE'\n{RULE}\nBRIM_RULE"
     agent.world.api.will(agent.shell(command), Say())
@@ -41,7 +42,11 @@ def test_the_end_of_a_turn_reminds_once_of_a_rule_for_every_change(name: str, wo
     world.learn(FORMAT)
     agent.install()
     world.brim("config", "set", "--user", "hooks.remind_at_stop", "true")
-    edit = agent.patch("a.py", "x = 1") if isinstance(agent, Codex) else agent.write(world.project / "a.py", "x = 1")
+    edit = (
+        agent.patch("a.py", "x = 1")
+        if isinstance(agent, Codex)
+        else agent.write(world.project / "a.py", "x = 1")
+    )
     world.api.will(edit, Say("Done."), Say("Done again."))
     ran = agent.ask("Write a.py.")
     assert ran.code == 0, ran.told

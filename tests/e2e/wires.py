@@ -48,13 +48,17 @@ class Messages(Wire):
     """Anthropic: what Claude Code speaks."""
 
     summary_asked = "create a detailed summary of the conversation"
-    """What Claude Code writes into one of the last messages when it wants the conversation summarised."""
+    """What Claude Code writes into one of the last messages when it wants the conversation
+    summarised."""
 
     def parts_of(self, body: Mapping[str, Any]) -> tuple[Part, ...]:
         """Return what the model reads, system prompt first."""
         found = [Part(-1, "system", kind, text) for kind, text in texts_of(body.get("system"))]
         for place, message in enumerate(body.get("messages", [])):
-            found += [Part(place, message["role"], kind, text) for kind, text in texts_of(message["content"])]
+            found += [
+                Part(place, message["role"], kind, text)
+                for kind, text in texts_of(message["content"])
+            ]
         return tuple(found)
 
     def kind_of(self, path: str, body: Mapping[str, Any]) -> Kind:
@@ -72,7 +76,8 @@ class Messages(Wire):
         return f"<analysis>All of it was read.</analysis>\n<summary>\n{text}\n</summary>"
 
     def side(self, _body: Mapping[str, Any]) -> str:
-        """Return what a request beside the conversation is answered with: the title of a session."""
+        """Return what a request beside the conversation is answered with: the title of a
+        session."""
         return '{"title": "A session"}'
 
     def counted(self, tokens: int) -> Mapping[str, Any]:
@@ -82,7 +87,9 @@ class Messages(Wire):
     def overflow(self, step: Overflow) -> Sent:
         """Return the provider's words for a prompt that is too long."""
         message = f"prompt is too long: {step.tokens} tokens > {step.most} maximum"
-        return Sent(400, {"type": "error", "error": {"type": "invalid_request_error", "message": message}})
+        return Sent(
+            400, {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+        )
 
     def write(self, reply: Reply) -> Sent:
         """Write a reply down, whole or as the events of a stream."""
@@ -90,14 +97,24 @@ class Messages(Wire):
             "input_tokens": 8,
             "cache_creation_input_tokens": reply.fresh,
             "cache_read_input_tokens": reply.read,
-            "cache_creation": {"ephemeral_5m_input_tokens": reply.fresh, "ephemeral_1h_input_tokens": 0},
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": reply.fresh,
+                "ephemeral_1h_input_tokens": 0,
+            },
             "service_tier": "standard",
         }
         stop = "tool_use" if reply.call else "end_turn"
         blocks: list[dict[str, Any]] = [{"type": "text", "text": reply.text}]
         if reply.call:
             call_id = f"toolu_{reply.number:024d}"
-            blocks.append({"type": "tool_use", "id": call_id, "name": reply.call.tool, "input": dict(reply.call.input)})
+            blocks.append(
+                {
+                    "type": "tool_use",
+                    "id": call_id,
+                    "name": reply.call.tool,
+                    "input": dict(reply.call.input),
+                }
+            )
         message = {
             "id": f"msg_{reply.number:024d}",
             "type": "message",
@@ -109,7 +126,11 @@ class Messages(Wire):
         if reply.whole:
             ended = {"stop_reason": stop, "usage": {**usage, "output_tokens": reply.written}}
             return Sent(200, {**message, "content": blocks, **ended}, headers=headers)
-        opened: dict[str, Any] = {"content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
+        opened: dict[str, Any] = {
+            "content": [],
+            "stop_reason": None,
+            "usage": {**usage, "output_tokens": 1},
+        }
         events: list[dict[str, Any]] = [{"type": "message_start", "message": {**message, **opened}}]
         for index, block in enumerate(blocks):
             events += _streamed(index, block)
@@ -144,18 +165,34 @@ class Responses(Wire):
 
     def parts_of(self, body: Mapping[str, Any]) -> tuple[Part, ...]:
         """Return what the model reads, instructions first."""
-        found = [Part(-1, "system", kind, text) for kind, text in texts_of(body.get("instructions"))]
+        found = [
+            Part(-1, "system", kind, text) for kind, text in texts_of(body.get("instructions"))
+        ]
         items = body.get("input", [])
-        for place, item in enumerate([{"role": "user", "content": items}] if isinstance(items, str) else items):
+        for place, item in enumerate(
+            [{"role": "user", "content": items}] if isinstance(items, str) else items
+        ):
             kind = str(item.get("type", "message"))
             if kind.endswith("_output"):
                 output = item.get("output")
-                found.append(Part(place, "tool", "result", output if isinstance(output, str) else json.dumps(output)))
+                found.append(
+                    Part(
+                        place,
+                        "tool",
+                        "result",
+                        output if isinstance(output, str) else json.dumps(output),
+                    )
+                )
             elif kind.endswith("_call"):
-                found.append(Part(place, "assistant", "call", str(item.get("arguments") or item.get("input"))))
+                found.append(
+                    Part(
+                        place, "assistant", "call", str(item.get("arguments") or item.get("input"))
+                    )
+                )
             else:
                 found += [
-                    Part(place, str(item.get("role")), sort, text) for sort, text in texts_of(item.get("content"))
+                    Part(place, str(item.get("role")), sort, text)
+                    for sort, text in texts_of(item.get("content"))
                 ]
         return tuple(found)
 
@@ -171,7 +208,11 @@ class Responses(Wire):
     def overflow(self, step: Overflow) -> Sent:
         """Return the provider's words for a prompt that is too long."""
         message = f"Your input exceeds the context window of this model ({step.tokens} tokens > {step.most})."
-        error = {"type": "invalid_request_error", "code": "context_length_exceeded", "message": message}
+        error = {
+            "type": "invalid_request_error",
+            "code": "context_length_exceeded",
+            "message": message,
+        }
         return Sent(400, {"error": error})
 
     def write(self, reply: Reply) -> Sent:
@@ -187,12 +228,24 @@ class Responses(Wire):
             }
         ]
         if reply.call:
-            call = {"name": reply.call.tool, "call_id": f"call_{reply.number}", "status": "completed"}
+            call = {
+                "name": reply.call.tool,
+                "call_id": f"call_{reply.number}",
+                "status": "completed",
+            }
             if reply.call.tool == "apply_patch":  # its input is bare text
-                call |= {"type": "custom_tool_call", "id": f"ctc_{reply.number}", "input": reply.call.input["patch"]}
+                call |= {
+                    "type": "custom_tool_call",
+                    "id": f"ctc_{reply.number}",
+                    "input": reply.call.input["patch"],
+                }
             else:
                 arguments = json.dumps(dict(reply.call.input))
-                call |= {"type": "function_call", "id": f"fc_{reply.number}", "arguments": arguments}
+                call |= {
+                    "type": "function_call",
+                    "id": f"fc_{reply.number}",
+                    "arguments": arguments,
+                }
             items.append(call)
         total = reply.read + reply.fresh
         usage = {
@@ -212,7 +265,10 @@ class Responses(Wire):
         if reply.whole:
             return Sent(200, done)
         events: list[dict[str, Any]] = [
-            {"type": "response.created", "response": {**opened, "status": "in_progress", "output": []}}
+            {
+                "type": "response.created",
+                "response": {**opened, "status": "in_progress", "output": []},
+            }
         ]
         for index, item in enumerate(items):
             at = {"output_index": index}
@@ -222,10 +278,19 @@ class Responses(Wire):
                 events.append({"type": "response.output_text.delta", **at, **delta})
             events.append({"type": "response.output_item.done", **at, "item": item})
         events.append({"type": "response.completed", "response": done})
-        return Sent(200, {}, tuple({**event, "sequence_number": number} for number, event in enumerate(events)))
+        return Sent(
+            200,
+            {},
+            tuple({**event, "sequence_number": number} for number, event in enumerate(events)),
+        )
 
 
-JUDGED = {"reasoning": "It is done.", "next_speaker": "user", "model_choice": "flash", "complexity_score": 1}
+JUDGED = {
+    "reasoning": "It is done.",
+    "next_speaker": "user",
+    "model_choice": "flash",
+    "complexity_score": 1,
+}
 """What answers the questions that Gemini CLI asks about a conversation, all of them in JSON."""
 
 
@@ -233,13 +298,18 @@ class Contents(Wire):
     """Google: what Gemini CLI speaks."""
 
     summary_asked = "<state_snapshot>"
-    """What Gemini CLI writes into the system instruction when it wants the conversation summarised, twice in a row."""
+    """What Gemini CLI writes into the system instruction when it wants the conversation summarised,
+    twice in a row."""
 
     def parts_of(self, body: Mapping[str, Any]) -> tuple[Part, ...]:
         """Return what the model reads, system instruction first."""
-        found = [Part(-1, "system", kind, text) for kind, text in _texts(body.get("systemInstruction"))]
+        found = [
+            Part(-1, "system", kind, text) for kind, text in _texts(body.get("systemInstruction"))
+        ]
         for place, content in enumerate(body.get("contents", [])):
-            found += [Part(place, str(content.get("role")), kind, text) for kind, text in _texts(content)]
+            found += [
+                Part(place, str(content.get("role")), kind, text) for kind, text in _texts(content)
+            ]
         return tuple(found)
 
     def kind_of(self, path: str, body: Mapping[str, Any]) -> Kind:
@@ -272,10 +342,14 @@ class Contents(Wire):
         """Write a reply down: the stream of this provider is one event of the same shape."""
         parts: list[dict[str, Any]] = [{"text": reply.text}]
         if reply.call:
-            parts.append({"functionCall": {"name": reply.call.tool, "args": dict(reply.call.input)}})
+            parts.append(
+                {"functionCall": {"name": reply.call.tool, "args": dict(reply.call.input)}}
+            )
         total = reply.read + reply.fresh
         answer = {
-            "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
+            "candidates": [
+                {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+            ],
             "usageMetadata": {
                 "promptTokenCount": total,
                 "candidatesTokenCount": reply.written,

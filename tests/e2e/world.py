@@ -1,4 +1,5 @@
-"""A machine of its own for one test: a home, a project, brim, programs without a network, and a terminal."""
+"""A machine of its own for one test: a home, a project, brim, programs without a network, and a
+terminal."""
 
 from __future__ import annotations
 
@@ -85,7 +86,9 @@ class World:
 
     def git(self, *arguments: str) -> None:
         """Run git in the project."""
-        subprocess.run(["git", *arguments], cwd=self.project, env=self.environ, check=True, timeout=300)
+        subprocess.run(
+            ["git", *arguments], cwd=self.project, env=self.environ, check=True, timeout=300
+        )
 
     def run(
         self,
@@ -95,7 +98,8 @@ class World:
         stdin: str = "",
         patience: float = PATIENCE,
     ) -> Ran:
-        """Run *command* in the project and wait for it; whatever it leaves running in its group is ended."""
+        """Run *command* in the project and wait for it; whatever it leaves running in its group is
+        ended."""
         process = subprocess.Popen(
             list(command),
             cwd=self.project,
@@ -112,9 +116,13 @@ class World:
         finally:
             timer.cancel()
             _end(process.pid)
-        return Ran(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+        return Ran(
+            process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+        )
 
-    def brim(self, *arguments: str, stdin: str = "", environ: Mapping[str, str] | None = None) -> Ran:
+    def brim(
+        self, *arguments: str, stdin: str = "", environ: Mapping[str, str] | None = None
+    ) -> Ran:
         """Run brim in the project; it must not fail."""
         ran = self.run([BRIM, *arguments], stdin=stdin, environ=environ)
         assert ran.code == 0, ran.told
@@ -133,7 +141,13 @@ class World:
     def learn_all(self, texts: Iterable[str], **fields: Any) -> None:
         """Learn many rules at once, as they stand."""
         rules: list[dict[str, Any]] = [
-            {"id": f"b-{number:010x}", "name": f"rule-{number}", "kind": "directive", "canonical": text, **fields}
+            {
+                "id": f"b-{number:010x}",
+                "name": f"rule-{number}",
+                "kind": "directive",
+                "canonical": text,
+                **fields,
+            }
             for number, text in enumerate(texts)
         ]
         lines = [json.dumps(each) for each in ({"format": "brim-behaviors", "version": 1}, *rules)]
@@ -146,13 +160,23 @@ def _end(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-_ESCAPES = re.compile(r"\x1b\[[\d;?<>=]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78]")
+_ESCAPES = re.compile(
+    r"\x1b\[[\d;?<>=]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78]"
+)
 
 
 class Terminal:
-    """Runs *command* in a terminal of *columns*; leaving it ends the program and what is left of its group."""
+    """Runs *command* in a terminal of *columns*; leaving it ends the program and what is left of
+    its group."""
 
-    def __init__(self, command: Sequence[str], folder: Path, environ: Mapping[str, str], *, columns: int = 120) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environ: Mapping[str, str],
+        *,
+        columns: int = 120,
+    ) -> None:
         self._drawn = b""
         self._handle, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
@@ -171,7 +195,8 @@ class Terminal:
     def text(self) -> str:
         """Everything that was drawn so far, without colours and places, in one line.
 
-        A program draws only what has changed: words that replace others may miss letters that both have in one place.
+        A program draws only what has changed: words that replace others may miss letters that both
+        have in one place.
         """
         drawn = self._drawn.decode("utf-8", "replace")
         return " ".join(_ESCAPES.sub(" ", drawn).split())
@@ -204,7 +229,12 @@ class Terminal:
     def __enter__(self) -> Terminal:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -1,4 +1,5 @@
-"""``Guard``: 30 turns, limits, errors, threads and event loops; never an invalid, overfull or unpaid request."""
+"""``Guard``: 30 turns, limits, errors, threads and event loops; never an invalid, overfull or
+unpaid request."""
 
 from __future__ import annotations
 
@@ -22,7 +23,14 @@ from brim.behaviors import Behavior, BehaviorKind
 from brim.errors import DoesNotFit, InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
 from brim.guard.fake import FakeModel, Refused
-from brim.history import PROVIDERS, FifoPruner, Provider, SlidingWindowPruner, WatermarkPruner, validate
+from brim.history import (
+    PROVIDERS,
+    FifoPruner,
+    Provider,
+    SlidingWindowPruner,
+    WatermarkPruner,
+    validate,
+)
 from brim.models import cost
 from brim.spend.ledger import Ledger
 from brim.store import open_ledger
@@ -33,7 +41,13 @@ from tests.history.samples import talk, words
 MODEL = "claude-sonnet-4-5"
 WINDOW = 6_000
 SYSTEM = "You are a careful agent."
-TOOLS = [{"name": "read_file", "description": "Reads a file.", "input_schema": {"type": "object", "properties": {}}}]
+TOOLS = [
+    {
+        "name": "read_file",
+        "description": "Reads a file.",
+        "input_schema": {"type": "object", "properties": {}},
+    }
+]
 
 
 @pytest.fixture
@@ -55,7 +69,9 @@ def results(response: Any, text: str) -> dict[str, Any]:
     calls = [block for block in response.content if block.type == "tool_use"]
     return {
         "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": call.id, "content": text} for call in calls],
+        "content": [
+            {"type": "tool_result", "tool_use_id": call.id, "content": text} for call in calls
+        ],
     }
 
 
@@ -66,11 +82,20 @@ def send(client: FakeModel, call: Any) -> Any:
 
 def guard(ledger: Ledger | None = None, **more: Any) -> Guard:
     return Guard(
-        MODEL, **{"ledger": ledger, "scope": "shop/agent", "target": WINDOW - 1_000, "max_output": 500, **more}
+        MODEL,
+        **{
+            "ledger": ledger,
+            "scope": "shop/agent",
+            "target": WINDOW - 1_000,
+            "max_output": 500,
+            **more,
+        },
     )
 
 
-def run(guarded: Guard, client: FakeModel, turns: int, messages: list[Any] | None = None) -> list[Any]:
+def run(
+    guarded: Guard, client: FakeModel, turns: int, messages: list[Any] | None = None
+) -> list[Any]:
     """Run an agent for *turns* turns and return its calls."""
     messages = messages if messages is not None else [{"role": "user", "content": "Find the bug."}]
     calls = []
@@ -86,9 +111,14 @@ def run(guarded: Guard, client: FakeModel, turns: int, messages: list[Any] | Non
     return calls
 
 
-@pytest.mark.parametrize("strategy", [None, FifoPruner(), SlidingWindowPruner(5), WatermarkPruner()])
+@pytest.mark.parametrize(
+    "strategy", [None, FifoPruner(), SlidingWindowPruner(5), WatermarkPruner()]
+)
 def test_thirty_turns_are_sent_paid_and_accounted_for(ledger: Any, strategy: Any) -> None:
-    client, messages = FakeModel(script(30), window=WINDOW), [{"role": "user", "content": "Find the bug."}]
+    client, messages = (
+        FakeModel(script(30), window=WINDOW),
+        [{"role": "user", "content": "Find the bug."}],
+    )
     guarded = guard(ledger, strategy=strategy)
     calls = run(guarded, client, 40, messages)  # the fake model refuses what is invalid or too long
     assert len(calls) == 31
@@ -104,7 +134,9 @@ def test_thirty_turns_are_sent_paid_and_accounted_for(ledger: Any, strategy: Any
     assert gone or changed
     kept = [at for at in range(len(messages) - 1) if at not in gone]
     assert len(kept) == len(last.messages)
-    assert all(messages[at] is sent or at in changed for at, sent in zip(kept, last.messages, strict=True))
+    assert all(
+        messages[at] is sent or at in changed for at, sent in zip(kept, last.messages, strict=True)
+    )
 
 
 def test_cuts_are_rare_and_the_cache_stays_warm_in_between(ledger: Any) -> None:
@@ -154,7 +186,12 @@ def test_a_call_that_waits_for_its_result_is_not_lost() -> None:
     history.append({"role": "assistant", "content": [call]})
     first = guarded.fit(history)
     assert validate(first.messages, "anthropic") == []
-    history.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "late", "content": "text"}]})
+    history.append(
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "late", "content": "text"}],
+        }
+    )
     second = guarded.fit(history)
     assert second.messages[-2:] == history[-2:]
 
@@ -178,7 +215,10 @@ def test_conversations_without_an_id_are_told_apart_by_how_they_begin() -> None:
     shared = guard()
     histories = {name: talk("anthropic", 40, 40) for name in "abc"}
     for name, history in histories.items():
-        history[1] = {"role": "assistant", "content": f"I am {name}."}  # all three begin with the same prompt
+        history[1] = {
+            "role": "assistant",
+            "content": f"I am {name}.",
+        }  # all three begin with the same prompt
     first = {name: shared.conversation_of(history[:3]) for name, history in histories.items()}
     assert len(set(map(id, first.values()))) == 3
     for end in range(5, 41, 2):
@@ -194,7 +234,12 @@ def test_conversations_without_an_id_are_told_apart_by_how_they_begin() -> None:
 def test_another_model_shares_ledger_and_limit(ledger: Any) -> None:
     guarded = guard(ledger, limit_usd="0.03")
     other = guarded.with_model("gpt-4o", "openai")
-    assert (other.model, other.scope, other.limit, other.ledger) == ("gpt-4o", "shop/agent", 30_000, ledger)
+    assert (other.model, other.scope, other.limit, other.ledger) == (
+        "gpt-4o",
+        "shop/agent",
+        30_000,
+        ledger,
+    )
     assert other.conversation("one") is not guarded.conversation("one")
     with other.call([{"role": "user", "content": "Hi"}]) as call:
         call.done({"prompt_tokens": 1_000, "completion_tokens": 2_000})
@@ -258,7 +303,9 @@ def test_no_question_is_asked_while_a_shorter_answer_fits(ledger: Any) -> None:
     ledger.subscribe(seen.append)
     ledger.limit("shop", 40_000)
     ledger.allow("shop", "3000 tokens/day")
-    with Guard(MODEL, ledger=ledger, scope="shop/agent").call([{"role": "user", "content": "Hi"}]) as call:
+    with Guard(MODEL, ledger=ledger, scope="shop/agent").call(
+        [{"role": "user", "content": "Hi"}]
+    ) as call:
         assert call.is_lowered
         call.release()
     assert seen == []
@@ -266,7 +313,9 @@ def test_no_question_is_asked_while_a_shorter_answer_fits(ledger: Any) -> None:
 
 def test_a_limit_in_tokens_lowers_the_cap_too(ledger: Any) -> None:
     ledger.allow("shop", "3000 tokens/day")
-    with Guard(MODEL, ledger=ledger, scope="shop/agent").call([{"role": "user", "content": "Hi"}]) as call:
+    with Guard(MODEL, ledger=ledger, scope="shop/agent").call(
+        [{"role": "user", "content": "Hi"}]
+    ) as call:
         assert 2_700 < call.max_output < 2_850
         call.release()
 
@@ -285,7 +334,9 @@ def test_two_calls_at_once_share_what_the_limit_leaves(ledger: Any) -> None:
 
 def test_a_prompt_that_the_provider_keeps_is_sent_as_it_is(ledger: Any) -> None:
     items: list[Any] = [{"type": "function_call_output", "call_id": "c1", "output": "text"}]
-    guarded = Guard("gpt-4o", ledger=ledger, scope="shop", target=5_000, max_output=500, provider="responses")
+    guarded = Guard(
+        "gpt-4o", ledger=ledger, scope="shop", target=5_000, max_output=500, provider="responses"
+    )
     with guarded.call(items, has_unseen=True) as call:
         assert call.messages == items
         assert call.reserved >= 128_000 * 2.5
@@ -356,7 +407,9 @@ def refused_connection() -> Exception:
     ],
 )
 @pytest.mark.parametrize("in_loop", [False, True])
-def test_leaving_without_done(ledger: Any, error: BaseException | None, is_kept: bool, in_loop: bool) -> None:
+def test_leaving_without_done(
+    ledger: Any, error: BaseException | None, is_kept: bool, in_loop: bool
+) -> None:
     def fail() -> None:
         if error is not None:
             raise error
@@ -409,7 +462,10 @@ def test_what_cannot_fit_is_not_sent_and_costs_nothing(ledger: Any) -> None:
 
 
 def test_a_response_without_usage_says_what_to_give(ledger: Any) -> None:
-    with pytest.raises(InputError, match="usage"), guard(ledger).call([{"role": "user", "content": "Hi"}]) as call:
+    with (
+        pytest.raises(InputError, match="usage"),
+        guard(ledger).call([{"role": "user", "content": "Hi"}]) as call,
+    ):
         call.done("Hello.")
     assert ledger.status("shop").reserved > 0
 
@@ -435,26 +491,50 @@ def test_the_dearest_cache_is_reserved_for() -> None:
 @pytest.mark.parametrize("system", [None, "Be brief.", [{"type": "text", "text": "Be brief."}]])
 def test_rules_are_told_in_the_system_prompt_and_stay_the_same(system: Any) -> None:
     rules = [
-        Behavior(id="r1", name="use-uv", kind=BehaviorKind.CONSTRAINT, canonical="Install packages with uv."),
-        Behavior(id="r2", name="tabs", kind=BehaviorKind.PREFERENCE, canonical="Prefer tabs in Makefiles."),
+        Behavior(
+            id="r1",
+            name="use-uv",
+            kind=BehaviorKind.CONSTRAINT,
+            canonical="Install packages with uv.",
+        ),
+        Behavior(
+            id="r2",
+            name="tabs",
+            kind=BehaviorKind.PREFERENCE,
+            canonical="Prefer tabs in Makefiles.",
+        ),
     ]
     guarded = guard(rules=rules)
     first = guarded.fit([{"role": "user", "content": "Install the packages."}], system=system)
     assert "Install packages with uv." in str(first.system)
     assert system is None or "Be brief." in str(first.system)
     later = guarded.fit(
-        [{"role": "user", "content": "Install the packages."}, {"role": "user", "content": "Now tabs."}], system=system
+        [
+            {"role": "user", "content": "Install the packages."},
+            {"role": "user", "content": "Now tabs."},
+        ],
+        system=system,
     )
     assert later.system == first.system
     assert guard().fit([{"role": "user", "content": "Hi"}], system=system).system == system
 
 
 def anthropic_events(usage: dict[str, int]) -> list[Any]:
-    begun = {"id": "msg_1", "model": MODEL, "role": "assistant", "content": [], "usage": {**usage, "output_tokens": 1}}
+    begun = {
+        "id": "msg_1",
+        "model": MODEL,
+        "role": "assistant",
+        "content": [],
+        "usage": {**usage, "output_tokens": 1},
+    }
     return [
         {"type": "message_start", "message": begun},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 20}},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 20},
+        },
         {"type": "message_stop"},
     ]
 
@@ -479,7 +559,12 @@ def test_a_stream_settles_at_its_end(ledger: Any) -> None:
 
 
 def test_a_stream_without_usage_warns_and_keeps_the_money(ledger: Any) -> None:
-    chunk = {"object": "chat.completion.chunk", "id": "c", "model": "gpt-4o", "choices": [{"delta": {"content": "Hi"}}]}
+    chunk = {
+        "object": "chat.completion.chunk",
+        "id": "c",
+        "model": "gpt-4o",
+        "choices": [{"delta": {"content": "Hi"}}],
+    }
     with (
         guard(ledger).call([{"role": "user", "content": "Hi"}]) as call,
         pytest.warns(UserWarning, match="include_usage"),
@@ -587,7 +672,10 @@ def test_many_tasks_share_a_guard(ledger: Any) -> None:
                 response = send(client, call)
                 call.done(response)
             spent += call.cost or 0
-            messages += [{"role": "assistant", "content": response.content}, results(response, words(100))]
+            messages += [
+                {"role": "assistant", "content": response.content},
+                results(response, words(100)),
+            ]
         return spent
 
     async def main() -> list[int]:
@@ -607,7 +695,10 @@ def test_many_tasks_share_a_guard(ledger: Any) -> None:
         ({"ledger": 7}, "ledger"),
         ({"ledger": "redis://x"}, "ledger"),
         ({"max_output": -5}, "max_output"),
-        ({"max_output": 200_000}, r"max_output 200,000 leaves no room .* has 200,000 tokens, so give less"),
+        (
+            {"max_output": 200_000},
+            r"max_output 200,000 leaves no room .* has 200,000 tokens, so give less",
+        ),
         ({"scope": "my agent"}, "scope"),
         ({"strategy": "fifo", "summarize": str}, "summarize"),
         ({"exclude_tools": "read"}, "exclude_tools"),
@@ -626,10 +717,17 @@ def test_the_fake_model_refuses_what_a_provider_refuses() -> None:
     with pytest.raises(Refused, match=r"messages\.0"):
         create(
             model=MODEL,
-            messages=[results(SimpleNamespace(content=[SimpleNamespace(type="tool_use", id="x")]), "text")],
+            messages=[
+                results(SimpleNamespace(content=[SimpleNamespace(type="tool_use", id="x")]), "text")
+            ],
             max_tokens=10,
         )
-    assert create(model=MODEL, messages=[{"role": "user", "content": "Hi"}], max_tokens=10).content[0].text == "Hello."
+    assert (
+        create(model=MODEL, messages=[{"role": "user", "content": "Hi"}], max_tokens=10)
+        .content[0]
+        .text
+        == "Hello."
+    )
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -648,4 +746,7 @@ def test_a_growing_transcript_is_always_valid_and_accounted_for(
         changed = {index for step in fitted.receipt.steps for index in step.indices}
         kept = [at for at in range(end) if at not in gone]
         assert len(kept) == len(fitted.messages)
-        assert all(history[at] is sent or at in changed for at, sent in zip(kept, fitted.messages, strict=True))
+        assert all(
+            history[at] is sent or at in changed
+            for at, sent in zip(kept, fitted.messages, strict=True)
+        )

@@ -24,7 +24,13 @@ MODELS: dict[Provider, str] = {
 }
 STRATEGIES: list[Any] = ["fifo", "sliding", "summarize", "watermark", "cap", "tiered"]
 SYSTEM = "You are careful. " * 5
-TOOLS = [{"name": "read", "description": "Reads a file.", "input_schema": {"type": "object", "properties": {}}}]
+TOOLS = [
+    {
+        "name": "read",
+        "description": "Reads a file.",
+        "input_schema": {"type": "object", "properties": {}},
+    }
+]
 
 
 def request_size(provider: Provider, fitted: Fitted[Any], tools: Any = None) -> int:
@@ -37,7 +43,12 @@ def listed(fitted: Fitted[Any]) -> list[int]:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@given(data=st.data(), target=st.integers(0, 400), strategy=st.sampled_from(STRATEGIES), sure=st.booleans())
+@given(
+    data=st.data(),
+    target=st.integers(0, 400),
+    strategy=st.sampled_from(STRATEGIES),
+    sure=st.booleans(),
+)
 @settings(max_examples=40)
 def test_what_fits_is_small_enough_valid_and_accounted_for(
     provider: Provider, data: st.DataObject, target: int, strategy: Any, sure: bool
@@ -53,11 +64,16 @@ def test_what_fits_is_small_enough_valid_and_accounted_for(
     assert fitted.fits == ((fitted.tokens.high if sure else fitted.tokens) <= target)
     assert fitted.fits == (not fitted.receipt.reason)
     # The receipt lists everything that isn't there any more, and every message that is another one.
-    gone, changed = set(listed(fitted)), {at for step in fitted.receipt.steps for at in step.indices}
+    gone, changed = (
+        set(listed(fitted)),
+        {at for step in fitted.receipt.steps for at in step.indices},
+    )
     kept = [message for at, message in enumerate(history) if at not in gone]
     assert len(kept) <= len(fitted.messages) <= len(kept) + 1
     if len(kept) == len(fitted.messages):
-        for at, sent in zip((at for at in range(len(history)) if at not in gone), fitted.messages, strict=True):
+        for at, sent in zip(
+            (at for at in range(len(history)) if at not in gone), fitted.messages, strict=True
+        ):
             assert sent is history[at] or at in changed or strategy == "cap"
 
 
@@ -75,7 +91,9 @@ def test_the_target_comes_from_the_model() -> None:
 def test_system_and_tools_take_room() -> None:
     history = talk("anthropic", 40, 20)
     plain = fit(history, model="claude-sonnet-4-5", target=1_500)
-    with_both = fit(history, model="claude-sonnet-4-5", target=1_500, system=words(200), tools=TOOLS)
+    with_both = fit(
+        history, model="claude-sonnet-4-5", target=1_500, system=words(200), tools=TOOLS
+    )
     assert len(with_both.messages) < len(plain.messages)
     assert with_both.tokens <= 1_500
     assert with_both.system == words(200)
@@ -106,12 +124,23 @@ def test_sure_compares_the_upper_end() -> None:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("strategy", ["fifo", "sliding", "tiered", "summarize", "cap"])
-def test_the_newest_step_is_shortened_rather_than_dropped(provider: Provider, strategy: Any) -> None:
-    history = [user(provider, "Read the log."), *step(provider, "a", "small"), *step(provider, "b", words(5_000))]
-    fitted = fit(history, model=MODELS[provider], target=1_000, strategy=strategy, provider=provider)
+def test_the_newest_step_is_shortened_rather_than_dropped(
+    provider: Provider, strategy: Any
+) -> None:
+    history = [
+        user(provider, "Read the log."),
+        *step(provider, "a", "small"),
+        *step(provider, "b", words(5_000)),
+    ]
+    fitted = fit(
+        history, model=MODELS[provider], target=1_000, strategy=strategy, provider=provider
+    )
     assert fitted.fits
     assert validate(fitted.messages, provider) == []
-    assert len(history) - 1 in {at for step in fitted.receipt.steps for at in step.indices} or strategy == "cap"
+    assert (
+        len(history) - 1 in {at for step in fitted.receipt.steps for at in step.indices}
+        or strategy == "cap"
+    )
     assert "tokens are cut out here" in json.dumps(fitted.messages[-1])
 
 
@@ -132,7 +161,10 @@ def test_messages_keep_the_callers_type() -> None:
         ({"model": None}, "model"),
         ({"tools": 5}, "tools: expected a list of tools, not int"),
         ({"tools": "read"}, "tools: expected a list of tools, not str"),
-        ({"tools": {"name": "read", "input_schema": {}}}, "tools: expected a list of tools, not dict"),
+        (
+            {"tools": {"name": "read", "input_schema": {}}},
+            "tools: expected a list of tools, not dict",
+        ),
         ({"system": 5}, "system: expected text or a list of parts, not int"),
         ({"system": b"Be brief."}, "system: expected text or a list of parts, not bytes"),
     ],

@@ -20,7 +20,12 @@ from brim.store import open_ledger
 CLAUDE = "claude-opus-5-5"
 PROMPT: list[Any] = [{"role": "user", "content": "What is new? " * 50}]
 SOUND: list[Any] = [
-    {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AAAA" * 900, "format": "wav"}}]}
+    {
+        "role": "user",
+        "content": [
+            {"type": "input_audio", "input_audio": {"data": "AAAA" * 900, "format": "wav"}}
+        ],
+    }
 ]
 
 
@@ -41,7 +46,9 @@ def anthropic_response(model: str, prompt: int, output: int, **usage: Any) -> di
     return {"type": "message", "model": model, "usage": {**counts, **usage}}
 
 
-def chat_response(model: str, prompt: int, output: int, tier: str | None = None, **details: int) -> dict[str, Any]:
+def chat_response(
+    model: str, prompt: int, output: int, tier: str | None = None, **details: int
+) -> dict[str, Any]:
     """Return a chat completion; *details* are tokens of sound."""
     usage = {
         "prompt_tokens": prompt,
@@ -52,18 +59,33 @@ def chat_response(model: str, prompt: int, output: int, tier: str | None = None,
     return {"object": "chat.completion", "model": model, "usage": usage, "service_tier": tier}
 
 
-def response_with(model: str, prompt: int, output: int, *items: dict[str, Any], **about: Any) -> dict[str, Any]:
+def response_with(
+    model: str, prompt: int, output: int, *items: dict[str, Any], **about: Any
+) -> dict[str, Any]:
     """Return a response of OpenAI's Responses API with *items* in its output."""
-    usage = {"input_tokens": prompt, "output_tokens": output, "input_tokens_details": {"cached_tokens": 0}}
-    return {"object": "response", "model": model, "usage": usage, "output": list(items), "tools": [], **about}
+    usage = {
+        "input_tokens": prompt,
+        "output_tokens": output,
+        "input_tokens_details": {"cached_tokens": 0},
+    }
+    return {
+        "object": "response",
+        "model": model,
+        "usage": usage,
+        "output": list(items),
+        "tools": [],
+        **about,
+    }
 
 
-# Property: settled <= reserved, spent <= limit ------------------------------------------------------------------------
+# Property: settled <= reserved, spent <= limit ----------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    model=st.sampled_from(("claude-opus-5-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-haiku-4-5")),
+    model=st.sampled_from(
+        ("claude-opus-5-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-haiku-4-5")
+    ),
     speed=st.sampled_from((None, "standard", "fast")),
     region=st.sampled_from((None, "global", "us")),
     max_uses=st.sampled_from((None, 0, 1, 3, 10, 25)),
@@ -72,7 +94,13 @@ def response_with(model: str, prompt: int, output: int, *items: dict[str, Any], 
     hour=st.booleans(),
 )
 def test_claude_never_costs_more_than_was_reserved(
-    model: str, speed: str | None, region: str | None, max_uses: int | None, limit: int, max_output: int, hour: bool
+    model: str,
+    speed: str | None,
+    region: str | None,
+    max_uses: int | None,
+    limit: int,
+    max_output: int,
+    hour: bool,
 ) -> None:
     asked = {"speed": speed, "inference_geo": region}
     options = {name: value for name, value in asked.items() if value is not None}
@@ -86,7 +114,9 @@ def test_claude_never_costs_more_than_was_reserved(
         guard = Guard(model, ledger=ledger, scope="shop", max_output=max_output)
         for _ in range(3):
             try:
-                with guard.call([{"role": "user", "content": [block]}], tools=tools, options=options) as call:
+                with guard.call(
+                    [{"role": "user", "content": [block]}], tools=tools, options=options
+                ) as call:
                     prompt = lookup(model).max_input * rounds if rounds > 1 else call.tokens.high
                     written = {"ephemeral_1h_input_tokens": prompt} if hour else {}
                     call.done(
@@ -128,7 +158,10 @@ def test_chat_never_costs_more_than_was_reserved(
     limit: int,
     max_output: int,
 ) -> None:
-    options: dict[str, Any] = {"n": answers, "modalities": ["text", "audio"] if speaks else ["text"]}
+    options: dict[str, Any] = {
+        "n": answers,
+        "modalities": ["text", "audio"] if speaks else ["text"],
+    }
     if tier is not None:
         options["service_tier"] = tier
     with tempfile.TemporaryDirectory() as folder, open_ledger(f"{folder}/spend.db") as ledger:
@@ -143,7 +176,9 @@ def test_chat_never_costs_more_than_was_reserved(
                     spoken = output if speaks else 0
                     prompt = call.tokens.high
                     try:
-                        call.done(chat_response(model, prompt, output, served, heard=heard, spoken=spoken))
+                        call.done(
+                            chat_response(model, prompt, output, served, heard=heard, spoken=spoken)
+                        )
                     except UnknownPrice:  # a cheaper tier without a price: the money stays reserved
                         assert tier == "flex"
                         break
@@ -158,7 +193,9 @@ def test_chat_never_costs_more_than_was_reserved(
 @settings(max_examples=40, deadline=None)
 @given(
     model=st.sampled_from(("gpt-5", "gpt-4.1", "o3", "gpt-4o", "gpt-5.4")),
-    kind=st.sampled_from(("web_search", "web_search_preview", "web_search_2025_08_26", "file_search")),
+    kind=st.sampled_from(
+        ("web_search", "web_search_preview", "web_search_2025_08_26", "file_search")
+    ),
     with_code=st.booleans(),
     calls=st.integers(0, 12),
     limit=st.integers(1, 60 * DOLLAR),
@@ -187,7 +224,7 @@ def test_tools_of_openai_never_cost_more_than_was_reserved(
         assert ledger.status("shop").spent <= limit
 
 
-# What was measured ----------------------------------------------------------------------------------------------------
+# What was measured --------------------------------------------------------------------------------
 
 
 def test_priority_costs_what_was_reserved(ledger: Any) -> None:
@@ -195,7 +232,9 @@ def test_priority_costs_what_was_reserved(ledger: Any) -> None:
     guard = Guard("gpt-4o", ledger=ledger, limit_usd="0.01", max_output=500)
     with (
         pytest.raises(LimitReached),
-        guard.call([{"role": "user", "content": "word " * 1_000}], options={"service_tier": "priority"}),
+        guard.call(
+            [{"role": "user", "content": "word " * 1_000}], options={"service_tier": "priority"}
+        ),
     ):
         pass
     with guard.call(PROMPT, options={"service_tier": "priority"}) as call:
@@ -231,7 +270,7 @@ def test_ten_searches_are_reserved(ledger: Any) -> None:
     assert 100_000 < call.cost <= call.reserved
 
 
-# What has no maximum is refused before anything is sent ---------------------------------------------------------------
+# What has no maximum is refused before anything is sent -------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -240,7 +279,12 @@ def test_ten_searches_are_reserved(ledger: Any) -> None:
         (CLAUDE, [search()], {}, "max_uses"),
         (CLAUDE, [{"type": "code_execution_20250825", "name": "code_execution"}], {}, "tool_usd"),
         ("gpt-5", [{"type": "web_search"}], {}, "max_tool_calls"),
-        ("gpt-5", [{"type": "code_interpreter", "container": {"type": "auto"}}], {}, "max_tool_calls"),
+        (
+            "gpt-5",
+            [{"type": "code_interpreter", "container": {"type": "auto"}}],
+            {},
+            "max_tool_calls",
+        ),
         ("gpt-5", [{"type": "image_generation"}], {"max_tool_calls": 1}, "tool_usd"),
         ("gpt-5", None, {"web_search_options": {}}, "tool_usd"),
         ("gemini-3-flash-preview", [{"google_search": {}}], {}, "tool_usd"),
@@ -284,12 +328,15 @@ def test_code_execution_is_free_beside_a_search(ledger: Any) -> None:
 
 def test_tools_that_the_client_runs_cost_nothing(ledger: Any) -> None:
     guard = Guard(CLAUDE, ledger=ledger, max_output=100)
-    tools = [{"type": "bash_20250124", "name": "bash"}, {"type": "memory_20250818", "name": "memory"}]
+    tools = [
+        {"type": "bash_20250124", "name": "bash"},
+        {"type": "memory_20250818", "name": "memory"},
+    ]
     with guard.call(PROMPT, tools=tools) as call:
         assert call.reserved < 50_000
 
 
-# Settlement -----------------------------------------------------------------------------------------------------------
+# Settlement ---------------------------------------------------------------------------------------
 
 
 def test_a_response_that_says_nothing_about_tools_is_settled_with_all_of_them(ledger: Any) -> None:
@@ -327,7 +374,7 @@ def test_a_stream_of_responses_is_settled_with_its_tools(ledger: Any) -> None:
     assert call.cost == cost({**response, "output": []}) + 20_000  # type: ignore[operator]
 
 
-# Counting -------------------------------------------------------------------------------------------------------------
+# Counting -----------------------------------------------------------------------------------------
 
 
 def test_a_named_tool_and_a_schema_are_counted() -> None:
@@ -351,9 +398,15 @@ def test_a_named_tool_and_a_schema_are_counted() -> None:
         guard.call(messages, tools=tools) as plain,
         guard.call(messages, tools=tools, options={"tool_choice": named}) as chosen,
     ):
-        assert (plain.tokens, chosen.tokens) == (66, 75)  # published: tests/tokens/messages/tool_counts.json
+        assert (plain.tokens, chosen.tokens) == (
+            66,
+            75,
+        )  # published: tests/tokens/messages/tool_counts.json
         assert chosen.tools is tools
     schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": parameters}}
-    for options in ({"response_format": schema}, {"text": {"format": {"type": "json_schema", "schema": parameters}}}):
+    for options in (
+        {"response_format": schema},
+        {"text": {"format": {"type": "json_schema", "schema": parameters}}},
+    ):
         with guard.call(messages, options=options) as call:
             assert call.tokens > 30

@@ -25,16 +25,34 @@ def status(guard: Guard) -> Any:
 
 
 def claude_answer(prompt: int, output: int, *, searches: int = 0, **more: Any) -> dict[str, Any]:
-    usage = {"input_tokens": prompt, "output_tokens": output, "server_tool_use": {"web_search_requests": searches}}
-    return {"id": "msg_1", "type": "message", "model": CLAUDE, "content": [], "usage": {**usage, **more}}
+    usage = {
+        "input_tokens": prompt,
+        "output_tokens": output,
+        "server_tool_use": {"web_search_requests": searches},
+    }
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "model": CLAUDE,
+        "content": [],
+        "usage": {**usage, **more},
+    }
 
 
 def gpt_answer(prompt: int, output: int, tier: str) -> dict[str, Any]:
     usage = {"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output}
-    return {"id": "chat_1", "object": "chat.completion", "model": GPT, "service_tier": tier, "usage": usage}
+    return {
+        "id": "chat_1",
+        "object": "chat.completion",
+        "model": GPT,
+        "service_tier": tier,
+        "usage": usage,
+    }
 
 
-@pytest.mark.parametrize(("tier", "answers"), list(product(["default", "priority", "flex"], [1, 3])))
+@pytest.mark.parametrize(
+    ("tier", "answers"), list(product(["default", "priority", "flex"], [1, 3]))
+)
 def test_service_tiers_and_several_answers_are_reserved(tier: str, answers: int) -> None:
     guard = Guard(GPT, limit_usd=1, max_output=500)
     with guard.call(HELLO, answers=answers, options={"service_tier": tier}) as call:
@@ -90,7 +108,7 @@ def test_without_a_limit_nothing_is_refused() -> None:
         assert call.reserved == 0
 
 
-# What takes tokens besides messages and tools -------------------------------------------------------------------------
+# What takes tokens besides messages and tools -----------------------------------------------------
 
 PUBLISHED = Path(__file__).parents[1] / "tokens" / "messages" / "tool_counts.json"
 """What OpenAI's API reported for requests with tools; the file names the sources."""
@@ -101,7 +119,9 @@ def published(name: str) -> dict[str, Any]:
     return next(request for request in counts if request["name"] == name)
 
 
-@pytest.mark.parametrize("choice", ["search_sources", {"type": "function", "name": "search_sources"}])
+@pytest.mark.parametrize(
+    "choice", ["search_sources", {"type": "function", "name": "search_sources"}]
+)
 def test_every_way_to_name_a_tool_counts_the_same(choice: Any) -> None:
     request = published("search_sources_toolchoice_name")
     with Guard(request["model"]).call(
@@ -124,8 +144,13 @@ def test_every_way_to_name_a_tool_counts_the_same(choice: Any) -> None:
 def test_claude_reads_another_prompt_if_it_has_to_call_a_tool(choice: Any) -> None:
     tools = [{"name": "search", "input_schema": {"type": "object", "properties": {}}}]
     sizes = {}
-    for name, options in (("auto", {"tool_choice": {"type": "auto"}}), ("forced", {"tool_choice": choice})):
-        with Guard("claude-sonnet-4-5").call(HELLO, tools=tools, options=options, max_output=100) as call:
+    for name, options in (
+        ("auto", {"tool_choice": {"type": "auto"}}),
+        ("forced", {"tool_choice": choice}),
+    ):
+        with Guard("claude-sonnet-4-5").call(
+            HELLO, tools=tools, options=options, max_output=100
+        ) as call:
             sizes[name] = int(call.tokens)
     assert sizes["forced"] - sizes["auto"] == 588 - 496  # as published
 
@@ -143,9 +168,20 @@ SCHEMA = Weather.model_json_schema()
 @pytest.mark.parametrize(
     ("model", "options"),
     [
-        ("gpt-4o", {"response_format": {"type": "json_schema", "json_schema": {"name": "weather", "schema": SCHEMA}}}),
+        (
+            "gpt-4o",
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "weather", "schema": SCHEMA},
+                }
+            },
+        ),
         ("gpt-4o", {"response_format": Weather}),
-        ("gpt-5", {"text": {"format": {"type": "json_schema", "name": "weather", "schema": SCHEMA}}}),
+        (
+            "gpt-5",
+            {"text": {"format": {"type": "json_schema", "name": "weather", "schema": SCHEMA}}},
+        ),
         (CLAUDE, {"output_format": {"type": "json_schema", "schema": SCHEMA}}),
         (CLAUDE, {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}),
         ("gemini-2.5-pro", {"config": {"response_schema": Weather}}),

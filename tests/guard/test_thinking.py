@@ -1,4 +1,5 @@
-"""Models that bind thinking to the conversation before it, and cache markers that the caller moves."""
+"""Models that bind thinking to the conversation before it, and cache markers that the caller
+moves."""
 
 from __future__ import annotations
 
@@ -19,11 +20,15 @@ from tests.history.samples import words
 
 BINDING = "claude-opus-5-5"
 SYSTEM = "You are a careful agent."
-TOOLS: list[Any] = [{"name": "read_file", "description": "Reads a file.", "input_schema": {"type": "object"}}]
+TOOLS: list[Any] = [
+    {"name": "read_file", "description": "Reads a file.", "input_schema": {"type": "object"}}
+]
 MARKER = {"type": "ephemeral"}
 
 
-def play(guard: Guard, client: FakeModel, sizes: list[int], *, edit: dict[int, str] | None = None) -> list[Any]:
+def play(
+    guard: Guard, client: FakeModel, sizes: list[int], *, edit: dict[int, str] | None = None
+) -> list[Any]:
     """Play one request for each result size with growing messages, and return the calls."""
     messages: list[Any] = [{"role": "user", "content": "Find the bug."}]
     calls = []
@@ -42,7 +47,10 @@ def play(guard: Guard, client: FakeModel, sizes: list[int], *, edit: dict[int, s
         calls.append(call)
         messages.append({"role": "assistant", "content": response.content})
         tool_calls = [block for block in response.content if block.type == "tool_use"]
-        results = [{"type": "tool_result", "tool_use_id": block.id, "content": words(size)} for block in tool_calls]
+        results = [
+            {"type": "tool_result", "tool_use_id": block.id, "content": words(size)}
+            for block in tool_calls
+        ]
         if not results:
             break
         messages.append({"role": "user", "content": results})
@@ -57,11 +65,17 @@ def reading(turns: int) -> FakeModel:
 def cuts(calls: list[Any]) -> list[int]:
     """Return the turns in which the thinking before a cut was left out."""
     notes = [" ".join(call.receipt.notes) for call in calls]
-    return [turn for turn, note in enumerate(notes) if "thinking made before the cut is left out" in note]
+    return [
+        turn
+        for turn, note in enumerate(notes)
+        if "thinking made before the cut is left out" in note
+    ]
 
 
 @pytest.mark.parametrize("strategy", [None, "fifo", "sliding", "watermark", "cap"])
-@pytest.mark.parametrize("model", [BINDING, "claude-fable-5-1", "us.anthropic.claude-sonnet-5-5-v1:0"])
+@pytest.mark.parametrize(
+    "model", [BINDING, "claude-fable-5-1", "us.anthropic.claude-sonnet-5-5-v1:0"]
+)
 def test_thirty_turns_with_thinking_are_accepted(model: str, strategy: Any) -> None:
     guard = Guard(model, target=5_000, max_output=500, strategy=strategy)
     calls = play(guard, reading(40), [40 * (1 + turn % 9) for turn in range(40)])
@@ -82,7 +96,9 @@ def test_thinking_made_after_a_cut_is_sent() -> None:
 
 @pytest.mark.parametrize("size", [20, 60, 110])
 @pytest.mark.parametrize("strategy", [None, "fifo", "watermark"])
-def test_a_steady_conversation_is_cut_at_most_once_in_twenty_turns(size: int, strategy: Any) -> None:
+def test_a_steady_conversation_is_cut_at_most_once_in_twenty_turns(
+    size: int, strategy: Any
+) -> None:
     guard = Guard(BINDING, target=8_000, max_output=500, strategy=strategy)
     turns = 120 if size > 20 else 300
     left_out = cuts(play(guard, reading(turns), [size] * turns))
@@ -119,7 +135,11 @@ def test_fit_leaves_out_all_thinking_if_it_cuts() -> None:
         about: Any = {"max_tokens": 500, "system": SYSTEM, "tools": TOOLS}
         response = client.create(model=BINDING, messages=fitted.messages, **about)
         messages.append({"role": "assistant", "content": response.content})
-        result = {"type": "tool_result", "tool_use_id": response.content[1].id, "content": words(150)}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": response.content[1].id,
+            "content": words(150),
+        }
         messages.append({"role": "user", "content": [result]})
     assert fitted.receipt.dropped
     assert not any(map(has_thinking, fitted.messages))
@@ -133,7 +153,9 @@ def test_whatever_the_turns_are_nothing_is_refused(seed: int, strategy: Any) -> 
     rng = random.Random(seed)
     script = []
     for turn in range(25):
-        tools: list[Any] = [("read_file", {"path": f"{turn}_{n}"}) for n in range(rng.randrange(1, 4))]
+        tools: list[Any] = [
+            ("read_file", {"path": f"{turn}_{n}"}) for n in range(rng.randrange(1, 4))
+        ]
         script.append(["I'll look.", *tools] if rng.random() < 0.3 else tools)
     client = FakeModel(script, thinks=True)
     guard = Guard(BINDING, target=4_000, max_output=500, strategy=strategy)
@@ -145,7 +167,10 @@ def test_whatever_the_turns_are_nothing_is_refused(seed: int, strategy: Any) -> 
 
 
 def thoughtful(*contents: Any) -> list[Any]:
-    return [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
+    return [
+        {"role": ("user", "assistant")[at % 2], "content": content}
+        for at, content in enumerate(contents)
+    ]
 
 
 def test_the_fake_model_refuses_thinking_with_another_prefix() -> None:
@@ -154,9 +179,15 @@ def test_the_fake_model_refuses_thinking_with_another_prefix() -> None:
     messages = thoughtful("Hi.")
     for text in ("And?", "Go on."):
         answer = client.create(messages=messages, **about)
-        messages += [{"role": "assistant", "content": answer.content}, {"role": "user", "content": text}]
+        messages += [
+            {"role": "assistant", "content": answer.content},
+            {"role": "user", "content": text},
+        ]
     client.create(messages=messages, **about)
-    marked = [{"role": "user", "content": [{"type": "text", "text": "Hi.", "cache_control": MARKER}]}, *messages[1:]]
+    marked = [
+        {"role": "user", "content": [{"type": "text", "text": "Hi.", "cache_control": MARKER}]},
+        *messages[1:],
+    ]
     client.create(messages=marked, **about)
     without_oldest = [messages[0], without_thinking(messages[1]), *messages[2:]]
     client.create(messages=without_oldest, **about)
@@ -176,7 +207,10 @@ def test_the_fake_model_refuses_thinking_that_was_put_back_or_taken_from_the_mid
     messages = thoughtful("Hi.")
     for text in ("And?", "Go on.", "More."):
         answer = client.create(messages=messages, **about)
-        messages += [{"role": "assistant", "content": answer.content}, {"role": "user", "content": text}]
+        messages += [
+            {"role": "assistant", "content": answer.content},
+            {"role": "user", "content": text},
+        ]
     middle = [*messages[:3], without_thinking(messages[3]), *messages[4:]]
     with pytest.raises(Refused, match=r"messages.5.content.0: Invalid `signature`"):
         client.create(messages=middle, **about)
@@ -191,7 +225,11 @@ def marked(messages: list[Any]) -> list[Any]:
     users = [message for message in copies if message["role"] == "user"]
     for message in users[-2:]:
         blocks = message["content"]
-        blocks = [{"type": "text", "text": blocks}] if isinstance(blocks, str) else [dict(block) for block in blocks]
+        blocks = (
+            [{"type": "text", "text": blocks}]
+            if isinstance(blocks, str)
+            else [dict(block) for block in blocks]
+        )
         blocks[-1]["cache_control"] = MARKER
         message["content"] = blocks
     return copies
@@ -211,7 +249,11 @@ def test_markers_are_those_of_the_caller_now(model: str, strategy: Any) -> None:
             call.done(response)
         assert sum(map(count_markers, call.messages)) == min(turn + 1, 2)
         messages.append({"role": "assistant", "content": response.content})
-        result = {"type": "tool_result", "tool_use_id": response.content[0].id, "content": words(40 * (1 + turn % 9))}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": response.content[0].id,
+            "content": words(40 * (1 + turn % 9)),
+        }
         messages.append({"role": "user", "content": [result]})
     assert call.receipt.steps or call.receipt.dropped
 

@@ -29,7 +29,13 @@ def reading(path: str, number: int, text: str) -> list[Any]:
     return [call, {"role": "tool", "tool_call_id": f"c{number}", "content": text}]
 
 
-def prune(pruner: TieredPruner, history: list[Any], target: int, provider: Provider = "openai", **more: Any) -> Pruned:
+def prune(
+    pruner: TieredPruner,
+    history: list[Any],
+    target: int,
+    provider: Provider = "openai",
+    **more: Any,
+) -> Pruned:
     return pruner.prune(history, target, model=MODELS[provider], provider=provider, **more)
 
 
@@ -38,7 +44,10 @@ def actions(pruned: Pruned) -> list[str]:
 
 
 def test_nothing_happens_up_to_the_high_mark() -> None:
-    history = [user("openai", "Go."), *(each for n in range(9) for each in reading(f"{n}.py", n, words(50)))]
+    history = [
+        user("openai", "Go."),
+        *(each for n in range(9) for each in reading(f"{n}.py", n, words(50))),
+    ]
     pruned = prune(TieredPruner(), history, 10_000)
     assert pruned.messages == history
     assert pruned.receipt.steps == ()
@@ -46,7 +55,10 @@ def test_nothing_happens_up_to_the_high_mark() -> None:
 
 
 def test_old_results_are_cleared_first_and_the_note_names_the_call() -> None:
-    history = [user("openai", "Go."), *(each for n in range(20) for each in reading(f"{n}.py", n, words(100)))]
+    history = [
+        user("openai", "Go."),
+        *(each for n in range(20) for each in reading(f"{n}.py", n, words(100))),
+    ]
     pruned = prune(TieredPruner(keep_results=2), history, 2_000)
     assert actions(pruned) == ["cleared"]
     assert len(pruned.messages) == len(history)
@@ -58,12 +70,17 @@ def test_old_results_are_cleared_first_and_the_note_names_the_call() -> None:
     assert pruned.tokens <= 0.7 * 2_000
     (cleared,) = pruned.receipt.steps
     assert cleared.tokens == pruned.receipt.before - pruned.tokens
-    assert cleared.saving == cleared.tokens * 125 // 100  # $1.25 for a million tokens from the cache
+    assert (
+        cleared.saving == cleared.tokens * 125 // 100
+    )  # $1.25 for a million tokens from the cache
     assert history[2]["content"] == words(100)
 
 
 def test_excluded_tools_and_pins_are_not_cleared() -> None:
-    history = [user("openai", "Go."), *(each for n in range(8) for each in reading(f"{n}.py", n, words(60)))]
+    history = [
+        user("openai", "Go."),
+        *(each for n in range(8) for each in reading(f"{n}.py", n, words(60))),
+    ]
     kept = prune(TieredPruner(keep_results=0, exclude_tools=["read_file"]), history, 800)
     assert "cleared" not in actions(kept)
     pinned = prune(TieredPruner(keep_results=0), history, 800, pin=["c0"])
@@ -80,12 +97,18 @@ def test_repeated_reads_are_folded_into_the_last() -> None:
 
 
 def test_calls_that_read_nothing_are_not_folded() -> None:
-    history = [user("openai", "Go."), *(each for n in range(6) for each in step("openai", f"c{n}", words(100)))]
+    history = [
+        user("openai", "Go."),
+        *(each for n in range(6) for each in step("openai", f"c{n}", words(100))),
+    ]
     assert "folded" not in actions(prune(TieredPruner(keep_results=9), history, 300))
 
 
 def test_long_results_are_shortened_then_the_oldest_are_dropped() -> None:
-    history = [user("openai", "Go."), *(each for n in range(6) for each in reading(f"{n}.py", n, words(3_000)))]
+    history = [
+        user("openai", "Go."),
+        *(each for n in range(6) for each in reading(f"{n}.py", n, words(3_000))),
+    ]
     pruned = prune(TieredPruner(exclude_tools=["read_file"], longest_result=100), history, 4_000)
     assert actions(pruned) == ["shortened"]
     dropped = prune(TieredPruner(exclude_tools=["read_file"], longest_result=1_000), history, 2_500)
@@ -165,7 +188,9 @@ def test_the_result_is_valid_fits_and_is_stable(
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), target=st.integers(0, 200))
 @settings(max_examples=25)
-def test_broken_histories_become_valid_or_are_refused(provider: Provider, data: st.DataObject, target: int) -> None:
+def test_broken_histories_become_valid_or_are_refused(
+    provider: Provider, data: st.DataObject, target: int
+) -> None:
     history = data.draw(any_histories(provider))
     try:
         pruned = prune(TieredPruner(low=0.5), history, target, provider)

@@ -38,10 +38,22 @@ JUNK: tuple[Any, ...] = (
     {"role": "function", "content": "<junk 8>"},
     {"role": "user", "content": [{"type": "tool_result", "content": "<junk 9>"}]},
     {"role": "user", "content": [{"type": "tool_use", "id": "u", "name": "read", "input": {}}]},
-    {"role": "assistant", "content": [{"type": "tool_result", "tool_use_id": "u", "content": "<junk 10>"}]},
-    {"role": "assistant", "content": [{"type": "tool_use", "input": {}}, {"type": "text", "text": "<junk 11>"}]},
-    {"role": "assistant", "content": [{"type": "server_tool_use", "id": "srvtoolu_0", "name": "web_search"}]},
-    {"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_9"}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_result", "tool_use_id": "u", "content": "<junk 10>"}],
+    },
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "input": {}}, {"type": "text", "text": "<junk 11>"}],
+    },
+    {
+        "role": "assistant",
+        "content": [{"type": "server_tool_use", "id": "srvtoolu_0", "name": "web_search"}],
+    },
+    {
+        "role": "assistant",
+        "content": [{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_9"}],
+    },
     {"type": "reasoning", "id": "rs_0", "summary": []},
     {"type": "function_call", "name": "read"},
     {"type": "function_call", "call_id": "c", "id": "rs_0", "name": "read"},
@@ -52,17 +64,51 @@ JUNK: tuple[Any, ...] = (
     {"role": "model", "parts": []},
     {"role": "model", "parts": [{}, {"text": "<junk 14>"}]},
     {"role": "model", "parts": [{"functionCall": {}}, {"functionResponse": {"name": ""}}]},
-    {"role": "user", "parts": [{"functionResponse": {"name": "read", "response": {"a": "<junk 15>"}}}]},
+    {
+        "role": "user",
+        "parts": [{"functionResponse": {"name": "read", "response": {"a": "<junk 15>"}}}],
+    },
     {"role": "user", "parts": [{"functionCall": {"name": "read"}}, {"text": "<junk 16>"}]},
     {"parts": "<junk 17>"},
 )
 """Messages that some provider, or every one, refuses."""
 
 FIELDS = (
-    *("role", "content", "parts", "type", "id", "call_id", "tool_call_id", "tool_calls", "output", "name"),
-    *("tool_use_id", "text", "function", "functionCall", "functionResponse", "function_call", "function_response"),
+    *(
+        "role",
+        "content",
+        "parts",
+        "type",
+        "id",
+        "call_id",
+        "tool_call_id",
+        "tool_calls",
+        "output",
+        "name",
+    ),
+    *(
+        "tool_use_id",
+        "text",
+        "function",
+        "functionCall",
+        "functionResponse",
+        "function_call",
+        "function_response",
+    ),
 )
-VALUES: tuple[Any, ...] = (None, "", [], "user", "assistant", "model", "system", "tool", "call_0", "toolu_1", "text")
+VALUES: tuple[Any, ...] = (
+    None,
+    "",
+    [],
+    "user",
+    "assistant",
+    "model",
+    "system",
+    "tool",
+    "call_0",
+    "toolu_1",
+    "text",
+)
 
 
 def broken(tape: Tape, provider: Provider) -> list[Any]:
@@ -81,7 +127,9 @@ def _break(messages: list[Any], kind: int, first: int, second: int) -> None:
     here = first % len(messages) if messages else 0
     there = second % len(messages) if messages else 0
     if kind in (0, 1) or not messages:
-        messages.insert(here, _marked(JUNK[second % len(JUNK)], f"{len(messages)}-{first}-{second}"))
+        messages.insert(
+            here, _marked(JUNK[second % len(JUNK)], f"{len(messages)}-{first}-{second}")
+        )
     elif kind == 2:
         del messages[here]
     elif kind == 3:
@@ -123,4 +171,8 @@ def _marked(value: Any, mark: str) -> Any:
         return value.replace("<junk", f"<{mark} junk")
     if isinstance(value, dict):
         return {key: _marked(inner, mark) for key, inner in value.items()}
-    return type(value)(_marked(inner, mark) for inner in value) if isinstance(value, (list, tuple)) else value
+    return (
+        type(value)(_marked(inner, mark) for inner in value)
+        if isinstance(value, (list, tuple))
+        else value
+    )

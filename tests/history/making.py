@@ -16,7 +16,9 @@ def chat(tape: Tape, rare: bool) -> list[Message]:
     """Return a history of OpenAI's chat format."""
     messages: list[Message] = []
     while tape.left:
-        what = tape.pick(("user", "step", "step", "assistant", "system", "legacy" if rare else "step"))
+        what = tape.pick(
+            ("user", "step", "step", "assistant", "system", "legacy" if rare else "step")
+        )
         if what == "user":
             messages.append({"role": "user", "content": _chat_content(tape)})
         elif what == "assistant":
@@ -48,10 +50,20 @@ def _chat_step(tape: Tape) -> list[Message]:
         }
         for id_ in ids
     ]
-    step: Message = {"role": "assistant", "content": tape.pick((None, tape.text(), "")), "tool_calls": calls}
+    step: Message = {
+        "role": "assistant",
+        "content": tape.pick((None, tape.text(), "")),
+        "tool_calls": calls,
+    }
     if tape.chance(3):
         step["reasoning_content"] = tape.text()
-    return [step, *({"role": "tool", "tool_call_id": id_, "content": tape.text()} for id_ in tape.shuffled(ids))]
+    return [
+        step,
+        *(
+            {"role": "tool", "tool_call_id": id_, "content": tape.text()}
+            for id_ in tape.shuffled(ids)
+        ),
+    ]
 
 
 def responses(tape: Tape, rare: bool) -> list[Message]:
@@ -59,7 +71,9 @@ def responses(tape: Tape, rare: bool) -> list[Message]:
     items: list[Message] = []
     waiting: list[Message] = []
     while tape.left or waiting:
-        what = tape.pick(("output", "calls", "calls", "user", "assistant", "system", "hosted", "approval"))
+        what = tape.pick(
+            ("output", "calls", "calls", "user", "assistant", "system", "hosted", "approval")
+        )
         if (what == "output" or not tape.left) and waiting:
             items.append(waiting.pop(tape.number(len(waiting))))
         elif what == "user":
@@ -70,10 +84,19 @@ def responses(tape: Tape, rare: bool) -> list[Message]:
             items += _reasoning(tape)
             items.append(_assistant_item(tape) if what == "assistant" else _hosted_item(tape))
         elif what == "approval" and rare:
-            asked = {"type": "mcp_approval_request", "id": tape.fresh("mcpr_"), "name": "read", "arguments": "{}"}
+            asked = {
+                "type": "mcp_approval_request",
+                "id": tape.fresh("mcpr_"),
+                "name": "read",
+                "arguments": "{}",
+            }
             items.append(asked)
             if tape.chance():
-                answer = {"type": "mcp_approval_response", "approval_request_id": asked["id"], "approve": True}
+                answer = {
+                    "type": "mcp_approval_response",
+                    "approval_request_id": asked["id"],
+                    "approve": True,
+                }
                 waiting.append(answer)
         else:
             items += _reasoning(tape)
@@ -90,7 +113,11 @@ def _input_text(tape: Tape) -> str | list[Message]:
 def _reasoning(tape: Tape) -> list[Message]:
     several = (0, 0, 1, 2)[tape.number(4)]
     return [
-        {"type": "reasoning", "id": tape.fresh("rs_"), "summary": [{"type": "summary_text", "text": tape.text()}]}
+        {
+            "type": "reasoning",
+            "id": tape.fresh("rs_"),
+            "summary": [{"type": "summary_text", "text": tape.text()}],
+        }
         for _ in range(several)
     ]
 
@@ -103,7 +130,15 @@ def _assistant_item(tape: Tape) -> Message:
 
 
 def _hosted_item(tape: Tape) -> Message:
-    kind = tape.pick(("web_search_call", "file_search_call", "mcp_call", "image_generation_call", "agent_message"))
+    kind = tape.pick(
+        (
+            "web_search_call",
+            "file_search_call",
+            "mcp_call",
+            "image_generation_call",
+            "agent_message",
+        )
+    )
     return {"type": kind, "id": tape.fresh("ws_"), "status": "completed"}
 
 
@@ -118,7 +153,8 @@ def _response_call(tape: Tape) -> tuple[Message, Message]:
 
 
 def anthropic(tape: Tape, rare: bool) -> list[Message]:
-    """Return a history of Anthropic's format: turns of the user and of the assistant, in one message or several."""
+    """Return a history of Anthropic's format: turns of the user and of the assistant, in one
+    message or several."""
     messages: list[Message] = []
     open_calls: list[str] = []
     while tape.left or open_calls or not messages:
@@ -138,18 +174,23 @@ def anthropic(tape: Tape, rare: bool) -> list[Message]:
 
 def _anthropic_user(tape: Tape, open_calls: list[str]) -> list[Message]:
     results: list[Message] = [
-        {"type": "tool_result", "tool_use_id": id_, "content": tape.text()} for id_ in tape.shuffled(open_calls)
+        {"type": "tool_result", "tool_use_id": id_, "content": tape.text()}
+        for id_ in tape.shuffled(open_calls)
     ]
     if results and tape.chance(4):
         first = 1 + tape.number(len(results))
-        messages = [{"role": "user", "content": part} for part in (results[:first], results[first:]) if part]
+        messages = [
+            {"role": "user", "content": part} for part in (results[:first], results[first:]) if part
+        ]
     else:
         messages = [{"role": "user", "content": results}] if results else []
     while not messages or tape.chance(4):
         if messages and isinstance(messages[-1]["content"], list) and tape.chance():
             messages[-1]["content"].append({"type": "text", "text": tape.text()})
         else:
-            content: str | list[Message] = [{"type": "text", "text": tape.text()}] if tape.chance() else tape.text()
+            content: str | list[Message] = (
+                [{"type": "text", "text": tape.text()}] if tape.chance() else tape.text()
+            )
             messages.append({"role": "user", "content": content})
     return messages
 
@@ -163,12 +204,17 @@ def _anthropic_assistant(tape: Tape, rare: bool) -> tuple[list[Message], list[st
         blocks.append({"type": "thinking", "thinking": tape.text(), "signature": "s"})
     if rare and tape.chance(5):
         id_ = tape.fresh("srvtoolu_")
-        blocks.append({"type": "server_tool_use", "id": id_, "name": "web_search", "input": tape.payload()})
+        blocks.append(
+            {"type": "server_tool_use", "id": id_, "name": "web_search", "input": tape.payload()}
+        )
         blocks.append({"type": "web_search_tool_result", "tool_use_id": id_, "content": []})
     ids = [tape.fresh("toolu_") for _ in range((0, 1, 1, 2, 3)[tape.number(5)])]
     if not ids or tape.chance():
         blocks.append({"type": "text", "text": tape.text()})
-    blocks += [{"type": "tool_use", "id": id_, "name": tape.pick(TOOLS), "input": tape.payload()} for id_ in ids]
+    blocks += [
+        {"type": "tool_use", "id": id_, "name": tape.pick(TOOLS), "input": tape.payload()}
+        for id_ in ids
+    ]
     if len(ids) > 1 and tape.chance(4):
         return [{"role": "assistant", "content": part} for part in (blocks[:-1], blocks[-1:])], ids
     return [{"role": "assistant", "content": blocks}], ids
@@ -178,19 +224,32 @@ def gemini(tape: Tape, rare: bool) -> list[Any]:
     """Return a history of Gemini's format."""
     contents: list[Any] = []
     snake = tape.chance(4)
-    call_key, result_key = ("function_call", "function_response") if snake else ("functionCall", "functionResponse")
+    call_key, result_key = (
+        ("function_call", "function_response") if snake else ("functionCall", "functionResponse")
+    )
     while tape.left:
-        contents.append(tape.text() if rare and tape.chance(6) else {"role": "user", "parts": [{"text": tape.text()}]})
+        contents.append(
+            tape.text()
+            if rare and tape.chance(6)
+            else {"role": "user", "parts": [{"text": tape.text()}]}
+        )
         while tape.left and tape.chance():
-            calls = [{"name": tape.pick(TOOLS), "args": tape.payload()} for _ in range(1 + tape.number(3))]
+            calls = [
+                {"name": tape.pick(TOOLS), "args": tape.payload()}
+                for _ in range(1 + tape.number(3))
+            ]
             if tape.chance():
                 calls = [{"id": tape.fresh("fn_"), **call} for call in calls]
             step = [{"text": tape.text(), "thought": True}] if tape.chance(3) else []
             step += [{"text": tape.text()}] if tape.chance(3) else []
-            contents.append({"role": "model", "parts": [*step, *({call_key: call} for call in calls)]})
+            contents.append(
+                {"role": "model", "parts": [*step, *({call_key: call} for call in calls)]}
+            )
             answers = [{key: call[key] for key in ("id", "name") if key in call} for call in calls]
             results = [{result_key: {**answer, "response": tape.payload()}} for answer in answers]
-            contents.append({"role": "function" if rare and tape.chance(6) else "user", "parts": results})
+            contents.append(
+                {"role": "function" if rare and tape.chance(6) else "user", "parts": results}
+            )
         while tape.chance():
             contents.append({"role": "model", "parts": [{"text": tape.text()}]})
     return contents

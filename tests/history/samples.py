@@ -1,4 +1,5 @@
-"""Small messages of each format, made by hand, and a counter whose tokens can be added up in the head."""
+"""Small messages of each format, made by hand, and a counter whose tokens can be added up in the
+head."""
 
 from __future__ import annotations
 
@@ -90,16 +91,26 @@ def answers(*blocks: Message) -> Message:
 
 def function_calls(*names: str, text: str = "") -> Message:
     said = [{"text": text}] if text else []
-    return {"role": "model", "parts": [*said, *({"functionCall": {"name": name, "args": {}}} for name in names)]}
+    return {
+        "role": "model",
+        "parts": [*said, *({"functionCall": {"name": name, "args": {}}} for name in names)],
+    }
 
 
 def function_responses(*names: str, text: str = "done") -> Message:
-    return {"role": "user", "parts": [{"functionResponse": {"name": name, "response": {"a": text}}} for name in names]}
+    return {
+        "role": "user",
+        "parts": [{"functionResponse": {"name": name, "response": {"a": text}}} for name in names],
+    }
 
 
 def user(provider: Provider, text: str) -> Message:
     """Return a prompt."""
-    return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
+    return (
+        {"role": "user", "parts": [{"text": text}]}
+        if provider == "gemini"
+        else {"role": "user", "content": text}
+    )
 
 
 def says(provider: Provider, text: str) -> Message:
@@ -121,7 +132,8 @@ def step(provider: Provider, id_: str, text: str) -> list[Message]:
 
 
 def talk(provider: Provider, turns: int, each: int = 10) -> list[Message]:
-    """Return *turns* turns of a prompt and an answer, of *each* words both; every text is another."""
+    """Return *turns* turns of a prompt and an answer, of *each* words both; every text is
+    another."""
     made = []
     for turn in range(turns):
         made += [user(provider, f"{turn}? {words(each)}"), says(provider, f"{turn}! {words(each)}")]
@@ -137,10 +149,13 @@ def places(messages: Sequence[Any], kept: Sequence[Any]) -> list[int]:
 def mended(
     provider: Provider, *messages: Any, restore_calls: bool = False
 ) -> tuple[list[Any], list[tuple[int, str, str]]]:
-    """Return the repaired messages, and index, rule and action of every change; the result is valid."""
+    """Return the repaired messages, and index, rule and action of every change; the result is
+    valid."""
     repaired = repair(list(messages), provider, restore_calls=restore_calls)
     assert validate(repaired.messages, provider) == []
-    return repaired.messages, [(change.index, change.rule, change.action) for change in repaired.changes]
+    return repaired.messages, [
+        (change.index, change.rule, change.action) for change in repaired.changes
+    ]
 
 
 def texts(provider: Provider, *messages: Any) -> list[str]:

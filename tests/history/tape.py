@@ -1,4 +1,5 @@
-"""Choices from a string of bytes: fast to draw, and a shorter or smaller string is a simpler choice."""
+"""Choices from a string of bytes: fast to draw, and a shorter or smaller string is a simpler
+choice."""
 
 from __future__ import annotations
 
@@ -9,7 +10,11 @@ from hypothesis import strategies as st
 
 T = TypeVar("T")
 
-TAPES = st.one_of(st.binary(max_size=40), st.binary(min_size=30, max_size=120), st.binary(min_size=120, max_size=360))
+TAPES = st.one_of(
+    st.binary(max_size=40),
+    st.binary(min_size=30, max_size=120),
+    st.binary(min_size=120, max_size=360),
+)
 
 
 class Tape:

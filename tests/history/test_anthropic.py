@@ -13,7 +13,17 @@ from brim.history.anthropic import blocks_of, read_message
 from brim.history.entries import EntryCall
 from brim.history.repairs import NO_BEGINNING, NO_RESULT
 from brim.tokens import counter_for
-from tests.history.samples import answers, assistant, mended, search, text_block, texts, thinking, tool_result, tool_use
+from tests.history.samples import (
+    answers,
+    assistant,
+    mended,
+    search,
+    text_block,
+    texts,
+    thinking,
+    tool_result,
+    tool_use,
+)
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "system"])
@@ -32,7 +42,11 @@ def test_calls_and_results_are_read_in_order() -> None:
     calls = read_message(0, assistant(text_block("Reading."), tool_use("a"), tool_use("b")))
     assert (calls.calls, calls.says) == ((EntryCall("a", "read"), EntryCall("b", "read")), True)
     results = read_message(0, answers(tool_result("b"), tool_result("a")))
-    assert (results.results, results.says, results.is_prompt) == ((EntryCall("b"), EntryCall("a")), False, False)
+    assert (results.results, results.says, results.is_prompt) == (
+        (EntryCall("b"), EntryCall("a")),
+        False,
+        False,
+    )
 
 
 def test_a_user_who_speaks_with_the_results_makes_a_prompt() -> None:
@@ -46,7 +60,12 @@ def test_a_user_who_speaks_with_the_results_makes_a_prompt() -> None:
         (answers(text_block("Well"), tool_result("a")), False),
         (assistant(thinking(), text_block("Well"), tool_use("a")), True),
         (assistant(tool_use("a"), text_block("Well")), False),
-        (assistant(text_block("Well"), *search("s"), text_block("so"), tool_use("a"), *search("t")), True),
+        (
+            assistant(
+                text_block("Well"), *search("s"), text_block("so"), tool_use("a"), *search("t")
+            ),
+            True,
+        ),
     ],
 )
 def test_results_come_first_and_calls_last(message: Any, in_order: bool) -> None:
@@ -55,7 +74,10 @@ def test_results_come_first_and_calls_last(message: Any, in_order: bool) -> None
 
 def test_thinking_is_read() -> None:
     redacted = {"type": "redacted_thinking", "data": "x"}
-    only, before = read_message(0, assistant(redacted)), read_message(0, assistant(thinking(), text_block("Hi")))
+    only, before = (
+        read_message(0, assistant(redacted)),
+        read_message(0, assistant(thinking(), text_block("Hi"))),
+    )
     assert (only.reasons, only.ends_in_reasoning, only.says) == (True, True, False)
     assert (before.reasons, before.ends_in_reasoning, before.says) == (True, False, True)
 
@@ -93,7 +115,12 @@ def test_what_the_api_does_not_take_has_a_problem_and_its_rule(message: Any, rul
 
 
 def test_settings_without_a_text_are_no_problem() -> None:
-    assert read_message(0, {"role": "system", "content": [], "output_config": {"effort": "low"}}).problem == ""
+    assert (
+        read_message(
+            0, {"role": "system", "content": [], "output_config": {"effort": "low"}}
+        ).problem
+        == ""
+    )
 
 
 def test_objects_are_read_like_dicts() -> None:
@@ -133,7 +160,9 @@ def assistant_checked(*blocks: Message) -> Message:
 
 
 def found(*messages: Any) -> list[tuple[int, str]]:
-    return [(violation.index, violation.rule) for violation in validate(list(messages), "anthropic")]
+    return [
+        (violation.index, violation.rule) for violation in validate(list(messages), "anthropic")
+    ]
 
 
 def test_known_role() -> None:
@@ -215,7 +244,9 @@ def test_result_by_user() -> None:
 
 
 def test_call_has_id() -> None:
-    assert found(HELLO, assistant_checked({"type": "tool_use", "name": "read", "input": {}})) == [(1, "call-has-id")]
+    assert found(HELLO, assistant_checked({"type": "tool_use", "name": "read", "input": {}})) == [
+        (1, "call-has-id")
+    ]
 
 
 def test_result_has_id() -> None:
@@ -227,7 +258,9 @@ def test_result_has_id() -> None:
 def test_call_ids_unique_over_the_whole_history() -> None:
     step = (assistant_checked(use("a")), user(result("a")))
     assert found(HELLO, *step, *step) == [(3, "call-ids-unique")]
-    assert found(HELLO, assistant_checked(use("a"), use("a")), user(result("a"))) == [(1, "call-ids-unique")]
+    assert found(HELLO, assistant_checked(use("a"), use("a")), user(result("a"))) == [
+        (1, "call-ids-unique")
+    ]
 
 
 def test_results_first_accepts_text_behind_results() -> None:
@@ -236,28 +269,46 @@ def test_results_first_accepts_text_behind_results() -> None:
 
 
 def test_results_first_refuses_text_before_them() -> None:
-    assert found(HELLO, assistant_checked(use("a")), user(text("Well:"), result("a"))) == [(2, "results-first")]
-    assert found(HELLO, assistant_checked(use("a")), HELLO, user(result("a"))) == [(3, "results-first")]
-    mixed = found(HELLO, assistant_checked(use("a"), use("b")), user(result("a"), text("and")), user(result("b")))
+    assert found(HELLO, assistant_checked(use("a")), user(text("Well:"), result("a"))) == [
+        (2, "results-first")
+    ]
+    assert found(HELLO, assistant_checked(use("a")), HELLO, user(result("a"))) == [
+        (3, "results-first")
+    ]
+    mixed = found(
+        HELLO,
+        assistant_checked(use("a"), use("b")),
+        user(result("a"), text("and")),
+        user(result("b")),
+    )
     assert mixed == [(3, "results-first")]
 
 
 def test_calls_last_refuses_text_after_a_call() -> None:
-    assert found(HELLO, assistant_checked(use("a"), text("Reading.")), user(result("a"))) == [(1, "calls-last")]
+    assert found(HELLO, assistant_checked(use("a"), text("Reading.")), user(result("a"))) == [
+        (1, "calls-last")
+    ]
     assert found(HELLO, assistant_checked(use("a")), SAID, user(result("a"))) == [(2, "calls-last")]
 
 
 def test_calls_last_accepts_calls_in_several_messages_and_thinking_between() -> None:
     assert (
         found(
-            HELLO, SAID, assistant_checked(use("a")), assistant_checked(use("b")), user(result("b")), user(result("a"))
+            HELLO,
+            SAID,
+            assistant_checked(use("a")),
+            assistant_checked(use("b")),
+            user(result("b")),
+            user(result("a")),
         )
         == []
     )
     assert (
         found(
             HELLO,
-            assistant_checked(thinking_checked(), text("Hm."), use("a"), thinking_checked(), use("b")),
+            assistant_checked(
+                thinking_checked(), text("Hm."), use("a"), thinking_checked(), use("b")
+            ),
             user(result("a"), result("b")),
         )
         == []
@@ -275,7 +326,9 @@ def test_result_has_call_looks_at_the_turn_right_before_only() -> None:
 
 
 def test_one_result_per_call() -> None:
-    assert found(HELLO, assistant_checked(use("a")), user(result("a"), result("a"))) == [(2, "one-result-per-call")]
+    assert found(HELLO, assistant_checked(use("a")), user(result("a"), result("a"))) == [
+        (2, "one-result-per-call")
+    ]
     assert found(HELLO, assistant_checked(use("a")), user(result("a")), user(result("a"))) == [
         (3, "one-result-per-call")
     ]
@@ -284,7 +337,9 @@ def test_one_result_per_call() -> None:
 def test_call_has_result() -> None:
     assert found(HELLO, assistant_checked(use("a"))) == [(1, "call-has-result")]
     assert found(HELLO, assistant_checked(use("a")), HELLO) == [(1, "call-has-result")]
-    assert found(HELLO, assistant_checked(use("a"), use("b")), user(result("b"))) == [(1, "call-has-result")]
+    assert found(HELLO, assistant_checked(use("a"), use("b")), user(result("b"))) == [
+        (1, "call-has-result")
+    ]
 
 
 @pytest.mark.parametrize("last", [thinking_checked(), {"type": "redacted_thinking", "data": "x"}])
@@ -296,11 +351,16 @@ def test_reasoning_not_last(last: Message) -> None:
 
 def test_few_markers() -> None:
     marked = {"role": "user", "content": [{**text("Hi"), "cache_control": {"type": "ephemeral"}}]}
-    result = {**tool_result("toolu_1", "42"), "content": [{**text("42"), "cache_control": {"type": "ephemeral"}}]}
+    result = {
+        **tool_result("toolu_1", "42"),
+        "content": [{**text("42"), "cache_control": {"type": "ephemeral"}}],
+    }
     assert found(*[marked] * 4) == []
     assert found(*[marked] * 6) == [(4, "few-markers")]
     asked = [HELLO, assistant_checked(tool_use("toolu_1"))]
-    assert found(*asked, {"role": "user", "content": [result]}, *[marked] * 4) == [(6, "few-markers")]
+    assert found(*asked, {"role": "user", "content": [result]}, *[marked] * 4) == [
+        (6, "few-markers")
+    ]
     repaired = repair([*[marked] * 6], "anthropic")
     assert found(*repaired.messages) == []
     assert [change.index for change in repaired.changes] == [0, 1]
@@ -311,8 +371,17 @@ def test_messages_of_one_role_are_one_turn() -> None:
     assert found(HELLO, HELLO, SAID, SAID, HELLO) == []
 
 
-SEARCH: dict[str, Any] = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
-FOUND: dict[str, Any] = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+SEARCH: dict[str, Any] = {
+    "type": "server_tool_use",
+    "id": "srvtoolu_1",
+    "name": "web_search",
+    "input": {},
+}
+FOUND: dict[str, Any] = {
+    "type": "web_search_tool_result",
+    "tool_use_id": "srvtoolu_1",
+    "content": [],
+}
 
 
 def test_server_result_has_call_accepts_both_in_one_turn() -> None:
@@ -338,7 +407,9 @@ def test_server_call_has_result_may_wait_while_the_turn_goes_on() -> None:
     assert found(HELLO, assistant(SEARCH), NOTE) == []
     assert found(HELLO, *step) == []
     assert found(HELLO, *step, assistant(FOUND, text("There.")), HELLO) == []
-    assert found(HELLO, step[0], user(result("a"), text("Go on."))) == [(1, "server-call-has-result")]
+    assert found(HELLO, step[0], user(result("a"), text("Go on."))) == [
+        (1, "server-call-has-result")
+    ]
 
 
 def test_a_call_may_stand_before_one_of_the_providers_own() -> None:
@@ -346,7 +417,13 @@ def test_a_call_may_stand_before_one_of_the_providers_own() -> None:
 
 
 def test_a_remote_server_is_a_tool_of_the_providers_own() -> None:
-    asked = {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "read", "server_name": "files", "input": {}}
+    asked = {
+        "type": "mcp_tool_use",
+        "id": "mcptoolu_1",
+        "name": "read",
+        "server_name": "files",
+        "input": {},
+    }
     answer = {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "content": []}
     assert found(HELLO, assistant(asked, answer), HELLO) == []
     assert found(HELLO, assistant(answer), HELLO) == [(1, "server-result-has-call")]
@@ -363,7 +440,9 @@ def stub(id_: str) -> dict[str, Any]:
 
 
 def test_an_orphan_result_is_removed_and_its_text_kept_in_the_list() -> None:
-    messages, changes = mend(HELLO, SAID, user(result("a"), text("Go on.")), SAID, user(result("b")))
+    messages, changes = mend(
+        HELLO, SAID, user(result("a"), text("Go on.")), SAID, user(result("b"))
+    )
     assert messages == [HELLO, SAID, user(text("Go on.")), SAID]
     assert changes == [(2, "result-has-call", "removed"), (4, "result-has-call", "removed")]
     assert texts("anthropic", HELLO, SAID, user(result("a")))[0] == "done"
@@ -377,7 +456,9 @@ def test_an_orphan_result_can_get_its_call_back() -> None:
 
 
 def test_restored_calls_join_the_assistants_turn_before_them() -> None:
-    messages, _ = mend(HELLO, assistant(use("a")), user(result("a"), result("b")), restore_calls=True)
+    messages, _ = mend(
+        HELLO, assistant(use("a")), user(result("a"), result("b")), restore_calls=True
+    )
     assert [message["role"] for message in messages] == ["user", "assistant", "assistant", "user"]
 
 
@@ -388,13 +469,17 @@ def test_an_orphan_that_stands_there_twice_is_restored_once() -> None:
 
 
 def test_an_orphan_without_an_id_gets_one_with_its_call() -> None:
-    messages, _ = mend(HELLO, SAID, user({"type": "tool_result", "content": "42"}), restore_calls=True)
+    messages, _ = mend(
+        HELLO, SAID, user({"type": "tool_result", "content": "42"}), restore_calls=True
+    )
     assert messages[2]["content"][0]["id"] == messages[3]["content"][0]["tool_use_id"] == "toolu_1"
 
 
 def test_an_orphan_with_the_id_of_a_later_call_gets_another() -> None:
     step = (assistant(use("a")), user(result("a")))
-    messages, _ = mend(HELLO, SAID, user({**result("a"), "content": "old"}), *step, restore_calls=True)
+    messages, _ = mend(
+        HELLO, SAID, user({**result("a"), "content": "old"}), *step, restore_calls=True
+    )
     assert messages[2]["content"][0]["id"] == messages[3]["content"][0]["tool_use_id"] == "toolu_1"
     assert messages[4:] == list(step)
 
@@ -412,8 +497,17 @@ def test_a_stub_joins_the_results_that_are_there() -> None:
 
 
 def test_a_late_result_is_moved_to_its_call() -> None:
-    messages, changes = mend(HELLO, assistant(use("a")), HELLO, SAID, user(result("a"), text("Go on.")))
-    assert messages == [HELLO, assistant(use("a")), user(result("a")), HELLO, SAID, user(text("Go on."))]
+    messages, changes = mend(
+        HELLO, assistant(use("a")), HELLO, SAID, user(result("a"), text("Go on."))
+    )
+    assert messages == [
+        HELLO,
+        assistant(use("a")),
+        user(result("a")),
+        HELLO,
+        SAID,
+        user(text("Go on.")),
+    ]
     assert changes == [(4, "result-has-call", "moved")]
 
 
@@ -438,7 +532,9 @@ def test_results_in_two_mixed_messages_are_put_first() -> None:
 
 
 def test_text_behind_a_call_is_moved_before_it() -> None:
-    messages, changes = mend(HELLO, assistant(thinking(), use("a"), text("Reading.")), user(result("a")))
+    messages, changes = mend(
+        HELLO, assistant(thinking(), use("a"), text("Reading.")), user(result("a"))
+    )
     assert messages[1] == assistant(thinking(), text("Reading."), use("a"))
     assert changes == [(1, "calls-last", "moved")]
     messages, changes = mend(HELLO, assistant(use("a")), SAID, user(result("a")))
@@ -447,7 +543,9 @@ def test_text_behind_a_call_is_moved_before_it() -> None:
 
 
 def test_the_second_result_of_a_call_is_removed() -> None:
-    messages, changes = mend(HELLO, assistant(use("a")), user(result("a"), {**result("a"), "content": "again"}))
+    messages, changes = mend(
+        HELLO, assistant(use("a")), user(result("a"), {**result("a"), "content": "again"})
+    )
     assert messages[2] == user(result("a"))
     assert changes == [(2, "one-result-per-call", "removed")]
 
@@ -460,13 +558,18 @@ def test_an_id_that_is_used_again_is_renamed_with_its_result() -> None:
 
 
 def test_an_id_that_is_used_twice_in_a_turn_is_renamed_with_the_second_result() -> None:
-    messages, _ = mend(HELLO, assistant(use("a"), use("a")), user(result("a"), {**result("a"), "content": "again"}))
+    messages, _ = mend(
+        HELLO, assistant(use("a"), use("a")), user(result("a"), {**result("a"), "content": "again"})
+    )
     assert messages[1] == assistant(use("a"), use("toolu_1"))
     assert messages[2] == user(result("a"), {**result("toolu_1"), "content": "again"})
 
 
 def test_missing_ids_are_given_to_both_sides() -> None:
-    nameless_use, nameless_result = {"type": "tool_use", "name": "read"}, {"type": "tool_result", "content": "42"}
+    nameless_use, nameless_result = (
+        {"type": "tool_use", "name": "read"},
+        {"type": "tool_result", "content": "42"},
+    )
     messages, _ = mend(HELLO, assistant(nameless_use), user(result("x")))
     assert messages[1] == assistant({**nameless_use, "id": "x"})
     messages, changes = mend(HELLO, assistant(nameless_use), user(nameless_result))
@@ -510,14 +613,22 @@ def test_of_two_system_texts_the_last_stays() -> None:
 def test_a_system_message_of_several_blocks_is_tagged_as_a_whole() -> None:
     note = {"role": "system", "content": [text("One."), text("Two.")]}
     messages, _ = mend(note, HELLO)
-    assert messages == [user(text("<system>"), text("One."), text("Two."), text("</system>"), text("Hello"))]
+    assert messages == [
+        user(text("<system>"), text("One."), text("Two."), text("</system>"), text("Hello"))
+    ]
 
 
 def test_empty_texts_and_messages_are_removed() -> None:
     empty = {"role": "assistant", "content": ""}
-    messages, changes = mend(user(text("Hello"), text(" ")), empty, HELLO, {"role": "assistant", "content": None})
+    messages, changes = mend(
+        user(text("Hello"), text(" ")), empty, HELLO, {"role": "assistant", "content": None}
+    )
     assert messages == [user(text("Hello")), HELLO]
-    assert changes == [(0, "text-not-empty", "removed"), (1, "has-content", "removed"), (3, "has-content", "removed")]
+    assert changes == [
+        (0, "text-not-empty", "removed"),
+        (1, "has-content", "removed"),
+        (3, "has-content", "removed"),
+    ]
     assert mend(HELLO, empty)[0] == [HELLO, empty]
 
 
@@ -545,9 +656,14 @@ def test_calls_and_results_on_the_wrong_side_change_it() -> None:
     assert changes == [(1, "call-by-assistant", "changed"), (2, "result-by-user", "moved")]
 
 
-@pytest.mark.parametrize(("role", "known"), [("human", "user"), ("ai", "assistant"), ("tool", "user")])
+@pytest.mark.parametrize(
+    ("role", "known"), [("human", "user"), ("ai", "assistant"), ("tool", "user")]
+)
 def test_unknown_roles_become_known_ones(role: str, known: str) -> None:
-    assert mend(HELLO, {"role": role, "content": "Hi"})[0] == [HELLO, {"role": known, "content": "Hi"}]
+    assert mend(HELLO, {"role": role, "content": "Hi"})[0] == [
+        HELLO,
+        {"role": known, "content": "Hi"},
+    ]
 
 
 def test_an_unknown_role_that_calls_is_the_assistant() -> None:
@@ -566,7 +682,10 @@ def test_a_result_without_its_call_can_get_it_back() -> None:
     assert messages == [HELLO, assistant(SEARCH, FOUND)]
     assert changes == [(1, "server-result-has-call", "added")]
     answer = {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "content": []}
-    assert mend(HELLO, assistant(answer), restore_calls=True)[0][1]["content"][0]["type"] == "mcp_tool_use"
+    assert (
+        mend(HELLO, assistant(answer), restore_calls=True)[0][1]["content"][0]["type"]
+        == "mcp_tool_use"
+    )
 
 
 def test_a_call_whose_turn_is_over_gets_an_error_as_its_result() -> None:
@@ -574,7 +693,13 @@ def test_a_call_whose_turn_is_over_gets_an_error_as_its_result() -> None:
     error = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
     assert messages == [HELLO, assistant(SEARCH, {**FOUND, "content": error}), HELLO]
     assert changes == [(1, "server-call-has-result", "added")]
-    asked = {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "read", "server_name": "files", "input": {}}
+    asked = {
+        "type": "mcp_tool_use",
+        "id": "mcptoolu_1",
+        "name": "read",
+        "server_name": "files",
+        "input": {},
+    }
     assert mend(HELLO, assistant(asked), HELLO)[0][1]["content"][1]["is_error"] is True
 
 
@@ -597,14 +722,24 @@ def compaction(summary: str | None = "We fixed the parser.", **fields: Any) -> d
     return {"role": "assistant", "content": [{"type": "compaction", "content": summary, **fields}]}
 
 
-BEFORE = [{"role": "user", "content": "Fix it"}, assistant(tool_use("old")), answers(tool_result("old", "long " * 500))]
-AFTER = [{"role": "user", "content": "Go on"}, assistant(tool_use("new")), answers(tool_result("new"))]
+BEFORE = [
+    {"role": "user", "content": "Fix it"},
+    assistant(tool_use("old")),
+    answers(tool_result("old", "long " * 500)),
+]
+AFTER = [
+    {"role": "user", "content": "Go on"},
+    assistant(tool_use("new")),
+    answers(tool_result("new")),
+]
 
 
 def test_compaction_first_wants_a_signed_summary_before_everything() -> None:
     signed = compaction(signature="s")
     assert validate([signed, *AFTER], "anthropic") == []
-    assert [each.rule for each in validate([*BEFORE, signed, *AFTER], "anthropic")] == ["compaction-first"]
+    assert [each.rule for each in validate([*BEFORE, signed, *AFTER], "anthropic")] == [
+        "compaction-first"
+    ]
     behind = {"role": "assistant", "content": [{"type": "text", "text": "Hm."}, *signed["content"]]}
     assert "compaction-first" in {each.rule for each in validate([behind, *AFTER], "anthropic")}
     assert validate([*BEFORE, compaction(), *AFTER], "anthropic") == []
@@ -612,13 +747,18 @@ def test_compaction_first_wants_a_signed_summary_before_everything() -> None:
 
 def test_one_compaction_wants_only_the_last() -> None:
     two = [compaction(signature="a"), *AFTER, compaction("Newer.", signature="b")]
-    assert {each.rule for each in validate(two, "anthropic")} == {"one-compaction", "compaction-first"}
+    assert {each.rule for each in validate(two, "anthropic")} == {
+        "one-compaction",
+        "compaction-first",
+    }
     failed = [compaction(signature="a"), *AFTER, compaction(None)]
     assert validate(failed, "anthropic") == []
 
 
 def test_a_summary_must_not_be_empty() -> None:
-    assert [each.rule for each in validate([compaction(""), *AFTER], "anthropic")] == ["text-not-empty"]
+    assert [each.rule for each in validate([compaction(""), *AFTER], "anthropic")] == [
+        "text-not-empty"
+    ]
 
 
 @pytest.mark.parametrize("fields", [{}, {"signature": "s"}])
@@ -635,12 +775,17 @@ def test_a_pruner_begins_with_the_last_summary(fields: dict[str, str]) -> None:
 
 def test_what_a_summary_replaces_is_not_counted() -> None:
     counter = counter_for("claude-sonnet-4-5")
-    assert counter.count_messages([*BEFORE, compaction(), *AFTER]) == counter.count_messages([compaction(), *AFTER])
+    assert counter.count_messages([*BEFORE, compaction(), *AFTER]) == counter.count_messages(
+        [compaction(), *AFTER]
+    )
     failed = [*BEFORE, compaction(None), *AFTER]
     assert counter.count_messages(failed) > counter.count_messages(failed[3:]) + 400
 
 
 def test_repair_puts_the_last_signed_summary_first() -> None:
-    fixed = repair([*BEFORE, compaction("Older.", signature="a"), *AFTER, compaction(signature="b")], "anthropic")
+    fixed = repair(
+        [*BEFORE, compaction("Older.", signature="a"), *AFTER, compaction(signature="b")],
+        "anthropic",
+    )
     assert fixed.messages == [compaction(signature="b")]
     assert any("Older." in change.text for change in fixed.changes)

@@ -77,12 +77,16 @@ def test_nothing_is_broken_in_what_is_valid(provider: Provider, data: st.DataObj
 
 @every_provider
 @given(data=st.data())
-def test_what_is_left_is_valid_but_for_who_speaks_first(provider: Provider, data: st.DataObject) -> None:
+def test_what_is_left_is_valid_but_for_who_speaks_first(
+    provider: Provider, data: st.DataObject
+) -> None:
     messages = data.draw(any_histories(provider))
     out = broken(provider, *messages)
     left = [message for at, message in enumerate(messages) if at not in out]
     rules = {violation.rule for violation in validate(left, provider)}
-    assert rules <= ({"first-is-user", "call-after-user"} if provider in ("anthropic", "gemini") else set())
+    assert rules <= (
+        {"first-is-user", "call-after-user"} if provider in ("anthropic", "gemini") else set()
+    )
     assert all(out.values())
 
 
@@ -91,7 +95,9 @@ def test_chat_results_may_come_in_any_order() -> None:
 
 
 def test_chat_ids_may_be_used_again_by_another_message() -> None:
-    assert broken("openai", chat_calls("a"), chat_result("a"), chat_calls("a"), chat_result("a")) == {}
+    assert (
+        broken("openai", chat_calls("a"), chat_result("a"), chat_calls("a"), chat_result("a")) == {}
+    )
 
 
 def test_a_second_result_of_a_chat_call_is_broken() -> None:
@@ -115,7 +121,9 @@ def test_a_stranger_among_chat_results_leaves_alone() -> None:
 
 
 def test_a_result_that_is_itself_broken_breaks_its_chat_call() -> None:
-    assert places("openai", HELLO, chat_calls("a", "b"), chat_result("a", None), chat_result("b")) == [1, 2, 3]
+    assert places(
+        "openai", HELLO, chat_calls("a", "b"), chat_result("a", None), chat_result("b")
+    ) == [1, 2, 3]
 
 
 def test_a_chat_message_between_leaves_and_its_neighbours_meet() -> None:
@@ -124,7 +132,14 @@ def test_a_chat_message_between_leaves_and_its_neighbours_meet() -> None:
 
 
 def test_outputs_may_come_late_and_in_any_order() -> None:
-    items = (item_call("a"), item_call("b"), HELLO, item_output("b"), says("responses", "Hi"), item_output("a"))
+    items = (
+        item_call("a"),
+        item_call("b"),
+        HELLO,
+        item_output("b"),
+        says("responses", "Hi"),
+        item_output("a"),
+    )
     assert broken("responses", *items) == {}
 
 
@@ -134,7 +149,10 @@ def test_an_output_before_its_call_is_broken() -> None:
 
 def test_a_second_output_is_broken_unless_its_id_was_used_twice() -> None:
     assert places("responses", item_call("a"), item_output("a"), item_output("a")) == [2]
-    assert places("responses", item_call("a"), item_output("a"), item_call("a"), item_output("a")) == []
+    assert (
+        places("responses", item_call("a"), item_output("a"), item_call("a"), item_output("a"))
+        == []
+    )
 
 
 def test_an_output_of_another_kind_answers_nothing() -> None:
@@ -154,7 +172,10 @@ def test_reasoning_leads_to_something_of_the_assistants() -> None:
     found = broken("responses", item_reasoning("r"), HELLO)
     assert found == {0: "the reasoning leads to nothing"}
     assert places("responses", HELLO, item_reasoning("r")) == [1]
-    assert places("responses", item_reasoning("r1"), item_reasoning("r2"), says("responses", "Hi")) == []
+    assert (
+        places("responses", item_reasoning("r1"), item_reasoning("r2"), says("responses", "Hi"))
+        == []
+    )
 
 
 def test_an_item_with_an_id_that_was_there_before_is_broken_and_so_is_its_output() -> None:
@@ -171,19 +192,33 @@ def test_an_approval_may_wait_for_its_answer_but_not_come_alone() -> None:
 
 
 def test_a_run_of_items_is_what_one_response_gave() -> None:
-    items = (HELLO, item_call("a"), item_call("b"), HELLO, item_reasoning("r"), says("responses", "Hi"), item_call("c"))
+    items = (
+        HELLO,
+        item_call("a"),
+        item_call("b"),
+        HELLO,
+        item_reasoning("r"),
+        says("responses", "Hi"),
+        item_call("c"),
+    )
     assert list(runs(read(items, "responses"))) == [range(1, 3), range(4, 7)]
 
 
 def test_results_for_claude_may_come_in_any_order_and_in_several_messages() -> None:
     calls = assistant(text_block("Reading."), tool_use("a"), tool_use("b"))
     assert broken("anthropic", HELLO, calls, answers(tool_result("b"), tool_result("a"))) == {}
-    assert broken("anthropic", HELLO, calls, answers(tool_result("b")), answers(tool_result("a"))) == {}
+    assert (
+        broken("anthropic", HELLO, calls, answers(tool_result("b")), answers(tool_result("a")))
+        == {}
+    )
 
 
 def test_the_newest_use_of_an_id_stays() -> None:
     found = broken("anthropic", HELLO, USE, RESULT, USE, RESULT)
-    assert found == {1: "the id a is used again later", 2: "it answers no call of the turn before it"}
+    assert found == {
+        1: "the id a is used again later",
+        2: "it answers no call of the turn before it",
+    }
 
 
 def test_a_second_result_for_claude_is_broken_and_so_is_the_call_it_shares_a_message_with() -> None:
@@ -193,7 +228,10 @@ def test_a_second_result_for_claude_is_broken_and_so_is_the_call_it_shares_a_mes
 
 def test_nothing_is_said_between_a_call_of_claude_and_its_result() -> None:
     assert places("anthropic", HELLO, USE, says("anthropic", "Wait"), RESULT) == [2]
-    assert places("anthropic", HELLO, assistant(tool_use("a"), text_block("Wait")), RESULT) == [1, 2]
+    assert places("anthropic", HELLO, assistant(tool_use("a"), text_block("Wait")), RESULT) == [
+        1,
+        2,
+    ]
     assert places("anthropic", HELLO, USE, HELLO, RESULT) == [1, 3]
     assert places("anthropic", HELLO, USE, answers(text_block("Well"), tool_result("a"))) == [1, 2]
     assert places("anthropic", HELLO, USE, answers(tool_result("a"), text_block("Well"))) == []
@@ -219,7 +257,10 @@ def test_a_note_to_claude_stands_between_a_users_turn_and_the_assistants() -> No
 
 
 def test_settings_without_a_text_may_stand_anywhere() -> None:
-    assert broken("anthropic", DIRECTIVE, HELLO, DIRECTIVE, says("anthropic", "Hi"), DIRECTIVE, HELLO) == {}
+    assert (
+        broken("anthropic", DIRECTIVE, HELLO, DIRECTIVE, says("anthropic", "Hi"), DIRECTIVE, HELLO)
+        == {}
+    )
 
 
 def test_settings_without_a_text_do_not_part_a_call_from_its_result() -> None:
@@ -229,7 +270,9 @@ def test_settings_without_a_text_do_not_part_a_call_from_its_result() -> None:
 def test_a_history_for_claude_does_not_end_in_thinking() -> None:
     assert places("anthropic", HELLO, assistant(thinking())) == [1]
     assert places("anthropic", HELLO, assistant(thinking()), says("anthropic", "Hi")) == []
-    assert places("anthropic", HELLO, assistant(thinking()), USE) == [1, 2], "when the call leaves, thinking is last"
+    assert places("anthropic", HELLO, assistant(thinking()), USE) == [1, 2], (
+        "when the call leaves, thinking is last"
+    )
 
 
 def test_an_empty_answer_of_claude_stands_at_the_end_only() -> None:
@@ -239,7 +282,9 @@ def test_an_empty_answer_of_claude_stands_at_the_end_only() -> None:
 
 def test_a_search_has_its_result_in_its_turn() -> None:
     call, result = search("s")
-    assert places("anthropic", HELLO, assistant(call, tool_use("a")), RESULT, assistant(result)) == []
+    assert (
+        places("anthropic", HELLO, assistant(call, tool_use("a")), RESULT, assistant(result)) == []
+    )
     assert places("anthropic", HELLO, assistant(call), HELLO) == [1]
     assert places("anthropic", HELLO, assistant(result), HELLO) == [1]
     assert places("anthropic", HELLO, assistant(call), HELLO, assistant(result), HELLO) == [1, 3]
@@ -263,7 +308,9 @@ def test_gemini_calls_come_right_after_the_user_or_results() -> None:
     assert places("gemini", *steps) == [0, 1]
 
 
-def test_answers_in_pieces_before_a_call_are_found_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_in_pieces_before_a_call_are_found_in_few_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     passes, finder = [], FORMATS["gemini"].find_broken
 
     def counted(entries: Sequence[Entry]) -> dict[int, str]:
@@ -272,7 +319,9 @@ def test_answers_in_pieces_before_a_call_are_found_in_few_passes(monkeypatch: py
 
     monkeypatch.setitem(FORMATS, "gemini", replace(FORMATS["gemini"], find_broken=counted))
     pieces = [says("gemini", f"piece {n}") for n in range(200)]
-    assert len(places("gemini", user("gemini", "Hello"), *pieces, *step("gemini", "f", "done"))) == 200
+    assert (
+        len(places("gemini", user("gemini", "Hello"), *pieces, *step("gemini", "f", "done"))) == 200
+    )
     assert len(passes) <= 10
 
 
@@ -282,6 +331,11 @@ def test_the_reasoning_of_the_next_item_does_not_leave_with_a_call_that_has_no_r
         {"type": "reasoning", "id": "rs_1", "summary": []},
         {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "f", "arguments": "{}"},
         {"type": "reasoning", "id": "rs_2", "summary": []},
-        {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "Done"}]},
+        {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "Done"}],
+        },
     ]
     assert sorted(find_broken(read(items, "responses"), "responses")) == [1, 2]

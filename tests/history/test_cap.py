@@ -42,7 +42,9 @@ SHORTENED = "tokens are cut out here"
 
 
 def prune(messages: list[Any], target: int, provider: Provider, **options: Any) -> Pruned:
-    return ToolResultCap(LIMIT).prune(messages, target, provider=provider, model=MODELS[provider], **options)
+    return ToolResultCap(LIMIT).prune(
+        messages, target, provider=provider, model=MODELS[provider], **options
+    )
 
 
 def tokens(provider: Provider, text: str) -> int:
@@ -72,7 +74,11 @@ def test_the_beginning_and_the_end_stay_and_a_note_between_them(provider: Provid
     pruned = prune(messages, 500, provider)
     text = result_text(pruned.messages[2])
     assert ("begin tree" in text, "tree end" in text, SHORTENED in text) == (True, True, True)
-    assert (pruned.fits, pruned.receipt.dropped, validate(pruned.messages, provider)) == (True, (), [])
+    assert (pruned.fits, pruned.receipt.dropped, validate(pruned.messages, provider)) == (
+        True,
+        (),
+        [],
+    )
     assert pruned.receipt.notes == ("results were shortened in messages 2",)
     assert places(messages, pruned.messages[:2]) == [0, 1]
 
@@ -80,12 +86,19 @@ def test_the_beginning_and_the_end_stay_and_a_note_between_them(provider: Provid
 @every_provider
 def test_a_result_has_at_most_the_limit(provider: Provider) -> None:
     text = result_text(prune(one_step(provider), 500, provider).messages[2])
-    assert LIMIT * 0.7 <= tokens(provider, text) <= LIMIT + (10 if provider == "gemini" else 0)  # its JSON is more
+    assert (
+        LIMIT * 0.7 <= tokens(provider, text) <= LIMIT + (10 if provider == "gemini" else 0)
+    )  # its JSON is more
 
 
 @every_provider
-def test_the_oldest_results_are_shortened_first_and_no_more_than_it_takes(provider: Provider) -> None:
-    messages = [user(provider, "Go"), *(message for n in range(3) for message in step(provider, f"f{n}", LONG))]
+def test_the_oldest_results_are_shortened_first_and_no_more_than_it_takes(
+    provider: Provider,
+) -> None:
+    messages = [
+        user(provider, "Go"),
+        *(message for n in range(3) for message in step(provider, f"f{n}", LONG)),
+    ]
     total = int(counter_for(MODELS[provider]).count_messages(messages))
     for number in (1, 2, 3):
         pruned = prune(messages, total - (number - 1) * tokens(provider, LONG) - 1, provider)
@@ -110,7 +123,10 @@ def test_only_results_are_shortened(provider: Provider) -> None:
 
 @every_provider
 def test_what_does_not_fit_with_short_results_is_dropped(provider: Provider) -> None:
-    messages = [user(provider, "Go"), *(message for n in range(9) for message in step(provider, f"f{n}", LONG))]
+    messages = [
+        user(provider, "Go"),
+        *(message for n in range(9) for message in step(provider, f"f{n}", LONG)),
+    ]
     pruned = prune(messages, 500, provider)
     assert (pruned.fits, validate(pruned.messages, provider)) == (True, [])
     assert 3 < len(pruned.messages) < len(messages)
@@ -181,7 +197,11 @@ def test_a_result_of_any_class_is_shortened_in_a_copy(kind: Any) -> None:
     messages = [*one_step("openai")[:2], kind(LONG)]
     short = prune(messages, 500, "openai").messages[2]
     assert type(short) is kind
-    assert (SHORTENED in short.content, short.tool_call_id, messages[2].content) == (True, "f", LONG)
+    assert (SHORTENED in short.content, short.tool_call_id, messages[2].content) == (
+        True,
+        "f",
+        LONG,
+    )
 
 
 def test_several_results_of_one_message_have_the_limit_each() -> None:
@@ -198,7 +218,9 @@ def test_several_results_of_one_message_have_the_limit_each() -> None:
     assert blocks[3] is results["content"][3]
 
 
-@pytest.mark.parametrize(("parts", "text"), [(1, LONG), (5, LONG), (40, LONG), (400, "one short text")])
+@pytest.mark.parametrize(
+    ("parts", "text"), [(1, LONG), (5, LONG), (40, LONG), (400, "one short text")]
+)
 def test_the_parts_of_a_result_have_the_limit_together(parts: int, text: str) -> None:
     several = [text_block(text) for _ in range(parts)]
     chat = [user("openai", "Go"), chat_calls("a"), chat_result("a", several)]
@@ -213,11 +235,18 @@ def test_the_parts_of_a_result_have_the_limit_together(parts: int, text: str) ->
 
 def test_the_many_texts_of_a_function_response_keep_the_first_and_the_last() -> None:
     rows = [{"name": f"row number {n}"} for n in range(400)]
-    answer = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"rows": rows}}}]}
+    answer = {
+        "role": "user",
+        "parts": [{"functionResponse": {"name": "f", "response": {"rows": rows}}}],
+    }
     pruned = prune([user("gemini", "Go"), function_calls("f"), answer], 1_500, "gemini")
     assert (len(pruned.messages), pruned.fits) == (3, True)
     short = str(pruned.messages[2])
-    assert ("row number 0" in short, "row number 399" in short, SHORTENED in short) == (True, True, True)
+    assert ("row number 0" in short, "row number 399" in short, SHORTENED in short) == (
+        True,
+        True,
+        True,
+    )
 
 
 def test_a_result_that_holds_itself_many_times_is_read_in_few_steps() -> None:
@@ -230,7 +259,12 @@ def test_a_result_that_holds_itself_many_times_is_read_in_few_steps() -> None:
 
 @pytest.mark.parametrize(
     "response",
-    [{"output": LONG}, {"output": LONG, "error": LONG}, {"output": {"text": LONG}}, {"output": [LONG, LONG]}],
+    [
+        {"output": LONG},
+        {"output": LONG, "error": LONG},
+        {"output": {"text": LONG}},
+        {"output": [LONG, LONG]},
+    ],
     ids=["text", "texts", "nested", "list"],
 )
 def test_a_function_response_has_the_limit_whatever_its_fields(response: Any) -> None:
@@ -243,28 +277,42 @@ def test_a_function_response_has_the_limit_whatever_its_fields(response: Any) ->
 
 def test_snake_case_function_responses_are_shortened_too() -> None:
     call = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]}
-    answer = {"role": "user", "parts": [{"function_response": {"name": "f", "response": {"output": LONG}}}]}
+    answer = {
+        "role": "user",
+        "parts": [{"function_response": {"name": "f", "response": {"output": LONG}}}],
+    }
     pruned = prune([user("gemini", "Go"), call, answer], 500, "gemini")
     response = pruned.messages[2]["parts"][0]["function_response"]
     assert (response["name"], SHORTENED in response["response"]["output"]) == ("f", True)
 
 
 def test_several_function_responses_of_one_content_have_the_limit_each() -> None:
-    messages = [user("gemini", "Go"), function_calls("f", "g"), function_responses("f", "g", text=LONG)]
+    messages = [
+        user("gemini", "Go"),
+        function_calls("f", "g"),
+        function_responses("f", "g", text=LONG),
+    ]
     parts = prune(messages, 500, "gemini").messages[2]["parts"]
-    assert all(tokens("gemini", part["functionResponse"]["response"]["a"]) <= LIMIT for part in parts)
+    assert all(
+        tokens("gemini", part["functionResponse"]["response"]["a"]) <= LIMIT for part in parts
+    )
 
 
 def test_an_old_function_message_is_shortened() -> None:
     call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
     result = {"role": "function", "name": "f", "content": LONG}
-    assert SHORTENED in prune([user("openai", "Go"), call, result], 500, "openai").messages[2]["content"]
+    assert (
+        SHORTENED
+        in prune([user("openai", "Go"), call, result], 500, "openai").messages[2]["content"]
+    )
 
 
 @every_provider
 @settings(max_examples=40)
 @given(data=st.data(), share=st.floats(0.1, 0.9))
-def test_shortening_makes_no_history_invalid_or_larger(provider: Provider, data: st.DataObject, share: float) -> None:
+def test_shortening_makes_no_history_invalid_or_larger(
+    provider: Provider, data: st.DataObject, share: float
+) -> None:
     messages = data.draw(valid_histories(provider))
     model = MODELS[provider]
     target = int(share * int(counter_for(model).count_messages(messages)))
@@ -314,7 +362,9 @@ def test_most_of_the_limit_is_used() -> None:
     assert 1_700 <= EXACT.count(shorten_text(LINES * 3, 2_000, EXACT)) <= 2_000
 
 
-@pytest.mark.parametrize("piece", ["😀", "xxxxxxxx", "\n\n\n", "语言", "        ", "a1\ud800", "<|endoftext|>"])
+@pytest.mark.parametrize(
+    "piece", ["😀", "xxxxxxxx", "\n\n\n", "语言", "        ", "a1\ud800", "<|endoftext|>"]
+)
 @pytest.mark.parametrize("limit", [50, 300])
 def test_any_text_comes_within_the_limit(piece: str, limit: int) -> None:
     text = piece * 2_000
@@ -324,7 +374,9 @@ def test_any_text_comes_within_the_limit(piece: str, limit: int) -> None:
         assert "tokens are cut out here" in short or short is text
 
 
-@given(piece=st.text(min_size=1, max_size=80), times=st.integers(1, 300), limit=st.integers(50, 200))
+@given(
+    piece=st.text(min_size=1, max_size=80), times=st.integers(1, 300), limit=st.integers(50, 200)
+)
 def test_every_text_comes_within_every_limit(piece: str, times: int, limit: int) -> None:
     text = piece * times
     short = shorten_text(text, limit, EXACT)

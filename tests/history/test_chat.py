@@ -40,7 +40,11 @@ def test_an_unknown_role_is_a_problem(role: Any) -> None:
 @pytest.mark.parametrize("message", [None, 5, "text", b"bytes", [], object(), {}])
 def test_what_is_no_message_is_a_problem(message: Any) -> None:
     entry = read_chat(0, message)
-    assert (entry.role, entry.problem, entry.message) == ("", "it has no role that the API knows", message)
+    assert (entry.role, entry.problem, entry.message) == (
+        "",
+        "it has no role that the API knows",
+        message,
+    )
 
 
 def test_calls_are_read_in_order() -> None:
@@ -52,7 +56,9 @@ def test_calls_are_read_in_order() -> None:
 def test_custom_and_flat_calls_are_read() -> None:
     custom = {"id": "a", "type": "custom", "custom": {"name": "grep", "input": "x"}}
     flat = {"id": "b", "name": "read", "args": {}}
-    assert read_chat(0, {"role": "assistant", "content": None, "tool_calls": [custom, flat]}).calls == (
+    assert read_chat(
+        0, {"role": "assistant", "content": None, "tool_calls": [custom, flat]}
+    ).calls == (
         EntryCall("a", "grep"),
         EntryCall("b", "read"),
     )
@@ -60,13 +66,20 @@ def test_custom_and_flat_calls_are_read() -> None:
 
 def test_calls_of_objects_are_read() -> None:
     call = SimpleNamespace(id="a", function=SimpleNamespace(name="read", arguments="{}"))
-    assert read_chat(0, SimpleNamespace(role="assistant", content=None, tool_calls=[call])).calls == (
-        EntryCall("a", "read"),
-    )
+    assert read_chat(
+        0, SimpleNamespace(role="assistant", content=None, tool_calls=[call])
+    ).calls == (EntryCall("a", "read"),)
 
 
 def test_an_old_function_call_is_known_by_its_name() -> None:
-    call = read_chat(0, {"role": "assistant", "content": None, "function_call": {"name": "read", "arguments": "{}"}})
+    call = read_chat(
+        0,
+        {
+            "role": "assistant",
+            "content": None,
+            "function_call": {"name": "read", "arguments": "{}"},
+        },
+    )
     result = read_chat(1, {"role": "function", "name": "read", "content": "done"})
     assert call.calls[0].key == result.results[0].key == ("function", "read")
     assert (call.problem, result.problem, result.role) == ("", "", "tool")
@@ -74,7 +87,12 @@ def test_an_old_function_call_is_known_by_its_name() -> None:
 
 def test_a_result_is_read() -> None:
     entry = read_chat(0, chat_result("a"))
-    assert (entry.role, entry.results, entry.is_prompt, entry.problem) == ("tool", (EntryCall("a"),), False, "")
+    assert (entry.role, entry.results, entry.is_prompt, entry.problem) == (
+        "tool",
+        (EntryCall("a"),),
+        False,
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +103,10 @@ def test_a_result_is_read() -> None:
         ({"role": "assistant", "content": "Hi", "tool_calls": []}, "calls-not-empty"),
         (chat_calls(""), "call-has-id"),
         (chat_calls("a", "a"), "call-ids-unique"),
-        ({"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {}}]}, "call-has-name"),
+        (
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {}}]},
+            "call-has-name",
+        ),
         ({"role": "tool", "content": "done"}, "result-has-id"),
         ({"role": "tool", "tool_call_id": "a", "content": None}, "has-content"),
         ({"role": "function", "content": "done"}, "result-has-id"),
@@ -156,7 +177,9 @@ def test_known_role_refuses_another(role: Any) -> None:
 def test_known_role_takes_the_type_of_langchains_messages() -> None:
     human = SimpleNamespace(type="human", content="Hello")
     ai = SimpleNamespace(type="ai", content="Hi", tool_calls=[])
-    call = SimpleNamespace(type="ai", content="", tool_calls=[{"id": "a", "name": "read", "args": {}}])
+    call = SimpleNamespace(
+        type="ai", content="", tool_calls=[{"id": "a", "name": "read", "args": {}}]
+    )
     tool = SimpleNamespace(type="tool", content="done", tool_call_id="a")
     assert found(human, ai, call, tool) == []
     assert found(human, call) == [(1, "call-has-result")]
@@ -176,21 +199,30 @@ def test_has_content_refuses_null(role: str) -> None:
 
 
 def test_has_content_refuses_a_result_without() -> None:
-    assert found(calls("a"), {"role": "tool", "tool_call_id": "a", "content": None}) == [(1, "has-content")]
+    assert found(calls("a"), {"role": "tool", "tool_call_id": "a", "content": None}) == [
+        (1, "has-content")
+    ]
 
 
 def test_calls_not_empty() -> None:
     assert found({"role": "assistant", "content": "Hi", "tool_calls": None}) == []
-    assert found({"role": "assistant", "content": "Hi", "tool_calls": []}) == [(0, "calls-not-empty")]
+    assert found({"role": "assistant", "content": "Hi", "tool_calls": []}) == [
+        (0, "calls-not-empty")
+    ]
 
 
 def test_call_has_id() -> None:
     assert found(calls("")) == [(0, "call-has-id")]
-    assert found({"role": "assistant", "tool_calls": [{"function": {"name": "read"}}]}) == [(0, "call-has-id")]
+    assert found({"role": "assistant", "tool_calls": [{"function": {"name": "read"}}]}) == [
+        (0, "call-has-id")
+    ]
 
 
 def test_call_has_name() -> None:
-    nameless = {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "", "arguments": "{}"}}]}
+    nameless = {
+        "role": "assistant",
+        "tool_calls": [{"id": "a", "function": {"name": "", "arguments": "{}"}}],
+    }
     assert found(nameless, result("a")) == [(0, "call-has-name")]
     custom = {
         "role": "assistant",
@@ -205,8 +237,14 @@ def test_call_ids_unique_within_a_message_only() -> None:
 
 
 def test_result_has_id() -> None:
-    assert found(calls("a"), result("a"), {"role": "tool", "content": "done"}) == [(2, "result-has-id")]
-    legacy = {"role": "assistant", "content": None, "function_call": {"name": "read", "arguments": "{}"}}
+    assert found(calls("a"), result("a"), {"role": "tool", "content": "done"}) == [
+        (2, "result-has-id")
+    ]
+    legacy = {
+        "role": "assistant",
+        "content": None,
+        "function_call": {"name": "read", "arguments": "{}"},
+    }
     assert found(legacy, {"role": "function", "name": "read", "content": "done"}) == []
     nameless = {"role": "function", "content": "done"}
     assert found(legacy, nameless) == [(0, "call-has-result"), (1, "result-has-id")]
@@ -223,7 +261,9 @@ def test_result_has_call_refuses_a_result_that_nothing_called_for() -> None:
 
 
 def test_result_has_call_looks_at_the_message_right_before_only() -> None:
-    assert found(calls("a"), result("a"), calls("b"), result("b"), result("a")) == [(4, "result-has-call")]
+    assert found(calls("a"), result("a"), calls("b"), result("b"), result("a")) == [
+        (4, "result-has-call")
+    ]
 
 
 def test_result_has_call_refuses_a_message_between() -> None:
@@ -303,7 +343,11 @@ def test_a_call_without_a_result_gets_one_that_says_so() -> None:
 
 
 def test_an_old_function_without_a_result_gets_one_that_says_so() -> None:
-    legacy = {"role": "assistant", "content": None, "function_call": {"name": "read", "arguments": "{}"}}
+    legacy = {
+        "role": "assistant",
+        "content": None,
+        "function_call": {"name": "read", "arguments": "{}"},
+    }
     assert mend(legacy)[0] == [legacy, {"role": "function", "name": "read", "content": NO_RESULT}]
 
 
@@ -324,7 +368,13 @@ def test_a_result_of_an_earlier_turn_is_not_taken_for_a_later_call_of_the_same_i
     assert messages == [HELLO, calls("call_0"), named("call_0", NO_RESULT)]
     assert changes == [(0, "result-has-call", "removed"), (2, "call-has-result", "added")]
     messages, _ = mend(named("call_0", "old"), HELLO, calls("call_0"), restore_calls=True)
-    assert [message["role"] for message in messages] == ["assistant", "tool", "user", "assistant", "tool"]
+    assert [message["role"] for message in messages] == [
+        "assistant",
+        "tool",
+        "user",
+        "assistant",
+        "tool",
+    ]
 
 
 def test_the_second_result_of_a_call_is_removed() -> None:
@@ -407,8 +457,13 @@ def test_what_is_no_call_is_removed() -> None:
 
 def test_a_call_without_a_name_gets_one() -> None:
     for broken in ({"id": "a", "type": "function", "function": {"arguments": "{}"}}, {"id": "a"}):
-        messages, changes = mend({"role": "assistant", "content": None, "tool_calls": [broken]}, result("a"))
-        assert messages[0]["tool_calls"][0]["function"] == {"name": "unknown_tool", "arguments": "{}"}
+        messages, changes = mend(
+            {"role": "assistant", "content": None, "tool_calls": [broken]}, result("a")
+        )
+        assert messages[0]["tool_calls"][0]["function"] == {
+            "name": "unknown_tool",
+            "arguments": "{}",
+        }
         assert changes == [(0, "call-has-name", "changed")]
 
 

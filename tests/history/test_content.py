@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from brim.history.content import is_structured, result_text, text_of, with_fields, without_field, words
+from brim.history.content import (
+    is_structured,
+    result_text,
+    text_of,
+    with_fields,
+    without_field,
+    words,
+)
 from brim.tokens.messages.fields import get
 from tests.history.samples import (
     answers,
@@ -43,7 +50,10 @@ from tests.history.samples import (
         (answers(tool_result("a", "done"), text_block("Go on.")), "Go on."),
         (function_calls("read", text="Reading."), "Reading."),
         ({"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "Hi"}]}, "Hi"),
-        (SimpleNamespace(role="user", content=[SimpleNamespace(type="text", text="Hello")]), "Hello"),
+        (
+            SimpleNamespace(role="user", content=[SimpleNamespace(type="text", text="Hello")]),
+            "Hello",
+        ),
         ("Hello", "Hello"),
         (item_call("a"), ""),
         (item_reasoning("r"), ""),
@@ -108,10 +118,22 @@ def test_a_message_that_holds_itself_many_times_is_read_in_few_steps() -> None:
         (SimpleNamespace(text=None), ""),
         (5, "5"),
         ({"role": "tool", "tool_call_id": "a", "content": "two\nlines"}, "two\nlines"),
-        ({"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}, "one\ntwo"),
+        (
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}],
+            },
+            "one\ntwo",
+        ),
         (SimpleNamespace(type="tool_result", tool_use_id="a", content="42", is_error=False), "42"),
-        ({"type": "function_call", "arguments": "{}"}, '{"type": "function_call", "arguments": "{}"}'),
-        ({"role": "user", "content": "Hi", "mood": "é"}, '{"role": "user", "content": "Hi", "mood": "é"}'),
+        (
+            {"type": "function_call", "arguments": "{}"},
+            '{"type": "function_call", "arguments": "{}"}',
+        ),
+        (
+            {"role": "user", "content": "Hi", "mood": "é"},
+            '{"role": "user", "content": "Hi", "mood": "é"}',
+        ),
     ],
 )
 def test_a_text_is_itself_and_everything_else_is_json(value: Any, expected: str) -> None:
@@ -201,7 +223,9 @@ def test_the_copy_has_the_new_field_and_the_original_the_old(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", [MappingProxyType({"role": "tool", "content": "old"}), Computed()], ids=["view", "computed"]
+    "message",
+    [MappingProxyType({"role": "tool", "content": "old"}), Computed()],
+    ids=["view", "computed"],
 )
 def test_what_cannot_be_changed_gets_a_copy_that_can(message: Any) -> None:
     copy = with_fields(message, content="new")

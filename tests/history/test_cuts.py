@@ -57,12 +57,20 @@ def places(rule: Rule, provider: Provider, *messages: Any) -> list[int]:
 
 def allowed(rule: Rule, entries: list[Entry], provider: Provider) -> list[int]:
     spans = list(rule(entries, provider))
-    return [at for at in range(len(entries) + 1) if not any(first < at <= last for first, last in spans)]
+    return [
+        at for at in range(len(entries) + 1) if not any(first < at <= last for first, last in spans)
+    ]
 
 
 def test_a_call_is_never_cut_from_its_result() -> None:
-    assert places(calls_with_results, "openai", HELLO, chat_calls("a"), chat_result("a"), HELLO) == [0, 1, 3, 4]
-    assert places(calls_with_results, "responses", HELLO, item_call("a"), item_output("a")) == [0, 1, 3]
+    assert places(
+        calls_with_results, "openai", HELLO, chat_calls("a"), chat_result("a"), HELLO
+    ) == [0, 1, 3, 4]
+    assert places(calls_with_results, "responses", HELLO, item_call("a"), item_output("a")) == [
+        0,
+        1,
+        3,
+    ]
     use, result = assistant(tool_use("a")), answers(tool_result("a"))
     assert places(calls_with_results, "anthropic", HELLO, use, result, HELLO) == [0, 1, 3, 4]
 
@@ -73,19 +81,34 @@ def test_a_call_is_never_cut_from_results_out_of_order() -> None:
 
 
 def test_a_call_is_never_cut_from_results_in_several_messages() -> None:
-    step = (assistant(tool_use("a"), tool_use("b")), answers(tool_result("b")), answers(tool_result("a")))
+    step = (
+        assistant(tool_use("a"), tool_use("b")),
+        answers(tool_result("b")),
+        answers(tool_result("a")),
+    )
     assert places(calls_with_results, "anthropic", HELLO, *step) == [0, 1, 4]
 
 
 def test_results_that_come_late_hold_everything_between_together() -> None:
-    items = (item_call("a"), HELLO, item_call("b"), item_output("a"), HELLO, item_output("b"), HELLO)
+    items = (
+        item_call("a"),
+        HELLO,
+        item_call("b"),
+        item_output("a"),
+        HELLO,
+        item_output("b"),
+        HELLO,
+    )
     assert places(calls_with_results, "responses", *items) == [0, 6, 7]
 
 
 def test_an_id_that_is_used_again_makes_two_pairs() -> None:
     pair = (item_call("a"), item_output("a"))
     assert places(calls_with_results, "responses", *pair, *pair) == [0, 2, 4]
-    assert places(calls_with_results, "responses", item_call("a"), *pair, item_output("a")) == [0, 4]
+    assert places(calls_with_results, "responses", item_call("a"), *pair, item_output("a")) == [
+        0,
+        4,
+    ]
     chat_pair = (chat_calls("a"), chat_result("a"))
     assert places(calls_with_results, "openai", *chat_pair, HELLO, *chat_pair) == [0, 2, 3, 5]
 
@@ -96,7 +119,11 @@ def test_a_result_belongs_to_a_call_of_its_kind() -> None:
 
 
 def test_an_old_function_call_is_never_cut_from_its_result() -> None:
-    call = {"role": "assistant", "content": None, "function_call": {"name": "read", "arguments": "{}"}}
+    call = {
+        "role": "assistant",
+        "content": None,
+        "function_call": {"name": "read", "arguments": "{}"},
+    }
     result = {"role": "function", "name": "read", "content": "done"}
     assert places(calls_with_results, "openai", call, result, call, result) == [0, 2, 4]
 
@@ -110,7 +137,12 @@ def test_an_approval_is_never_cut_from_its_request() -> None:
 
 def test_gemini_needs_no_ids_to_hold_calls_and_results_together() -> None:
     step = (function_calls("read", "read"), function_responses("read", "read"))
-    assert places(calls_with_results, "gemini", user("gemini", "Hello"), *step, *step) == [0, 1, 3, 5]
+    assert places(calls_with_results, "gemini", user("gemini", "Hello"), *step, *step) == [
+        0,
+        1,
+        3,
+        5,
+    ]
 
 
 def test_a_search_that_waits_is_never_cut_from_its_result() -> None:
@@ -121,7 +153,9 @@ def test_a_search_that_waits_is_never_cut_from_its_result() -> None:
 
 
 def test_a_search_in_one_message_holds_nothing_else() -> None:
-    assert places(server_tools_with_results, "anthropic", HELLO, assistant(*search("s")), HELLO) == [0, 1, 2, 3]
+    assert places(
+        server_tools_with_results, "anthropic", HELLO, assistant(*search("s")), HELLO
+    ) == [0, 1, 2, 3]
 
 
 def test_parallel_calls_are_never_cut_apart() -> None:
@@ -162,18 +196,33 @@ def test_a_turn_of_the_assistant_in_several_messages_is_never_cut(provider: Prov
 
 @pytest.mark.parametrize("provider", ["openai", "responses"])
 def test_openai_reads_answers_in_a_row_one_by_one(provider: Provider) -> None:
-    assert places(one_voice, provider, HELLO, says(provider, "One."), says(provider, "Two.")) == [0, 1, 2, 3]
+    assert places(one_voice, provider, HELLO, says(provider, "One."), says(provider, "Two.")) == [
+        0,
+        1,
+        2,
+        3,
+    ]
 
 
 def test_a_note_to_claude_stays_between_its_turns() -> None:
     said = says("anthropic", "Hi")
-    assert places(notes_with_their_turns, "anthropic", HELLO, HELLO, NOTE, said, HELLO) == [0, 1, 4, 5]
+    assert places(notes_with_their_turns, "anthropic", HELLO, HELLO, NOTE, said, HELLO) == [
+        0,
+        1,
+        4,
+        5,
+    ]
     assert places(notes_with_their_turns, "anthropic", HELLO, said, HELLO, NOTE) == [0, 1, 2, 4]
 
 
 @pytest.mark.parametrize("provider", ["openai", "responses"])
 def test_a_system_message_stands_alone_elsewhere(provider: Provider) -> None:
-    assert places(notes_with_their_turns, provider, HELLO, NOTE, says(provider, "Hi")) == [0, 1, 2, 3]
+    assert places(notes_with_their_turns, provider, HELLO, NOTE, says(provider, "Hi")) == [
+        0,
+        1,
+        2,
+        3,
+    ]
 
 
 @every_provider
@@ -196,7 +245,9 @@ def test_a_legal_cut_is_one_that_every_rule_allows(provider: Provider, data: st.
 @every_provider
 @settings(max_examples=20)
 @given(data=st.data())
-def test_both_sides_of_a_legal_cut_are_valid_but_for_who_speaks_first(provider: Provider, data: st.DataObject) -> None:
+def test_both_sides_of_a_legal_cut_are_valid_but_for_who_speaks_first(
+    provider: Provider, data: st.DataObject
+) -> None:
     messages = data.draw(valid_histories(provider, rare=False))
     for cut in legal_cuts(read(messages, provider), provider):
         assert validate(messages[:cut], provider) == []
@@ -243,7 +294,10 @@ def test_who_speaks_later_need_not_be_the_user(provider: Provider) -> None:
 
 @strict_providers
 def test_the_assistant_does_not_answer_itself(provider: Provider) -> None:
-    said, called = entry(provider, says(provider, "Hi")), entry(provider, step(provider, "a", "done")[0])
+    said, called = (
+        entry(provider, says(provider, "Hi")),
+        entry(provider, step(provider, "a", "done")[0]),
+    )
     assert not may_follow(said, said, provider)
     assert not may_follow(said, called, provider)
 
@@ -275,7 +329,10 @@ def test_may_follow_asks_every_rule() -> None:
     said = entry("anthropic", assistant(tool_use("a")))
     assert not may_follow(None, said, "anthropic")
     assert not may_follow(said, said, "anthropic")
-    call, result = entry("gemini", function_calls("read")), entry("gemini", function_responses("read"))
+    call, result = (
+        entry("gemini", function_calls("read")),
+        entry("gemini", function_responses("read")),
+    )
     assert not may_follow(None, call, "gemini")
     assert may_follow(result, call, "gemini")
 
@@ -310,13 +367,20 @@ def test_parallel_calls_and_all_their_results_are_one_step() -> None:
     assert kinds("openai", *chat, *chat) == [("step", (0, 1, 2)), ("step", (3, 4, 5))]
     items = (item_call("a"), item_call("b"), item_output("b"), item_output("a"))
     assert kinds("responses", *items) == [("step", (0, 1, 2, 3))]
-    blocks = (assistant(tool_use("a"), tool_use("b")), answers(tool_result("a")), answers(tool_result("b")))
+    blocks = (
+        assistant(tool_use("a"), tool_use("b")),
+        answers(tool_result("a")),
+        answers(tool_result("b")),
+    )
     assert kinds("anthropic", *blocks) == [("step", (0, 1, 2))]
 
 
 def test_reasoning_belongs_to_the_step_that_follows() -> None:
     items = (item_reasoning("r"), item_call("a"), item_output("a"))
-    assert kinds("responses", user("responses", "Hello"), *items) == [("user", (0,)), ("step", (1, 2, 3))]
+    assert kinds("responses", user("responses", "Hello"), *items) == [
+        ("user", (0,)),
+        ("step", (1, 2, 3)),
+    ]
 
 
 def test_a_note_to_claude_belongs_to_the_turns_around_it() -> None:
@@ -325,7 +389,12 @@ def test_a_note_to_claude_belongs_to_the_turns_around_it() -> None:
 
 
 def test_a_turn_begins_where_a_person_speaks() -> None:
-    messages = (user("openai", "Hello"), *step("openai", "a", "done"), says("openai", "Hi"), user("openai", "Bye"))
+    messages = (
+        user("openai", "Hello"),
+        *step("openai", "a", "done"),
+        says("openai", "Hi"),
+        user("openai", "Bye"),
+    )
     assert [unit.has_prompt for unit in units("openai", *messages)] == [True, False, False, True]
 
 

@@ -74,20 +74,29 @@ def drafted(messages: list[Any], provider: Provider, target: int = 10**6, **opti
     return draft(messages, target, provider=provider, counter=WordCounter(), **options)
 
 
-def kept_of(messages: list[Any], target: int, provider: Provider, **options: Any) -> tuple[Pruned, list[int]]:
-    pruned = FifoPruner().prune(messages, target, provider=provider, counter=LengthCounter(), **options)
+def kept_of(
+    messages: list[Any], target: int, provider: Provider, **options: Any
+) -> tuple[Pruned, list[int]]:
+    pruned = FifoPruner().prune(
+        messages, target, provider=provider, counter=LengthCounter(), **options
+    )
     return pruned, places(messages, pruned.messages)
 
 
 def answers_itself(messages: list[Any], kept: list[int], provider: Provider) -> bool:
     """Whether two messages of the assistant's that did not stand together do so now."""
     entries = read(messages, provider)
-    return any(one + 1 != two and entries[one].role == entries[two].role == "assistant" for one, two in pairwise(kept))
+    return any(
+        one + 1 != two and entries[one].role == entries[two].role == "assistant"
+        for one, two in pairwise(kept)
+    )
 
 
 @every_provider
 @given(data=st.data(), target=TARGETS)
-def test_no_longer_legal_run_also_fits(provider: Provider, data: st.DataObject, target: int) -> None:
+def test_no_longer_legal_run_also_fits(
+    provider: Provider, data: st.DataObject, target: int
+) -> None:
     messages = data.draw(valid_histories(provider))
     _, kept = kept_of(messages, target, provider)
     for cut in legal_cuts(read(messages, provider), provider):
@@ -95,7 +104,9 @@ def test_no_longer_legal_run_also_fits(provider: Provider, data: st.DataObject, 
         candidate = [messages[at] for at in longer]
         if longer != kept and LengthCounter().count_messages(candidate) <= target:
             itself = provider in STRICT and answers_itself(messages, longer, provider)
-            assert itself or validate(candidate, provider), f"everything from {cut} on fits and is legal"
+            assert itself or validate(candidate, provider), (
+                f"everything from {cut} on fits and is legal"
+            )
 
 
 @every_provider
@@ -104,7 +115,9 @@ def test_fill_keeps_all_of_the_run_and_stays_within_the_target(
     provider: Provider, data: st.DataObject, target: int
 ) -> None:
     messages = data.draw(valid_histories(provider))
-    (_, run), (filled, more) = (kept_of(messages, target, provider, fill=fill) for fill in (False, True))
+    (_, run), (filled, more) = (
+        kept_of(messages, target, provider, fill=fill) for fill in (False, True)
+    )
     assert set(run) <= set(more)
     assert filled.tokens <= target or run == more
     assert validate(filled.messages, provider) == []
@@ -113,7 +126,9 @@ def test_fill_keeps_all_of_the_run_and_stays_within_the_target(
 
 @every_provider
 @given(data=st.data(), target=TARGETS)
-def test_the_last_complete_step_stays_whenever_it_fits(provider: Provider, data: st.DataObject, target: int) -> None:
+def test_the_last_complete_step_stays_whenever_it_fits(
+    provider: Provider, data: st.DataObject, target: int
+) -> None:
     messages = data.draw(valid_histories(provider))
     work = draft(messages, target, provider=provider, counter=LengthCounter())
     steps = [at for at, unit in enumerate(work.units) if unit.kind == "step"]
@@ -126,7 +141,10 @@ def test_the_last_complete_step_stays_whenever_it_fits(provider: Provider, data:
     if last_step in with_prompts and work.price(with_prompts) <= target:
         assert {index for at in with_prompts for index in work.units[at].indices} <= set(kept)
     elif work.price(least) > target:
-        assert not {*work.units[last_step].indices} <= set(kept) or last_step in {*work.pins, *work.prompts}
+        assert not {*work.units[last_step].indices} <= set(kept) or last_step in {
+            *work.pins,
+            *work.prompts,
+        }
 
 
 @every_provider
@@ -135,7 +153,8 @@ def test_fill_adds_older_whole_units_newest_first(provider: Provider) -> None:
     for number, size in enumerate((10, 10, 50, 10)):
         messages += step(provider, f"f{number}", words(size))
     run, filled = (
-        FifoPruner().prune(messages, 30, provider=provider, counter=WordCounter(), fill=fill) for fill in (False, True)
+        FifoPruner().prune(messages, 30, provider=provider, counter=WordCounter(), fill=fill)
+        for fill in (False, True)
     )
     assert places(messages, run.messages) == [0, 7, 8]
     assert places(messages, filled.messages) == [0, 3, 4, 7, 8]
@@ -143,7 +162,12 @@ def test_fill_adds_older_whole_units_newest_first(provider: Provider) -> None:
 
 @pytest.mark.parametrize("provider", STRICT)
 def test_fill_brings_the_prompt_that_an_answer_needs(provider: Provider) -> None:
-    messages = [user(provider, words(2)), says(provider, words(3)), user(provider, words(90)), says(provider, "Hi")]
+    messages = [
+        user(provider, words(2)),
+        says(provider, words(3)),
+        user(provider, words(90)),
+        says(provider, "Hi"),
+    ]
     messages += [user(provider, words(5))]
     pruned = FifoPruner().prune(messages, 10, provider=provider, counter=WordCounter(), fill=True)
     assert places(messages, pruned.messages) == [0, 1, 4]
@@ -167,7 +191,9 @@ def test_fill_uses_almost_all_of_the_target_in_agents_histories(provider: Provid
         total = int(WordCounter().count_messages(messages))
         for share in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
             target = int(share * total)
-            pruned = FifoPruner().prune(messages, target, provider=provider, counter=WordCounter(), fill=True)
+            pruned = FifoPruner().prune(
+                messages, target, provider=provider, counter=WordCounter(), fill=True
+            )
             assert pruned.fits
             used.append(pruned.tokens / target)
     assert mean(used) >= 0.95
@@ -175,7 +201,12 @@ def test_fill_uses_almost_all_of_the_target_in_agents_histories(provider: Provid
 
 @every_provider
 def test_what_must_stay_is_pins_the_last_prompt_and_the_last_step(provider: Provider) -> None:
-    messages = [*talk(provider, 2), user(provider, words(5)), *step(provider, "f", words(20)), says(provider, words(9))]
+    messages = [
+        *talk(provider, 2),
+        user(provider, words(5)),
+        *step(provider, "f", words(20)),
+        says(provider, words(9)),
+    ]
     for target, stays in ((35, [0, 4, 5, 6]), (34, [0, 4]), (0, [0, 4])):
         work = drafted(messages, provider, target, pin=[0])
         assert work.indices(work.required) == stays
@@ -229,17 +260,26 @@ PRUNERS: list[Callable[[], Pruner]] = [
 every_pruner = pytest.mark.parametrize("pruner", PRUNERS)
 
 
-def prune(messages: list[Any], target: int, provider: Provider = "openai", **options: Any) -> Pruned:
+def prune(
+    messages: list[Any], target: int, provider: Provider = "openai", **options: Any
+) -> Pruned:
     return FifoPruner().prune(messages, target, provider=provider, counter=WordCounter(), **options)
 
 
-def kept(messages: list[Any], target: int, provider: Provider = "openai", **options: Any) -> list[int]:
+def kept(
+    messages: list[Any], target: int, provider: Provider = "openai", **options: Any
+) -> list[int]:
     return places(messages, prune(messages, target, provider, **options).messages)
 
 
 def test_a_predicate_pins_what_it_is_true_for() -> None:
     messages = talk("openai", 4)
-    assert kept(messages, 40, pin=lambda message: message["content"].startswith("1")) == [2, 3, 6, 7]
+    assert kept(messages, 40, pin=lambda message: message["content"].startswith("1")) == [
+        2,
+        3,
+        6,
+        7,
+    ]
 
 
 @pytest.mark.parametrize("pin", [[1, 4], (1, 4), {1, 4}, {1: "", 4: ""}, range(1, 5, 3)])
@@ -254,12 +294,26 @@ def test_a_message_id_pins_its_message() -> None:
 
 @pytest.mark.parametrize("pin", [["b"], {"b", "no such id"}])
 def test_an_id_of_a_call_pins_its_whole_step(pin: Any) -> None:
-    messages = [user("openai", words(5)), chat_calls("a", "b"), chat_result("a", words(5)), chat_result("b", words(5))]
+    messages = [
+        user("openai", words(5)),
+        chat_calls("a", "b"),
+        chat_result("a", words(5)),
+        chat_result("b", words(5)),
+    ]
     assert kept([*messages, *talk("openai", 3)], 30, pin=pin) == [1, 2, 3, 8, 9]
     use = assistant(tool_use("a"), tool_use("b"))
-    claude = [user("anthropic", words(5)), use, answers(tool_result("a", words(5)), tool_result("b", words(5)))]
+    claude = [
+        user("anthropic", words(5)),
+        use,
+        answers(tool_result("a", words(5)), tool_result("b", words(5))),
+    ]
     assert kept([*claude, *talk("anthropic", 3)], 35, "anthropic", pin=pin) == [0, 1, 2, 7, 8]
-    items = [item_call("a"), item_output("a", words(5)), item_call("b"), item_output("b", words(10))]
+    items = [
+        item_call("a"),
+        item_output("a", words(5)),
+        item_call("b"),
+        item_output("b", words(10)),
+    ]
     assert kept([*items, *talk("responses", 3)], 30, "responses", pin=pin) == [2, 3, 8, 9]
 
 
@@ -308,7 +362,9 @@ def test_pins_stay_even_if_they_do_not_fit() -> None:
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])
 def test_a_prompt_that_a_pin_brought_is_not_the_last_user_message(provider: Provider) -> None:
-    assert "the last user message 10" in prune(talk(provider, 4), 0, provider, pin=[1]).receipt.reason
+    assert (
+        "the last user message 10" in prune(talk(provider, 4), 0, provider, pin=[1]).receipt.reason
+    )
 
 
 def test_a_pinned_message_that_is_broken_is_dropped_with_its_reason() -> None:
@@ -325,7 +381,10 @@ def test_a_pinned_answer_without_a_prompt_is_dropped_with_its_reason(provider: P
     messages = [says(provider, "Hi"), user(provider, "Hello")]
     pruned = prune(messages, 100, provider, pin=[0])
     assert places(messages, pruned.messages) == [1]
-    assert "it is pinned, but no message of the user's can stand before it" in pruned.receipt.dropped[0].reason
+    assert (
+        "it is pinned, but no message of the user's can stand before it"
+        in pruned.receipt.dropped[0].reason
+    )
 
 
 def test_system_messages_are_pinned_but_not_notes_to_claude() -> None:
@@ -344,14 +403,21 @@ def test_a_pin_of_a_wrong_type_is_an_input_error(pin: Any) -> None:
 
 def test_a_pin_that_names_nothing_is_noted() -> None:
     pruned = FifoPruner().prune([user("openai", "Hello")], 100, pin=["call_typo", 0, 999])
-    assert sorted(pruned.receipt.notes) == ["pin 'call_typo' names no message", "pin 999 names no message"]
+    assert sorted(pruned.receipt.notes) == [
+        "pin 'call_typo' names no message",
+        "pin 999 names no message",
+    ]
 
 
 CLAUDE, GPT = "claude-sonnet-4-5", "gpt-4o"
 
 
-def prune_cache(messages: list[Any], target: int, name: str | None = CLAUDE, **options: Any) -> Pruned:
-    return FifoPruner().prune(messages, target, provider="openai", counter=WordCounter(name), **options)
+def prune_cache(
+    messages: list[Any], target: int, name: str | None = CLAUDE, **options: Any
+) -> Pruned:
+    return FifoPruner().prune(
+        messages, target, provider="openai", counter=WordCounter(name), **options
+    )
 
 
 def effect(pruned: Pruned) -> CacheEffect:
@@ -368,7 +434,11 @@ def test_the_prices_of_the_examples_are_the_tables() -> None:
         Decimal("0.3"),
     )
     assert gpt is not None
-    assert (gpt.input, gpt.cache_write_5m, gpt.cache_read) == (Decimal("2.5"), None, Decimal("1.25"))
+    assert (gpt.input, gpt.cache_write_5m, gpt.cache_read) == (
+        Decimal("2.5"),
+        None,
+        Decimal("1.25"),
+    )
 
 
 def test_nothing_dropped_is_no_effect() -> None:
@@ -423,7 +493,12 @@ def test_a_broken_message_that_leaves_is_a_gap() -> None:
 
 
 def test_a_shortened_result_is_a_gap() -> None:
-    messages = [user("openai", words(10)), chat_calls("a"), chat_result("a", words(500)), user("openai", words(20))]
+    messages = [
+        user("openai", words(10)),
+        chat_calls("a"),
+        chat_result("a", words(500)),
+        user("openai", words(20)),
+    ]
     pruned = ToolResultCap(100).prune(messages, 200, provider="openai", counter=WordCounter(CLAUDE))
     cache = effect(pruned)
     assert cache.prefix_tokens == 10
@@ -433,14 +508,18 @@ def test_a_shortened_result_is_a_gap() -> None:
 
 def test_a_summary_is_written_anew_too() -> None:
     pruner = SummarizePruner(lambda messages: words(7), min_turns=0)
-    pruned = pruner.prune(talk("openai", 10, each=100), 900, provider="openai", counter=WordCounter(CLAUDE))
+    pruned = pruner.prune(
+        talk("openai", 10, each=100), 900, provider="openai", counter=WordCounter(CLAUDE)
+    )
     cache = effect(pruned)
     assert (cache.prefix_tokens, cache.rewritten_tokens) == (0, 807)
     assert cache.saved_tokens == 2_000 - 807
 
 
 def watermark(messages: list[Any], target: int, pruner: WatermarkPruner, **options: Any) -> Pruned:
-    return pruner.prune(messages, target, provider="anthropic", counter=WordCounter(CLAUDE), **options)
+    return pruner.prune(
+        messages, target, provider="anthropic", counter=WordCounter(CLAUDE), **options
+    )
 
 
 def test_a_watermark_receipt_has_the_prices_of_its_cache() -> None:

@@ -66,17 +66,23 @@ def parts(type_: str, role: str = "user") -> dict[str, Any]:
         (SimpleNamespace(role="model", parts=[SimpleNamespace(text="Hi")]), "gemini"),
     ],
 )
-def test_the_first_message_that_one_format_alone_has_decides(message: Any, provider: Provider) -> None:
+def test_the_first_message_that_one_format_alone_has_decides(
+    message: Any, provider: Provider
+) -> None:
     assert provider_of([HELLO, message, HELLO], "auto") == provider
 
 
-@pytest.mark.parametrize("messages", [[], [HELLO], [parts("text")], [SYSTEM, HELLO], [None, 5, "text"]])
+@pytest.mark.parametrize(
+    "messages", [[], [HELLO], [parts("text")], [SYSTEM, HELLO], [None, 5, "text"]]
+)
 def test_plain_messages_are_openais(messages: list[Any]) -> None:
     assert provider_of(messages, "auto") == "openai"
     assert provider_of(messages, "auto", "gpt-4o") == "openai"
 
 
-@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "anthropic/Claude-3", "bedrock/us.anthropic.claude-opus-4"])
+@pytest.mark.parametrize(
+    "model", ["claude-sonnet-4-5", "anthropic/Claude-3", "bedrock/us.anthropic.claude-opus-4"]
+)
 def test_plain_messages_to_claude_are_anthropics_without_a_system_message(model: str) -> None:
     assert provider_of([HELLO], "auto", model) == "anthropic"
     assert provider_of([SYSTEM, HELLO], "auto", model) == "openai"
@@ -101,7 +107,9 @@ def test_an_unknown_name_is_an_input_error(name: Any) -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 @settings(max_examples=40)
 @given(data=st.data())
-def test_a_valid_history_is_of_its_own_format_or_plain(provider: Provider, data: st.DataObject) -> None:
+def test_a_valid_history_is_of_its_own_format_or_plain(
+    provider: Provider, data: st.DataObject
+) -> None:
     messages = data.draw(valid_histories(provider, rare=False))
     assert provider_of(messages, "auto") in (provider, "openai")
 
@@ -123,25 +131,43 @@ def test_langchains_messages_are_for_the_models_provider_whatever_their_parts(ki
 
 
 def test_a_developer_speaks_in_openais_formats_only() -> None:
-    messages = [{"role": "developer", "content": "Never delete files."}, {"role": "user", "content": "Hi"}]
+    messages = [
+        {"role": "developer", "content": "Never delete files."},
+        {"role": "user", "content": "Hi"},
+    ]
     assert provider_of(messages, "auto", "openrouter/anthropic/claude-sonnet-4.5") == "openai"
 
 
 def test_a_developers_message_leaves_open_which_of_openais_formats_it_is() -> None:
-    messages = [{"role": "developer", "content": "Never delete files."}, item_call("a"), item_output("a")]
+    messages = [
+        {"role": "developer", "content": "Never delete files."},
+        item_call("a"),
+        item_output("a"),
+    ]
     assert provider_of(messages, "auto") == "responses"
     assert validate(messages) == []
 
 
 def test_a_refusal_in_an_item_is_responses() -> None:
-    item = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}
+    item = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "refusal", "refusal": "No."}],
+    }
     assert provider_of([{"role": "user", "content": "x"}, item], "auto") == "responses"
 
 
 ALONE = frozenset(
     (
         *("known-role", "has-content", "text-not-empty", "part-not-empty", "calls-not-empty"),
-        *("call-has-id", "call-has-name", "result-has-id", "result-has-name", "call-by-assistant", "result-by-user"),
+        *(
+            "call-has-id",
+            "call-has-name",
+            "result-has-id",
+            "result-has-name",
+            "call-by-assistant",
+            "result-by-user",
+        ),
     )
 )
 """Rules that a message breaks by itself, wherever it stands."""
@@ -231,7 +257,12 @@ def test_nothing_inside_a_list_raises(provider: Provider) -> None:
         lambda odd: odd,
         lambda odd: {"role": odd, "content": odd},
         lambda odd: {"role": "user", "content": odd, "parts": odd},
-        lambda odd: {"role": "assistant", "content": [odd], "tool_calls": [odd], "function_call": odd},
+        lambda odd: {
+            "role": "assistant",
+            "content": [odd],
+            "tool_calls": [odd],
+            "function_call": odd,
+        },
         lambda odd: {"role": "model", "parts": [odd, {"functionCall": odd}]},
         lambda odd: {"type": "function_call", "call_id": odd, "id": odd},
     ],
@@ -241,7 +272,9 @@ def test_nothing_inside_a_list_raises(provider: Provider) -> None:
     [Stubborn(), object(), float("nan"), {1: 2}, {"a"}, validate],
     ids=("stubborn", "object", "nan", "numbers", "set", "function"),
 )
-def test_strange_objects_do_not_raise(provider: Provider, make: Callable[[Any], Any], odd: Any) -> None:
+def test_strange_objects_do_not_raise(
+    provider: Provider, make: Callable[[Any], Any], odd: Any
+) -> None:
     assert isinstance(validate([make(odd)], provider), list)
     assert isinstance(validate([make(odd)]), list)
 
@@ -255,7 +288,9 @@ def test_a_message_that_holds_itself_does_not_raise() -> None:
 
 def test_objects_are_read_like_dicts() -> None:
     orphan = {"role": "tool", "tool_call_id": "a", "content": "42"}
-    expected = [Violation(0, "result-has-call", "the result of a answers no call of the message before it")]
+    expected = [
+        Violation(0, "result-has-call", "the result of a answers no call of the message before it")
+    ]
     assert validate([orphan], "openai") == expected
     assert validate([as_object(orphan)], "openai") == expected
     assert validate([Message(**orphan)], "openai") == expected
@@ -267,7 +302,10 @@ def test_objects_are_read_like_dicts() -> None:
     [
         ({"role": "tool", "tool_call_id": "a", "content": "42"}, "result-has-call"),
         ({"type": "function_call_output", "call_id": "a", "output": "42"}, "result-has-call"),
-        ({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read"}]}, "first-is-user"),
+        (
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read"}]},
+            "first-is-user",
+        ),
         ({"role": "model", "parts": [{"text": "Hi"}]}, "first-is-user"),
     ],
 )
@@ -287,8 +325,14 @@ def test_an_unknown_provider_is_an_error_that_names_the_known_ones() -> None:
 
 
 ROOT = Path(__file__).parents[2]
-PAGES = [page for page in (ROOT / "docs" / "history.md", ROOT / "docs" / "history_rules.md") if page.exists()]
-ROW = re.compile(r"^\| (\w+) \| `([a-z-]+)` \| (.*) \| (.*) \| `([\w/]+\.py)::(\w+)` \|$", re.MULTILINE)
+PAGES = [
+    page
+    for page in (ROOT / "docs" / "history.md", ROOT / "docs" / "history_rules.md")
+    if page.exists()
+]
+ROW = re.compile(
+    r"^\| (\w+) \| `([a-z-]+)` \| (.*) \| (.*) \| `([\w/]+\.py)::(\w+)` \|$", re.MULTILINE
+)
 ROWS = [row for page in PAGES for row in ROW.findall(page.read_text(encoding="utf-8"))]
 
 
@@ -297,14 +341,19 @@ ROWS = [row for page in PAGES for row in ROW.findall(page.read_text(encoding="ut
 @given(data=st.data())
 def test_every_rule_that_is_broken_has_a_row(provider: Provider, data: st.DataObject) -> None:
     rows = {row[1] for row in ROWS if row[0] == provider}
-    assert {violation.rule for violation in validate(data.draw(any_histories(provider)), provider)} <= rows
+    assert {
+        violation.rule for violation in validate(data.draw(any_histories(provider)), provider)
+    } <= rows
 
 
 def test_every_row_names_a_rule_that_the_provider_checks() -> None:
     sources = {"openai": "chat"}
     for provider, rule, *_ in ROWS:
         modules = (f"{sources.get(provider, provider)}.py", "rules.py")
-        assert any(f'"{rule}"' in (ROOT / "src/brim/history" / name).read_text(encoding="utf-8") for name in modules)
+        assert any(
+            f'"{rule}"' in (ROOT / "src/brim/history" / name).read_text(encoding="utf-8")
+            for name in modules
+        )
 
 
 def test_a_row_has_a_source_or_is_assumed() -> None:
@@ -312,4 +361,6 @@ def test_a_row_has_a_source_or_is_assumed() -> None:
 
 
 def test_a_row_names_a_test_that_exists() -> None:
-    assert [row for row in ROWS if f"def {row[5]}(" not in (ROOT / row[4]).read_text(encoding="utf-8")] == []
+    assert [
+        row for row in ROWS if f"def {row[5]}(" not in (ROOT / row[4]).read_text(encoding="utf-8")
+    ] == []

@@ -1,4 +1,5 @@
-"""Messages of agent frameworks: pydantic-ai, LangChain, Haystack. The classes here have the fields of the real ones."""
+"""Messages of agent frameworks: pydantic-ai, LangChain, Haystack. The classes here have the fields
+of the real ones."""
 
 from __future__ import annotations
 
@@ -12,7 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.history import FifoPruner, Provider, Pruner, SummarizePruner, ToolResultCap, WatermarkPruner, repair, validate
+from brim.history import (
+    FifoPruner,
+    Provider,
+    Pruner,
+    SummarizePruner,
+    ToolResultCap,
+    WatermarkPruner,
+    repair,
+    validate,
+)
 from brim.tokens import counter_for
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -53,12 +63,17 @@ def asks(text: str, system: str = "") -> ModelRequest:
 
 def calls(*ids: str) -> ModelResponse:
     return ModelResponse(
-        [Part("tool-call", tool_name="read", args={"path": f"{id_}.py"}, tool_call_id=id_) for id_ in ids]
+        [
+            Part("tool-call", tool_name="read", args={"path": f"{id_}.py"}, tool_call_id=id_)
+            for id_ in ids
+        ]
     )
 
 
 def returns(*ids: str, text: str = "done ") -> ModelRequest:
-    return ModelRequest([Part("tool-return", text * 40, tool_name="read", tool_call_id=id_) for id_ in ids])
+    return ModelRequest(
+        [Part("tool-return", text * 40, tool_name="read", tool_call_id=id_) for id_ in ids]
+    )
 
 
 def answer(text: str) -> ModelResponse:
@@ -97,7 +112,10 @@ def chain(turns: int, steps: int = 3) -> list[Any]:
         for step in range(steps):
             ids = [f"c{turn}_{step}_{n}" for n in range(2)]
             used = [{"type": "tool_use", "id": id_, "name": "read", "input": {}} for id_ in ids]
-            called = [{"name": "read", "args": {"path": "a.py"}, "id": id_, "type": "tool_call"} for id_ in ids]
+            called = [
+                {"name": "read", "args": {"path": "a.py"}, "id": id_, "type": "tool_call"}
+                for id_ in ids
+            ]
             messages.append(Chain("ai", [{"type": "text", "text": ""}, *used], tool_calls=called))
             messages += [Chain("tool", "done " * 40, tool_call_id=id_) for id_ in ids]
         messages.append(Chain("ai", f"Answer {turn}"))
@@ -126,7 +144,12 @@ def pairs(messages: list[Any]) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", PRUNERS)
 @settings(max_examples=6, deadline=None)
-@given(turns=st.integers(0, 4), steps=st.integers(0, 4), target=st.integers(0, 2_500), fill=st.booleans())
+@given(
+    turns=st.integers(0, 4),
+    steps=st.integers(0, 4),
+    target=st.integers(0, 2_500),
+    fill=st.booleans(),
+)
 def test_a_prune_never_separates_a_call_from_its_return(
     make: Any, model: str, name: str, turns: int, steps: int, target: int, fill: bool
 ) -> None:
@@ -164,7 +187,10 @@ def test_the_system_prompt_stays(make: Any) -> None:
 
 def test_langchains_calls_are_counted_once() -> None:
     both = chain(1, 1)
-    parsed = [Chain(each.type, "" if each.tool_calls else each.content, tool_calls=each.tool_calls) for each in both]
+    parsed = [
+        Chain(each.type, "" if each.tool_calls else each.content, tool_calls=each.tool_calls)
+        for each in both
+    ]
     counter = counter_for("claude-sonnet-4-5")
     assert int(counter.count_messages(both)) == int(counter.count_messages(parsed))
 
@@ -188,7 +214,9 @@ def test_dumped_pydantic_messages_are_read_like_the_objects() -> None:
 def test_a_retry_answers_its_call() -> None:
     retry = ModelRequest([Part("retry-prompt", "Wrong path", tool_name="read", tool_call_id="a")])
     assert validate([asks("Go"), calls("a"), retry], model="claude-sonnet-4-5") == []
-    assert [each.rule for each in validate([asks("Go"), calls("a"), asks("Well?")])] == ["call-has-result"]
+    assert [each.rule for each in validate([asks("Go"), calls("a"), asks("Well?")])] == [
+        "call-has-result"
+    ]
 
 
 def test_a_call_of_pydantic_without_its_return_is_broken() -> None:
@@ -222,7 +250,9 @@ def test_haystacks_messages_are_counted_whole_and_not_pruned() -> None:
     ]
     assert 500 < int(counter_for("gpt-4o").count_messages(messages)) < 560
     for several in (messages, messages[1:], messages[2:]):
-        with pytest.raises(InputError, match=r"messages\[0\]: can't read a tests ChatMessage here. Pass dicts, or"):
+        with pytest.raises(
+            InputError, match=r"messages\[0\]: can't read a tests ChatMessage here. Pass dicts, or"
+        ):
             FifoPruner().prune(several, 10_000, model="gpt-4o")
 
 
@@ -231,7 +261,10 @@ class Foreign:
     text: str = "Hello"
 
 
-CONVERSE = {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": "x"}]}}]}
+CONVERSE = {
+    "role": "user",
+    "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": "x"}]}}],
+}
 
 
 @pytest.mark.parametrize(
@@ -252,8 +285,12 @@ CONVERSE = {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "conte
         ([CONVERSE], r"messages\[0\]: it is written for Amazon Converse"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("pruner", [FifoPruner(), WatermarkPruner(), SummarizePruner(), ToolResultCap()])
-def test_what_cant_be_read_is_refused_by_its_place_and_field(pruner: Pruner, messages: list[Any], what: str) -> None:
+@pytest.mark.parametrize(
+    "pruner", [FifoPruner(), WatermarkPruner(), SummarizePruner(), ToolResultCap()]
+)
+def test_what_cant_be_read_is_refused_by_its_place_and_field(
+    pruner: Pruner, messages: list[Any], what: str
+) -> None:
     with pytest.raises(InputError, match=what):
         pruner.prune(messages, 10_000, model="gpt-4o")
 
@@ -302,7 +339,10 @@ def test_an_object_with_parts_of_its_own_is_not_read_as_geminis(stranger: Any, m
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_an_object_with_a_role_a_content_and_parts_is_read_by_its_content(role: str) -> None:
-    messages = [{"role": "user", "content": "Go"}, Post([Piece("unread " * 50)], role=role, content="Hello")]
+    messages = [
+        {"role": "user", "content": "Go"},
+        Post([Piece("unread " * 50)], role=role, content="Hello"),
+    ]
     plain = [messages[0], {"role": role, "content": "Hello"}]
     counter = counter_for("gpt-4o")
     assert counter.count_messages(messages) == counter.count_messages(plain)
@@ -311,7 +351,9 @@ def test_an_object_with_a_role_a_content_and_parts_is_read_by_its_content(role: 
 
 def test_parts_with_types_are_no_geminis() -> None:
     ui_message = {"role": "assistant", "parts": [{"type": "text", "text": "Hello"}]}
-    with pytest.raises(InputError, match=r"messages\[0\]: can't read a dict with parts that aren't Gemini's"):
+    with pytest.raises(
+        InputError, match=r"messages\[0\]: can't read a dict with parts that aren't Gemini's"
+    ):
         FifoPruner().prune([ui_message], 10_000, model="gpt-4o")
 
 
@@ -319,7 +361,9 @@ def test_googles_own_classes_are_geminis() -> None:
     from google.genai import types
 
     for role in ("user", None):
-        content = types.Content(role=role, parts=[types.Part(text="Hello"), types.Part(thought=True, text="Hm")])
+        content = types.Content(
+            role=role, parts=[types.Part(text="Hello"), types.Part(thought=True, text="Hm")]
+        )
         assert FifoPruner().prune([content], 10_000, model="gpt-4o").receipt.provider == "gemini"
     looks_alike = SimpleNamespace(role="user", parts=[SimpleNamespace(text="Hello")])
     assert FifoPruner().prune([looks_alike], 10_000, model="gpt-4o").receipt.provider == "gemini"
@@ -343,7 +387,9 @@ def test_messages_of_two_providers_are_refused() -> None:
     answered = [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]
     claude = [{"role": "assistant", "content": used}, {"role": "user", "content": answered}]
     go = [{"role": "user", "content": "Go"}]
-    with pytest.raises(InputError, match=r"messages\[3\]: it is written for Anthropic's Messages API"):
+    with pytest.raises(
+        InputError, match=r"messages\[3\]: it is written for Anthropic's Messages API"
+    ):
         FifoPruner().prune([*go, *chat, *claude], 1_000, model="gpt-4o")
     with pytest.raises(InputError, match=r"messages\[3\]: it is written for OpenAI's chat API"):
         FifoPruner().prune([*go, *claude, *chat], 1_000, model="claude-sonnet-4-5")
@@ -358,12 +404,17 @@ def test_messages_of_two_providers_are_refused() -> None:
         (5, r"messages\[1\]\.content: expected text or a list of parts, not int"),
         (True, r"messages\[1\]\.content: .*not bool"),
         ({1, 2}, r"messages\[1\]\.content: .*not set"),
-        ([{"type": "text", "text": "a"}, None], r"messages\[1\]\.content\[1\]: expected a part, not NoneType"),
+        (
+            [{"type": "text", "text": "a"}, None],
+            r"messages\[1\]\.content\[1\]: expected a part, not NoneType",
+        ),
         ([b"x"], r"messages\[1\]\.content\[0\]: expected a part, not bytes"),
         ([0.5], r"messages\[1\]\.content\[0\]: expected a part, not float"),
     ],
 )
-def test_what_no_provider_reads_as_content_is_an_error(provider: Provider, role: str, content: Any, said: str) -> None:
+def test_what_no_provider_reads_as_content_is_an_error(
+    provider: Provider, role: str, content: Any, said: str
+) -> None:
     messages = [{"role": "user", "content": "Go"}, {"role": role, "content": content}]
     with pytest.raises(InputError, match=said):
         FifoPruner().prune(messages, 1_000, provider=provider)
@@ -371,13 +422,20 @@ def test_what_no_provider_reads_as_content_is_an_error(provider: Provider, role:
 
 @pytest.mark.parametrize(("part", "said"), [(None, "NoneType"), (b"x", "bytes"), (5, "int")])
 def test_what_is_not_a_part_of_a_content_is_an_error(part: Any, said: str) -> None:
-    with pytest.raises(InputError, match=rf"messages\[0\]\.parts\[1\]: expected a part, not {said}"):
-        FifoPruner().prune([{"role": "user", "parts": [{"text": "a"}, part]}], 1_000, model="gemini-2.5-pro")
+    with pytest.raises(
+        InputError, match=rf"messages\[0\]\.parts\[1\]: expected a part, not {said}"
+    ):
+        FifoPruner().prune(
+            [{"role": "user", "parts": [{"text": "a"}, part]}], 1_000, model="gemini-2.5-pro"
+        )
 
 
 def test_surrogates_bytes_and_circles_inside_a_message_are_counted() -> None:
     circle: dict[str, Any] = {"role": "user", "content": []}
     circle["content"].append({"type": "text", "text": "a\ud800b", "self": circle})
-    data = {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": b"xx", "format": "wav"}}]}
+    data = {
+        "role": "user",
+        "content": [{"type": "input_audio", "input_audio": {"data": b"xx", "format": "wav"}}],
+    }
     pruned = FifoPruner().prune([circle, data], 10_000, model="gpt-4o")
     assert len(pruned.messages) == 2

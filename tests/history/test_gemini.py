@@ -15,7 +15,9 @@ from brim.history.repairs import NO_BEGINNING, NO_RESULT
 from tests.history.samples import function_calls, function_responses, mended, texts
 
 
-@pytest.mark.parametrize(("role", "spoken"), [("user", "user"), ("model", "assistant"), ("function", "user")])
+@pytest.mark.parametrize(
+    ("role", "spoken"), [("user", "user"), ("model", "assistant"), ("function", "user")]
+)
 def test_roles_are_who_speaks(role: str, spoken: str) -> None:
     entry = read_content(1, {"role": role, "parts": [{"text": "Hello"}]})
     assert (entry.index, entry.role, entry.says, entry.problem) == (1, spoken, True, "")
@@ -47,24 +49,35 @@ def test_calls_and_responses_are_read_in_order() -> None:
 
 def test_snake_case_and_ids_are_read() -> None:
     call = {"role": "model", "parts": [{"function_call": {"id": "1", "name": "f", "args": {}}}]}
-    result = {"role": "user", "parts": [{"function_response": {"id": "1", "name": "f", "response": {}}}]}
+    result = {
+        "role": "user",
+        "parts": [{"function_response": {"id": "1", "name": "f", "response": {}}}],
+    }
     assert read_content(0, call).calls == read_content(0, result).results == (EntryCall("1", "f"),)
 
 
 def test_objects_are_read_like_dicts() -> None:
-    part = SimpleNamespace(text=None, thought=None, function_call=SimpleNamespace(id=None, name="f", args={}))
-    assert read_content(0, SimpleNamespace(role="model", parts=[part])).calls == (EntryCall("", "f"),)
+    part = SimpleNamespace(
+        text=None, thought=None, function_call=SimpleNamespace(id=None, name="f", args={})
+    )
+    assert read_content(0, SimpleNamespace(role="model", parts=[part])).calls == (
+        EntryCall("", "f"),
+    )
 
 
 def test_thoughts_are_reasoning_and_not_said() -> None:
     entry = read_content(0, {"role": "model", "parts": [{"text": "hm", "thought": True}]})
     assert (entry.reasons, entry.ends_in_reasoning, entry.says) == (True, True, False)
-    spoken = read_content(0, {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "Hi"}]})
+    spoken = read_content(
+        0, {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "Hi"}]}
+    )
     assert (spoken.reasons, spoken.ends_in_reasoning, spoken.says) == (True, False, True)
 
 
 def test_an_image_is_said() -> None:
-    assert read_content(0, {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": ""}}]}).says
+    assert read_content(
+        0, {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": ""}}]}
+    ).says
 
 
 @pytest.mark.parametrize(
@@ -136,7 +149,11 @@ def test_known_role_refuses_another(role: str) -> None:
 
 def test_has_content() -> None:
     assert found("Hello") == []
-    assert found(user(), {"role": "user"}, "") == [(0, "has-content"), (1, "has-content"), (2, "has-content")]
+    assert found(user(), {"role": "user"}, "") == [
+        (0, "has-content"),
+        (1, "has-content"),
+        (2, "has-content"),
+    ]
 
 
 def test_part_not_empty() -> None:
@@ -167,7 +184,17 @@ def test_result_has_name() -> None:
 
 
 def test_call_after_user_accepts_text_in_the_same_content() -> None:
-    assert found(HELLO, model(text("Hm."), call()), user(response()), model(call()), user(response()), SAID) == []
+    assert (
+        found(
+            HELLO,
+            model(text("Hm."), call()),
+            user(response()),
+            model(call()),
+            user(response()),
+            SAID,
+        )
+        == []
+    )
 
 
 def test_call_after_user_refuses_the_models_text_between() -> None:
@@ -187,12 +214,17 @@ def test_call_has_result() -> None:
 
 def test_result_has_call() -> None:
     assert found(user(response())) == [(0, "result-has-call")]
-    assert found(HELLO, model(call()), HELLO, user(response())) == [(1, "call-has-result"), (3, "result-has-call")]
+    assert found(HELLO, model(call()), HELLO, user(response())) == [
+        (1, "call-has-result"),
+        (3, "result-has-call"),
+    ]
 
 
 def test_results_match_calls_in_number() -> None:
     assert found(HELLO, model(call(), call("run")), user(response("run"), response())) == []
-    assert found(HELLO, model(call(), call("run")), user(response())) == [(2, "results-match-calls")]
+    assert found(HELLO, model(call(), call("run")), user(response())) == [
+        (2, "results-match-calls")
+    ]
     assert found(HELLO, model(call()), user(response(), response())) == [(2, "results-match-calls")]
 
 
@@ -240,7 +272,9 @@ def test_a_restored_call_joins_the_models_content_before_it() -> None:
         model(text("Hi"), {"functionCall": {"id": "a", "name": "read", "args": {}}}),
         user(response(id="a")),
     ]
-    messages, changes = mend(HELLO, model(call()), user(response(), response("run")), restore_calls=True)
+    messages, changes = mend(
+        HELLO, model(call()), user(response(), response("run")), restore_calls=True
+    )
     assert messages == [HELLO, model(call(), call("run")), user(response(), response("run"))]
     assert changes == [(2, "results-match-calls", "added")]
 
@@ -253,7 +287,9 @@ def test_a_call_without_a_response_gets_one_that_says_so() -> None:
 
 
 def test_a_missing_response_is_added_in_the_order_of_the_calls() -> None:
-    messages, changes = mend(HELLO, model(call(), call("run"), call("find")), user(response("find"), response()))
+    messages, changes = mend(
+        HELLO, model(call(), call("run"), call("find")), user(response("find"), response())
+    )
     assert messages[2] == user(response(), stub("run"), response("find"))
     assert changes == [(1, "call-has-result", "added")]
 
@@ -280,18 +316,24 @@ def test_a_response_right_before_its_call_is_moved_behind_it() -> None:
 
 def test_ids_outrank_names_and_names_outrank_places() -> None:
     calls = model(call(id="a"), call(id="b"), call("run"))
-    messages, _ = mend(HELLO, calls, user(response(id="b")), HELLO, user(response(id="a")), user(response("run")))
+    messages, _ = mend(
+        HELLO, calls, user(response(id="b")), HELLO, user(response(id="a")), user(response("run"))
+    )
     assert messages[2] == user(response(id="a"), response(id="b"), response("run"))
 
 
 def test_split_responses_are_merged_into_one_content() -> None:
-    messages, changes = mend(HELLO, model(call(), call("run")), user(response()), user(response("run")))
+    messages, changes = mend(
+        HELLO, model(call(), call("run")), user(response()), user(response("run"))
+    )
     assert messages == [HELLO, model(call(), call("run")), user(response(), response("run"))]
     assert changes == [(3, "results-match-calls", "merged")]
 
 
 def test_text_beside_responses_stays_where_it_is() -> None:
-    messages, _ = mend(HELLO, model(call(), call("run")), user(text("So:"), response(), text("Go on.")))
+    messages, _ = mend(
+        HELLO, model(call(), call("run")), user(text("So:"), response(), text("Go on."))
+    )
     assert messages[2] == user(text("So:"), response(), stub("run"), text("Go on."))
 
 
@@ -302,8 +344,14 @@ def test_contents_of_the_model_before_a_call_are_merged_with_it() -> None:
 
 
 def test_names_are_taken_from_the_other_side() -> None:
-    messages, changes = mend(HELLO, model(call(""), call("run")), user(response("find"), response("")))
-    assert messages == [HELLO, model(call("find"), call("run")), user(response("find"), response("run"))]
+    messages, changes = mend(
+        HELLO, model(call(""), call("run")), user(response("find"), response(""))
+    )
+    assert messages == [
+        HELLO,
+        model(call("find"), call("run")),
+        user(response("find"), response("run")),
+    ]
     assert changes == [(1, "call-has-name", "changed"), (2, "result-has-name", "changed")]
 
 

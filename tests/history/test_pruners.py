@@ -31,7 +31,18 @@ from brim.history.draft import draft
 from brim.history.formats import as_list, read
 from brim.tokens import Count, counter_for
 from tests.history.histories import any_histories, valid_histories
-from tests.history.samples import MODELS, WordCounter, chat_calls, chat_result, places, says, step, talk, user, words
+from tests.history.samples import (
+    MODELS,
+    WordCounter,
+    chat_calls,
+    chat_result,
+    places,
+    says,
+    step,
+    talk,
+    user,
+    words,
+)
 
 MODELS_ALL: dict[Provider, str] = {
     "openai": "gpt-4o",
@@ -58,8 +69,12 @@ few = settings(max_examples=10)  # of each provider, for every pruner: some 2,00
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
 
 
-def prune(name: str, messages: Sequence[Any], target: int, provider: Provider, **options: Any) -> Pruned:
-    return PRUNERS[name]().prune(messages, target, provider=provider, model=MODELS_ALL[provider], **options)
+def prune(
+    name: str, messages: Sequence[Any], target: int, provider: Provider, **options: Any
+) -> Pruned:
+    return PRUNERS[name]().prune(
+        messages, target, provider=provider, model=MODELS_ALL[provider], **options
+    )
 
 
 REFUSED = re.compile(r"messages\[\d+\]|messages: message 0 is a system message")
@@ -95,7 +110,9 @@ def test_the_result_is_valid_whatever_was_given(
 @every_provider
 @few
 @given(data=st.data(), target=TARGETS, fill=FILL)
-def test_it_fits_or_says_why_not(provider: Provider, data: st.DataObject, target: int, fill: bool) -> None:
+def test_it_fits_or_says_why_not(
+    provider: Provider, data: st.DataObject, target: int, fill: bool
+) -> None:
     messages = data.draw(valid_histories(provider))
     before = counter_for(MODELS_ALL[provider]).count_messages(messages)
     units = units_of(read(messages, provider), provider)
@@ -108,10 +125,17 @@ def test_it_fits_or_says_why_not(provider: Provider, data: st.DataObject, target
         pruned = prune(name, messages, target, provider, fill=fill)
         counted = counter_for(MODELS_ALL[provider]).count_messages(pruned.messages)
         assert (int(pruned.tokens), pruned.tokens.basis) == (int(counted), counted.basis), name
-        assert pruned.fits == (pruned.tokens <= target) == pruned.receipt.fits == (not pruned.receipt.reason), name
+        assert (
+            pruned.fits
+            == (pruned.tokens <= target)
+            == pruned.receipt.fits
+            == (not pruned.receipt.reason)
+        ), name
         assert pruned.receipt.over_by == max(0, pruned.tokens - target), name
         assert pruned.receipt.before == before, name
-        if not pruned.fits:  # then nothing but what is never dropped is left, and the prompts that this needs
+        if (
+            not pruned.fits
+        ):  # then nothing but what is never dropped is left, and the prompts that this needs
             gone = {index for unit in pruned.receipt.dropped for index in unit.indices}
             assert set(range(len(messages))) - gone <= allowed, name
 
@@ -119,7 +143,9 @@ def test_it_fits_or_says_why_not(provider: Provider, data: st.DataObject, target
 @every_provider
 @few
 @given(data=st.data(), fill=FILL)
-def test_what_is_valid_and_fits_stays_whole(provider: Provider, data: st.DataObject, fill: bool) -> None:
+def test_what_is_valid_and_fits_stays_whole(
+    provider: Provider, data: st.DataObject, fill: bool
+) -> None:
     messages = data.draw(valid_histories(provider))
     for name in [name for name in PRUNERS if name != "sliding"]:
         pruned = prune(name, messages, 10**6, provider, fill=fill)
@@ -151,7 +177,9 @@ def test_kept_messages_are_the_callers_own_in_order(
 @every_provider
 @few
 @given(data=st.data(), target=TARGETS, fill=FILL)
-def test_pruning_again_changes_nothing(provider: Provider, data: st.DataObject, target: int, fill: bool) -> None:
+def test_pruning_again_changes_nothing(
+    provider: Provider, data: st.DataObject, target: int, fill: bool
+) -> None:
     messages = data.draw(valid_histories(provider))
     for name in PRUNERS:
         once = prune(name, messages, target, provider, fill=fill)
@@ -163,7 +191,9 @@ def test_pruning_again_changes_nothing(provider: Provider, data: st.DataObject, 
 @every_provider
 @few
 @given(data=st.data(), target=TARGETS)
-def test_the_same_input_gives_the_same_result(provider: Provider, data: st.DataObject, target: int) -> None:
+def test_the_same_input_gives_the_same_result(
+    provider: Provider, data: st.DataObject, target: int
+) -> None:
     messages = data.draw(valid_histories(provider))
     for name in PRUNERS:
         one, two = (prune(name, messages, target, provider) for _ in range(2))
@@ -208,7 +238,9 @@ class CountingCounter:
 @every_provider
 @few
 @given(data=st.data(), target=TARGETS, fill=FILL)
-def test_each_message_is_counted_at_most_once(provider: Provider, data: st.DataObject, target: int, fill: bool) -> None:
+def test_each_message_is_counted_at_most_once(
+    provider: Provider, data: st.DataObject, target: int, fill: bool
+) -> None:
     messages = data.draw(valid_histories(provider))
     for name, pruner in PRUNERS.items():
         counter = CountingCounter()
@@ -223,7 +255,9 @@ def test_each_message_is_counted_at_most_once(provider: Provider, data: st.DataO
 def test_pins_stay(provider: Provider, data: st.DataObject, target: int) -> None:
     messages = data.draw(valid_histories(provider, objects=False))
     place = data.draw(st.integers(0, max(0, len(messages) - 1)))
-    pruned = FifoPruner().prune(messages, target, provider=provider, model=MODELS_ALL[provider], pin=[place])
+    pruned = FifoPruner().prune(
+        messages, target, provider=provider, model=MODELS_ALL[provider], pin=[place]
+    )
     assert validate(pruned.messages, provider) == []
     if messages and read(messages, provider)[0].is_prompt:
         assert any(message is messages[place] for message in pruned.messages)
@@ -246,18 +280,29 @@ def test_the_prefix_of_a_watermark_pruner_is_the_same_bytes_between_cuts(
         assert pruned.decisions is not None
         body = json.dumps(pruned.messages)[:-1]
         if pruned.decisions.cuts == cuts and pruned.fits:
-            assert body.startswith(sent), "nothing was cut, so what was sent before must be the beginning"
-        other = WatermarkPruner(low="auto" if auto else 0.5, decisions=type(pruner.decisions).from_json(stored))
-        elsewhere = other.prune(messages[:end], target, provider=provider, model=MODELS_ALL[provider])
+            assert body.startswith(sent), (
+                "nothing was cut, so what was sent before must be the beginning"
+            )
+        other = WatermarkPruner(
+            low="auto" if auto else 0.5, decisions=type(pruner.decisions).from_json(stored)
+        )
+        elsewhere = other.prune(
+            messages[:end], target, provider=provider, model=MODELS_ALL[provider]
+        )
         assert elsewhere.messages == pruned.messages, "another process decides and renders the same"
         stored, sent, cuts = pruned.decisions.to_json(), body, pruned.decisions.cuts
 
 
 SYSTEM = {"role": "system", "content": words(5)}
-TOOL = {"type": "function", "function": {"name": "read", "description": words(15), "parameters": {}}}
+TOOL = {
+    "type": "function",
+    "function": {"name": "read", "description": words(15), "parameters": {}},
+}
 
 
-def prune_fifo(messages: list[Any], target: int, provider: Provider = "openai", **options: Any) -> Pruned:
+def prune_fifo(
+    messages: list[Any], target: int, provider: Provider = "openai", **options: Any
+) -> Pruned:
     return FifoPruner().prune(messages, target, provider=provider, counter=WordCounter(), **options)
 
 
@@ -287,7 +332,11 @@ def test_what_is_left_begins_anywhere_at_openai(provider: Provider) -> None:
 
 @every_provider
 def test_a_step_stands_or_falls_whole(provider: Provider) -> None:
-    messages = [user(provider, "Hello"), *step(provider, "a", words(10)), *step(provider, "b", words(10))]
+    messages = [
+        user(provider, "Hello"),
+        *step(provider, "a", words(10)),
+        *step(provider, "b", words(10)),
+    ]
     assert places(messages, prune_fifo(messages, 20, provider).messages) == [0, 1, 2, 3, 4]
     assert places(messages, prune_fifo(messages, 19, provider).messages) == [0, 3, 4]
 
@@ -301,7 +350,11 @@ def test_the_last_user_message_stays_even_if_it_is_far_back(provider: Provider) 
 
 @every_provider
 def test_the_last_complete_step_stays_with_the_last_user_message(provider: Provider) -> None:
-    messages = [user(provider, words(5)), *step(provider, "f", words(20)), says(provider, words(30))]
+    messages = [
+        user(provider, words(5)),
+        *step(provider, "f", words(20)),
+        says(provider, words(30)),
+    ]
     messages += [user(provider, words(5)), says(provider, words(30))]
     first = [0] if provider in ("anthropic", "gemini") else []
     assert places(messages, prune_fifo(messages, 40, provider).messages) == [*first, 1, 2, 4]
@@ -323,7 +376,9 @@ def test_tools_count_towards_the_target() -> None:
 @every_provider
 def test_tools_count_as_the_model_counts_them(provider: Provider) -> None:
     messages = talk(provider, 3)
-    pruned = FifoPruner().prune(messages, 10_000, provider=provider, model=MODELS[provider], tools=[TOOL])
+    pruned = FifoPruner().prune(
+        messages, 10_000, provider=provider, model=MODELS[provider], tools=[TOOL]
+    )
     assert int(pruned.tokens) == int(counter_for(MODELS[provider]).count_messages(messages, [TOOL]))
 
 
@@ -349,13 +404,18 @@ def test_a_receipt_says_what_left_and_why() -> None:
 
 
 def test_a_receipt_of_nothing_says_so() -> None:
-    assert str(prune_fifo(talk("openai", 1), 1_000).receipt) == "fifo: nothing dropped, 20 of 1,000 tokens"
+    assert (
+        str(prune_fifo(talk("openai", 1), 1_000).receipt)
+        == "fifo: nothing dropped, 20 of 1,000 tokens"
+    )
 
 
 def test_a_receipt_says_why_it_does_not_fit() -> None:
     pruned = prune_fifo([SYSTEM, *talk("openai", 1, each=2_000)], 1_000)
     reason = "what is never dropped takes 2,005 tokens, 1,005 too many (system messages 5, the last user message 2,000)"
-    assert str(pruned.receipt) == (f"fifo: 1 message dropped, 4,005 -> 2,005 of 1,000 tokens; does not fit: {reason}")
+    assert str(pruned.receipt) == (
+        f"fifo: 1 message dropped, 4,005 -> 2,005 of 1,000 tokens; does not fit: {reason}"
+    )
     assert (pruned.fits, pruned.receipt.over_by) == (False, 1_005)
 
 
@@ -368,25 +428,37 @@ def test_a_broken_message_leaves_even_if_everything_fits() -> None:
 
 def test_what_is_broken_counts_before_and_not_after() -> None:
     pruned = prune_fifo([user("openai", words(3)), chat_result("a", words(4))], 1_000)
-    assert (pruned.receipt.before, pruned.receipt.after, pruned.receipt.dropped[0].tokens) == (7, 3, 4)
+    assert (pruned.receipt.before, pruned.receipt.after, pruned.receipt.dropped[0].tokens) == (
+        7,
+        3,
+        4,
+    )
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])
 def test_an_answer_before_the_first_prompt_leaves_with_its_reason(provider: Provider) -> None:
     pruned = prune_fifo([says(provider, "Hi"), user(provider, "Hello")], 1_000, provider)
     [dropped] = pruned.receipt.dropped
-    assert dropped.reason == "no message of the user's can stand before it, and the first must be the user's"
+    assert (
+        dropped.reason
+        == "no message of the user's can stand before it, and the first must be the user's"
+    )
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])
-def test_an_answer_that_fits_but_cannot_come_first_is_not_said_not_to_fit(provider: Provider) -> None:
+def test_an_answer_that_fits_but_cannot_come_first_is_not_said_not_to_fit(
+    provider: Provider,
+) -> None:
     dropped = prune_fifo(talk(provider, 5), 55, provider).receipt.dropped
     assert dropped[-1].indices == (5,)
     assert "does not fit" not in dropped[-1].reason
 
 
 def test_thinking_that_stays_after_a_gap_is_noted() -> None:
-    step_ = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}]}
+    step_ = {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+    }
     messages = [*talk("anthropic", 2), user("anthropic", "Go"), step_, says("anthropic", "Well")]
     assert "thinking blocks stay" in prune_fifo(messages, 10, "anthropic").receipt.notes[0]
     assert prune_fifo(messages, 1_000, "anthropic").receipt.notes == ()
@@ -395,7 +467,9 @@ def test_thinking_that_stays_after_a_gap_is_noted() -> None:
 @every_provider
 @settings(max_examples=40)
 @given(data=st.data(), target=st.integers(0, 400), fill=st.booleans())
-def test_kept_and_dropped_are_everything(provider: Provider, data: st.DataObject, target: int, fill: bool) -> None:
+def test_kept_and_dropped_are_everything(
+    provider: Provider, data: st.DataObject, target: int, fill: bool
+) -> None:
     messages = data.draw(st.one_of(valid_histories(provider), any_histories(provider)))
     pruned = pruned_or_refused(lambda: prune_fifo(messages, target, provider, fill=fill))
     if pruned is None:
@@ -406,13 +480,17 @@ def test_kept_and_dropped_are_everything(provider: Provider, data: st.DataObject
     assert len(gone) == len(set(gone)) == len(messages) - len(stayed)
     assert pruned.receipt.before == WordCounter().count_messages(messages)
     assert pruned.receipt.after == pruned.tokens == WordCounter().count_messages(pruned.messages)
-    assert pruned.receipt.before - pruned.receipt.after == sum(unit.tokens for unit in pruned.receipt.dropped)
+    assert pruned.receipt.before - pruned.receipt.after == sum(
+        unit.tokens for unit in pruned.receipt.dropped
+    )
 
 
 def prune_sliding(
     messages: list[Any], turns: int, target: int, provider: Provider = "openai", **options: Any
 ) -> Pruned:
-    return SlidingWindowPruner(turns).prune(messages, target, provider=provider, counter=WordCounter(), **options)
+    return SlidingWindowPruner(turns).prune(
+        messages, target, provider=provider, counter=WordCounter(), **options
+    )
 
 
 def test_it_is_a_pruner_sliding() -> None:
@@ -438,7 +516,11 @@ def test_of_the_newest_turns_stays_what_fits(provider: Provider) -> None:
 def test_a_turn_has_its_steps(provider: Provider) -> None:
     messages = []
     for turn in range(3):
-        messages += [user(provider, words(2)), *step(provider, f"f{turn}", words(5)), says(provider, words(2))]
+        messages += [
+            user(provider, words(2)),
+            *step(provider, f"f{turn}", words(5)),
+            says(provider, words(2)),
+        ]
     assert places(messages, prune_sliding(messages, 2, 1_000, provider).messages) == [*range(4, 12)]
 
 
@@ -464,7 +546,12 @@ def test_the_last_step_stays_even_if_it_is_of_an_older_turn() -> None:
 
 
 def test_fill_stays_within_the_newest_turns() -> None:
-    messages = [*talk("openai", 3), user("openai", words(5)), says("openai", words(90)), user("openai", words(5))]
+    messages = [
+        *talk("openai", 3),
+        user("openai", words(5)),
+        says("openai", words(90)),
+        user("openai", words(5)),
+    ]
     assert places(messages, prune_sliding(messages, 3, 30, fill=True).messages) == [4, 5, 6, 8]
     assert places(messages, prune_sliding(messages, 2, 30, fill=True).messages) == [6, 8]
 
@@ -511,7 +598,12 @@ def test_a_request_body_or_one_message_is_an_input_error(name: str, messages: An
 @every_pruner
 def test_anything_that_gives_messages_is_a_list(name: str) -> None:
     messages = talk("openai", 3)
-    givens: list[Any] = [tuple(messages), iter(messages), (message for message in messages), deque(messages)]
+    givens: list[Any] = [
+        tuple(messages),
+        iter(messages),
+        (message for message in messages),
+        deque(messages),
+    ]
     for several in givens:
         assert places(messages, PRUNERS_BAD[name]().prune(several, 1_000).messages) == [*range(6)]
 
@@ -540,7 +632,9 @@ def test_a_target_that_is_no_whole_number_is_an_input_error(name: str, target: A
 @every_pruner
 @pytest.mark.parametrize("provider", ["claude", "OpenAI", "", None, 5, ["openai"]])
 def test_an_unknown_provider_is_an_input_error(name: str, provider: Any) -> None:
-    with pytest.raises(InputError, match="use one of openai, responses, anthropic, gemini, or auto"):
+    with pytest.raises(
+        InputError, match="use one of openai, responses, anthropic, gemini, or auto"
+    ):
         PRUNERS_BAD[name]().prune(talk("openai", 2), 100, provider=provider)
 
 
@@ -552,7 +646,9 @@ def test_a_pin_of_a_wrong_type_is_an_input_error(name: str, pin: Any) -> None:
 
 
 @every_pruner
-@pytest.mark.parametrize(("provider", "field"), [("anthropic", "'system'"), ("gemini", "'systemInstruction'")])
+@pytest.mark.parametrize(
+    ("provider", "field"), [("anthropic", "'system'"), ("gemini", "'systemInstruction'")]
+)
 def test_a_leading_system_message_is_an_input_error_where_it_has_another_place(
     name: str, provider: Provider, field: str
 ) -> None:
@@ -565,9 +661,22 @@ def test_a_leading_system_message_is_an_input_error_where_it_has_another_place(
 @every_provider
 @pytest.mark.parametrize(
     "strange",
-    [None, 5, "", b"bytes", [], {}, {"role": "stranger", "content": "Hi"}, {"content": "Hi"}, object(), {"role": 5}],
+    [
+        None,
+        5,
+        "",
+        b"bytes",
+        [],
+        {},
+        {"role": "stranger", "content": "Hi"},
+        {"content": "Hi"},
+        object(),
+        {"role": 5},
+    ],
 )
-def test_a_message_that_makes_no_sense_is_refused(name: str, provider: Provider, strange: Any) -> None:
+def test_a_message_that_makes_no_sense_is_refused(
+    name: str, provider: Provider, strange: Any
+) -> None:
     messages = [user(provider, "Hello"), strange, user(provider, "Bye")]
     with pytest.raises(InputError, match=r"messages\[1\]"):
         PRUNERS_BAD[name]().prune(messages, 1_000, provider=provider, model=MODELS[provider])
@@ -580,15 +689,24 @@ def test_calls_and_results_without_ids_leave_with_a_reason(name: str, provider: 
     messages = [user(provider, "Hello"), call, result, user(provider, "Bye")]
     pruned = PRUNERS_BAD[name]().prune(messages, 1_000, provider=provider, model=MODELS[provider])
     assert places(messages, pruned.messages) == [0, 3]
-    assert [(unit.indices, unit.kind) for unit in pruned.receipt.dropped] == [((1,), "broken"), ((2,), "broken")]
+    assert [(unit.indices, unit.kind) for unit in pruned.receipt.dropped] == [
+        ((1,), "broken"),
+        ((2,), "broken"),
+    ]
 
 
 @every_pruner
 @every_provider
-def test_one_message_larger_than_the_target_stays_and_says_so(name: str, provider: Provider) -> None:
+def test_one_message_larger_than_the_target_stays_and_says_so(
+    name: str, provider: Provider
+) -> None:
     messages = [user(provider, words(500))]
     pruned = PRUNERS_BAD[name]().prune(messages, 100, provider=provider, counter=WordCounter())
-    assert (places(messages, pruned.messages), pruned.fits, pruned.receipt.over_by) == ([0], False, 400)
+    assert (places(messages, pruned.messages), pruned.fits, pruned.receipt.over_by) == (
+        [0],
+        False,
+        400,
+    )
     assert pruned.receipt.reason == (
         "what is never dropped takes 500 tokens, 400 too many (the last user message 500)"
     )  # fmt: skip
@@ -615,10 +733,16 @@ def test_content_that_is_deep_or_holds_itself_raises_nothing(
 ) -> None:
     content: Any = make()
     call, result = step(provider, "f", content)
-    messages = [user(provider, "Hello"), {**user(provider, ""), "content": content}, says(provider, content)]
+    messages = [
+        user(provider, "Hello"),
+        {**user(provider, ""), "content": content},
+        says(provider, content),
+    ]
     messages += [user(provider, "Go"), call, result, *talk(provider, 3)]
     for target in (10, 150, 1_000):
-        pruned = PRUNERS_BAD[name]().prune(messages, target, provider=provider, model=MODELS[provider])
+        pruned = PRUNERS_BAD[name]().prune(
+            messages, target, provider=provider, model=MODELS[provider]
+        )
         assert validate(pruned.messages, provider) == []
 
 
@@ -648,10 +772,16 @@ LARGE = [
 
 @pytest.mark.parametrize(("name", "provider"), LARGE)
 def test_each_of_a_thousand_messages_is_counted_once(name: str, provider: Provider) -> None:
-    messages = [message for turn in range(250) for message in (user(provider, f"Go {turn}"), says(provider, "Hi"))]
+    messages = [
+        message
+        for turn in range(250)
+        for message in (user(provider, f"Go {turn}"), says(provider, "Hi"))
+    ]
     messages += [message for n in range(250) for message in step(provider, f"f{n}", f"done {n}")]
     counter = BadCountingCounter()
-    pruned = PRUNERS_BAD[name]().prune(messages, 5_000, provider=provider, counter=counter, fill=True)
+    pruned = PRUNERS_BAD[name]().prune(
+        messages, 5_000, provider=provider, counter=counter, fill=True
+    )
     assert 0 < len(pruned.messages) < len(messages) == 1_000
     assert max(counter.asked[id(message)] for message in messages) == 1
     assert sum(counter.asked.values()) <= 1_010
@@ -670,7 +800,11 @@ def test_a_draft_reads_each_message_as_often_for_ten_times_the_messages() -> Non
     for number in (200, 2_000):
         Message.read = 0
         pairs = ([chat_calls(f"a{n}"), chat_result(f"a{n}")] for n in range(number))
-        draft([Message(message) for pair in pairs for message in pair], 100, counter=BadCountingCounter())
+        draft(
+            [Message(message) for pair in pairs for message in pair],
+            100,
+            counter=BadCountingCounter(),
+        )
         reads.append(Message.read)
     assert 0 < reads[1] <= 10 * reads[0]
 

@@ -115,11 +115,15 @@ def test_strange_objects_do_not_raise(provider: Provider, odd: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "odd", [1, None, [], {}, {"a": 1}, b"x", Stubborn(), object()], ids=lambda odd: type(odd).__name__
+    "odd",
+    [1, None, [], {}, {"a": 1}, b"x", Stubborn(), object()],
+    ids=lambda odd: type(odd).__name__,
 )
 def test_what_is_no_message_is_refused_as_fit_refuses_it(odd: Any) -> None:
     for messages in ([odd], [{"role": "user", "content": "Hi"}, odd]):
-        with pytest.raises(InputError, match=rf"messages\[{len(messages) - 1}\]: can't read") as refused:
+        with pytest.raises(
+            InputError, match=rf"messages\[{len(messages) - 1}\]: can't read"
+        ) as refused:
             repair(messages, "openai")
         with pytest.raises(InputError) as fitted:
             fit(messages, model="gpt-4o")
@@ -160,14 +164,17 @@ def test_an_unknown_provider_is_an_error_that_names_the_known_ones() -> None:
 
 def dumped(messages: Any) -> str:
     return json.dumps(
-        messages, ensure_ascii=False, default=lambda value: getattr(value, "__dict__", None) or str(value)
+        messages,
+        ensure_ascii=False,
+        default=lambda value: getattr(value, "__dict__", None) or str(value),
     )
 
 
 def lost(before: list[Any], after: list[Any], noted: list[str]) -> set[str]:
     """Return the texts of *before* that are neither in *after* nor in a note."""
     remains = "\n".join((dumped(after), *noted))
-    # Without quotes in it: else two texts of which one ends and the next begins with a sign would be one mark.
+    # Without quotes in it: else two texts of which one ends and the next begins with a sign would
+    # be one mark.
     return {mark for mark in re.findall(r"<[^<>\"']+>", dumped(before)) if mark not in remains}
 
 
@@ -214,7 +221,9 @@ def test_a_valid_history_stays_as_it_is(provider: Provider) -> None:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("restore_calls", [False, True])
-def test_a_broken_history_becomes_valid_and_loses_nothing(provider: Provider, restore_calls: bool) -> None:
+def test_a_broken_history_becomes_valid_and_loses_nothing(
+    provider: Provider, restore_calls: bool
+) -> None:
     @given(any_histories(provider))
     def holds(messages: list[Any]) -> None:
         check(messages, provider, restore_calls)

@@ -21,20 +21,29 @@ from tests.history.samples import item_call, item_output, item_reasoning, mended
     [("system", "system"), ("developer", "system"), ("user", "user"), ("assistant", "assistant")],
 )
 def test_messages_may_have_a_type_or_not(role: str, spoken: str) -> None:
-    for message in ({"role": role, "content": "Hi"}, {"type": "message", "role": role, "content": "Hi", "id": "m"}):
+    for message in (
+        {"role": role, "content": "Hi"},
+        {"type": "message", "role": role, "content": "Hi", "id": "m"},
+    ):
         entry = read_item(0, message)
         assert (entry.role, entry.says, entry.id) == (spoken, True, message.get("id", ""))
 
 
 @pytest.mark.parametrize("family", ANSWERED)
 def test_calls_and_their_outputs_have_one_key(family: str) -> None:
-    call, output = read_item(0, item_call("a", family)), read_item(1, item_output("a", family=family))
+    call, output = (
+        read_item(0, item_call("a", family)),
+        read_item(1, item_output("a", family=family)),
+    )
     assert call.calls[0].key == output.results[0].key == (family, "a")
     assert (call.role, output.role, call.calls[0].required) == ("assistant", "tool", True)
 
 
 def test_calls_of_different_families_have_different_keys() -> None:
-    assert read_item(0, item_call("a")).calls[0].key != read_item(0, item_call("a", "custom_tool")).calls[0].key
+    assert (
+        read_item(0, item_call("a")).calls[0].key
+        != read_item(0, item_call("a", "custom_tool")).calls[0].key
+    )
 
 
 def test_a_local_shell_is_known_by_its_own_id() -> None:
@@ -52,14 +61,21 @@ def test_the_providers_own_tools_need_no_answer(kind: str) -> None:
 
 def test_an_approval_may_be_answered() -> None:
     asked = read_item(0, {"type": "mcp_approval_request", "id": "r"})
-    answer = read_item(1, {"type": "mcp_approval_response", "approval_request_id": "r", "approve": True})
+    answer = read_item(
+        1, {"type": "mcp_approval_response", "approval_request_id": "r", "approve": True}
+    )
     assert asked.calls[0].key == answer.results[0].key
     assert (asked.calls[0].required, answer.role) == (False, "tool")
 
 
 def test_reasoning_is_read() -> None:
     entry = read_item(0, item_reasoning("r"))
-    assert (entry.role, entry.reasons, entry.ends_in_reasoning, entry.says) == ("assistant", True, True, False)
+    assert (entry.role, entry.reasons, entry.ends_in_reasoning, entry.says) == (
+        "assistant",
+        True,
+        True,
+        False,
+    )
 
 
 def test_a_type_that_is_not_known_yet_is_the_assistants() -> None:
@@ -70,7 +86,10 @@ def test_a_type_that_is_not_known_yet_is_the_assistants() -> None:
 def test_a_call_of_a_family_that_is_not_known_yet_is_a_call() -> None:
     entry = read_item(0, {"type": "dance_call", "call_id": "a"})
     assert entry.calls == (EntryCall("a", kind="dance", required=False),)
-    assert read_item(0, {"type": "dance_call_output", "call_id": "a"}).results[0].key == entry.calls[0].key
+    assert (
+        read_item(0, {"type": "dance_call_output", "call_id": "a"}).results[0].key
+        == entry.calls[0].key
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +120,11 @@ def test_objects_are_read_like_dicts() -> None:
 
 Item = dict[str, Any]
 HELLO: Item = {"role": "user", "content": "Hello"}
-SAID: Item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}
+SAID: Item = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "Hi"}],
+}
 
 
 def call(id_: str, family: str = "function", **fields: Any) -> Item:
@@ -127,7 +150,8 @@ def test_known_role_accepts_what_the_api_lists(role: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "item", [{"role": "tool", "content": "x"}, {"type": "message", "content": "x"}, {}, "text", None]
+    "item",
+    [{"role": "tool", "content": "x"}, {"type": "message", "content": "x"}, {}, "text", None],
 )
 def test_known_role_refuses_another_and_none(item: Any) -> None:
     assert found(HELLO, item) == [(1, "known-role")]
@@ -145,20 +169,26 @@ def test_has_content() -> None:
     ]
 
 
-@pytest.mark.parametrize("family", ["function", "custom_tool", "computer", "local_shell", "shell", "apply_patch"])
+@pytest.mark.parametrize(
+    "family", ["function", "custom_tool", "computer", "local_shell", "shell", "apply_patch"]
+)
 def test_call_has_result_for_every_kind_of_call(family: str) -> None:
     assert found(call("a", family), output("a", family)) == []
     assert found(call("a", family)) == [(0, "call-has-result")]
     assert found(output("a", family)) == [(0, "result-has-call")]
 
 
-@pytest.mark.parametrize("kind", ["web_search_call", "file_search_call", "mcp_call", "code_interpreter_call"])
+@pytest.mark.parametrize(
+    "kind", ["web_search_call", "file_search_call", "mcp_call", "code_interpreter_call"]
+)
 def test_call_has_result_does_not_ask_the_providers_own_tools(kind: str) -> None:
     assert found({"type": kind, "id": "ws_1", "status": "completed"}) == []
 
 
 def test_call_has_id() -> None:
-    assert found({"type": "function_call", "name": "read", "arguments": "{}"}) == [(0, "call-has-id")]
+    assert found({"type": "function_call", "name": "read", "arguments": "{}"}) == [
+        (0, "call-has-id")
+    ]
     assert found(call("")) == [(0, "call-has-id")]
 
 
@@ -168,7 +198,10 @@ def test_result_has_id() -> None:
 
 
 def test_result_has_call_accepts_outputs_anywhere_behind_their_calls() -> None:
-    assert found(call("a"), HELLO, call("b"), reasoning("rs_1"), SAID, output("b"), HELLO, output("a")) == []
+    assert (
+        found(call("a"), HELLO, call("b"), reasoning("rs_1"), SAID, output("b"), HELLO, output("a"))
+        == []
+    )
 
 
 def test_result_has_call_refuses_an_output_before_its_call() -> None:
@@ -176,7 +209,10 @@ def test_result_has_call_refuses_an_output_before_its_call() -> None:
 
 
 def test_result_has_call_wants_the_same_kind() -> None:
-    assert found(call("a"), output("a", "custom_tool")) == [(0, "call-has-result"), (1, "result-has-call")]
+    assert found(call("a"), output("a", "custom_tool")) == [
+        (0, "call-has-result"),
+        (1, "result-has-call"),
+    ]
 
 
 def test_an_approval_answers_a_request() -> None:
@@ -219,8 +255,12 @@ def test_reasoning_has_item_is_not_content_with_an_output() -> None:
 
 def test_item_ids_unique() -> None:
     assert found(call("a", id="fc_1"), call("b", id="fc_2"), output("a"), output("b")) == []
-    assert found({**SAID, "id": "msg_1"}, HELLO, {**SAID, "id": "msg_1"}) == [(2, "item-ids-unique")]
-    assert found({**SAID, "id": "__fake_id__"}, HELLO, {**SAID, "id": "__fake_id__"}) == []  # the Agents SDK's
+    assert found({**SAID, "id": "msg_1"}, HELLO, {**SAID, "id": "msg_1"}) == [
+        (2, "item-ids-unique")
+    ]
+    assert (
+        found({**SAID, "id": "__fake_id__"}, HELLO, {**SAID, "id": "__fake_id__"}) == []
+    )  # the Agents SDK's
 
 
 def test_anybody_may_begin_and_speak_twice() -> None:
@@ -239,11 +279,17 @@ def test_an_orphan_output_is_removed_and_its_text_kept_in_the_list() -> None:
     assert texts("responses", HELLO, orphan) == ["forty-two"]
 
 
-@pytest.mark.parametrize("family", ["function", "custom_tool", "computer", "local_shell", "shell", "apply_patch"])
+@pytest.mark.parametrize(
+    "family", ["function", "custom_tool", "computer", "local_shell", "shell", "apply_patch"]
+)
 def test_every_kind_of_call_and_output_has_a_stub(family: str) -> None:
     orphan = output("a", family)
     messages, changes = mend(HELLO, orphan, restore_calls=True)
-    assert (messages[1]["type"], messages[1]["call_id"], messages[2]) == (f"{family}_call", "a", orphan)
+    assert (messages[1]["type"], messages[1]["call_id"], messages[2]) == (
+        f"{family}_call",
+        "a",
+        orphan,
+    )
     assert changes == [(1, "result-has-call", "added")]
     messages, changes = mend(call("a", family))
     assert (messages[1]["type"], messages[1]["call_id"]) == (f"{family}_call_output", "a")
@@ -298,7 +344,10 @@ def test_the_second_output_of_a_call_is_removed() -> None:
 
 
 def test_missing_ids_are_given_to_both_sides() -> None:
-    nameless_call, nameless_output = {"type": "function_call", "name": "read"}, {"type": "function_call_output"}
+    nameless_call, nameless_output = (
+        {"type": "function_call", "name": "read"},
+        {"type": "function_call_output"},
+    )
     messages, _ = mend(nameless_call, output("x"))
     assert messages == [{**nameless_call, "call_id": "x"}, output("x")]
     messages, changes = mend(nameless_call, {**nameless_output, "output": "42"})
@@ -365,5 +414,8 @@ def test_a_compaction_replaces_all_but_what_the_user_said() -> None:
     assert counter.count_messages(messages) == counter.count_messages([messages[0], *messages[3:]])
     pruned = FifoPruner().prune(messages, 100, model="gpt-4o")
     assert item in pruned.messages
-    assert {unit.indices for unit in pruned.receipt.dropped if unit.kind == "compacted"} == {(1,), (2,)}
+    assert {unit.indices for unit in pruned.receipt.dropped if unit.kind == "compacted"} == {
+        (1,),
+        (2,),
+    }
     assert FifoPruner().prune(messages, 10, model="gpt-4o").messages[0] is item

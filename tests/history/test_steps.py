@@ -7,10 +7,23 @@ from typing import Any
 
 import pytest
 
-from brim.history import PROVIDERS, FifoPruner, Provider, SlidingWindowPruner, WatermarkPruner, shorten, validate
+from brim.history import (
+    PROVIDERS,
+    FifoPruner,
+    Provider,
+    SlidingWindowPruner,
+    WatermarkPruner,
+    shorten,
+    validate,
+)
 from tests.history.samples import step, user
 
-MODELS = {"openai": "gpt-4o", "responses": "gpt-4o", "anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro"}
+MODELS = {
+    "openai": "gpt-4o",
+    "responses": "gpt-4o",
+    "anthropic": "claude-sonnet-4-5",
+    "gemini": "gemini-2.5-pro",
+}
 LONG = "\n".join(f"line {n} of a long listing" for n in range(400))
 
 
@@ -50,7 +63,12 @@ def test_what_fits_is_left_alone(provider: Provider) -> None:
 
 
 def test_shorten_changes_the_newest_step_alone_and_drops_nothing() -> None:
-    messages = [user("openai", "Hello"), *step("openai", "a", LONG), user("openai", "Go"), *step("openai", "b", LONG)]
+    messages = [
+        user("openai", "Hello"),
+        *step("openai", "a", LONG),
+        user("openai", "Go"),
+        *step("openai", "b", LONG),
+    ]
     result = shorten(messages, 1_000, model="gpt-4o")
     assert len(result.messages) == len(messages)
     assert result.messages[:5] == messages[:5]

@@ -16,11 +16,23 @@ from brim.history.formats import read
 from brim.history.summarize import LINE, extract
 from brim.tokens import ApproximateTokenCounter, counter_for
 from tests.history.histories import valid_histories
-from tests.history.samples import MODELS, WordCounter, chat_calls, chat_result, places, says, step, talk, user, words
+from tests.history.samples import (
+    MODELS,
+    WordCounter,
+    chat_calls,
+    chat_result,
+    places,
+    says,
+    step,
+    talk,
+    user,
+    words,
+)
 
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
 
-# Ten turns of 200 tokens. Of a target of 900 a tenth, but at least 100, is kept free: the newest 800 stay.
+# Ten turns of 200 tokens. Of a target of 900 a tenth, but at least 100, is kept free: the newest
+# 800 stay.
 TURNS = 10
 
 
@@ -68,7 +80,9 @@ def test_the_summary_is_a_message_of_the_users_before_what_stays(provider: Provi
 def test_the_summary_stands_where_the_first_that_left_stood(provider: Provider) -> None:
     messages = talk(provider, TURNS, each=100)
     pruned = prune(messages, lambda leaving: "They talked.", provider=provider, pin=[0, 1])
-    assert [messages.index(message) if message in messages else "summary" for message in pruned.messages] == [
+    assert [
+        messages.index(message) if message in messages else "summary" for message in pruned.messages
+    ] == [
         *(0, 1, "summary"),
         *range(14, 20),
     ]
@@ -80,7 +94,11 @@ def test_what_fits_is_left_alone_and_nobody_is_asked(provider: Provider) -> None
     asked: list[Any] = []
     messages = talk(provider, 3)
     pruned = prune(messages, lambda leaving: asked.append(leaving) or "", provider=provider)  # type: ignore[func-returns-value]
-    assert (asked, places(messages, pruned.messages), pruned.receipt.dropped) == ([], [*range(6)], ())
+    assert (asked, places(messages, pruned.messages), pruned.receipt.dropped) == (
+        [],
+        [*range(6)],
+        (),
+    )
 
 
 def test_nobody_is_asked_if_what_must_stay_does_not_fit() -> None:
@@ -97,7 +115,9 @@ def test_a_summary_that_is_not_smaller_is_rejected(size: int) -> None:
     assert pruned.receipt.notes == (
         f"a summary of {size:,} tokens is not smaller than what it replaces: rejected",
     )  # fmt: skip
-    assert {unit.reason for unit in pruned.receipt.dropped} == {"it does not fit with what is newer"}
+    assert {unit.reason for unit in pruned.receipt.dropped} == {
+        "it does not fit with what is newer"
+    }
 
 
 def test_a_summary_that_is_too_large_is_made_again_of_more() -> None:
@@ -133,12 +153,17 @@ def fails(leaving: list[Any]) -> str:
     ("summarize", "note"),
     [
         (fails, "summarize failed (ValueError: no network): the summary quotes instead"),
-        (lambda leaving: None, "summarize returned NoneType, not a text: the summary quotes instead"),
+        (
+            lambda leaving: None,
+            "summarize returned NoneType, not a text: the summary quotes instead",
+        ),
         (lambda leaving: 5, "summarize returned int, not a text: the summary quotes instead"),
         (lambda leaving: " \n ", "summarize returned an empty text: the summary quotes instead"),
     ],
 )
-def test_without_a_text_the_summary_quotes_and_says_so(summarize: Callable[[list[Any]], Any], note: str) -> None:
+def test_without_a_text_the_summary_quotes_and_says_so(
+    summarize: Callable[[list[Any]], Any], note: str
+) -> None:
     messages = [user("openai", f"I want a red door. {words(10)}"), *talk("openai", TURNS, each=100)]
     pruned = prune(messages, summarize, target=2_000)
     assert note in pruned.receipt.notes
@@ -156,7 +181,10 @@ def test_an_interrupt_is_not_caught() -> None:
 
 def test_what_the_callable_does_to_its_list_changes_nothing() -> None:
     messages = talk("openai", TURNS, each=100)
-    one, two = (prune(messages, summarize) for summarize in (lambda given: given.clear() or "So", lambda given: "So"))
+    one, two = (
+        prune(messages, summarize)
+        for summarize in (lambda given: given.clear() or "So", lambda given: "So")
+    )
     assert one == two
 
 
@@ -180,7 +208,9 @@ def test_without_a_callable_it_quotes_in_the_shape_of_the_provider(provider: Pro
 def test_an_earlier_summary_is_not_quoted_as_the_users_words() -> None:
     messages = [user("openai", "I want a red door."), *talk("openai", TURNS, each=100)]
     first = SummarizePruner().prune(messages, 2_000, model="gpt-4o")
-    second = SummarizePruner().prune([*first.messages, *talk("openai", 2, each=100)], 2_000, model="gpt-4o")
+    second = SummarizePruner().prune(
+        [*first.messages, *talk("openai", 2, each=100)], 2_000, model="gpt-4o"
+    )
     assert "- the user: I want a red door." in summary_of(first)
     assert "- the user: <summary>" not in summary_of(second)
 
@@ -195,7 +225,9 @@ def test_quoted_text_cannot_end_the_summary() -> None:
 def test_the_newest_turns_stay_though_the_summary_has_less_room() -> None:
     messages = talk("openai", 5, each=100)
     kept = {
-        turns: SummarizePruner(lambda leaving: "So", min_turns=turns).prune(messages, 650, counter=WordCounter())
+        turns: SummarizePruner(lambda leaving: "So", min_turns=turns).prune(
+            messages, 650, counter=WordCounter()
+        )
         for turns in (0, 2, 3)
     }
     assert {turns: places(messages, pruned.messages[1:]) for turns, pruned in kept.items()} == {
@@ -207,7 +239,9 @@ def test_the_newest_turns_stay_though_the_summary_has_less_room() -> None:
 
 def test_fill_keeps_older_units_beside_the_summary() -> None:
     messages = [user("openai", words(20)), says("openai", words(900)), *talk("openai", 3, each=100)]
-    pruned = SummarizePruner(lambda leaving: "So", min_turns=0).prune(messages, 750, counter=WordCounter(), fill=True)
+    pruned = SummarizePruner(lambda leaving: "So", min_turns=0).prune(
+        messages, 750, counter=WordCounter(), fill=True
+    )
     assert (pruned.messages[0], pruned.messages[2:]) == (messages[0], messages[2:])
     assert "<summary>" in pruned.messages[1]["content"]
 
@@ -233,23 +267,36 @@ def lines(provider: Provider, *messages: Any, budget: int = 1_000) -> list[str]:
 
 @every_provider
 def test_it_quotes_people_calls_troubles_and_answers(provider: Provider) -> None:
-    messages = (user(provider, "Paint it."), *step(provider, "brush", "Error: no paint\nbye"), says(provider, "Sorry."))
+    messages = (
+        user(provider, "Paint it."),
+        *step(provider, "brush", "Error: no paint\nbye"),
+        says(provider, "Sorry."),
+    )
     assert lines(provider, *messages) == [
         "Summary of 4 earlier messages, made by quoting:",
         "- the user: Paint it.",
-        "- a tool: " + ('{"a":"Error: no paint\\nbye"}' if provider == "gemini" else "Error: no paint"),
+        "- a tool: "
+        + ('{"a":"Error: no paint\\nbye"}' if provider == "gemini" else "Error: no paint"),
         "- the assistant: Sorry.",
         "- called: " + ("brush (1)" if provider == "gemini" else "read (1)"),
     ]
 
 
 def test_calls_are_counted_by_name() -> None:
-    messages = (chat_calls("a", "b"), chat_result("a"), chat_result("b"), chat_calls("c"), chat_result("c"))
+    messages = (
+        chat_calls("a", "b"),
+        chat_result("a"),
+        chat_result("b"),
+        chat_calls("c"),
+        chat_result("c"),
+    )
     assert lines("openai", *messages)[1:] == ["- called: read (3)"]
 
 
 def test_a_result_without_trouble_is_not_quoted() -> None:
-    assert lines("openai", chat_calls("a"), chat_result("a", "All is well."))[1:] == ["- called: read (1)"]
+    assert lines("openai", chat_calls("a"), chat_result("a", "All is well."))[1:] == [
+        "- called: read (1)"
+    ]
 
 
 def test_the_last_line_with_trouble_is_quoted() -> None:
@@ -269,20 +316,30 @@ def test_a_quote_is_one_line() -> None:
 
 
 def test_the_users_words_come_before_all_else_when_room_is_short() -> None:
-    messages = [message for n in range(10) for message in (user("openai", f"Wish {n}."), says("openai", f"Yes {n}."))]
+    messages = [
+        message
+        for n in range(10)
+        for message in (user("openai", f"Wish {n}."), says("openai", f"Yes {n}."))
+    ]
     said = lines("openai", *messages, budget=105)
-    assert [line for line in said if "the user" in line] == [f"- the user: Wish {n}." for n in range(10)]
+    assert [line for line in said if "the user" in line] == [
+        f"- the user: Wish {n}." for n in range(10)
+    ]
     assert [line for line in said if "the assistant" in line] == []
 
 
 def test_the_newest_words_come_first_when_room_is_shorter() -> None:
     messages = [user("openai", f"Wish {n}.") for n in range(10)]
-    assert lines("openai", *messages, budget=45)[1:] == [f"- the user: Wish {n}." for n in range(7, 10)]
+    assert lines("openai", *messages, budget=45)[1:] == [
+        f"- the user: Wish {n}." for n in range(7, 10)
+    ]
 
 
 @every_provider
 def test_an_earlier_summary_is_quoted_whoever_made_it(provider: Provider) -> None:
-    quoted = user(provider, "<summary>\nSummary of 3 earlier messages:\n- the user: A red door.\n</summary>")
+    quoted = user(
+        provider, "<summary>\nSummary of 3 earlier messages:\n- the user: A red door.\n</summary>"
+    )
     told = user(provider, "<summary>\nThey painted the door red.\n</summary>")
     assert "- the user: A red door." in lines(provider, quoted)
     assert "They painted the door red." in "\n".join(lines(provider, told))
@@ -291,7 +348,9 @@ def test_an_earlier_summary_is_quoted_whoever_made_it(provider: Provider) -> Non
 @every_provider
 @settings(max_examples=40)
 @given(data=st.data(), budget=st.integers(15, 400))
-def test_the_summary_stays_within_its_budget(provider: Provider, data: st.DataObject, budget: int) -> None:
+def test_the_summary_stays_within_its_budget(
+    provider: Provider, data: st.DataObject, budget: int
+) -> None:
     entries = read(data.draw(valid_histories(provider)), provider)
     for counter in (EXACT, ApproximateTokenCounter()):
         text = extract(entries, counter, budget)

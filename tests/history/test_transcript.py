@@ -24,7 +24,11 @@ def user(uuid: str, parent: str | None, content: Any = "Hi", **fields: Any) -> d
 
 
 def block(uuid: str, parent: str | None, answer: str, inner: Any, **fields: Any) -> dict[str, Any]:
-    message = {"id": answer, "role": "assistant", "content": inner if isinstance(inner, str) else [inner]}
+    message = {
+        "id": answer,
+        "role": "assistant",
+        "content": inner if isinstance(inner, str) else [inner],
+    }
     return line(uuid, parent, "assistant", message=message, **fields)
 
 
@@ -41,26 +45,40 @@ def result(name: str) -> list[dict[str, Any]]:
 
 
 def shape(lines: list[Any]) -> list[tuple[int, str, list[str]]]:
-    """Return line number, role, and the blocks: a text itself, or the id of a call or of what it answers."""
+    """Return line number, role, and the blocks: a text itself, or the id of a call or of what it
+    answers."""
     found = []
     for each in conversation(lines):
         content = each.message["content"]
         blocks = [text(content)] if isinstance(content, str) else content
-        names = [str(block.get("text") or block.get("id") or block.get("tool_use_id")) for block in blocks]
+        names = [
+            str(block.get("text") or block.get("id") or block.get("tool_use_id"))
+            for block in blocks
+        ]
         found.append((each.line_number, each.message["role"], names))
     return found
 
 
 def test_a_plain_conversation_is_its_messages_in_order() -> None:
-    lines = [user("u1", None, "Hello"), block("a1", "u1", "m1", text("Hi")), user("u2", "a1", "Bye")]
+    lines = [
+        user("u1", None, "Hello"),
+        block("a1", "u1", "m1", text("Hi")),
+        user("u2", "a1", "Bye"),
+    ]
     assert shape(lines) == [(1, "user", ["Hello"]), (2, "assistant", ["Hi"]), (3, "user", ["Bye"])]
     assert conversation(lines)[0] == TranscriptMessage(1, {"role": "user", "content": "Hello"})
 
 
 def test_the_messages_are_the_lines_own_objects_where_nothing_is_joined() -> None:
     lines = [user("u1", None), block("a1", "u1", "m1", text("Hi"))]
-    assert [each.message for each in conversation(lines)] == [lines[0]["message"], lines[1]["message"]]
-    assert all(each.message is line["message"] for each, line in zip(conversation(lines), lines, strict=True))
+    assert [each.message for each in conversation(lines)] == [
+        lines[0]["message"],
+        lines[1]["message"],
+    ]
+    assert all(
+        each.message is line["message"]
+        for each, line in zip(conversation(lines), lines, strict=True)
+    )
 
 
 def test_blocks_of_one_answer_are_one_message_and_its_results_follow() -> None:
@@ -117,7 +135,11 @@ def test_what_was_rewound_is_left_out() -> None:
         user("r1", "a2", result("c1")),
         user("u3", "a1", "Keep it"),
     ]
-    assert shape(lines) == [(1, "user", ["Hello"]), (2, "assistant", ["Hi"]), (6, "user", ["Keep it"])]
+    assert shape(lines) == [
+        (1, "user", ["Hello"]),
+        (2, "assistant", ["Hi"]),
+        (6, "user", ["Keep it"]),
+    ]
 
 
 def test_a_call_that_is_answered_on_the_chain_is_not_answered_twice() -> None:
@@ -196,7 +218,14 @@ def compacted(**metadata: Any) -> list[dict[str, Any]]:
         block("a1", "u1", "m1", call("c1")),
         user("r1", "a1", result("c1")),
         block("a2", "r1", "m2", text("Kept")),
-        line("b1", None, "system", subtype="compact_boundary", logicalParentUuid="a2", compactMetadata=metadata),
+        line(
+            "b1",
+            None,
+            "system",
+            subtype="compact_boundary",
+            logicalParentUuid="a2",
+            compactMetadata=metadata,
+        ),
         user("u2", "b1", "Summary", isCompactSummary=True),
         user("u3", "u2", "New"),
     ]
@@ -216,7 +245,13 @@ def test_what_a_compaction_kept_stands_after_its_summary() -> None:
     segment = {"headUuid": "a2", "anchorUuid": "u2", "tailUuid": "a2"}
     assert [number for number, _, _ in shape(compacted(preservedSegment=segment))] == [6, 4, 7]
     segment = {"headUuid": "a1", "anchorUuid": "u2", "tailUuid": "a2"}
-    assert [number for number, _, _ in shape(compacted(preservedSegment=segment))] == [6, 2, 3, 4, 7]
+    assert [number for number, _, _ in shape(compacted(preservedSegment=segment))] == [
+        6,
+        2,
+        3,
+        4,
+        7,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +310,10 @@ def test_one_message_makes_a_transcript() -> None:
 
 
 def test_the_example_is_one_conversation() -> None:
-    lines = [json.loads(each) for each in (EXAMPLES / "session.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.loads(each)
+        for each in (EXAMPLES / "session.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert [number for number, _, _ in shape(lines)] == [2, 3, 5, 7, 8, 11]
 
 
@@ -288,7 +326,17 @@ ODD = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["type", "uuid", "parentUuid", "message", "content", "id", "tool_use_id", "isSidechain", "subtype"]
+                [
+                    "type",
+                    "uuid",
+                    "parentUuid",
+                    "message",
+                    "content",
+                    "id",
+                    "tool_use_id",
+                    "isSidechain",
+                    "subtype",
+                ]
             ),
             inner,
             max_size=6,
@@ -307,7 +355,8 @@ def test_nothing_in_a_line_raises(lines: list[Any]) -> None:
 
 @st.composite
 def sessions(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[list[str]]]:
-    """A session with parallel calls, whose results come in any order and interleave, and what it should be read as."""
+    """A session with parallel calls, whose results come in any order and interleave, and what it
+    should be read as."""
     lines = [user("u", None, "Go")]
     expected = [["Go"]]
     parent = "u"
@@ -342,4 +391,6 @@ def test_parallel_calls_are_put_together_however_they_were_stored(
 
 
 def test_a_stream_is_no_transcript() -> None:
-    assert not is_transcript([{"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Hi"}}])
+    assert not is_transcript(
+        [{"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Hi"}}]
+    )

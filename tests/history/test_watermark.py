@@ -15,18 +15,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.history import PROVIDERS, Decisions, FifoPruner, Provider, Pruned, Pruner, WatermarkPruner, validate
+from brim.history import (
+    PROVIDERS,
+    Decisions,
+    FifoPruner,
+    Provider,
+    Pruned,
+    Pruner,
+    WatermarkPruner,
+    validate,
+)
 from brim.history.draft import CachePrices
 from brim.history.watermark import DEFAULT_LOW, MARKS, OVERHEAD, Outlook
 from brim.models.catalog import Price
-from tests.history.samples import MODELS, WordCounter, chat_result, item_call, places, says, step, talk, user, words
+from tests.history.samples import (
+    MODELS,
+    WordCounter,
+    chat_result,
+    item_call,
+    places,
+    says,
+    step,
+    talk,
+    user,
+    words,
+)
 
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
 CLAUDE = Price(input=Decimal(3), cache_read=Decimal("0.3"), cache_write_5m=Decimal("3.75"))
 SAME = Price(input=Decimal(3), cache_read=Decimal(3), cache_write_5m=Decimal(3))
 
 
-def prune(pruner: WatermarkPruner, messages: list[Any], target: int, provider: Provider, **options: Any) -> Pruned:
+def prune(
+    pruner: WatermarkPruner, messages: list[Any], target: int, provider: Provider, **options: Any
+) -> Pruned:
     return pruner.prune(messages, target, provider=provider, counter=WordCounter(), **options)
 
 
@@ -66,7 +88,10 @@ def test_marks_are_shares_of_the_target(provider: Provider) -> None:
 @every_provider
 def test_the_newest_turns_stay_though_they_are_over_the_low_mark(provider: Provider) -> None:
     messages = talk(provider, 5)
-    kept = {turns: prune(WatermarkPruner(low=0.1, min_turns=turns), messages, 99, provider) for turns in range(6)}
+    kept = {
+        turns: prune(WatermarkPruner(low=0.1, min_turns=turns), messages, 99, provider)
+        for turns in range(6)
+    }
     assert {turns: places(messages, pruned.messages) for turns, pruned in kept.items()} == {
         0: [8],
         1: [8, 9],
@@ -84,7 +109,9 @@ def test_many_turns_pass_between_two_cuts(provider: Provider) -> None:
     fifo_moves, fifo_sent = 0, ""
     for turn in range(1, 61):
         pruned = prune(pruner, messages[: 2 * turn], 400, provider)
-        fifo = FifoPruner().prune(messages[: 2 * turn], 400, provider=provider, counter=WordCounter())
+        fifo = FifoPruner().prune(
+            messages[: 2 * turn], 400, provider=provider, counter=WordCounter()
+        )
         body, fifo_body = (json.dumps(each.messages)[:-1] for each in (pruned, fifo))
         moves, sent = moves + (not body.startswith(sent)), body
         fifo_moves, fifo_sent = fifo_moves + (not fifo_body.startswith(fifo_sent)), fifo_body
@@ -156,17 +183,28 @@ def test_a_call_that_waits_at_a_cut_is_there_when_its_result_is(provider: Provid
 
 
 def test_a_misplaced_note_where_it_was_cut_is_no_leading_system_message() -> None:
-    messages = [*talk("anthropic", 5), {"role": "system", "content": "Be brief."}, *talk("anthropic", 2)]
+    messages = [
+        *talk("anthropic", 5),
+        {"role": "system", "content": "Be brief."},
+        *talk("anthropic", 2),
+    ]
     pruner = WatermarkPruner(low=0.41, min_turns=0)
     for _ in range(2):
-        assert places(messages, prune(pruner, messages, 99, "anthropic").messages) == [11, 12, 13, 14]
+        assert places(messages, prune(pruner, messages, 99, "anthropic").messages) == [
+            11,
+            12,
+            13,
+            14,
+        ]
 
 
 @pytest.mark.parametrize("provider", ["openai", "responses"])
 def test_parallel_calls_that_wait_at_a_cut_come_back_whole(provider: Provider) -> None:
     if provider == "openai":
         calls: list[Any] = [{**step("openai", "a", "")[0]}]
-        calls[0]["tool_calls"] = [{"id": id_, "function": {"name": "read", "arguments": "{}"}} for id_ in "ab"]
+        calls[0]["tool_calls"] = [
+            {"id": id_, "function": {"name": "read", "arguments": "{}"}} for id_ in "ab"
+        ]
         results: list[Any] = [chat_result("a"), chat_result("b")]
     else:
         calls = [item_call("a"), item_call("b")]
@@ -174,7 +212,10 @@ def test_parallel_calls_that_wait_at_a_cut_come_back_whole(provider: Provider) -
     before = [*talk(provider, 5), user(provider, "Go")]
     pruner = WatermarkPruner(low=0.4, min_turns=0)
     prune(pruner, [*before, *calls, results[0]], 90, provider)
-    assert prune(pruner, [*before, *calls, *results], 90, provider).messages[-len(calls) - 2 :] == [*calls, *results]
+    assert prune(pruner, [*before, *calls, *results], 90, provider).messages[-len(calls) - 2 :] == [
+        *calls,
+        *results,
+    ]
 
 
 PROCESS = """
@@ -195,15 +236,25 @@ def test_another_process_renders_the_same_bytes(provider: Provider) -> None:
     given = {"messages": messages, "decisions": pruner.decisions.to_json()}
     given |= {"provider": provider, "model": MODELS[provider]}
     command = [sys.executable, "-c", PROCESS]
-    ran = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        command, input=json.dumps(given), capture_output=True, text=True, check=False
+    )
     here = pruner.prune(messages, 150, provider=provider, model=MODELS[provider])
     assert (ran.stderr, ran.stdout) == ("", json.dumps([here.messages, decided(here).to_json()]))
     assert 0 < len(here.messages) < len(messages)
 
 
 def test_fill_adds_older_units_up_to_the_low_mark() -> None:
-    messages = [user("openai", words(10)), says("openai", words(60)), user("openai", words(30)), *talk("openai", 1)]
-    pruned, filled = (prune(WatermarkPruner(min_turns=0), messages, 100, "openai", fill=fill) for fill in (False, True))
+    messages = [
+        user("openai", words(10)),
+        says("openai", words(60)),
+        user("openai", words(30)),
+        *talk("openai", 1),
+    ]
+    pruned, filled = (
+        prune(WatermarkPruner(min_turns=0), messages, 100, "openai", fill=fill)
+        for fill in (False, True)
+    )
     assert places(messages, pruned.messages) == [2, 3, 4]
     assert places(messages, filled.messages) == [0, 2, 3, 4]
 
@@ -230,13 +281,18 @@ def test_an_automatic_cut_is_shallow_where_the_cache_is_cold() -> None:
 
 
 def test_an_automatic_cut_goes_to_the_default_where_prices_are_unknown() -> None:
-    assert left(None) == (10_000 * DEFAULT_LOW, "low mark 0.6: the prices of the cache are not known")
+    assert left(None) == (
+        10_000 * DEFAULT_LOW,
+        "low mark 0.6: the prices of the cache are not known",
+    )
     assert left(Price(input=Decimal(3)))[0] == 6_000
 
 
 def test_an_automatic_cut_takes_the_prices_of_the_model() -> None:
     pruner, messages = WatermarkPruner(low="auto", min_turns=0), talk("anthropic", 101, each=50)
-    pruned = pruner.prune(messages, 10_000, provider="anthropic", counter=WordCounter("claude-sonnet-4-5"))
+    pruned = pruner.prune(
+        messages, 10_000, provider="anthropic", counter=WordCounter("claude-sonnet-4-5")
+    )
     assert "rewriting the cache adds" in pruned.receipt.notes[0]
 
 
@@ -246,7 +302,9 @@ def test_the_reason_of_a_cut_is_the_high_mark() -> None:
 
 
 def test_the_reason_of_a_cut_is_the_high_mark_though_the_target_is_higher() -> None:
-    dropped = prune(WatermarkPruner(high=0.5, low=0.3), talk("openai", 5), 150, "openai").receipt.dropped
+    dropped = prune(
+        WatermarkPruner(high=0.5, low=0.3), talk("openai", 5), 150, "openai"
+    ).receipt.dropped
     assert {unit.reason for unit in dropped} == {"over the high mark of 75 tokens"}
 
 
@@ -294,7 +352,10 @@ def any_decisions(draw: st.DrawFn) -> Decisions:
     cut = draw(st.integers(0, 50))
     kept = draw(st.sets(st.integers(0, 49)))
     return Decisions(
-        cut, tuple(sorted(at for at in kept if at < cut)), draw(st.text(max_size=40)), draw(st.integers(0))
+        cut,
+        tuple(sorted(at for at in kept if at < cut)),
+        draw(st.text(max_size=40)),
+        draw(st.integers(0)),
     )
 
 
@@ -394,7 +455,11 @@ def test_garbage_is_an_input_error(text: Any) -> None:
         Decisions.from_json(text)
 
 
-@given(text=st.one_of(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists)))
+@given(
+    text=st.one_of(
+        st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists)
+    )
+)
 def test_any_other_text_is_an_input_error(text: Any) -> None:
     with pytest.raises(InputError):
         Decisions.from_json(text if isinstance(text, str) else json.dumps(text))
@@ -425,7 +490,8 @@ prices = st.builds(
 
 
 def test_the_overhead_is_what_is_written_anew_by_what_the_turns_cost() -> None:
-    # Down to 50,000, then 25 turns of 2,000 until the next cut: one cut in 20 turns, 75,000 tokens on the average.
+    # Down to 50,000, then 25 turns of 2,000 until the next cut: one cut in 20 turns, 75,000 tokens
+    # on the average.
     plain = 20 * (75_000 * 0.3 + 2_000 * 3.75)
     assert OUTLOOK.overhead(0.5, CLAUDE_DEPTH) == pytest.approx((50_000 - 5_000) * 3.45 / plain)
 
@@ -442,17 +508,27 @@ def test_what_never_changes_is_never_written_anew() -> None:
 
 def test_the_mark_is_the_highest_that_costs_little_enough() -> None:
     low, why = OUTLOOK.low_mark(CLAUDE_DEPTH)
-    assert OUTLOOK.overhead(low, CLAUDE_DEPTH) <= OVERHEAD < OUTLOOK.overhead(MARKS[MARKS.index(low) - 1], CLAUDE_DEPTH)
+    assert (
+        OUTLOOK.overhead(low, CLAUDE_DEPTH)
+        <= OVERHEAD
+        < OUTLOOK.overhead(MARKS[MARKS.index(low) - 1], CLAUDE_DEPTH)
+    )
     assert f"low mark {low}: with 2,000 tokens a turn and 20 turns to come" in why
     assert "the aim is at most 20%" in why
 
 
 def test_dear_writes_make_deeper_cuts() -> None:
-    assert OUTLOOK.low_mark(CLAUDE_DEPTH)[0] < OUTLOOK.low_mark(GPT)[0] <= OUTLOOK.low_mark(SAME_DEPTH)[0]
+    assert (
+        OUTLOOK.low_mark(CLAUDE_DEPTH)[0]
+        < OUTLOOK.low_mark(GPT)[0]
+        <= OUTLOOK.low_mark(SAME_DEPTH)[0]
+    )
 
 
 def test_fast_growth_makes_deeper_cuts() -> None:
-    slow, fast = (replace(OUTLOOK, growth=growth, turns=100).low_mark(GPT)[0] for growth in (500, 10_000))
+    slow, fast = (
+        replace(OUTLOOK, growth=growth, turns=100).low_mark(GPT)[0] for growth in (500, 10_000)
+    )
     assert fast < slow
 
 
@@ -467,7 +543,10 @@ def test_writes_that_cost_no_more_than_reads_make_a_cut_free() -> None:
 
 
 def test_unknown_prices_give_the_default_and_say_so() -> None:
-    assert OUTLOOK.low_mark(None) == (DEFAULT_LOW, "low mark 0.6: the prices of the cache are not known")
+    assert OUTLOOK.low_mark(None) == (
+        DEFAULT_LOW,
+        "low mark 0.6: the prices of the cache are not known",
+    )
     assert replace(OUTLOOK, warm=False).low_mark(None)[0] == DEFAULT_LOW
 
 

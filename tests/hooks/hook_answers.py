@@ -1,4 +1,5 @@
-"""What each client takes as an answer to a hook: every key, where it may stand, and how long a text may be."""
+"""What each client takes as an answer to a hook: every key, where it may stand, and how long a text
+may be."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ CONTEXT = {
 
 
 def fault_of(agent: str, name: str, answer: str) -> str:
-    """Return what is wrong with the *answer* to the event that *agent* calls *name*; empty if it takes it."""
+    """Return what is wrong with the *answer* to the event that *agent* calls *name*; empty if it
+    takes it."""
     event = client_of(agent).EVENTS[name].event
     if not answer:
         return ""
@@ -30,7 +32,12 @@ def fault_of(agent: str, name: str, answer: str) -> str:
     if not isinstance(found, dict) or not found:
         return "it is no object, or an empty one"
     rest = dict(found)
-    for fault in (_note(rest), _end(rest, agent, event), _refusal(rest, agent, event), _own(rest, agent, name, event)):
+    for fault in (
+        _note(rest),
+        _end(rest, agent, event),
+        _refusal(rest, agent, event),
+        _own(rest, agent, name, event),
+    ):
         if fault:
             return fault
     return f"unknown keys {sorted(rest)}" if rest else ""
@@ -56,7 +63,11 @@ def _refusal(rest: dict[str, Any], agent: str, event: str) -> str:
     decision, reason = rest.pop("decision"), rest.pop("reason", "")
     if event not in ("prompt", "before_tool") or (agent != "gemini" and event == "before_tool"):
         return f"{decision} is said at {event}"
-    return "" if decision == ("deny" if agent == "gemini" else "block") and reason else f"{decision}: {reason}"
+    return (
+        ""
+        if decision == ("deny" if agent == "gemini" else "block") and reason
+        else f"{decision}: {reason}"
+    )
 
 
 def _own(rest: dict[str, Any], agent: str, name: str, event: str) -> str:

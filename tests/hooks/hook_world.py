@@ -56,15 +56,28 @@ class World:
         make_store(self.database)
         with open_store(str(self.database)) as store:
             store.put(
-                Behavior("b-1", "use-uv", "constraint", RULE, summary=RULE, tags=["tests"]), event="learned", now=0
+                Behavior("b-1", "use-uv", "constraint", RULE, summary=RULE, tags=["tests"]),
+                event="learned",
+                now=0,
             )
         (self.project / ".brim").mkdir(mode=0o700)
         trust(str(self.project), str(self.home), now=0.0)
         self.transcript = folder / "session.jsonl"
-        usage = {"input_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 40_000}
-        message = {"id": "m", "role": "assistant", "model": "claude-sonnet-4-5", "usage": usage, "content": []}
+        usage = {
+            "input_tokens": 5,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 40_000,
+        }
+        message = {
+            "id": "m",
+            "role": "assistant",
+            "model": "claude-sonnet-4-5",
+            "usage": usage,
+            "content": [],
+        }
         self.transcript.write_text(
-            json.dumps({"type": "assistant", "isSidechain": False, "message": message}) + "\n", encoding="utf-8"
+            json.dumps({"type": "assistant", "isSidechain": False, "message": message}) + "\n",
+            encoding="utf-8",
         )
         self.environ = {
             "HOME": str(folder / "home"),
@@ -91,7 +104,12 @@ class World:
         sent = data if isinstance(data, bytes) else json.dumps(data).encode()
         command = [patient(install_launcher(str(self.home))), event, agent]
         return subprocess.run(
-            command, input=sent, capture_output=True, check=False, env={**self.environ, **environ}, timeout=300
+            command,
+            input=sent,
+            capture_output=True,
+            check=False,
+            env={**self.environ, **environ},
+            timeout=300,
         )
 
     def brim(self, *words: str, stdin: str = "", **environ: str) -> Ran:

@@ -25,7 +25,9 @@ SESSION = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
 
 def rule(id: str, text: str = "", kind: str = "directive", **fields: Any) -> Behavior:
     """Return a behavior that says which one it is."""
-    return Behavior(id=id, name=f"rule-{id}", kind=kind, canonical=text or f"Rule {id} holds.", **fields)
+    return Behavior(
+        id=id, name=f"rule-{id}", kind=kind, canonical=text or f"Rule {id} holds.", **fields
+    )
 
 
 class Agent:
@@ -47,7 +49,9 @@ class Agent:
         folder.mkdir(exist_ok=True, mode=0o700)
         make_store(folder / "brim.db")
         with open_store(str(folder / "brim.db")) as store:
-            store.put_many([replace(each, scope=scope) for each in rules], event="learned", now=NOW - 100_000)
+            store.put_many(
+                [replace(each, scope=scope) for each in rules], event="learned", now=NOW - 100_000
+            )
 
     def trust(self) -> None:
         """Say that the project may steer the agent."""
@@ -81,7 +85,9 @@ class Agent:
     def tool_of(self, sub_agent: str, tool: str, **given: Any) -> Answer:
         from brim.tracking.readers.tools import tool_of
 
-        call = self.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given, sub_agent=sub_agent)
+        call = self.call(
+            "before_tool", tool=tool, tool_kind=tool_of(tool), input=given, sub_agent=sub_agent
+        )
         with self.place() as place:
             return events.before_tool(call, place)
 

@@ -1,4 +1,5 @@
-"""Makes a folder one that cannot be written: for root too, whom the mode of a file does not keep from it."""
+"""Makes a folder one that cannot be written: for root too, whom the mode of a file does not keep
+from it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _OVERRIDE = (1 << 1) | (1 << 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """Let nobody write in *folder* for a while; a test for which that cannot be done here is left out."""
+    """Let nobody write in *folder* for a while; a test for which that cannot be done here is left
+    out."""
     paths = [folder, *folder.rglob("*")]
     modes = {path: path.stat().st_mode for path in paths}
     for path in reversed(paths):
@@ -35,7 +37,8 @@ def read_only(folder: Path) -> Iterator[None]:
 
 
 def _without(rights: int) -> list[int] | None:
-    """Take *rights* from this thread of root's, and return what it had; None if there is no way to."""
+    """Take *rights* from this thread of root's, and return what it had; None if there is no way
+    to."""
     try:
         libc = ctypes.CDLL(None, use_errno=True)
         header, data = (ctypes.c_uint32 * 2)(_VERSION, 0), (ctypes.c_uint32 * 6)()

@@ -1,4 +1,5 @@
-"""A person and Claude Code in a project: writes the transcript as the client does, and calls brim's hooks."""
+"""A person and Claude Code in a project: writes the transcript as the client does, and calls brim's
+hooks."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Sitting:
             "PATH": "/usr/bin:/bin",
         }
 
-    # What the client does ---------------------------------------------------------------------------------------
+    # What the client does -------------------------------------------------------------------------
 
     def hook(self, event: str, agent: str = "claude", **data: Any) -> dict[str, Any]:
         """Call a hook, and return its answer: a mapping, with what is no JSON under ``text``."""
@@ -58,7 +59,9 @@ class Sitting:
         self.line("user", message={"role": "user", "content": text})
         return answer
 
-    def tool(self, name: str, given: dict[str, Any], *, fails: str = "", agent: str = "") -> dict[str, Any]:
+    def tool(
+        self, name: str, given: dict[str, Any], *, fails: str = "", agent: str = ""
+    ) -> dict[str, Any]:
         """Let the agent call a tool; return what brim said after it."""
         self.now += 1
         id = f"toolu_{int(self.now)}"
@@ -70,7 +73,7 @@ class Sitting:
             return self.hook("PostToolUseFailure", error=fails, is_interrupt=False, **sent)
         return self.hook("PostToolUse", tool_response={"stdout": "ok", "stderr": ""}, **sent)
 
-    # What the client writes -------------------------------------------------------------------------------------
+    # What the client writes -----------------------------------------------------------------------
 
     def line(self, type: str, **fields: Any) -> None:
         """Append one line to the transcript."""
@@ -91,14 +94,19 @@ class Sitting:
     def called(self, id: str, name: str, given: dict[str, Any]) -> None:
         """Write that a tool was called."""
         block = {"type": "tool_use", "id": id, "name": name, "input": given}
-        self.line("assistant", message={"role": "assistant", "model": MODEL, "id": f"m-{id}", "content": [block]})
+        self.line(
+            "assistant",
+            message={"role": "assistant", "model": MODEL, "id": f"m-{id}", "content": [block]},
+        )
 
     def answered(self, id: str, text: str, *, error: bool = False, **fields: Any) -> None:
         """Write what a tool answered."""
         block = {"type": "tool_result", "tool_use_id": id, "content": text, "is_error": error}
         self.line("user", message={"role": "user", "content": [block]}, **fields)
 
-    def used(self, id: str, input: int, output: int = 0, *, model: str = MODEL, cache: int = 0) -> None:
+    def used(
+        self, id: str, input: int, output: int = 0, *, model: str = MODEL, cache: int = 0
+    ) -> None:
         """Write what a request took."""
         usage = {"input_tokens": input, "output_tokens": output, "cache_read_input_tokens": cache}
         message = {"role": "assistant", "model": model, "id": id, "usage": usage, "content": []}
@@ -106,11 +114,16 @@ class Sitting:
 
     def total(self, dollars: float) -> None:
         """Write the client's own total."""
-        line = {"type": "cost-state", "sessionId": self.session, "totalCostUSD": dollars, "modelUsage": {}}
+        line = {
+            "type": "cost-state",
+            "sessionId": self.session,
+            "totalCostUSD": dollars,
+            "modelUsage": {},
+        }
         with self.transcript.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
-    # What brim keeps --------------------------------------------------------------------------------------------
+    # What brim keeps ------------------------------------------------------------------------------
 
     @property
     def context(self) -> Path:
@@ -137,7 +150,9 @@ class Sitting:
 
     def state(self) -> dict[str, Any]:
         """Return what is remembered of the session."""
-        found: dict[str, Any] = json.loads((self.home / "state" / f"{self.session}.json").read_text())
+        found: dict[str, Any] = json.loads(
+            (self.home / "state" / f"{self.session}.json").read_text()
+        )
         return found
 
     def log(self) -> str:

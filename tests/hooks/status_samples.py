@@ -25,7 +25,11 @@ def sent(used: int | None = 86_425, *, window: int = 200_000, **changes: Any) ->
         "transcript_path": f"/home/user/.claude/projects/-home-user-project/{SESSION}.jsonl",
         "cwd": "/home/user/project",
         "model": {"id": "claude-sonnet-4-5", "display_name": "Sonnet 4.5"},
-        "workspace": {"current_dir": "/home/user/project", "project_dir": "/home/user/project", "added_dirs": []},
+        "workspace": {
+            "current_dir": "/home/user/project",
+            "project_dir": "/home/user/project",
+            "added_dirs": [],
+        },
         "version": "2.1.325",
         "cost": {"total_cost_usd": 1.2437, "total_duration_ms": 13538},
         "context_window": {

@@ -1,4 +1,5 @@
-"""The end of a turn is told before its last answer is written: the hook waits for it a moment, and not in vain."""
+"""The end of a turn is told before its last answer is written: the hook waits for it a moment, and
+not in vain."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ NOW = 1_000_000.0
 
 def line(kind: str, *blocks: dict[str, Any]) -> str:
     """A line as Claude Code writes it: no spaces, and letters as they are."""
-    told = {"type": kind, "isSidechain": False, "userType": "external", "message": {"role": kind, "content": blocks}}
+    told = {
+        "type": kind,
+        "isSidechain": False,
+        "userType": "external",
+        "message": {"role": kind, "content": blocks},
+    }
     return json.dumps(told, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
@@ -34,7 +40,8 @@ PROMPT = line("user", {"type": "text", "text": "go on"})
 
 
 class Waiting:
-    """A transcript, a clock that goes on while somebody sleeps, and what comes into the transcript meanwhile."""
+    """A transcript, a clock that goes on while somebody sleeps, and what comes into the transcript
+    meanwhile."""
 
     def __init__(self, folder: Path, written: str) -> None:
         self.path = folder / "t.jsonl"
@@ -53,14 +60,23 @@ class Waiting:
 
     def waits(self, answer: object) -> bool:
         call = HookCall(
-            agent="claude", event="stop", transcript=str(self.path), data={"last_assistant_message": answer}
+            agent="claude",
+            event="stop",
+            transcript=str(self.path),
+            data={"last_assistant_message": answer},
         )
         place = HookWorkspace({}, str(self.path.parent), now=NOW)
         place.clock, place.sleep = lambda: self.slept * 0.01, self.sleep
         return await_answer(call, place)
 
 
-ANSWERS = ["It is done.", "Größe: 3 µm, „fertig“ 🎉", 'a "quote"\tand \\ more', "first\n\nlast line  \n", "x" * 500]
+ANSWERS = [
+    "It is done.",
+    "Größe: 3 µm, „fertig“ 🎉",
+    'a "quote"\tand \\ more',
+    "first\n\nlast line  \n",
+    "x" * 500,
+]
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
@@ -117,15 +133,29 @@ def test_a_transcript_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) ->
 def test_what_the_last_answer_cost_is_settled_at_the_end_of_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process writes the answer a little after the hook was called, as Claude Code does in a terminal."""
+    """Another process writes the answer a little after the hook was called, as Claude Code does in
+    a terminal."""
     monkeypatch.setattr("brim.hooks.endings.PATIENCE", 300.0)  # however slow this machine is
     sitting = Sitting(tmp_path)
     sitting.used("m1", 1_000)
     sitting.line("user", message={"role": "user", "content": "go on"})
     usage = {"input_tokens": 500, "output_tokens": 0}
     block = {"type": "text", "text": "It is done."}
-    message = {"role": "assistant", "id": "m2", "model": "claude-sonnet-4-5", "usage": usage, "content": [block]}
-    told = json.dumps({"type": "assistant", "sessionId": sitting.session, "isSidechain": False, "message": message})
+    message = {
+        "role": "assistant",
+        "id": "m2",
+        "model": "claude-sonnet-4-5",
+        "usage": usage,
+        "content": [block],
+    }
+    told = json.dumps(
+        {
+            "type": "assistant",
+            "sessionId": sitting.session,
+            "isSidechain": False,
+            "message": message,
+        }
+    )
     ready, begun = tmp_path / "ready", tmp_path / "begun"
     code = f"""
 import pathlib, time
@@ -146,7 +176,9 @@ with open({str(sitting.transcript)!r}, "a") as file:
     assert sitting.spent("shop") == 1_500 * 3
 
 
-def test_nothing_is_waited_for_where_much_has_to_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_waited_for_where_much_has_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A long session that is resumed takes the time that a hook has."""
     monkeypatch.setattr("brim.hooks.endings.PATIENCE", 3_600.0)
     sitting = Sitting(tmp_path)

@@ -1,4 +1,5 @@
-"""Blocks: a call that a rule refuses isn't made, until a person allows it; nothing in a project lifts a user's."""
+"""Blocks: a call that a rule refuses isn't made, until a person allows it; nothing in a project
+lifts a user's."""
 
 from __future__ import annotations
 
@@ -19,9 +20,13 @@ from brim.store import open_store
 from brim.store.trust import allow
 from tests.hooks.injected import NOW, SESSION, Agent, rule
 
-PNPM = rule("pnpm", "Use pnpm, not npm.", kind="constraint", blocks=["run npm install", "run npm i"])
+PNPM = rule(
+    "pnpm", "Use pnpm, not npm.", kind="constraint", blocks=["run npm install", "run npm i"]
+)
 DIST = rule("dist", "Change src/ and build again.", kind="constraint", blocks=["edit dist/**"])
-FETCH = rule("fetch", "Ask before you read web pages.", blocks=["tool WebFetch", "tool mcp__web__*"])
+FETCH = rule(
+    "fetch", "Ask before you read web pages.", blocks=["tool WebFetch", "tool mcp__web__*"]
+)
 
 
 @pytest.fixture
@@ -39,12 +44,20 @@ def events(agent: Agent, scope: str = "user") -> list[tuple[str, str | None, dic
     folder = agent.home / ".brim" if scope == "user" else agent.project / ".brim"
     with open_store(str(folder / "brim.db")) as store:
         every = store.events()
-    return [(each.kind, each.behavior, dict(each.detail)) for each in every if each.kind in ("blocked", "allowed")]
+    return [
+        (each.kind, each.behavior, dict(each.detail))
+        for each in every
+        if each.kind in ("blocked", "allowed")
+    ]
 
 
-def test_it_is_refused_every_time_with_the_rule_and_the_person_is_told_once_how_to_allow_it(agent: Agent) -> None:
+def test_it_is_refused_every_time_with_the_rule_and_the_person_is_told_once_how_to_allow_it(
+    agent: Agent,
+) -> None:
     first = agent.tool("Bash", command="cd web && npm install left-pad")
-    assert first.deny.startswith('Your user doesn\'t allow "npm install left-pad" here: Use pnpm, not npm.\n')
+    assert first.deny.startswith(
+        'Your user doesn\'t allow "npm install left-pad" here: Use pnpm, not npm.\n'
+    )
     assert "brim rules allow" not in first.deny
     assert first.note.split("\n")[1:] == [
         "brim rules allow pnpm --once",
@@ -78,7 +91,14 @@ def test_paths_are_followed(agent: Agent) -> None:
     (agent.project / "dist").mkdir()
     (agent.project / "web").mkdir()
     os.symlink(agent.project / "dist", agent.project / "web" / "out")
-    inside = ("dist/a.js", "./dist/a.js", "src/../dist/a.js", "web/out/a.js", "web/dist/a.js", "dist")
+    inside = (
+        "dist/a.js",
+        "./dist/a.js",
+        "src/../dist/a.js",
+        "web/out/a.js",
+        "web/dist/a.js",
+        "dist",
+    )
     for path in (*inside, str(agent.project / "dist" / "x" / "a.js")):
         assert agent.tool("Write", file_path=path).deny, path
     outside = ("dist.js", "distribution/a.js", "src/dist.py", "../project2/a.js", "web/a.js")
@@ -107,7 +127,10 @@ PATCH = "*** Begin Patch\n*** Update File: {}\n@@\n-a\n+b\n*** End Patch"
         {"tool": "shell", "command": ["apply_patch", PATCH.format("dist/a.js")]},
         {"tool": "apply_patch", "command": PATCH.format("src/a.js\n*** Move to: dist/a.js")},
         {"tool": "apply_patch", "command": PATCH.format("dist/a.js\n*** Move to: src/a.js")},
-        {"tool": "apply_patch", "command": PATCH.format("src/a.js").replace("Update", "Add") + "\n"},
+        {
+            "tool": "apply_patch",
+            "command": PATCH.format("src/a.js").replace("Update", "Add") + "\n",
+        },
     ],
 )
 def test_patches_of_codex_are_read(agent: Agent, given: dict[str, Any]) -> None:
@@ -130,7 +153,9 @@ def test_tools_are_refused_by_name(agent: Agent) -> None:
     for name in ("WebFetch", "webfetch", "mcp__web__get"):
         assert "Ask before you read web pages." in agent.tool(name, url="x").deny
     assert not agent.tool("mcp__website__get", url="x").deny
-    agent.learn(rule("ports", "Leave the ports alone.", blocks=["tool mcp__port[0-9]__open", "tool port?"]))
+    agent.learn(
+        rule("ports", "Leave the ports alone.", blocks=["tool mcp__port[0-9]__open", "tool port?"])
+    )
     for name in ("mcp__port3__open", "Port8"):
         assert "Leave the ports alone." in agent.tool(name, url="x").deny
     assert not agent.tool("mcp__ports__open", url="x").deny
@@ -141,16 +166,20 @@ def test_input_of_any_shape_is_read(agent: Agent) -> None:
     for command in odd:
         bash(agent, command)
         agent.tool("Write", file_path=command)
-        agent.tool("apply_patch", command=f"*** Begin Patch\n*** Add File: {command}\n", input=command)
+        agent.tool(
+            "apply_patch", command=f"*** Begin Patch\n*** Add File: {command}\n", input=command
+        )
     assert bash(agent, "echo 'it is; npm install")
     assert bash(agent, "x" * 300_000 + "; npm install")
     assert not agent.log()
 
 
-# A person allows it ---------------------------------------------------------------------------------------------------
+# A person allows it -------------------------------------------------------------------------------
 
 
-def permit(agent: Agent, id: str = "pnpm", session: str = "", place: str = "user", at: float = NOW) -> None:
+def permit(
+    agent: Agent, id: str = "pnpm", session: str = "", place: str = "user", at: float = NOW
+) -> None:
     with open_store(str(agent.home / ".brim" / "brim.db")) as store:
         allow(store, id, place, session=session, now=at)
 
@@ -185,7 +214,9 @@ def test_a_session_is_that_session(agent: Agent) -> None:
     permit(agent, session=SESSION)
     assert not bash(agent, "npm install")
     assert not bash(agent, "npm install")
-    other = agent.call("before_tool", tool="Bash", tool_kind="shell", input={"command": "npm i"}, session="another")
+    other = agent.call(
+        "before_tool", tool="Bash", tool_kind="shell", input={"command": "npm i"}, session="another"
+    )
     from brim.hooks import handlers
 
     with agent.place() as place:
@@ -194,7 +225,9 @@ def test_a_session_is_that_session(agent: Agent) -> None:
 
 def test_what_is_allowed_in_a_session_is_not_held_for_that_rule(tmp_path: Path) -> None:
     agent = Agent(tmp_path)
-    agent.learn(rule("pnpm", "Use pnpm, never npm install.", kind="constraint", blocks=["run npm install"]))
+    agent.learn(
+        rule("pnpm", "Use pnpm, never npm install.", kind="constraint", blocks=["run npm install"])
+    )
     agent.learn(rule("yarn", "Never run yarn install.", kind="constraint"))
     assert "Never run yarn install." in bash(agent, "yarn install")
     permit(agent, session=SESSION)
@@ -218,20 +251,29 @@ def test_a_store_that_cannot_be_written_gives_no_permission(agent: Agent) -> Non
     assert not bash(agent, "npm install")
 
 
-# Conditions -----------------------------------------------------------------------------------------------------------
+# Conditions ---------------------------------------------------------------------------------------
 
 
 def test_a_block_keeps_to_the_place_that_its_rule_is_for(agent: Agent) -> None:
     head = agent.project / ".git" / "HEAD"
     head.write_text("ref: refs/heads/main\n")
-    agent.learn(rule("push", "Open a pull request.", when={"branch": "main"}, blocks=["run git push"]))
+    agent.learn(
+        rule("push", "Open a pull request.", when={"branch": "main"}, blocks=["run git push"])
+    )
     assert bash(agent, "git push")
     head.write_text("ref: refs/heads/topic\n")
     assert not bash(agent, "git push")
 
 
 def test_what_a_rule_is_about_does_not_narrow_its_block(agent: Agent) -> None:
-    agent.learn(rule("yarn", "Use pnpm.", when={"language": "typescript", "task": "testing"}, blocks=["run yarn add"]))
+    agent.learn(
+        rule(
+            "yarn",
+            "Use pnpm.",
+            when={"language": "typescript", "task": "testing"},
+            blocks=["run yarn add"],
+        )
+    )
     assert bash(agent, "yarn add x")
 
 
@@ -241,7 +283,7 @@ def test_a_note_of_an_agent_or_a_removed_rule_refuses_nothing(agent: Agent) -> N
     assert not bash(agent, "make")
 
 
-# Projects -------------------------------------------------------------------------------------------------------------
+# Projects -----------------------------------------------------------------------------------------
 
 
 def test_a_project_refuses_only_after_trust_and_only_there(agent: Agent, tmp_path: Path) -> None:
@@ -273,7 +315,9 @@ ATTACKS: dict[str, list[Behavior]] = {
     "the same id as something else": [rule("pnpm", "Use npm.", kind="preference")],
     "the same id, removed": [replace(PNPM, status=Status.FORGOTTEN)],
     "the same id, superseded": [replace(PNPM, status=Status.SUPERSEDED, superseded_by="mine")],
-    "a rule that says it replaces it": [rule("mine", "Use npm.", kind="constraint", supersedes=["pnpm"])],
+    "a rule that says it replaces it": [
+        rule("mine", "Use npm.", kind="constraint", supersedes=["pnpm"])
+    ],
     "a rule with other blocks": [rule("mine", "npm is fine.", blocks=["run ls -Z"])],
 }
 
@@ -286,7 +330,9 @@ def test_nothing_in_a_project_lifts_a_block_of_its_user(agent: Agent, attack: st
         store.put_edges(edges)
         allow(store, "pnpm", "user", session=SESSION, now=NOW)
         allow(store, "pnpm", "user", session="", now=NOW)
-    agent.configure("hooks: {protect: false, loops: off, gate: off}\ntoken_budget: {default: 0}\n", "project")
+    agent.configure(
+        "hooks: {protect: false, loops: off, gate: off}\ntoken_budget: {default: 0}\n", "project"
+    )
     agent.trust()
     assert bash(agent, "npm install")
 
@@ -321,7 +367,7 @@ def test_a_broken_block_in_a_project_lifts_nothing(agent: Agent) -> None:
             agent.trust()
 
 
-# brim itself ----------------------------------------------------------------------------------------------------------
+# brim itself --------------------------------------------------------------------------------------
 
 LOOSENS = (
     """
@@ -378,20 +424,56 @@ def test_an_agent_cannot_edit_brim_or_the_settings_of_hooks(agent: Agent) -> Non
     agent.environ["CODEX_HOME"] = str(home / "codex")
     os.symlink(home / ".brim", agent.project / "innocent")
     refused = [
-        *(home / ".brim" / name for name in ("config.yaml", "brim.db", "paused", "trust.json", "bin/hook", "state/x")),
-        *(agent.project / ".brim" / name for name in ("config.yaml", "brim.db", "brim.db-wal", "trusted")),
-        *(home / name for name in (".claude/settings.json", ".gemini/settings.json", "codex/hooks.json")),
-        *(home / name for name in (".claude/settings.local.json", "codex/config.toml", ".codex/config.toml")),
-        *(home / name for name in (".claude/plugins/cache/brim/brim/0.2/bin/hook", ".gemini/extensions/brim/bin/hook")),
-        *(agent.project / name for name in (".claude/settings.json", ".claude/settings.local.json")),
-        *(agent.project / name for name in (".codex/hooks.json", ".gemini/settings.json", "innocent/config.yaml")),
+        *(
+            home / ".brim" / name
+            for name in ("config.yaml", "brim.db", "paused", "trust.json", "bin/hook", "state/x")
+        ),
+        *(
+            agent.project / ".brim" / name
+            for name in ("config.yaml", "brim.db", "brim.db-wal", "trusted")
+        ),
+        *(
+            home / name
+            for name in (".claude/settings.json", ".gemini/settings.json", "codex/hooks.json")
+        ),
+        *(
+            home / name
+            for name in (".claude/settings.local.json", "codex/config.toml", ".codex/config.toml")
+        ),
+        *(
+            home / name
+            for name in (
+                ".claude/plugins/cache/brim/brim/0.2/bin/hook",
+                ".gemini/extensions/brim/bin/hook",
+            )
+        ),
+        *(
+            agent.project / name
+            for name in (".claude/settings.json", ".claude/settings.local.json")
+        ),
+        *(
+            agent.project / name
+            for name in (".codex/hooks.json", ".gemini/settings.json", "innocent/config.yaml")
+        ),
     ]
     for path in refused:
         assert agent.tool("Write", file_path=str(path)).deny, path
         patch = PATCH.format(os.path.relpath(path, agent.project))
         assert agent.tool("apply_patch", command=patch).deny, path
-    fine = ("settings.json", "config/settings.json", ".vscode/settings.json", "config.toml", ".claude/CLAUDE.md")
-    for name in (*fine, "src/brim/config.yaml", ".brim/behaviors.jsonl", ".codex/AGENTS.md", "hooks.json"):
+    fine = (
+        "settings.json",
+        "config/settings.json",
+        ".vscode/settings.json",
+        "config.toml",
+        ".claude/CLAUDE.md",
+    )
+    for name in (
+        *fine,
+        "src/brim/config.yaml",
+        ".brim/behaviors.jsonl",
+        ".codex/AGENTS.md",
+        "hooks.json",
+    ):
         assert not agent.tool("Write", file_path=str(agent.project / name)).deny, name
     assert not agent.tool("Read", file_path=str(home / ".brim" / "config.yaml")).deny
 
@@ -426,7 +508,9 @@ def lines_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", lines_of(CHANGES))
-def test_an_agent_cannot_change_brim_or_the_settings_of_hooks_by_a_command(agent: Agent, command: str) -> None:
+def test_an_agent_cannot_change_brim_or_the_settings_of_hooks_by_a_command(
+    agent: Agent, command: str
+) -> None:
     os.symlink(agent.home / ".brim", agent.project / "innocent")
     found = agent.tool("Bash", command=command.replace("{home}", str(agent.home)))
     assert found.deny.startswith("Your user doesn't allow agents ")
@@ -438,7 +522,8 @@ def test_commands_that_only_read_them_are_fine(agent: Agent, command: str) -> No
 
 
 def test_the_command_that_learn_teaches_is_fine(agent: Agent) -> None:
-    """What ``/learn`` has an agent run names its here-document ``BRIM_RULE``, like a variable of brim's."""
+    """What ``/learn`` has an agent run names its here-document ``BRIM_RULE``, like a variable of
+    brim's."""
     assert not bash(agent, "brim learn - <<'BRIM_RULE'\nUse pnpm, never npm.\nBRIM_RULE")
     assert bash(agent, "env -u CLAUDECODE brim learn --replaces=pnpm 'Use npm'")
 
@@ -446,7 +531,9 @@ def test_the_command_that_learn_teaches_is_fine(agent: Agent) -> None:
 def test_a_person_can_turn_that_off_and_a_project_cannot(agent: Agent) -> None:
     agent.configure("hooks: {protect: false}\n", "project")
     agent.trust()
-    agent.environ["BRIM_HOOKS_PROTECT"] = "false"  # a project's settings can set variables in Claude Code
+    agent.environ["BRIM_HOOKS_PROTECT"] = (
+        "false"  # a project's settings can set variables in Claude Code
+    )
     assert bash(agent, "brim pause")
     permit(agent, "brim")
     assert not bash(agent, "brim pause")

@@ -1,4 +1,5 @@
-"""A file that can't be read silences neither the user's rules nor their limits, and the person is told once."""
+"""A file that can't be read silences neither the user's rules nor their limits, and the person is
+told once."""
 
 from __future__ import annotations
 
@@ -51,14 +52,22 @@ def start(world: World) -> dict[str, object]:
 
 
 def tool(world: World) -> dict[str, object]:
-    return told(world, "PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1")
+    return told(
+        world, "PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1"
+    )
 
 
 def status_line(world: World) -> str:
     usage = {"input_tokens": 9, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     context = {"context_window_size": 200_000, "current_usage": usage}
-    sent = {"session_id": world.message("Stop")["session_id"], "cwd": str(world.project), "context_window": context}
-    return lines_for(json.dumps(sent).encode(), {**world.environ, "COLUMNS": "200"}, now=0.0).decode()
+    sent = {
+        "session_id": world.message("Stop")["session_id"],
+        "cwd": str(world.project),
+        "context_window": context,
+    }
+    return lines_for(
+        json.dumps(sent).encode(), {**world.environ, "COLUMNS": "200"}, now=0.0
+    ).decode()
 
 
 def write(path: Path, data: bytes) -> None:
@@ -78,7 +87,9 @@ def damage_pages(path: Path) -> None:
 
 def wrong_columns(path: Path) -> None:
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE behaviors SET conditions = 'x', canonical = x'ff00', kind = 'order'")
+        database.execute(
+            "UPDATE behaviors SET conditions = 'x', canonical = x'ff00', kind = 'order'"
+        )
     database.close()
 
 
@@ -93,9 +104,13 @@ SETTINGS: dict[str, Callable[[Path], object]] = {
     "a wrong value": lambda path: path.write_bytes(b"token_budget: {default: many}\n"),
     "no YAML": lambda path: path.write_bytes(b"tiers: {full: [\n"),
     "bytes": lambda path: path.write_bytes(b"\xff\xfe\0\0"),
-    "a long file": lambda path: path.write_text("models: {" + "".join(f"m{n}: {{}}, " for n in range(80_000)) + "}"),
+    "a long file": lambda path: path.write_text(
+        "models: {" + "".join(f"m{n}: {{}}, " for n in range(80_000)) + "}"
+    ),
     "a list": lambda path: path.write_bytes(b"- a\n- b\n"),
-    "tiers in the wrong order": lambda path: path.write_bytes(b"tiers: {full: 0.1, summary: 0.9}\n"),
+    "tiers in the wrong order": lambda path: path.write_bytes(
+        b"tiers: {full: 0.1, summary: 0.9}\n"
+    ),
 }
 
 DATABASES: dict[str, Callable[[Path], object]] = {
@@ -137,7 +152,9 @@ def test_the_users_rules_arrive_without_the_projects(broken: World) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-def test_settings_that_are_no_file_silence_nothing(world: World, make: Callable[[Path], object]) -> None:
+def test_settings_that_are_no_file_silence_nothing(
+    world: World, make: Callable[[Path], object]
+) -> None:
     spend(world)
     make(world.project / ".brim" / "config.yaml")
     assert RULE in str(start(world))
@@ -151,7 +168,9 @@ def test_the_limit_still_refuses(broken: World) -> None:
 
 
 def test_the_person_is_told_once_and_in_the_status_line(broken: World) -> None:
-    said = [str(each.get("systemMessage", "")) for each in (start(broken), tool(broken), start(broken))]
+    said = [
+        str(each.get("systemMessage", "")) for each in (start(broken), tool(broken), start(broken))
+    ]
     assert [text.count("without this project") for text in said] == [1, 0, 0]
     assert str(broken.project) in said[0]
     assert "project left out" in status_line(broken)
@@ -205,7 +224,14 @@ def test_a_broken_file_of_the_user_lifts_no_limit(world: World, name: str) -> No
 
 
 @pytest.mark.parametrize(
-    "more", ["colour: red", "tiers: {full: x}", "models: {a: {b: c}}", "context: {warn: 0.9}", "'spend.warn': 1"]
+    "more",
+    [
+        "colour: red",
+        "tiers: {full: x}",
+        "models: {a: {b: c}}",
+        "context: {warn: 0.9}",
+        "'spend.warn': 1",
+    ],
 )
 def test_the_limit_in_a_file_holds_whatever_else_is_wrong_there(world: World, more: str) -> None:
     spend(world, limit=None)

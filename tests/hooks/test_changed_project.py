@@ -1,4 +1,5 @@
-"""Trust is of content: what a pull or an archive changes in a trusted project is left out until a person agrees."""
+"""Trust is of content: what a pull or an archive changes in a trusted project is left out until a
+person agrees."""
 
 from __future__ import annotations
 
@@ -35,7 +36,11 @@ class Shop(World):
         self.rules = self.project / ".brim" / "brim.db"
         make_store(self.rules)
         with open_store(str(self.rules)) as store:
-            store.put(Behavior("p-1", "tests-first", "constraint", GOOD, scope="project"), event="learned", now=0)
+            store.put(
+                Behavior("p-1", "tests-first", "constraint", GOOD, scope="project"),
+                event="learned",
+                now=0,
+            )
         trust(str(self.project), str(self.home), now=0.0)
         self._sessions = 0
 
@@ -49,7 +54,8 @@ class Shop(World):
         """What a new session is told, and its human."""
         self._sessions += 1
         return self.call(
-            "SessionStart", self.message("SessionStart", source="startup", session_id=f"s{self._sessions}")
+            "SessionStart",
+            self.message("SessionStart", source="startup", session_id=f"s{self._sessions}"),
         )
 
 
@@ -85,7 +91,9 @@ def test_a_rule_that_changed_is_not_told_until_a_person_agrees(tmp_path: Path, w
 def test_only_what_changed_is_shown(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     with open_store(str(shop.rules)) as store:
-        store.put(Behavior("p-2", "other", "directive", EVIL, scope="project"), event="learned", now=0)
+        store.put(
+            Behavior("p-2", "other", "directive", EVIL, scope="project"), event="learned", now=0
+        )
     shown = shop.brim("rules", "trust", "--dry-run").out
     assert EVIL in shown
     assert GOOD not in shown
@@ -105,7 +113,9 @@ def test_no_tool_tells_it(tmp_path: Path) -> None:
 def test_edges_of_a_rule_that_changed_do_not_count(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     with open_store(str(shop.rules)) as store:
-        store.put(Behavior("p-2", "weakener", "directive", EVIL, scope="project"), event="learned", now=0)
+        store.put(
+            Behavior("p-2", "weakener", "directive", EVIL, scope="project"), event="learned", now=0
+        )
         store.put_edge(Edge("p-2", "p-1", "overrides", 1.0), now=0)
     told = shop.start()
     assert GOOD in told
@@ -114,7 +124,10 @@ def test_edges_of_a_rule_that_changed_do_not_count(tmp_path: Path) -> None:
 
 def test_many_constraints_that_were_pulled_do_not_push_out_the_users_own(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
-    many = [Behavior(f"x-{number}", f"x-{number}", "constraint", f"{EVIL} {number}" * 9) for number in range(300)]
+    many = [
+        Behavior(f"x-{number}", f"x-{number}", "constraint", f"{EVIL} {number}" * 9)
+        for number in range(300)
+    ]
     with open_store(str(shop.rules)) as store:
         store.put_many([replace(each, scope="project") for each in many], event="learned", now=0)
     told = shop.start()
@@ -181,9 +194,17 @@ def test_what_a_person_writes_does_not_agree_to_what_changed_meanwhile(tmp_path:
 
 def test_an_import_that_was_agreed_to_is_told(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
-    rule = {"type": "behavior", "id": "i-1", "name": "tabs", "kind": "directive", "canonical": "Indent with tabs."}
+    rule = {
+        "type": "behavior",
+        "id": "i-1",
+        "name": "tabs",
+        "kind": "directive",
+        "canonical": "Indent with tabs.",
+    }
     file = shop.project / ".brim" / "behaviors.jsonl"
-    file.write_text('{"format":"brim-behaviors","version":1}\n' + json.dumps(rule) + "\n", encoding="utf-8")
+    file.write_text(
+        '{"format":"brim-behaviors","version":1}\n' + json.dumps(rule) + "\n", encoding="utf-8"
+    )
     assert "Indent with tabs" not in shop.start()
     assert shop.brim("rules", "import", "--yes").code == 0
     assert "Indent with tabs" in shop.start()
@@ -225,7 +246,10 @@ def test_settings_that_brim_set_are_used(tmp_path: Path) -> None:
 
 def test_settings_that_init_writes_are_used(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
-    assert shop.brim("init", "--project", "--agent", "claude", "--token-budget", "0", "--yes").code == 0
+    assert (
+        shop.brim("init", "--project", "--agent", "claude", "--token-budget", "0", "--yes").code
+        == 0
+    )
     assert shop.config.exists()
     assert GOOD not in shop.start()
 
@@ -242,18 +266,25 @@ def test_the_human_is_told_once_a_session_and_the_status_line_shows_it(tmp_path:
     shop.sql(CHANGES["text"])
     told = [
         shop.call("SessionStart", shop.message("SessionStart", source="startup")),
-        *(shop.call("UserPromptSubmit", shop.message("UserPromptSubmit", prompt="tests")) for _ in range(3)),
+        *(
+            shop.call("UserPromptSubmit", shop.message("UserPromptSubmit", prompt="tests"))
+            for _ in range(3)
+        ),
     ]
     assert "".join(told).count("changed since") == 1
     message = shop.message("SessionStart")
     line = lines_for(
-        json.dumps({"session_id": message["session_id"], "cwd": message["cwd"]}).encode(), shop.environ, now=0
+        json.dumps({"session_id": message["session_id"], "cwd": message["cwd"]}).encode(),
+        shop.environ,
+        now=0,
     )
     assert b"brim rules trust" in line
     shop.brim("rules", "trust", "--yes")
     shop.call("UserPromptSubmit", shop.message("UserPromptSubmit", prompt="tests"))
     line = lines_for(
-        json.dumps({"session_id": message["session_id"], "cwd": message["cwd"]}).encode(), shop.environ, now=0
+        json.dumps({"session_id": message["session_id"], "cwd": message["cwd"]}).encode(),
+        shop.environ,
+        now=0,
     )
     assert b"brim rules trust" not in line
 
@@ -271,7 +302,9 @@ def test_what_changes_while_a_person_reads_is_not_agreed_to(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("live", "status"), [(0, "forgotten"), (1, "active")])
-def test_a_rule_that_nobody_agreed_to_does_not_hide_one_of_the_users(tmp_path: Path, live: int, status: str) -> None:
+def test_a_rule_that_nobody_agreed_to_does_not_hide_one_of_the_users(
+    tmp_path: Path, live: int, status: str
+) -> None:
     shop = Shop(tmp_path)
     mine = "Indent with tabs."
     with open_store(str(shop.home / "brim.db")) as store:
@@ -279,7 +312,12 @@ def test_a_rule_that_nobody_agreed_to_does_not_hide_one_of_the_users(tmp_path: P
     assert mine in shop.start()
     with sqlite3.connect(shop.rules) as connection:
         names = [row[1] for row in connection.execute("PRAGMA table_info(behaviors)")]
-        chosen = {"number": "number + 1", "id": "'b-tabs'", "live": str(live), "status": f"'{status}'"}
+        chosen = {
+            "number": "number + 1",
+            "id": "'b-tabs'",
+            "live": str(live),
+            "status": f"'{status}'",
+        }
         columns, values = ", ".join(names), ", ".join(chosen.get(name, name) for name in names)
         connection.execute(f"INSERT INTO behaviors ({columns}) SELECT {values} FROM behaviors")
     connection.close()
@@ -288,7 +326,9 @@ def test_a_rule_that_nobody_agreed_to_does_not_hide_one_of_the_users(tmp_path: P
     assert GOOD in said
 
 
-@pytest.mark.parametrize("what", ["PRAGMA user_version = 99", f"UPDATE behaviors SET kind = '{EVIL}'"])
+@pytest.mark.parametrize(
+    "what", ["PRAGMA user_version = 99", f"UPDATE behaviors SET kind = '{EVIL}'"]
+)
 def test_tools_go_on_without_a_project_that_cannot_be_read(tmp_path: Path, what: str) -> None:
     shop = Shop(tmp_path)
     assert RULE in tools(shop)

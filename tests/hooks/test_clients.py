@@ -33,8 +33,12 @@ def test_every_event_of_a_client_means_one_of_ours(agent: str) -> None:
 def test_what_inject_only_installs() -> None:
     for agent in AGENTS:
         events = client_of(agent).EVENTS.values()
-        assert {"session_start", "prompt", "before_tool"} <= {event.event for event in events if event.injects}
-        assert "before_compact" not in {event.event for event in events if event.injects}, "it has nothing to say then"
+        assert {"session_start", "prompt", "before_tool"} <= {
+            event.event for event in events if event.injects
+        }
+        assert "before_compact" not in {event.event for event in events if event.injects}, (
+            "it has nothing to say then"
+        )
 
 
 @pytest.mark.parametrize(("agent", "event", "data"), ALL)
@@ -68,12 +72,20 @@ def test_a_session_that_is_not_sent_is_in_the_environment() -> None:
         ("claude", "UserPromptSubmit", "<task-notification>\nx", "<task-notification>\nx", False),
         ("claude", "UserPromptSubmit", "", "", False),
         ("codex", "UserPromptSubmit", "fix it", "fix it", True),
-        ("codex", "UserPromptSubmit", "open tabs\n## My request for Codex:\nfix it", "fix it", True),
+        (
+            "codex",
+            "UserPromptSubmit",
+            "open tabs\n## My request for Codex:\nfix it",
+            "fix it",
+            True,
+        ),
         ("gemini", "BeforeAgent", "<hook_context>rules</hook_context>\n\nfix it", "fix it", True),
         ("gemini", "BeforeAgent", "<session_context>x", "<session_context>x", False),
     ],
 )
-def test_a_persons_words_are_told_from_a_machines(agent: str, event: str, prompt: str, typed: str, human: bool) -> None:
+def test_a_persons_words_are_told_from_a_machines(
+    agent: str, event: str, prompt: str, typed: str, human: bool
+) -> None:
     found = call(agent, event, prompt=prompt)
     assert (found.prompt, found.human) == (typed, human)
 
@@ -93,8 +105,13 @@ def test_what_a_tool_answered_is_text_whatever_its_shape() -> None:
     ]
     for response, text in shapes:
         assert call("claude", "PostToolUse", **BASH, tool_response=response).output == text
-    assert call("codex", "PostToolUse", **BASH, tool_response="Exit code: 3").output == "Exit code: 3"
-    assert call("gemini", "AfterTool", **BASH, tool_response={"llmContent": "Output: ok"}).output == "Output: ok"
+    assert (
+        call("codex", "PostToolUse", **BASH, tool_response="Exit code: 3").output == "Exit code: 3"
+    )
+    assert (
+        call("gemini", "AfterTool", **BASH, tool_response={"llmContent": "Output: ok"}).output
+        == "Output: ok"
+    )
 
 
 def test_a_failed_call_says_why() -> None:
@@ -116,7 +133,11 @@ def test_nothing_to_say_is_nothing(agent: str) -> None:
 
 
 def test_a_text_for_the_model_goes_where_each_client_reads_it() -> None:
-    for agent, event in (("claude", "UserPromptSubmit"), ("codex", "PostToolUse"), ("gemini", "BeforeAgent")):
+    for agent, event in (
+        ("claude", "UserPromptSubmit"),
+        ("codex", "PostToolUse"),
+        ("gemini", "BeforeAgent"),
+    ):
         expected = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": "Use uv."}}
         assert said(agent, event, Answer(context="Use uv.")) == expected
 
@@ -131,7 +152,9 @@ def test_a_text_for_the_model_goes_where_each_client_reads_it() -> None:
         ("gemini", "AfterAgent"),
     ],
 )
-def test_no_text_is_given_where_it_would_not_reach_the_model_or_keep_it_going(agent: str, event: str) -> None:
+def test_no_text_is_given_where_it_would_not_reach_the_model_or_keep_it_going(
+    agent: str, event: str
+) -> None:
     client = client_of(agent)
     assert client.max_chars(client.EVENTS[event].event) == 0
     assert said(agent, event, Answer(context="Use uv.")) is None
@@ -148,7 +171,10 @@ def test_a_refusal_is_said_in_each_clients_words() -> None:
                 "permissionDecisionReason": "the limit is reached",
             },
         }
-        assert said(agent, "UserPromptSubmit", Answer(deny="no")) == {"decision": "block", "reason": "no"}
+        assert said(agent, "UserPromptSubmit", Answer(deny="no")) == {
+            "decision": "block",
+            "reason": "no",
+        }
     assert said("gemini", "BeforeTool", Answer(deny="no")) == {"decision": "deny", "reason": "no"}
 
 
@@ -169,11 +195,15 @@ def test_the_summariser_gets_its_instructions_as_they_are() -> None:
     client = client_of("claude")
     before = call("claude", "PreCompact", trigger="auto")
     assert client.reply(before, Answer(instructions="Keep src/app.py.")) == "Keep src/app.py."
-    assert client.reply(before, Answer(note="for a person")) == ""  # it would be taken for an instruction
+    assert (
+        client.reply(before, Answer(note="for a person")) == ""
+    )  # it would be taken for an instruction
 
 
 def test_instructions_are_never_taken_for_json() -> None:
-    text = client_of("claude").reply(call("claude", "PreCompact"), Answer(instructions='{"continue": false}'))
+    text = client_of("claude").reply(
+        call("claude", "PreCompact"), Answer(instructions='{"continue": false}')
+    )
     with pytest.raises(ValueError, match="Expecting value"):
         json.loads(text)
 
@@ -185,8 +215,11 @@ def test_a_text_is_never_longer_than_the_client_takes_whole(agent: str) -> None:
         answer = said(agent, event, Answer(context="a rule of one line\n" * 2_000))
         if answer is not None:
             context = answer["hookSpecificOutput"]["additionalContext"]
-            # Gemini CLI sets no limit, and is told at once what the others are told at the start and with a prompt.
-            assert 0 < len(context) <= client.max_chars(known.event) * (2 if agent == "gemini" else 1)
+            # Gemini CLI sets no limit, and is told at once what the others are told at the start
+            # and with a prompt.
+            assert (
+                0 < len(context) <= client.max_chars(known.event) * (2 if agent == "gemini" else 1)
+            )
             assert context.endswith("\n")
 
 

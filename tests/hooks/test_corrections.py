@@ -1,4 +1,5 @@
-"""A prompt that corrects the agent is kept as a suggestion, with what the agent did last, and never as a rule."""
+"""A prompt that corrects the agent is kept as a suggestion, with what the agent did last, and never
+as a rule."""
 
 from __future__ import annotations
 
@@ -19,7 +20,14 @@ CALL = {
         "role": "assistant",
         "model": "claude-sonnet-4-5",
         "usage": {"input_tokens": 1, "output_tokens": 1},
-        "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "npm install left-pad"}}],
+        "content": [
+            {
+                "type": "tool_use",
+                "id": "t",
+                "name": "Bash",
+                "input": {"command": "npm install left-pad"},
+            }
+        ],
     },
 }
 
@@ -38,7 +46,9 @@ def type_in(world: World, prompt: str, **own: object) -> None:
 
 
 def waiting(world: World) -> list[tuple[str, str]]:
-    return [(each.text, each.call) for each in Suggestions(str(world.home)).waiting(str(world.project))]
+    return [
+        (each.text, each.call) for each in Suggestions(str(world.home)).waiting(str(world.project))
+    ]
 
 
 def test_a_correction_is_kept_with_the_last_call(world: World) -> None:
@@ -69,7 +79,9 @@ def test_the_same_correction_waits_once(world: World) -> None:
     assert len(waiting(world)) == 1
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"waiting": [1, {"number": "x"}], "next": null}', b"\xff\x00"])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"[]", b'{"waiting": [1, {"number": "x"}], "next": null}', b"\xff\x00"]
+)
 def test_a_damaged_file_counts_as_empty_and_is_replaced(world: World, damage: bytes) -> None:
     (world.home / FILE).write_bytes(damage)
     assert waiting(world) == []

@@ -1,4 +1,5 @@
-"""Whatever is missing or broken, the agent goes on: exit status 0, and an answer that is empty or valid."""
+"""Whatever is missing or broken, the agent goes on: exit status 0, and an answer that is empty or
+valid."""
 
 from __future__ import annotations
 
@@ -118,7 +119,9 @@ def test_no_environment_at_all(world: World) -> None:
     assert silent(done)
 
 
-@pytest.mark.parametrize("data", [b"", b"no database at all", b"SQLite format 3\0" + b"\xff" * 5_000])
+@pytest.mark.parametrize(
+    "data", [b"", b"no database at all", b"SQLite format 3\0" + b"\xff" * 5_000]
+)
 def test_a_broken_database_is_one_line_in_the_log(world: World, data: bytes) -> None:
     for path in world.home.glob("brim.db*"):
         path.unlink()
@@ -157,7 +160,10 @@ def test_a_locked_database_is_not_waited_for(world: World) -> None:
 def test_the_transcript_has_vanished(world: World) -> None:
     world.transcript.unlink()
     for event in ("UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd", "PreCompact"):
-        world.call(event, world.message(event, prompt="hello", tool_name="Bash", tool_input={"command": "ls"}))
+        world.call(
+            event,
+            world.message(event, prompt="hello", tool_name="Bash", tool_input={"command": "ls"}),
+        )
     assert "took too long" not in world.log()
 
 
@@ -168,7 +174,12 @@ def test_a_working_folder_that_has_vanished(world: World) -> None:
     launcher = install_launcher(str(world.home))
     command = f'cd "{gone}" && rmdir "{gone}" && exec "{launcher}" SessionStart claude'
     done = subprocess.run(
-        ["/bin/sh", "-c", command], input=b"{}", capture_output=True, check=False, env=environ, timeout=300
+        ["/bin/sh", "-c", command],
+        input=b"{}",
+        capture_output=True,
+        check=False,
+        env=environ,
+        timeout=300,
     )
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr  # the shell itself complains
@@ -180,7 +191,12 @@ def test_closed_streams_harm_nothing(world: World, closed: str) -> None:
     sent = json.dumps(start(world)).encode()
     command = f'"{launcher}" SessionStart claude {closed}'
     done = subprocess.run(
-        ["/bin/sh", "-c", command], input=sent, capture_output=True, check=False, env=world.environ, timeout=300
+        ["/bin/sh", "-c", command],
+        input=sent,
+        capture_output=True,
+        check=False,
+        env=world.environ,
+        timeout=300,
     )
     assert done.returncode == 0
     with sqlite3.connect(world.database) as database:
@@ -191,7 +207,10 @@ def test_closed_streams_harm_nothing(world: World, closed: str) -> None:
 def test_whoever_does_not_read_the_answer_is_not_told(world: World) -> None:
     launcher = install_launcher(str(world.home))
     process = subprocess.Popen(
-        [launcher, "SessionStart", "claude"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=world.environ
+        [launcher, "SessionStart", "claude"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=world.environ,
     )
     assert process.stdin is not None
     assert process.stdout is not None

@@ -26,22 +26,36 @@ def world(tmp_path: Path) -> World:
 def forged_home(folder: Path) -> Path:
     """Make a home that somebody else filled: a rule, a status line to run, and a pause."""
     with open_store(str(folder / "brim.db")) as store:
-        store.put(Behavior("b-9", "forged", "constraint", FORGED, summary=FORGED), event="learned", now=0)
-    (folder / "statusline.json").write_text(json.dumps({"command": f"touch '{folder}/ran'; echo forged"}))
+        store.put(
+            Behavior("b-9", "forged", "constraint", FORGED, summary=FORGED), event="learned", now=0
+        )
+    (folder / "statusline.json").write_text(
+        json.dumps({"command": f"touch '{folder}/ran'; echo forged"})
+    )
     return folder
 
 
 def status_line(world: World, launcher: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    sent = json.dumps({"session_id": "s", "cwd": str(world.project), "model": {"id": "gpt-5", "display_name": "m"}})
+    sent = json.dumps(
+        {
+            "session_id": "s",
+            "cwd": str(world.project),
+            "model": {"id": "gpt-5", "display_name": "m"},
+        }
+    )
     own = {**world.environ, **environ}
-    return subprocess.run([launcher], input=sent.encode(), capture_output=True, check=False, env=own, timeout=300)
+    return subprocess.run(
+        [launcher], input=sent.encode(), capture_output=True, check=False, env=own, timeout=300
+    )
 
 
 def launcher_without_home(world: World, code: str) -> str:
     """Write a launcher that lets the environment win."""
     path = world.folder / "old-launcher"
     text = launcher_text(python(), home=str(world.home), code=code)
-    path.write_text(text.replace(f"BRIM_HOME='{world.home}'", f"BRIM_HOME=${{BRIM_HOME:-'{world.home}'}}"))
+    path.write_text(
+        text.replace(f"BRIM_HOME='{world.home}'", f"BRIM_HOME=${{BRIM_HOME:-'{world.home}'}}")
+    )
     assert "${BRIM_HOME:-" in path.read_text()
     path.chmod(0o700)
     return str(path)
@@ -49,7 +63,9 @@ def launcher_without_home(world: World, code: str) -> str:
 
 def test_the_home_of_the_launcher_beats_the_environments(world: World) -> None:
     forged = forged_home(world.folder / "elsewhere")
-    said = world.launch("SessionStart", world.message("SessionStart", source="startup"), BRIM_HOME=str(forged)).stdout
+    said = world.launch(
+        "SessionStart", world.message("SessionStart", source="startup"), BRIM_HOME=str(forged)
+    ).stdout
     assert RULE in said.decode()
     assert FORGED not in said.decode()
 
@@ -64,7 +80,9 @@ def test_no_status_line_of_another_home_is_run(world: World) -> None:
 
 
 @pytest.mark.parametrize("variable", ["HOME", "USERPROFILE"])
-def test_no_home_folder_of_the_environment_replaces_the_persons(tmp_path: Path, variable: str) -> None:
+def test_no_home_folder_of_the_environment_replaces_the_persons(
+    tmp_path: Path, variable: str
+) -> None:
     world = World(tmp_path)
     home = world.folder / "person" / ".brim"
     home.parent.mkdir()
@@ -75,12 +93,22 @@ def test_no_home_folder_of_the_environment_replaces_the_persons(tmp_path: Path, 
     path = world.folder / "statusline"
     path.write_text(launcher_text(python(), home=str(home), code=STATUS_CODE))
     path.chmod(0o700)
-    sent = json.dumps({"session_id": "s", "cwd": str(world.project), "model": {"id": "gpt-5", "display_name": "m"}})
-    subprocess.run([path], input=sent.encode(), capture_output=True, check=False, env=environ, timeout=300)
+    sent = json.dumps(
+        {
+            "session_id": "s",
+            "cwd": str(world.project),
+            "model": {"id": "gpt-5", "display_name": "m"},
+        }
+    )
+    subprocess.run(
+        [path], input=sent.encode(), capture_output=True, check=False, env=environ, timeout=300
+    )
     assert not (forged / "ran").exists()
     message = json.dumps(world.message("SessionStart", source="startup")).encode()
     hook = [patient(install_launcher(str(home))), "SessionStart", "claude"]
-    said = subprocess.run(hook, input=message, capture_output=True, check=False, env=environ, timeout=300).stdout
+    said = subprocess.run(
+        hook, input=message, capture_output=True, check=False, env=environ, timeout=300
+    ).stdout
     assert RULE in said.decode()
     assert FORGED not in said.decode()
 
@@ -110,13 +138,25 @@ def bad_homes(world: World) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "how",
-    ["relative", "inside", "the project's own", "in another repository", "by a link", "dots", "without git"],
+    [
+        "relative",
+        "inside",
+        "the project's own",
+        "in another repository",
+        "by a link",
+        "dots",
+        "without git",
+    ],
 )
-def test_a_home_in_a_project_is_not_used_by_hooks(world: World, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_in_a_project_is_not_used_by_hooks(
+    world: World, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A launcher may let the environment win, and tests call the hook without one."""
     home = bad_homes(world)[how]
     monkeypatch.chdir(world.project)
-    said = world.call("SessionStart", world.message("SessionStart", source="startup"), BRIM_HOME=home)
+    said = world.call(
+        "SessionStart", world.message("SessionStart", source="startup"), BRIM_HOME=home
+    )
     assert RULE in said
     assert FORGED not in said
     line = status_line(world, launcher_without_home(world, STATUS_CODE), BRIM_HOME=home)
@@ -127,7 +167,9 @@ def test_a_home_in_a_project_is_not_used_by_hooks(world: World, how: str, monkey
 def test_a_pause_in_a_forged_home_silences_nothing(world: World) -> None:
     forged = forged_home(world.project / "home")
     (forged / "paused").touch()
-    assert RULE in world.call("SessionStart", world.message("SessionStart", source="startup"), BRIM_HOME=str(forged))
+    assert RULE in world.call(
+        "SessionStart", world.message("SessionStart", source="startup"), BRIM_HOME=str(forged)
+    )
 
 
 def test_a_project_that_the_client_names_must_be_an_absolute_folder(
@@ -141,7 +183,11 @@ def test_a_project_that_the_client_names_must_be_an_absolute_folder(
 
 def test_an_installed_launcher_of_01_is_rewritten(world: World) -> None:
     path = Path(install_launcher(str(world.home)))
-    path.write_text(path.read_text().replace(f"BRIM_HOME='{world.home}'", f"BRIM_HOME=${{BRIM_HOME:-'{world.home}'}}"))
+    path.write_text(
+        path.read_text().replace(
+            f"BRIM_HOME='{world.home}'", f"BRIM_HOME=${{BRIM_HOME:-'{world.home}'}}"
+        )
+    )
     assert "${" in path.read_text()
     assert install_launcher(str(world.home)) == str(path)
     assert "${" not in path.read_text()

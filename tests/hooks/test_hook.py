@@ -67,7 +67,10 @@ def test_codex_is_told_too(world: World) -> None:
 def test_gemini_is_told_with_the_first_prompt_because_a_session_that_goes_on_loses_what_its_start_said(
     world: World,
 ) -> None:
-    (start, began), (prompt, asked) = GEMINI[0], next(each for each in GEMINI if each[0] == "BeforeAgent")
+    (start, began), (prompt, asked) = (
+        GEMINI[0],
+        next(each for each in GEMINI if each[0] == "BeforeAgent"),
+    )
     assert world.call(start, {**began, "cwd": str(world.project)}, "gemini") == ""
     answer = json.loads(world.call(prompt, {**asked, "cwd": str(world.project)}, "gemini"))
     assert RULE in answer["hookSpecificOutput"]["additionalContext"]
@@ -75,7 +78,12 @@ def test_gemini_is_told_with_the_first_prompt_because_a_session_that_goes_on_los
 
 @pytest.mark.parametrize("value", ["1", "true", "yes"])
 def test_switched_off_it_says_nothing(world: World, value: str) -> None:
-    assert world.call("SessionStart", world.message("SessionStart", source="startup"), BRIM_DISABLE=value) == ""
+    assert (
+        world.call(
+            "SessionStart", world.message("SessionStart", source="startup"), BRIM_DISABLE=value
+        )
+        == ""
+    )
     assert world.log() == ""
 
 
@@ -99,7 +107,9 @@ def test_paused_it_says_nothing(world: World) -> None:
         (["Stop", "claude"], b" " * (LARGEST + 1), "bytes came"),
     ],
 )
-def test_what_cannot_be_understood_is_one_line_in_the_log(world: World, argv: list[str], sent: bytes, why: str) -> None:
+def test_what_cannot_be_understood_is_one_line_in_the_log(
+    world: World, argv: list[str], sent: bytes, why: str
+) -> None:
     out = io.StringIO()
     assert main(argv, io.BytesIO(sent), out, world.environ) == 0
     assert out.getvalue() == ""
@@ -188,7 +198,9 @@ def test_what_brim_does_not_know_is_not_answered(world: World) -> None:
 
 
 def test_a_project_that_is_not_trusted_sets_nothing(world: World) -> None:
-    (world.project / ".brim" / "config.yaml").write_text("token_budget:\n  default: 17\n", encoding="utf-8")
+    (world.project / ".brim" / "config.yaml").write_text(
+        "token_budget:\n  default: 17\n", encoding="utf-8"
+    )
     trust(str(world.project), str(world.home), now=0.0)
     with HookWorkspace(world.environ, str(world.project), now=0.0) as place:
         assert place.trusted
@@ -199,17 +211,23 @@ def test_a_project_that_is_not_trusted_sets_nothing(world: World) -> None:
         assert place.config["token_budget.default"] != 17
 
 
-# How full the window is ---------------------------------------------------------------------------------------------
+# How full the window is ---------------------------------------------------------------------------
 
 
 def seen(world: World, *lines: object, agent: str = "claude") -> object:
-    world.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    world.transcript.write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+    )
     found = from_transcript(str(world.transcript), agent=agent, now=1.0)
     return None if found is None else (found.tokens, found.window, found.model)
 
 
 def line(tokens: int, *, side: bool = False, model: str = "claude-sonnet-4-5") -> dict[str, object]:
-    usage = {"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": tokens - 3}
+    usage = {
+        "input_tokens": 1,
+        "cache_creation_input_tokens": 2,
+        "cache_read_input_tokens": tokens - 3,
+    }
     return {"type": "assistant", "isSidechain": side, "message": {"model": model, "usage": usage}}
 
 
@@ -220,7 +238,11 @@ def test_the_last_call_of_the_main_thread_counts(world: World) -> None:
 
 
 def test_after_a_compaction_it_is_what_was_left(world: World) -> None:
-    boundary = {"type": "system", "subtype": "compact_boundary", "compactMetadata": {"postTokens": 77}}
+    boundary = {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "compactMetadata": {"postTokens": 77},
+    }
     assert seen(world, line(100), boundary) == (77, 0, "")
     assert seen(world, line(100), boundary, line(90)) == (90, 0, "claude-sonnet-4-5")
     assert seen(world, line(100), {**boundary, "compactMetadata": None}) is None
@@ -234,7 +256,11 @@ def test_codex_and_gemini_say_it_in_their_files(world: World) -> None:
     context = {"type": "turn_context", "payload": {"model": "gpt-5.5-codex"}}
     assert seen(world, context, told(700), told(0), agent="codex") == (700, 258_400, "")
     assert seen(world, told(700), {"type": "compacted", "payload": {}}, agent="codex") is None
-    gemini = {"type": "gemini", "model": "gemini-2.5-flash", "tokens": {"input": 5_984, "output": 3}}
+    gemini = {
+        "type": "gemini",
+        "model": "gemini-2.5-flash",
+        "tokens": {"input": 5_984, "output": 3},
+    }
     assert seen(world, gemini, agent="gemini") == (5_984, 0, "gemini-2.5-flash")
 
 
@@ -251,7 +277,9 @@ def test_gemini_reports_with_the_call_itself(world: World) -> None:
 def test_lines_come_last_first_whatever_the_blocks(tmp_path: Path) -> None:
     path = tmp_path / "t"
     lines = [b"%d" % number * (number % 7 + 1) for number in range(40_000)] + [b"x" * 300_000]
-    blank = [b"\n" * (number % 5) + b"\r\n" * (number % 3) for number in range(40_000)] + [b"\n" * 100_000]
+    blank = [b"\n" * (number % 5) + b"\r\n" * (number % 3) for number in range(40_000)] + [
+        b"\n" * 100_000
+    ]
     path.write_bytes(b"".join(b"\n%b%b" % pair for pair in zip(blank, lines, strict=True))[1:])
     assert list(tail_lines(str(path))) == lines[::-1]
     few = list(tail_lines(str(path), most=410_000))

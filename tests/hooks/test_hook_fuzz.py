@@ -1,7 +1,8 @@
-"""Whatever is sent to the hook, in whatever state the disk is: it ends with 0, and its answer is empty or valid.
+"""Whatever is sent to the hook, in whatever state the disk is: it ends with 0, and its answer is
+empty or valid.
 
-A few hundred inputs by default; ``BRIM_FUZZ=10000 BRIM_FUZZ_PROCESSES=200 BRIM_FUZZ_SEED=7`` for a long run, and
-``pytest -s`` to see how long the slowest took.
+A few hundred inputs by default; ``BRIM_FUZZ=10000 BRIM_FUZZ_PROCESSES=200 BRIM_FUZZ_SEED=7`` for a
+long run, and ``pytest -s`` to see how long the slowest took.
 """
 
 from __future__ import annotations
@@ -90,13 +91,21 @@ def fuzzed(rng: random.Random, world: World) -> Sent:
     data: Any = {**sample, "cwd": str(world.project), "transcript_path": str(world.transcript)}
     way = rng.random()
     if way < 0.01:
-        return event, agent, rng.choice((b"[", b'{"a":', b'{"session_id":"')) * rng.choice((1, 100_000))
+        return (
+            event,
+            agent,
+            rng.choice((b"[", b'{"a":', b'{"session_id":"')) * rng.choice((1, 100_000)),
+        )
     if way < 0.1:
         return event, agent, rng.randbytes(rng.choice((0, 1, 10, 1_000, 100_000)))
     if way < 0.2:
         text = json.dumps(data).encode()
         at = rng.randint(0, len(text))
-        return event, agent, text[:at] + rng.randbytes(rng.randint(0, 4)) + text[at + rng.randint(0, 9) :]
+        return (
+            event,
+            agent,
+            text[:at] + rng.randbytes(rng.randint(0, 4)) + text[at + rng.randint(0, 9) :],
+        )
     if way < 0.25:
         data[rng.choice(sorted(data))] = "huge " * rng.choice((1_000, 100_000))
     elif way < 0.3:
@@ -116,12 +125,17 @@ def fault(event: str, agent: str, sent: bytes, answer: str) -> str:
     """Return what is wrong with *answer*; empty if it is nothing, or one that *agent* reads."""
     if not answer:
         return ""
-    name = event if event in client_of(agent).EVENTS else json.loads(sent.decode("utf-8", "replace"))["hook_event_name"]
+    name = (
+        event
+        if event in client_of(agent).EVENTS
+        else json.loads(sent.decode("utf-8", "replace"))["hook_event_name"]
+    )
     return fault_of(agent, name, answer)
 
 
 def states(world: World, rng: random.Random) -> Iterator[tuple[dict[str, str], float]]:
-    """Give environments, each with the disk in another state, and the share of the inputs that meets it."""
+    """Give environments, each with the disk in another state, and the share of the inputs that
+    meets it."""
     (world.home / "config.yaml").write_text("hooks:\n  gate: constraints\n", encoding="utf-8")
     yield world.environ, 0.45
     with open_ledger(str(world.database)) as ledger:
@@ -143,7 +157,14 @@ def states(world: World, rng: random.Random) -> Iterator[tuple[dict[str, str], f
     world.database.unlink()
     yield world.environ, 0.05
     yield {**world.environ, "HOME": str(world.folder / "gone")}, 0.05
-    yield {**world.environ, "BRIM_HOME": str(world.folder / "cwd" / "x"), "CLAUDE_PROJECT_DIR": "\udcff"}, 0.03
+    yield (
+        {
+            **world.environ,
+            "BRIM_HOME": str(world.folder / "cwd" / "x"),
+            "CLAUDE_PROJECT_DIR": "\udcff",
+        },
+        0.03,
+    )
     yield {}, 0.02
 
 
@@ -156,7 +177,8 @@ EXPECTED = (
     "StoreError: ",
     "took too long",
 )
-"""What the log may say: something about what came, or about the disk. All else is a mistake of brim's own."""
+"""What the log may say: something about what came, or about the disk. All else is a mistake of
+brim's own."""
 
 
 def mistakes(world: World) -> list[str]:
@@ -189,7 +211,12 @@ def test_whatever_is_sent_the_end_is_0_and_the_answer_valid(world: World) -> Non
             out = io.StringIO()
             assert main([event, agent], io.BytesIO(sent), out, environ) == 0
             answered += bool(out.getvalue())
-            assert not fault(event, agent, sent, out.getvalue()), (event, agent, sent, out.getvalue())
+            assert not fault(event, agent, sent, out.getvalue()), (
+                event,
+                agent,
+                sent,
+                out.getvalue(),
+            )
     assert shares == pytest.approx(1)
     assert mistakes(world) == []
     assert answered > INPUTS / 20, "what is never answered tests nothing"
@@ -204,7 +231,9 @@ def test_real_processes_do_the_same(world: World) -> None:
             if "\x00" in event or "\x00" in agent:
                 continue
             command = [launcher, event, agent]
-            done = subprocess.run(command, input=sent, capture_output=True, check=False, env=environ, timeout=300)
+            done = subprocess.run(
+                command, input=sent, capture_output=True, check=False, env=environ, timeout=300
+            )
             assert (done.returncode, done.stderr) == (0, b"")
             assert not fault(event, agent, sent, done.stdout.decode())
     assert mistakes(world) == []

@@ -1,4 +1,5 @@
-"""Many agents on one store: nobody waits for what another could have done before it took the lock."""
+"""Many agents on one store: nobody waits for what another could have done before it took the
+lock."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ print(sorted(found), file=sys.stderr)
         ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}),
     ],
 )
-def test_no_module_is_looked_for_while_the_store_is_locked(tmp_path: Path, event: str, given: dict[str, Any]) -> None:
+def test_no_module_is_looked_for_while_the_store_is_locked(
+    tmp_path: Path, event: str, given: dict[str, Any]
+) -> None:
     world = World(tmp_path)
     with open_store(str(world.database)) as store:
         text = "Run pytest with -x."
@@ -70,7 +73,8 @@ def test_no_module_is_looked_for_while_the_store_is_locked(tmp_path: Path, event
 
 
 def end_the_time_at_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the alarm of hooks ring when they find a file locked, however fast or slow the machine is."""
+    """Let the alarm of hooks ring when they find a file locked, however fast or slow the machine
+    is."""
     flock = fcntl.flock
 
     def flock_or_ring(file: Any, operation: int) -> None:
@@ -92,11 +96,16 @@ def test_what_is_noted_as_told_is_said_though_the_time_ends_before_the_journal_i
     with open(world.project / ".context" / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         end_the_time_at_a_lock(monkeypatch)
-        said = world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests"))
+        said = world.call(
+            "UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests")
+        )
     assert RULE in said
     log = (world.home / "log" / "hook.log").read_text(encoding="utf-8")
     assert log.endswith("UserPromptSubmit claude: took too long: only what was ready is answered\n")
-    assert world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests")) == ""
+    assert (
+        world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests"))
+        == ""
+    )
 
 
 def test_rules_that_the_time_did_not_suffice_for_are_told_with_the_next_event(
@@ -107,13 +116,22 @@ def test_rules_that_the_time_did_not_suffice_for_are_told_with_the_next_event(
     where = {"session_id": "g", "cwd": str(world.project), "transcript_path": str(world.transcript)}
 
     def after_tool() -> str:
-        return world.call("AfterTool", {**where, "tool_name": "read_file", "tool_input": {}}, "gemini")
+        return world.call(
+            "AfterTool", {**where, "tool_name": "read_file", "tool_input": {}}, "gemini"
+        )
 
     world.call("BeforeAgent", {**where, "prompt": "Make the parser fast"}, "gemini")
     for tokens in (900_000, 100_000):  # it was compressed in between
         world.call("PreCompress", {**where, "trigger": "auto"}, "gemini")
-        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 1, "totalTokenCount": tokens + 1}
-        model = {"llm_request": {"model": "gemini-2.5-flash"}, "llm_response": {"usageMetadata": usage}}
+        usage = {
+            "promptTokenCount": tokens,
+            "candidatesTokenCount": 1,
+            "totalTokenCount": tokens + 1,
+        }
+        model = {
+            "llm_request": {"model": "gemini-2.5-flash"},
+            "llm_response": {"usageMetadata": usage},
+        }
         world.call("AfterModel", {**where, **model}, "gemini")
     monkeypatch.setattr("brim.hooks.scratchpad.PATIENCE", 600.0)
     with open(world.project / ".context" / ".lock", "w") as lock:

@@ -1,4 +1,5 @@
-"""The gate: a call that a constraint is about is held back once if this window was not shown the constraint yet."""
+"""The gate: a call that a constraint is about is held back once if this window was not shown the
+constraint yet."""
 
 from __future__ import annotations
 
@@ -14,8 +15,12 @@ from brim.hooks.rules import HELD_BACK
 from brim.store.statistics import outcomes
 from tests.hooks.injected import FRAME, Agent, rule
 
-NEVER = rule("never", "Never edit generated files by hand.", kind="constraint", when={"file": "gen/**"})
-PUSH = rule("push", "Never push to main.", kind="constraint", tags=["push"], when={"branch": "main"})
+NEVER = rule(
+    "never", "Never edit generated files by hand.", kind="constraint", when={"file": "gen/**"}
+)
+PUSH = rule(
+    "push", "Never push to main.", kind="constraint", tags=["push"], when={"branch": "main"}
+)
 
 
 @pytest.fixture
@@ -33,7 +38,9 @@ def outcome(agent: Agent, id: str = "never") -> dict[str, int]:
 
 def test_the_first_such_call_is_denied_with_the_rule_and_the_retry_passes(agent: Agent) -> None:
     first = agent.edit("gen/api.py")
-    assert first.deny == f"{HELD_BACK}{FRAME}## Constraints\n- Never edit generated files by hand.\n"
+    assert (
+        first.deny == f"{HELD_BACK}{FRAME}## Constraints\n- Never edit generated files by hand.\n"
+    )
     assert not first.told
     assert not agent.edit("gen/api.py")
 
@@ -65,7 +72,10 @@ def test_reading_is_never_held_back(agent: Agent) -> None:
 
 
 def test_a_call_that_no_constraint_is_about_is_not_held_back(agent: Agent) -> None:
-    agent.learn(rule("plain", "Use uv.", when={"language": "python"}), rule("all", "Never swear.", kind="constraint"))
+    agent.learn(
+        rule("plain", "Use uv.", when={"language": "python"}),
+        rule("all", "Never swear.", kind="constraint"),
+    )
     found = agent.edit("src/app.py")
     assert not found.deny
     assert "Use uv." in found.told
@@ -122,13 +132,24 @@ def test_an_agent_that_hears_nothing_before_a_call_can_still_be_held_back(tmp_pa
     assert not agent.tool("replace", file_path="gen/api.py")
 
 
-@pytest.mark.parametrize(("client", "longest"), [("claude", 9_000), ("codex", 7_500), ("gemini", 9_000)])
-def test_a_reason_is_never_longer_than_the_client_takes(tmp_path: Path, client: str, longest: int) -> None:
+@pytest.mark.parametrize(
+    ("client", "longest"), [("claude", 9_000), ("codex", 7_500), ("gemini", 9_000)]
+)
+def test_a_reason_is_never_longer_than_the_client_takes(
+    tmp_path: Path, client: str, longest: int
+) -> None:
     agent = Agent(tmp_path, agent=client)
-    agent.configure("token_budget: {dynamic_context: 20000}\nsession: {max_tokens: 20000, max_per_injection: 20000}\n")
+    agent.configure(
+        "token_budget: {dynamic_context: 20000}\nsession: {max_tokens: 20000, max_per_injection: 20000}\n"
+    )
     agent.learn(
         *[
-            rule(f"r{number}", f"Never do {number}: " + "Ж" * 900 + ".", kind="constraint", when={"file": "gen/**"})
+            rule(
+                f"r{number}",
+                f"Never do {number}: " + "Ж" * 900 + ".",
+                kind="constraint",
+                when={"file": "gen/**"},
+            )
             for number in range(12)
         ]
     )
@@ -138,7 +159,7 @@ def test_a_reason_is_never_longer_than_the_client_takes(tmp_path: Path, client: 
     assert client != "codex" or len(denied.encode()) <= 9_900
 
 
-# What came of it ---------------------------------------------------------------------------------------------------
+# What came of it ----------------------------------------------------------------------------------
 
 
 def test_a_held_call_that_is_given_up_counts_as_obeyed(agent: Agent) -> None:
@@ -180,8 +201,19 @@ def test_every_session_counts_and_feedback_is_added(agent: Agent) -> None:
     agent.edit("gen/api.py")
     agent.start("compact")
     agent.edit("gen/api.py")
-    assert outcome(agent) == {"told": 2, "held": 1, "obeyed": 0, "overridden": 2}  # it was tried again
-    call = agent.call("before_tool", tool="Edit", tool_kind="edit", session="other", input={"file_path": "gen/a.py"})
+    assert outcome(agent) == {
+        "told": 2,
+        "held": 1,
+        "obeyed": 0,
+        "overridden": 2,
+    }  # it was tried again
+    call = agent.call(
+        "before_tool",
+        tool="Edit",
+        tool_kind="edit",
+        session="other",
+        input={"file_path": "gen/a.py"},
+    )
     with agent.place() as place:
         assert events.before_tool(call, place).deny
     assert outcome(agent)["held"] == 2
@@ -191,6 +223,10 @@ def test_events_say_which_call_it_was_without_its_secrets(agent: Agent) -> None:
     agent.edit("gen/api.py")
     agent.edit("gen/api.py")
     with agent.place() as place:
-        found = [each for each in place.scopes.home.events(behavior="never") if each.kind != "learned"]
+        found = [
+            each for each in place.scopes.home.events(behavior="never") if each.kind != "learned"
+        ]
     assert [each.kind for each in found] == ["held", "allowed"]
-    assert all(each.detail == {"tool": "Edit", "call": str(agent.project / "gen/api.py")} for each in found)
+    assert all(
+        each.detail == {"tool": "Edit", "call": str(agent.project / "gen/api.py")} for each in found
+    )

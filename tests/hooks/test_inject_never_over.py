@@ -1,4 +1,5 @@
-"""Whatever happens in a session, it is never told more than its budgets allow, by one hook or by many at once."""
+"""Whatever happens in a session, it is never told more than its budgets allow, by one hook or by
+many at once."""
 
 from __future__ import annotations
 
@@ -17,11 +18,18 @@ from brim.hooks.event import Answer
 from tests.hooks.injected import SESSION, Agent, rule
 
 KINDS = ("constraint", "directive", "procedure", "preference")
-WHENS: tuple[dict[str, str], ...] = ({}, {"language": "python"}, {"task": "testing"}, {"file": "src/**"})
+WHENS: tuple[dict[str, str], ...] = (
+    {},
+    {"language": "python"},
+    {"task": "testing"},
+    {"file": "src/**"},
+)
 RULES = [
     rule(
         f"r{n:02}",
-        f"Rule {n} says what is to be done, " + "and why it is to be done so, " * (n % 4) + "whatever happens.",
+        f"Rule {n} says what is to be done, "
+        + "and why it is to be done so, " * (n % 4)
+        + "whatever happens.",
         kind="constraint" if n % 8 == 0 else KINDS[n % 4],
         when=WHENS[n % len(WHENS)],
         status="pending" if n % 11 == 5 else "active",
@@ -64,7 +72,19 @@ def working(agent: Agent, step: str) -> Answer:
 
 steps = st.lists(
     st.sampled_from(
-        ["start", "clear", "compact", "resume", "prompt", "tests", "machine", "edit", "pytest", "sub", "lose"]
+        [
+            "start",
+            "clear",
+            "compact",
+            "resume",
+            "prompt",
+            "tests",
+            "machine",
+            "edit",
+            "pytest",
+            "sub",
+            "lose",
+        ]
     ),
     max_size=14,
 )
@@ -72,7 +92,11 @@ steps = st.lists(
 
 @settings(max_examples=25, deadline=None)
 @given(
-    steps=steps, total=st.integers(0, 700), dynamic=st.integers(0, 400), start=st.integers(0, 600), gate=st.booleans()
+    steps=steps,
+    total=st.integers(0, 700),
+    dynamic=st.integers(0, 400),
+    start=st.integers(0, 600),
+    gate=st.booleans(),
 )
 def test_in_any_order(
     learned: Path,
@@ -112,7 +136,13 @@ def hook(agent: Agent, event: str, **data: object) -> subprocess.Popen[str]:
     """Start the process of a hook, as an agent does."""
     code = "from brim.hooks.process import main; main()"
     sent = json.dumps(
-        {"session_id": SESSION, "cwd": str(agent.project), "hook_event_name": event, "model": "gpt-5", **data}
+        {
+            "session_id": SESSION,
+            "cwd": str(agent.project),
+            "hook_event_name": event,
+            "model": "gpt-5",
+            **data,
+        }
     )
     started = subprocess.Popen(
         [sys.executable, "-I", "-c", code, event, "claude"],
@@ -145,23 +175,35 @@ def answers(started: list[subprocess.Popen[str]]) -> list[str]:
 
 def test_by_several_processes_at_once(learned: Path, tmp_path: Path) -> None:
     agent = copied(learned, tmp_path)
-    agent.environ |= {"BRIM_SESSION_MAX_TOKENS": "300", "BRIM_TOKEN_BUDGET_DYNAMIC": "120", "BRIM_SESSION_BACKOFF": "0"}
+    agent.environ |= {
+        "BRIM_SESSION_MAX_TOKENS": "300",
+        "BRIM_TOKEN_BUDGET_DYNAMIC": "120",
+        "BRIM_SESSION_BACKOFF": "0",
+    }
     agent.lose(LOST)
     started = []
     for n in range(4):
         started.append(hook(agent, "UserPromptSubmit", prompt="run the tests"))
-        edit = {"tool_name": "Edit", "tool_input": {"file_path": "src/app.py"}, "tool_use_id": f"toolu_{n}"}
+        edit = {
+            "tool_name": "Edit",
+            "tool_input": {"file_path": "src/app.py"},
+            "tool_use_id": f"toolu_{n}",
+        }
         started.append(hook(agent, "PreToolUse", **edit))
     texts = answers(started)
     tokens = [int(brim.count(text, model="gpt-5")) for text in texts]
-    assert any(tokens) or agent.log()  # on a machine that is too busy for any of them, the log says so
+    assert (
+        any(tokens) or agent.log()
+    )  # on a machine that is too busy for any of them, the log says so
     assert max(tokens) <= 120
     assert sum(tokens) <= agent.session().used <= 300
     given = [line for text in texts for line in text.splitlines() if "src/mödule_" in line]
     assert len(given) == len(set(given))  # each once, whoever asks
 
 
-def test_every_prompt_is_counted_by_several_processes_at_once(learned: Path, tmp_path: Path) -> None:
+def test_every_prompt_is_counted_by_several_processes_at_once(
+    learned: Path, tmp_path: Path
+) -> None:
     agent = copied(learned, tmp_path)
     agent.environ["BRIM_SESSION_MAX_TOKENS"] = "0"
     answers([hook(agent, "UserPromptSubmit", prompt=f"step {n}") for n in range(6)])

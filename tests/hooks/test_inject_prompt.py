@@ -1,4 +1,5 @@
-"""What an agent is told with a prompt: what is new and due, within the session's total; and what its summary lost."""
+"""What an agent is told with a prompt: what is new and due, within the session's total; and what
+its summary lost."""
 
 from __future__ import annotations
 
@@ -31,10 +32,16 @@ def test_a_summary_that_says_everything_is_not_followed_by_the_whole_text(agent:
     agent.learn(
         rule("uv", "Use uv, not pip.", tags=("python",), summary="Use uv, not pip"),
         rule(
-            "env", "Use a virtual environment.\nIt is in .venv.", tags=("python",), summary="Use a virtual environment"
+            "env",
+            "Use a virtual environment.\nIt is in .venv.",
+            tags=("python",),
+            summary="Use a virtual environment",
         ),
     )
-    assert agent.start().told == FRAME + "## Directives\n- Use uv, not pip\n- Use a virtual environment\n"
+    assert (
+        agent.start().told
+        == FRAME + "## Directives\n- Use uv, not pip\n- Use a virtual environment\n"
+    )
     told = agent.prompt("install the python package with pip").told
     assert told == FRAME + "## Directives\n- Use a virtual environment.\n  It is in .venv.\n"
 
@@ -45,33 +52,50 @@ def test_the_second_time_waits_five_prompts_and_the_third_ten(agent: Agent) -> N
     assert [n for n, each in enumerate(told) if each] == [0, 5, 15]
 
 
-def test_a_rule_without_conditions_is_told_once_and_with_the_prompt_after_it_was_learned(agent: Agent) -> None:
+def test_a_rule_without_conditions_is_told_once_and_with_the_prompt_after_it_was_learned(
+    agent: Agent,
+) -> None:
     agent.start()
     agent.learn(ALWAYS)
     told = [bool(agent.prompt(f"step {n}")) for n in range(17)]
     assert [n for n, each in enumerate(told) if each] == [0]
 
 
-def test_what_the_start_had_no_room_for_does_not_take_the_room_of_what_a_prompt_asks_for(agent: Agent) -> None:
+def test_what_the_start_had_no_room_for_does_not_take_the_room_of_what_a_prompt_asks_for(
+    agent: Agent,
+) -> None:
     agent.configure("token_budget: {default: 60, dynamic_context: 60}\n")
-    agent.learn(*(rule(f"c{n}", f"Never break part{n} of it at all.", "constraint") for n in range(20)), TESTS)
+    agent.learn(
+        *(rule(f"c{n}", f"Never break part{n} of it at all.", "constraint") for n in range(20)),
+        TESTS,
+    )
     assert "didn't fit" in agent.start().told
     assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
     assert not agent.prompt("go on")
     assert "part1 " in agent.prompt("what about part1?").told
 
 
-def test_a_constraint_that_a_prompt_only_touches_does_not_take_the_room_of_what_it_is_about(agent: Agent) -> None:
+def test_a_constraint_that_a_prompt_only_touches_does_not_take_the_room_of_what_it_is_about(
+    agent: Agent,
+) -> None:
     agent.configure("token_budget: {default: 60, dynamic_context: 60}\n")
     about = rule("seal", "Seal parcels with the red wax of the harbor office.")
-    agent.learn(*(rule(f"c{n}", f"Never break part{n} of a parcel at all.", "constraint") for n in range(20)), about)
+    agent.learn(
+        *(
+            rule(f"c{n}", f"Never break part{n} of a parcel at all.", "constraint")
+            for n in range(20)
+        ),
+        about,
+    )
     agent.start()
     assert "red wax" in agent.prompt("Seal the parcels with red wax for the harbor office").told
 
 
 def test_the_little_that_the_start_had_no_room_for_comes_with_the_prompt(agent: Agent) -> None:
     agent.configure("token_budget: {default: 60, dynamic_context: 60}\n")
-    agent.learn(*(rule(f"c{n}", f"Never break part{n} of it at all.", "constraint") for n in range(5)))
+    agent.learn(
+        *(rule(f"c{n}", f"Never break part{n} of it at all.", "constraint") for n in range(5))
+    )
     told = agent.start().told + agent.prompt("go on").told
     assert all(f"part{n} " in told for n in range(5))
 
@@ -80,7 +104,9 @@ def test_prompts_of_a_machine_do_not_count_and_bring_up_nothing(agent: Agent) ->
     agent.learn(ALWAYS, TESTS)
     agent.start()
     for _ in range(20):
-        assert not agent.prompt("<task-notification>the tests failed</task-notification>", human=False)
+        assert not agent.prompt(
+            "<task-notification>the tests failed</task-notification>", human=False
+        )
     assert agent.session().prompts == 0
     assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
 
@@ -93,7 +119,12 @@ def test_every_prompt_counts_whether_anything_is_told_or_not(agent: Agent) -> No
 
 
 def test_an_injection_keeps_to_the_dynamic_budget(agent: Agent) -> None:
-    agent.learn(*(rule(f"r{n}", f"Rule number {n} holds whatever the agent may think of it.") for n in range(60)))
+    agent.learn(
+        *(
+            rule(f"r{n}", f"Rule number {n} holds whatever the agent may think of it.")
+            for n in range(60)
+        )
+    )
     assert 300 < brim.count(agent.prompt().told, model="gpt-5") <= 500
     agent.environ["BRIM_TOKEN_BUDGET_DYNAMIC"] = "60"
     assert brim.count(agent.prompt().told, model="gpt-5") <= 60
@@ -108,7 +139,12 @@ def test_a_dynamic_budget_of_0_is_off(agent: Agent) -> None:
 
 
 def test_the_total_of_a_session_is_never_exceeded(agent: Agent) -> None:
-    agent.learn(*(rule(f"r{n}", f"Rule number {n} holds whatever the agent may think of it.") for n in range(60)))
+    agent.learn(
+        *(
+            rule(f"r{n}", f"Rule number {n} holds whatever the agent may think of it.")
+            for n in range(60)
+        )
+    )
     agent.configure("session: {max_tokens: 130, backoff: 0}\n")
     texts = [agent.prompt(f"step {n}").told for n in range(6)]
     taken = sum(int(brim.count(text, model="gpt-5")) for text in texts if text)

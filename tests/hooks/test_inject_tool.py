@@ -1,4 +1,5 @@
-"""What an agent is told about a call: rules that match it rise a tier. It arrives with the result of the call."""
+"""What an agent is told about a call: rules that match it rise a tier. It arrives with the result
+of the call."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ from brim.hooks.rules import command_of, files_of, model_of, tell_now
 from brim.tracking.readers.tools import tool_of
 from tests.hooks.injected import FRAME, Agent, rule
 
-PYTHON = rule("python", "Use uv, not pip, in every Python project.", summary="Use uv.", when={"language": "python"})
+PYTHON = rule(
+    "python",
+    "Use uv, not pip, in every Python project.",
+    summary="Use uv.",
+    when={"language": "python"},
+)
 PATCH = "*** Begin Patch\n*** Update File: src/app.py\n@@\n-a\n+b\n*** Add File: web/card.ts\n+x\n*** End Patch"
 
 
@@ -23,14 +29,20 @@ def agent(tmp_path: Path) -> Agent:
 def test_a_rule_for_the_file_of_the_call_is_told_once(agent: Agent) -> None:
     agent.learn(PYTHON)
     assert not agent.tool("Read", file_path="README.md")
-    assert agent.tool("Read", file_path="src/app.py").told == FRAME + "## Directives\n- " + PYTHON.canonical + "\n"
+    assert (
+        agent.tool("Read", file_path="src/app.py").told
+        == FRAME + "## Directives\n- " + PYTHON.canonical + "\n"
+    )
     assert not agent.edit("src/app.py")
 
 
 def test_a_rule_for_the_command_of_the_call_is_told(agent: Agent) -> None:
     agent.learn(rule("tests", "Run pytest with -q.", when={"task": "testing"}))
     assert not agent.tool("Bash", command="ls")
-    assert agent.tool("Bash", command="cd x && uv run pytest").told == FRAME + "## Directives\n- Run pytest with -q.\n"
+    assert (
+        agent.tool("Bash", command="cd x && uv run pytest").told
+        == FRAME + "## Directives\n- Run pytest with -q.\n"
+    )
 
 
 def test_what_holds_anywhere_is_not_told_with_a_call(agent: Agent) -> None:
@@ -40,10 +52,13 @@ def test_what_holds_anywhere_is_not_told_with_a_call(agent: Agent) -> None:
 
 def test_what_is_written_says_which_rule_matters(agent: Agent) -> None:
     agent.learn(
-        rule("float", "Amounts are Decimal, never float."), *(rule(f"r{n}", f"Other thing {n}.") for n in range(9))
+        rule("float", "Amounts are Decimal, never float."),
+        *(rule(f"r{n}", f"Other thing {n}.") for n in range(9)),
     )
     assert not agent.tool("Edit", file_path="a.py", new_string="total = price + tax")
-    told = agent.tool("Edit", file_path="a.py", new_string="amounts = [float(each) for each in row]").told
+    told = agent.tool(
+        "Edit", file_path="a.py", new_string="amounts = [float(each) for each in row]"
+    ).told
     assert told == FRAME + "## Directives\n- Amounts are Decimal, never float.\n"
 
 
@@ -70,7 +85,8 @@ def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent
     assert agent.start().told == FRAME + "## Constraints\n- Never push to main.\n"
     assert not agent.tool("Bash", command="ls")
     assert (
-        agent.tool("Bash", command="git push").told == FRAME + "## Constraints\n- Never push to main, not even a fix.\n"
+        agent.tool("Bash", command="git push").told
+        == FRAME + "## Constraints\n- Never push to main, not even a fix.\n"
     )
     assert not agent.tool("Bash", command="git push")
 
@@ -96,8 +112,13 @@ def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent
         ("mcp__x__y", {"path": "a.py"}, ["a.py"]),
     ],
 )
-def test_the_files_of_a_call(agent: Agent, tool: str, given: dict[str, Any], found: list[str]) -> None:
-    assert files_of(agent.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given)) == found
+def test_the_files_of_a_call(
+    agent: Agent, tool: str, given: dict[str, Any], found: list[str]
+) -> None:
+    assert (
+        files_of(agent.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given))
+        == found
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +133,10 @@ def test_the_files_of_a_call(agent: Agent, tool: str, given: dict[str, Any], fou
     ],
 )
 def test_the_command_of_a_call(agent: Agent, tool: str, given: dict[str, Any], found: str) -> None:
-    assert command_of(agent.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given)) == found
+    assert (
+        command_of(agent.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given))
+        == found
+    )
 
 
 def test_the_model_is_the_one_that_was_last_heard_of(agent: Agent) -> None:
@@ -133,7 +157,9 @@ def test_an_agent_that_hears_nothing_before_a_call_is_told_with_its_result(tmp_p
     agent = Agent(tmp_path, agent="gemini")
     agent.learn(PYTHON)
     assert not agent.tool("read_file", absolute_path="/a.py")
-    call = agent.call("after_tool", tool="read_file", tool_kind="read", input={"absolute_path": "/a.py"})
+    call = agent.call(
+        "after_tool", tool="read_file", tool_kind="read", input={"absolute_path": "/a.py"}
+    )
     with agent.place() as place:
         assert PYTHON.canonical in tell_now(call, place, of_call=True).told
         assert not tell_now(call, place, of_call=True)

@@ -20,7 +20,14 @@ def start(sitting: Sitting, event: str, **data: object) -> subprocess.Popen[byte
         **data,
     }
     process = subprocess.Popen(
-        [sys.executable, "-I", "-c", "from brim.hooks.process import main; main()", event, "claude"],
+        [
+            sys.executable,
+            "-I",
+            "-c",
+            "from brim.hooks.process import main; main()",
+            event,
+            "claude",
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -43,11 +50,21 @@ def test_hooks_at_the_same_time_write_everything_once(tmp_path: Path) -> None:
         sitting.answered(f"t{at}", "ok")
         given = {"file_path": f"/p/{at}.py", "content": "x"}
         started.append(
-            start(sitting, "PostToolUse", tool_name="Write", tool_input=given, tool_use_id=f"t{at}", tool_response={})
+            start(
+                sitting,
+                "PostToolUse",
+                tool_name="Write",
+                tool_input=given,
+                tool_use_id=f"t{at}",
+                tool_response={},
+            )
         )
         started.append(start(sitting, "Stop", stop_hook_active=False))
     for process in started:
-        assert (process.wait(timeout=300), process.stderr.read() if process.stderr else b"") == (0, b"")
+        assert (process.wait(timeout=300), process.stderr.read() if process.stderr else b"") == (
+            0,
+            b"",
+        )
         if process.stdout:
             process.stdout.close()
         if process.stderr:
@@ -56,5 +73,8 @@ def test_hooks_at_the_same_time_write_everything_once(tmp_path: Path) -> None:
         sitting.hook("Stop")
     assert sorted(sitting.texts("artifact")) == [f"/p/{at}.py" for at in range(6)]
     assert sitting.spent("shop") == 6 * 1_000 * 3
-    numbers = [json.loads(line)["number"] for line in (sitting.context / "journal.jsonl").read_text().splitlines()]
+    numbers = [
+        json.loads(line)["number"]
+        for line in (sitting.context / "journal.jsonl").read_text().splitlines()
+    ]
     assert numbers == sorted(set(numbers))

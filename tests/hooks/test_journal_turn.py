@@ -1,4 +1,5 @@
-"""A turn is read on from where the last hook stopped, in the time that there is, and ends up the same."""
+"""A turn is read on from where the last hook stopped, in the time that there is, and ends up the
+same."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ from tests.hooks.sittings import SESSION, Sitting
 def write_slowly(sitting: Sitting, step: float) -> int:
     """Write the turn with a clock that goes on by *step* at every look; return how far it came."""
     ticks = itertools.count()
-    call = HookCall(agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript))
+    call = HookCall(
+        agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript)
+    )
     with HookWorkspace(sitting.environ, str(sitting.project), now=sitting.now) as place:
         place.clock = lambda: next(ticks) * step
         write_turn(call, place, seconds=SECONDS)
@@ -47,7 +50,9 @@ def test_what_there_is_no_time_for_is_read_by_the_next_hook(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("calls", [35, 100])
-def test_a_hook_that_was_ended_before_it_had_written_gives_the_next_one_less_to_do(tmp_path: Path, calls: int) -> None:
+def test_a_hook_that_was_ended_before_it_had_written_gives_the_next_one_less_to_do(
+    tmp_path: Path, calls: int
+) -> None:
     sitting = Sitting(tmp_path)
     fill(sitting, calls)
     assert (sitting.transcript.stat().st_size > LARGE) is (calls == 100)
@@ -76,14 +81,22 @@ def codex_prompt(sitting: Sitting, text: str) -> int:
     return end
 
 
-def test_a_prompt_of_two_lines_is_there_once_if_reading_goes_on_between_them(tmp_path: Path) -> None:
+def test_a_prompt_of_two_lines_is_there_once_if_reading_goes_on_between_them(
+    tmp_path: Path,
+) -> None:
     sitting = Sitting(tmp_path)
     codex_line(sitting, "session_meta", id=sitting.session)
     sitting.hook("UserPromptSubmit", "codex", prompt="go on")
     between = codex_prompt(sitting, "go on")
-    before, now = sitting.transcript.stat().st_size, codex_line(sitting, "event_msg", type="agent_message", message="")
+    before, now = (
+        sitting.transcript.stat().st_size,
+        codex_line(sitting, "event_msg", type="agent_message", message=""),
+    )
     left = between + OVERLAP - now - (now - before)
-    assert codex_line(sitting, "event_msg", type="agent_message", message="x" * left) == between + OVERLAP
+    assert (
+        codex_line(sitting, "event_msg", type="agent_message", message="x" * left)
+        == between + OVERLAP
+    )
     sitting.hook("Stop", "codex")
     codex_prompt(sitting, "and now?")  # its hook was killed
     sitting.hook("Stop", "codex")
@@ -131,7 +144,18 @@ JUNK = [None, 7, "x", [], [1, 2], {}, {"": "x"}, {"a": -1}, True]
 @pytest.mark.parametrize("junk", JUNK, ids=repr)
 def test_whatever_the_state_holds_nothing_fails(tmp_path: Path, junk: Any) -> None:
     sitting = Sitting(tmp_path)
-    names = ("noted", "scratch", "looked", "compacted", "denied", "limited", "failures", "turn begun", "told", "lost")
+    names = (
+        "noted",
+        "scratch",
+        "looked",
+        "compacted",
+        "denied",
+        "limited",
+        "failures",
+        "turn begun",
+        "told",
+        "lost",
+    )
     (sitting.home / "state").mkdir()
     (sitting.home / "state" / f"{SESSION}.json").write_text(json.dumps(dict.fromkeys(names, junk)))
     with sitting.ledger() as ledger:

@@ -1,4 +1,5 @@
-"""The log of the hooks: one masked line per failure, in files that stay small, and never a failure of its own."""
+"""The log of the hooks: one masked line per failure, in files that stay small, and never a failure
+of its own."""
 
 from __future__ import annotations
 

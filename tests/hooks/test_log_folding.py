@@ -1,4 +1,5 @@
-"""Hooks end without closing their databases. What they leave in the logs is folded when there is time; none is lost."""
+"""Hooks end without closing their databases. What they leave in the logs is folded when there is
+time; none is lost."""
 
 from __future__ import annotations
 
@@ -55,7 +56,9 @@ def test_a_long_log_is_folded_when_nobody_waits_for_a_text(world: World, event: 
 
 def test_a_prompt_does_not_wait_for_it(world: World) -> None:
     before = world.database.stat().st_size
-    done = world.launch("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests"))
+    done = world.launch(
+        "UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests")
+    )
     assert b"uv" in done.stdout
     assert log_of(world) > LONG_LOG
     assert world.database.stat().st_size == before

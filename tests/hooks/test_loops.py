@@ -27,7 +27,11 @@ class Agent(Sitting):
         specific = answer.get("hookSpecificOutput", {})
         reason = str(specific.get("permissionDecisionReason", ""))
         self.called(id, name, given)
-        self.answered(id, f"PreToolUse:{name} hook error: {reason}" if reason else out, error=bool(reason) or fails)
+        self.answered(
+            id,
+            f"PreToolUse:{name} hook error: {reason}" if reason else out,
+            error=bool(reason) or fails,
+        )
         return reason
 
     def test(self, error: str = "assert 2 == 3") -> str:
@@ -39,7 +43,11 @@ class Agent(Sitting):
     def edit(self, old: str, new: str) -> str:
         """Edit a file."""
         path = str(self.project / "a.py")
-        return self.make("Edit", {"file_path": path, "old_string": old, "new_string": new}, "The file was updated.")
+        return self.make(
+            "Edit",
+            {"file_path": path, "old_string": old, "new_string": new},
+            "The file was updated.",
+        )
 
 
 @pytest.fixture
@@ -64,7 +72,9 @@ def test_the_second_time_the_person_is_told_and_the_agent_is_not_held(agent: Age
         notes.append(agent.note)
     assert sum(map(bool, reasons)) == 1
     (note,) = filter(None, notes)
-    assert note.startswith("brim: the agent goes in circles: `pytest -q` failed the same way 5 times")
+    assert note.startswith(
+        "brim: the agent goes in circles: `pytest -q` failed the same way 5 times"
+    )
 
 
 def test_a_different_failure_is_not_the_same(agent: Agent) -> None:
@@ -100,7 +110,9 @@ def test_a_prompt_starts_the_count_over(agent: Agent) -> None:
 def test_two_calls_in_turn_are_held_after_eight(agent: Agent) -> None:
     def turn(number: int) -> str:
         name = "one.py" if number % 2 == 0 else "two.py"
-        return agent.make("Read", {"file_path": f"/home/user/project/{name}"}, f"1\tfrom {name} import x\n" * 20)
+        return agent.make(
+            "Read", {"file_path": f"/home/user/project/{name}"}, f"1\tfrom {name} import x\n" * 20
+        )
 
     assert not any(turn(number) for number in range(8))
     reason = turn(8)
@@ -110,7 +122,11 @@ def test_two_calls_in_turn_are_held_after_eight(agent: Agent) -> None:
 
 
 def test_an_edit_that_was_undone_and_made_again_is_held(agent: Agent) -> None:
-    assert [agent.edit("x = 1", "x = 2"), agent.edit("x = 2", "x = 1"), agent.edit("x = 1", "x = 2")] == [""] * 3
+    assert [
+        agent.edit("x = 1", "x = 2"),
+        agent.edit("x = 2", "x = 1"),
+        agent.edit("x = 1", "x = 2"),
+    ] == [""] * 3
     assert "the same edit" in agent.edit("x = 2", "x = 1")
     told = []
     for number in range(5):
@@ -137,14 +153,20 @@ def test_an_edit_taken_back_with_git_counts_as_undone(agent: Agent) -> None:
 
 def test_tools_that_no_list_names_are_held_too(agent: Agent) -> None:
     def look(number: int) -> str:
-        out = json.dumps({"request": f"{number:032x}", "took_ms": number, "pid": 4_000 + number, "pages": []})
+        out = json.dumps(
+            {"request": f"{number:032x}", "took_ms": number, "pid": 4_000 + number, "pages": []}
+        )
         return agent.make("mcp__wiki__lookup", {"title": "How it works", "limit": 5}, out)
 
     assert [bool(look(number)) for number in range(6)] == [False] * 5 + [True]
 
 
 def test_a_sub_agent_sent_out_again_and_again_is_held(agent: Agent) -> None:
-    given = {"description": "Find it", "prompt": "Find the settings of the mail queue.", "subagent_type": "Explore"}
+    given = {
+        "description": "Find it",
+        "prompt": "Find the settings of the mail queue.",
+        "subagent_type": "Explore",
+    }
     reasons = [agent.make("Task", given, "I could not find them.") for _ in range(6)]
     assert ("gave the same result 5 times" in reasons[5], any(reasons[:5])) == (True, False)
 
@@ -165,19 +187,29 @@ def test_a_sub_agent_sent_out_again_and_again_is_held(agent: Agent) -> None:
         ("TodoWrite", {"todos": []}, "Todos have been modified successfully"),
     ],
 )
-def test_waiting_and_what_shows_nothing_is_no_loop(agent: Agent, name: str, given: dict[str, Any], out: str) -> None:
+def test_waiting_and_what_shows_nothing_is_no_loop(
+    agent: Agent, name: str, given: dict[str, Any], out: str
+) -> None:
     assert not any(agent.make(name, given, out) for _ in range(12))
 
 
 def test_a_look_between_new_things_is_no_loop(agent: Agent) -> None:
     for number in range(12):
         assert agent.make("Bash", {"command": "git status --short"}, " M a.py") == ""
-        assert agent.make("Read", {"file_path": f"/home/user/project/{number}.py"}, f"1\tx = {number}") == ""
+        assert (
+            agent.make("Read", {"file_path": f"/home/user/project/{number}.py"}, f"1\tx = {number}")
+            == ""
+        )
 
 
 def test_passing_errors_get_two_more_tries(agent: Agent) -> None:
     def install() -> str:
-        return agent.make("Bash", {"command": "npm install"}, "Exit code 1\nnpm ERR! network ETIMEDOUT", fails=True)
+        return agent.make(
+            "Bash",
+            {"command": "npm install"},
+            "Exit code 1\nnpm ERR! network ETIMEDOUT",
+            fails=True,
+        )
 
     assert [bool(install()) for _ in range(8)] == [False] * 7 + [True]
 
@@ -198,7 +230,10 @@ def test_a_project_cannot_turn_it_off(agent: Agent) -> None:
 
 def test_a_secret_in_a_command_is_masked(agent: Agent) -> None:
     given = {"command": "deploy --token ghp_abcdefghijklmnopqrstuvwxyz0123456789"}
-    reasons = [agent.make("Bash", given, "Exit code 1\nError: no such target", fails=True) for _ in range(6)]
+    reasons = [
+        agent.make("Bash", given, "Exit code 1\nError: no such target", fails=True)
+        for _ in range(6)
+    ]
     assert "deploy" in reasons[-1]
     assert "ghp_abc" not in reasons[-1]
 
@@ -206,11 +241,21 @@ def test_a_secret_in_a_command_is_masked(agent: Agent) -> None:
 def test_a_sub_agent_is_counted_by_its_own_file(agent: Agent) -> None:
     for _ in range(5):
         agent.test()
-    sent: dict[str, Any] = {"tool_name": "Bash", "tool_input": TEST, "tool_use_id": "t", "agent_id": "a270"}
+    sent: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_input": TEST,
+        "tool_use_id": "t",
+        "agent_id": "a270",
+    }
     assert agent.hook("PreToolUse", **sent) == {}
-    main, agent.transcript = agent.transcript, agent.transcript.with_suffix("") / "subagents" / "agent-a270.jsonl"
+    main, agent.transcript = (
+        agent.transcript,
+        agent.transcript.with_suffix("") / "subagents" / "agent-a270.jsonl",
+    )
     agent.transcript.parent.mkdir(parents=True)
-    lines = main.read_text(encoding="utf-8").replace('"isSidechain":false', '"isSidechain":true,"agentId":"a270"')
+    lines = main.read_text(encoding="utf-8").replace(
+        '"isSidechain":false', '"isSidechain":true,"agentId":"a270"'
+    )
     agent.transcript.write_text(lines, encoding="utf-8")
     agent.transcript = main
     assert "5 times" in str(agent.hook("PreToolUse", **sent))
@@ -226,7 +271,8 @@ def test_odd_inputs_are_let_through(agent: Agent, given: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\0\xff" * 1000, b"\n" * 9000, b'{"type":"user"', b'"pytest -q"' * 9, b"[]\n" * 9]
+    "content",
+    [b"", b"\0\xff" * 1000, b"\n" * 9000, b'{"type":"user"', b'"pytest -q"' * 9, b"[]\n" * 9],
 )
 def test_a_transcript_that_cannot_be_read_holds_nothing(agent: Agent, content: bytes) -> None:
     agent.transcript.write_bytes(content)
@@ -262,9 +308,29 @@ def codex_lines(number: int, command: str, out: str) -> list[dict[str, Any]]:
 def gemini_lines(number: int, command: str, out: str) -> list[dict[str, Any]]:
     """A call and its result in Gemini CLI's file."""
     response = {"output": f"{out}\nExit Code: 1\nProcess Group PGID: {number}"}
-    result = [{"functionResponse": {"id": f"c{number}", "name": "run_shell_command", "response": response}}]
-    call = {"id": f"c{number}", "name": "run_shell_command", "args": {"command": command}, "status": "success"}
-    return [{"type": "gemini", "id": f"g{number}", "content": "", "toolCalls": [{**call, "result": result}]}]
+    result = [
+        {
+            "functionResponse": {
+                "id": f"c{number}",
+                "name": "run_shell_command",
+                "response": response,
+            }
+        }
+    ]
+    call = {
+        "id": f"c{number}",
+        "name": "run_shell_command",
+        "args": {"command": command},
+        "status": "success",
+    }
+    return [
+        {
+            "type": "gemini",
+            "id": f"g{number}",
+            "content": "",
+            "toolCalls": [{**call, "result": result}],
+        }
+    ]
 
 
 @pytest.mark.parametrize(
@@ -275,14 +341,20 @@ def gemini_lines(number: int, command: str, out: str) -> list[dict[str, Any]]:
     ],
 )
 def test_codex_and_gemini_are_held_in_their_own_words(
-    tmp_path: Path, client: str, event: str, tool: str, lines: Callable[[int, str, str], list[dict[str, Any]]]
+    tmp_path: Path,
+    client: str,
+    event: str,
+    tool: str,
+    lines: Callable[[int, str, str], list[dict[str, Any]]],
 ) -> None:
     sitting = Sitting(tmp_path)
     command, answers = 'go test ./... -run "Total"', []
     for number in range(7):
         answers.append(sitting.hook(event, client, tool_name=tool, tool_input={"command": command}))
         with sitting.transcript.open("a", encoding="utf-8") as file:
-            for line in lines(number, command, f"--- FAIL: TestTotal (0.0{number}s)\n    a_test.go:9: got 2"):
+            for line in lines(
+                number, command, f"--- FAIL: TestTotal (0.0{number}s)\n    a_test.go:9: got 2"
+            ):
                 file.write(json.dumps(line) + "\n")
     held = answers[5].get("hookSpecificOutput") or answers[5]
     assert held.get("permissionDecision", held.get("decision")) == "deny"
@@ -295,16 +367,24 @@ def test_a_patch_that_is_undone_and_made_again_is_held(tmp_path: Path) -> None:
 
     def patch(old: str, new: str) -> dict[str, Any]:
         text = f"*** Begin Patch\n*** Update File: a.py\n@@\n-{old}\n+{new}\n*** End Patch"
-        answer = sitting.hook("PreToolUse", "codex", tool_name="apply_patch", tool_input={"command": text})
+        answer = sitting.hook(
+            "PreToolUse", "codex", tool_name="apply_patch", tool_input={"command": text}
+        )
         id = f"c{int(sitting.now)}"
         call = {"type": "custom_tool_call", "name": "apply_patch", "call_id": id, "input": text}
-        result = {"type": "custom_tool_call_output", "call_id": id, "output": "Success. Updated a.py"}
+        result = {
+            "type": "custom_tool_call_output",
+            "call_id": id,
+            "output": "Success. Updated a.py",
+        }
         with sitting.transcript.open("a", encoding="utf-8") as file:
             for payload in (call, result):
                 file.write(json.dumps({"type": "response_item", "payload": payload}) + "\n")
         return answer
 
-    assert [patch("limit = 5", "limit = 9"), patch("limit = 9", "limit = 5"), patch("limit = 5", "limit = 9")] == [
-        {}
-    ] * 3
+    assert [
+        patch("limit = 5", "limit = 9"),
+        patch("limit = 9", "limit = 5"),
+        patch("limit = 5", "limit = 9"),
+    ] == [{}] * 3
     assert "`a.py` was undone and made again" in str(patch("limit = 9", "limit = 5"))

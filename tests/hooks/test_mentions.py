@@ -13,29 +13,54 @@ from tests.hooks.injected import rule
 
 
 def found(text: str, tool: str, given: dict[str, Any], **fields: Any) -> str:
-    call = HookCall(agent="claude", event="before_tool", tool=tool, tool_kind=tool_of(tool), input=given)
+    call = HookCall(
+        agent="claude", event="before_tool", tool=tool, tool_kind=tool_of(tool), input=given
+    )
     return mention(rule("r", text, kind="constraint", **fields), Doing.of(call))
 
 
 COMMANDS = {
     "Never run npm install; use pnpm.": (
-        ["npm install", "cd web && npm install left-pad", "sudo npm install -g x", "FOO=1 npm install"],
-        ["pnpm install", "npm run build", 'grep -rn "npm install" docs', "npm test", "npm installer"],
+        [
+            "npm install",
+            "cd web && npm install left-pad",
+            "sudo npm install -g x",
+            "FOO=1 npm install",
+        ],
+        [
+            "pnpm install",
+            "npm run build",
+            'grep -rn "npm install" docs',
+            "npm test",
+            "npm installer",
+        ],
     ),
-    "Use uv, never pip.": (["pip install requests", "pip list"], ["uv run pytest", "uv pip install x", "pipx run x"]),
+    "Use uv, never pip.": (
+        ["pip install requests", "pip list"],
+        ["uv run pytest", "uv pip install x", "pipx run x"],
+    ),
     "Use pnpm instead of npm": (["npm ci", "npm run build"], ["pnpm build"]),
     "Don't use `yarn`, we're on npm.": (["yarn add x"], ["npm install x"]),
     "Never push to main.": (
         ["git push", "git push origin main", "git push -u origin HEAD"],
         ["git push origin feature/x", "git status", "git pull"],
     ),
-    "Never push tags.": (["git push --tags", "git push origin refs/tags/v1"], ["git push", "git push origin x"]),
-    "Never use `rm -r` outside build/.": (["rm -rf src", "rm -r build src"], ["rm -rf build", "rm -r build/a build/b"]),
+    "Never push tags.": (
+        ["git push --tags", "git push origin refs/tags/v1"],
+        ["git push", "git push origin x"],
+    ),
+    "Never use `rm -r` outside build/.": (
+        ["rm -rf src", "rm -r build src"],
+        ["rm -rf build", "rm -r build/a build/b"],
+    ),
     "Never force-push.": (["git push --force", "git push -f origin x"], ["git push"]),
     "Never use git push --force.": (["git push origin main --force"], ["git push", "git status"]),
     "Never commit to main directly": (["git commit -m x"], ["git log", "git add ."]),
     "Never commit without running `make lint`.": (["git commit -am x"], ["make lint", "make test"]),
-    "Never skip hooks with --no-verify": (["git commit --no-verify -m x"], ["git commit -m x --verbose"]),
+    "Never skip hooks with --no-verify": (
+        ["git commit --no-verify -m x"],
+        ["git commit -m x --verbose"],
+    ),
     "Never run `rm -rf`.": (["rm -rf build", "rm -fr build"], ["rm build/x", "ls -rf"]),
     "Never run terraform apply yourself": (["terraform apply -auto-approve"], ["terraform plan"]),
     "Never make changes to the API without asking": ([], ["make test", "make"]),
@@ -45,30 +70,60 @@ COMMANDS = {
     "Never test in production": ([], ["npm test", "test -f x", "go test ./..."]),
     "Never add dependencies without asking": ([], ["git add ."]),
     "Never run npm run deploy": (["npm run deploy"], ["npm run build"]),
-    "Never commit dist/.": (["git add dist/app.js", "git commit -m x"], ["ls dist/", "cat dist/app.js"]),
-    "Never edit files in migrations/.": (
-        ["rm migrations/0001.sql", "sed -i s/a/b/ migrations/0001.sql", "echo x > migrations/2.sql"],
-        ["ls migrations/", "cat migrations/0001.sql", "git diff migrations/", "cp migrations/0001.sql /tmp/a.sql"],
+    "Never commit dist/.": (
+        ["git add dist/app.js", "git commit -m x"],
+        ["ls dist/", "cat dist/app.js"],
     ),
-    "`docker compose down -v` is forbidden.": (["docker compose down -v"], ["docker compose down", "docker ps"]),
-    "Never run `php artisan migrate:fresh`.": (["php artisan migrate:fresh"], ["php artisan migrate", "php -l a.php"]),
+    "Never edit files in migrations/.": (
+        [
+            "rm migrations/0001.sql",
+            "sed -i s/a/b/ migrations/0001.sql",
+            "echo x > migrations/2.sql",
+        ],
+        [
+            "ls migrations/",
+            "cat migrations/0001.sql",
+            "git diff migrations/",
+            "cp migrations/0001.sql /tmp/a.sql",
+        ],
+    ),
+    "`docker compose down -v` is forbidden.": (
+        ["docker compose down -v"],
+        ["docker compose down", "docker ps"],
+    ),
+    "Never run `php artisan migrate:fresh`.": (
+        ["php artisan migrate:fresh"],
+        ["php artisan migrate", "php -l a.php"],
+    ),
     "Niemals `npm publish` ausführen.": (["npm publish"], ["npm pack"]),
 }
 EDITS = {
-    "Never edit files in migrations/.": (["migrations/0001.sql", "app/migrations/2.py"], ["app/models.py"]),
+    "Never edit files in migrations/.": (
+        ["migrations/0001.sql", "app/migrations/2.py"],
+        ["app/models.py"],
+    ),
     "vendor/ is off limits.": (["vendor/lib.c"], ["src/vendor.c"]),
-    "Never touch package-lock.json by hand": (["package-lock.json", "web/package-lock.json"], ["package.json"]),
+    "Never touch package-lock.json by hand": (
+        ["package-lock.json", "web/package-lock.json"],
+        ["package.json"],
+    ),
     "Never commit .env": ([], [".env"]),
     "Do not modify `src/generated`.": (["src/generated/api.ts"], ["src/general.ts"]),
     "Never import from src/internal": ([], ["src/internal/x.ts"]),
 }
 WRITTEN = {
-    "Never use os.path in Python, use pathlib.": (["a = os.path.join(b)"], ["from pathlib import Path", "os.pathsep"]),
+    "Never use os.path in Python, use pathlib.": (
+        ["a = os.path.join(b)"],
+        ["from pathlib import Path", "os.pathsep"],
+    ),
     "Never use `any` in TypeScript.": (
         ["let a: any = 1", "b as any", "Array<any>"],
         ["// any of them", "many: string"],
     ),
-    "Never call setState in build()": (["build() { setState(f) }"], ["add() { setState(f) }", "build() {}"]),
+    "Never call setState in build()": (
+        ["build() { setState(f) }"],
+        ["add() { setState(f) }", "build() {}"],
+    ),
     "Don't use console.log": (["console.log(a)"], ["logger.info(a)"]),
     "Never use print() for logging": (["print(a)"], ["pprint(a)", "blueprint", "print more"]),
     "Don't use std::endl, it flushes.": (["cout << std::endl;"], ["std::endless"]),
@@ -88,7 +143,10 @@ def test_commands(text: str) -> None:
 def test_edits(text: str) -> None:
     about, others = EDITS[text]
     given = {"old_string": "a", "new_string": "b"}
-    assert {each: bool(found(text, "Edit", {"file_path": f"/p/{each}", **given})) for each in (*about, *others)} == {
+    assert {
+        each: bool(found(text, "Edit", {"file_path": f"/p/{each}", **given}))
+        for each in (*about, *others)
+    } == {
         **dict.fromkeys(about, True),
         **dict.fromkeys(others, False),
     }
@@ -116,13 +174,19 @@ def test_every_client_s_calls_are_read() -> None:
     patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-b\n+import os.path\n*** End Patch\n"
     assert found(text, "apply_patch", {"command": patch})
     assert found(text, "write_file", {"file_path": "/p/a.py", "content": "os.path.join(a)"})
-    assert found(text, "replace", {"file_path": "/p/a.py", "old_string": "b", "new_string": "os.path.join(a)"})
+    assert found(
+        text,
+        "replace",
+        {"file_path": "/p/a.py", "old_string": "b", "new_string": "os.path.join(a)"},
+    )
     edits = [{"old_string": "a", "new_string": "os.path.join(a)"}]
     assert found(text, "MultiEdit", {"file_path": "/p/a.py", "edits": edits})
     assert found("Never run npm install.", "shell", {"command": ["bash", "-lc", "npm install"]})
     assert found("Never run npm install.", "run_shell_command", {"command": "npm install"})
 
 
-@pytest.mark.parametrize("given", [{}, {"command": 3}, {"command": ""}, {"command": "'"}, {"command": "\0$(("}])
+@pytest.mark.parametrize(
+    "given", [{}, {"command": 3}, {"command": ""}, {"command": "'"}, {"command": "\0$(("}]
+)
 def test_nothing_that_a_call_may_hold_raises(given: dict[str, Any]) -> None:
     assert not found("Never run npm install.", "Bash", given)

@@ -67,11 +67,15 @@ def test_what_stands_in_a_file_that_is_loaded_is_left_out_at_every_beginning(
     ],
 )
 @pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
-def test_each_agent_loads_its_own_files(tmp_path: Path, name: str, agents: str, client: str) -> None:
+def test_each_agent_loads_its_own_files(
+    tmp_path: Path, name: str, agents: str, client: str
+) -> None:
     agent = Agent(tmp_path, agent=client)
     write(agent, name, CLAUDE)
     import_rules(agent, name)
-    heard = "force-push" in (agent.start().told + agent.prompt("Hello").told)  # Gemini CLI hears it with the prompt
+    heard = "force-push" in (
+        agent.start().told + agent.prompt("Hello").told
+    )  # Gemini CLI hears it with the prompt
     assert heard is (client not in agents.split())
 
 
@@ -113,7 +117,9 @@ def test_the_users_own_files_are_loaded_in_every_project(tmp_path: Path) -> None
     assert not told(agent)
 
 
-def test_what_is_imported_counts_where_the_session_began_in_the_files_folder(tmp_path: Path) -> None:
+def test_what_is_imported_counts_where_the_session_began_in_the_files_folder(
+    tmp_path: Path,
+) -> None:
     agent = Agent(tmp_path)
     write(agent, "CLAUDE.md", "@docs/git.md\n")
     write(agent, "docs/git.md", CLAUDE)
@@ -125,10 +131,17 @@ def test_what_is_imported_counts_where_the_session_began_in_the_files_folder(tmp
 def test_rules_for_a_folder_or_some_files_are_told(tmp_path: Path) -> None:
     agent = Agent(tmp_path)
     write(agent, "api/CLAUDE.md", "- Check the session in every handler.\n")
-    write(agent, ".claude/rules/sql.md", "---\npaths: ['**/*.sql']\n---\n- Write keywords in capitals.\n")
+    write(
+        agent,
+        ".claude/rules/sql.md",
+        "---\npaths: ['**/*.sql']\n---\n- Write keywords in capitals.\n",
+    )
     import_rules(agent, scope="project")
     agent.start()
-    assert "Check the session" in agent.tool("Edit", file_path=str(agent.project / "api" / "app.py")).told
+    assert (
+        "Check the session"
+        in agent.tool("Edit", file_path=str(agent.project / "api" / "app.py")).told
+    )
     assert "in capitals" in agent.tool("Edit", file_path=str(agent.project / "db" / "x.sql")).told
 
 
@@ -165,7 +178,9 @@ def test_a_project_cannot_hide_a_rule_of_the_users(tmp_path: Path) -> None:
     assert told(other)
 
 
-@pytest.mark.parametrize("value", ["", "{}", "[1]", "[[1, 2, 3, 4]]", '[["x", [1, 2], [["claude"]], ["a"]]]'])
+@pytest.mark.parametrize(
+    "value", ["", "{}", "[1]", "[[1, 2, 3, 4]]", '[["x", [1, 2], [["claude"]], ["a"]]]']
+)
 def test_a_note_that_brim_did_not_write_hides_nothing(tmp_path: Path, value: str) -> None:
     import sqlite3
 

@@ -23,9 +23,9 @@ def test_an_import_for_annotations_goes() -> None:
 
 
 def test_an_import_for_the_bound_of_a_type_variable_goes() -> None:
-    assert placed("from a import B, C\nT = TypeVar('T', bound=B)\nS = TypeVar('S', B, C)") == placed(
-        "T = TypeVar('T')\nS = TypeVar('S')"
-    )
+    assert placed(
+        "from a import B, C\nT = TypeVar('T', bound=B)\nS = TypeVar('S', B, C)"
+    ) == placed("T = TypeVar('T')\nS = TypeVar('S')")
 
 
 def test_an_import_for_functions_moves_into_them() -> None:
@@ -40,14 +40,14 @@ def test_an_import_for_functions_moves_into_them() -> None:
 def test_it_moves_to_the_branch_that_uses_it() -> None:
     source = "from a import b\ndef f(x):\n    if not x:\n        return\n    if x == 1:\n        c()\n        b()\n"
     source += "    else:\n        for y in x:\n            b(y)\ndef g(x):\n    if x:\n        b()\n    b()"
-    moved = (
-        "def f(x):\n    if not x:\n        return\n    if x == 1:\n        c()\n        from a import b\n        b()\n"
-    )
+    moved = "def f(x):\n    if not x:\n        return\n    if x == 1:\n        c()\n        from a import b\n        b()\n"
     moved += "    else:\n        from a import b\n        for y in x:\n            b(y)\n"
     moved += "def g(x):\n    from a import b\n    if x:\n        b()\n    b()\n"
     source += "\ndef h():\n    try:\n        c()\n    except E:\n        b()\n"
     source += "def i():\n    try:\n        b()\n    except E:\n        b()"
-    moved += "def h():\n    try:\n        c()\n    except E:\n        from a import b\n        b()\n"
+    moved += (
+        "def h():\n    try:\n        c()\n    except E:\n        from a import b\n        b()\n"
+    )
     moved += "def i():\n    from a import b\n    try:\n        b()\n    except E:\n        b()"
     assert placed(source) == ast.unparse(ast.parse(moved))
 
@@ -81,12 +81,19 @@ def test_what_type_checkers_read_goes() -> None:
 
 def test_every_import_of_a_hook_is_in_the_file() -> None:
     names = {name for name, _, _ in writer.compiled_modules()}
-    assert {"brim.hooks.process", "brim.store.ledger", "brim._startup.dataclasses", "json", "enum"} <= names
+    assert {
+        "brim.hooks.process",
+        "brim.store.ledger",
+        "brim._startup.dataclasses",
+        "json",
+        "enum",
+    } <= names
 
 
 def test_an_import_that_is_not_in_the_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "DOORS", [*writer.DOORS, "masking"])
     with pytest.raises(
-        Unsupported, match=r"brim\.\S+: hooks can't use brim\.masking\.\w+, which isn't in their start-up"
+        Unsupported,
+        match=r"brim\.\S+: hooks can't use brim\.masking\.\w+, which isn't in their start-up",
     ):
         list(writer.compiled_modules())

@@ -1,4 +1,5 @@
-"""A project's file changes neither what the user's own constraints get nor what the user is warned of."""
+"""A project's file changes neither what the user's own constraints get nor what the user is warned
+of."""
 
 from __future__ import annotations
 
@@ -42,13 +43,23 @@ def agent(folder: Path, settings: str = "") -> Agent:
 
 def told(found: Agent) -> list[set[str]]:
     """Which of the user's constraints are told at start, prompt and before a tool."""
-    answers = [found.start(), found.prompt("run the tests again"), found.edit(), found.start("compact"), found.edit()]
-    return [{key for key, text in YOURS.items() if text in f"{answer.told}{answer.deny}"} for answer in answers]
+    answers = [
+        found.start(),
+        found.prompt("run the tests again"),
+        found.edit(),
+        found.start("compact"),
+        found.edit(),
+    ]
+    return [
+        {key for key, text in YOURS.items() if text in f"{answer.told}{answer.deny}"}
+        for answer in answers
+    ]
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Agent]:
-    """Return an agent with nothing but the rules, as often as it's called: making them takes longer than a copy."""
+    """Return an agent with nothing but the rules, as often as it's called: making them takes longer
+    than a copy."""
     made, kept = (tmp_path_factory.mktemp("set") / name for name in ("made", "kept"))
     found = agent(made)
     shutil.copytree(made, kept)
@@ -72,7 +83,10 @@ def values_of(setting: Setting) -> list[Any]:
     """Return the values that could change most: every choice, else the least and the most."""
     if setting.key == "models":
         return [
-            {name: {"context_window": size, "encoding": "gpt2"} for name in ("gpt-5", "opus", "new")}
+            {
+                name: {"context_window": size, "encoding": "gpt2"}
+                for name in ("gpt-5", "opus", "new")
+            }
             for size in (1, 10**9)
         ]
     if setting.kind == "words":
@@ -84,7 +98,9 @@ def values_of(setting: Setting) -> list[Any]:
     if setting.kind == "text":
         return ["llama-3", "unknown-model"]
     least, most = setting.least or 0, 10**9 if setting.most is None else setting.most
-    if setting.key == "spend.limit":  # at a limit of 0 no call is made that a constraint could be about
+    if (
+        setting.key == "spend.limit"
+    ):  # at a limit of 0 no call is made that a constraint could be about
         least = 0.01
     return [int(least), int(most)] if setting.kind == "whole" else [float(least), 0.5, float(most)]
 
@@ -131,7 +147,9 @@ def test_a_project_limits_its_own_rules(tmp_path: Path) -> None:
 
 
 def test_a_project_gives_itself_no_more_than_the_user_does(tmp_path: Path) -> None:
-    found = agent(tmp_path, "token_budget: {default: 100000}\ntiers: {full: 0, summary: 0, name_only: 0}\n")
+    found = agent(
+        tmp_path, "token_budget: {default: 100000}\ntiers: {full: 0, summary: 0, name_only: 0}\n"
+    )
     found.configure("token_budget: {default: 70}\n")
     assert lines(found) < len(THEIRS)
     assert YOURS["always"] in found.start().told
@@ -150,8 +168,16 @@ def test_a_project_gives_itself_no_more_than_the_user_does(tmp_path: Path) -> No
 )
 def test_a_project_hides_no_full_window(tmp_path: Path, settings: str) -> None:
     found = agent(tmp_path, settings)
-    usage = {"input_tokens": 190_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
-    sent = {"model": {"id": "claude-sonnet-4-5"}, "context_window": {"current_usage": usage}, "cwd": str(found.project)}
+    usage = {
+        "input_tokens": 190_000,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+    }
+    sent = {
+        "model": {"id": "claude-sonnet-4-5"},
+        "context_window": {"current_usage": usage},
+        "cwd": str(found.project),
+    }
     facts = facts_of(json.dumps({**sent, "session_id": "s"}).encode(), found.environ, now=0.0)
     assert facts is not None
     assert (facts["context_window"], facts["warning"]) == (200_000, "compact")
@@ -161,7 +187,8 @@ def test_a_projects_prices_lift_no_limit(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path)
     (sitting.project / ".brim").mkdir(exist_ok=True)
     (sitting.project / ".brim" / "config.yaml").write_text(
-        "models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\nspend: {limit: 1000}\n", encoding="utf-8"
+        "models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\nspend: {limit: 1000}\n",
+        encoding="utf-8",
     )
     trust(str(sitting.project), str(sitting.home), now=0.0)
     with sitting.ledger() as ledger:

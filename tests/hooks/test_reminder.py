@@ -1,4 +1,5 @@
-"""With ``hooks.remind_at_stop``, a turn doesn't end before the rules for every change are followed, or reminded of."""
+"""With ``hooks.remind_at_stop``, a turn doesn't end before the rules for every change are followed,
+or reminded of."""
 
 from __future__ import annotations
 
@@ -18,7 +19,11 @@ def sitting_with(folder: Path, *texts: str, on: bool = True, **fields: Any) -> S
     found = Sitting(folder)
     with open_store(str(found.home / "brim.db")) as store:
         for at, text in enumerate(texts or (RULE,)):
-            store.put(Behavior(f"b-{at}", f"rule-{at}", "directive", text, **fields), event="learned", now=0)
+            store.put(
+                Behavior(f"b-{at}", f"rule-{at}", "directive", text, **fields),
+                event="learned",
+                now=0,
+            )
     if on:
         (found.home / "config.yaml").write_text("hooks: {remind_at_stop: true}\n")
     return found
@@ -121,7 +126,9 @@ def test_not_at_a_limit(tmp_path: Path) -> None:
 
 
 def test_it_is_charged_and_within_the_budget(tmp_path: Path) -> None:
-    sitting = sitting_with(tmp_path, *(f"Run `tool{at} format` after every change." for at in range(40)))
+    sitting = sitting_with(
+        tmp_path, *(f"Run `tool{at} format` after every change." for at in range(40))
+    )
     sitting.prompt("Change it")
     edit(sitting)
     assert 0 < len(reminded(sitting)) <= 500

@@ -52,7 +52,9 @@ def set_age(path: Path, age: float) -> None:
 def memory(brim: Brim, session: str, age: float) -> Path:
     """Let *session* have memory that it last used so long ago; return its journal."""
     at = time.time() - age
-    writer = ScratchWriter(brim.cwd, session=session, clock=lambda: at, secret=user_secret(str(home(brim))))
+    writer = ScratchWriter(
+        brim.cwd, session=session, clock=lambda: at, secret=user_secret(str(home(brim)))
+    )
     writer.append_human_input(f"said in {session}")
     journal = Path(writer.folder) / "journal.jsonl"
     set_age(journal, age)
@@ -65,9 +67,16 @@ def told(brim: Brim, *times: float) -> None:
             store.used(["user"], now=at, session="s")
 
 
-def end_session(brim: Brim, *, agent: str = "claude", event: str = "SessionEnd", after: float = 0) -> str:
+def end_session(
+    brim: Brim, *, agent: str = "claude", event: str = "SessionEnd", after: float = 0
+) -> str:
     """Let a session end, so many seconds from now; return what the hook answers."""
-    sent = {"session_id": "ending", "cwd": str(brim.cwd), "hook_event_name": event, "transcript_path": ""}
+    sent = {
+        "session_id": "ending",
+        "cwd": str(brim.cwd),
+        "hook_event_name": event,
+        "transcript_path": "",
+    }
     return answer_to(event, agent, sent, brim.environ, now=time.time() + after)
 
 
@@ -99,7 +108,9 @@ def test_a_clock_that_went_back_does_not_end_it(used: Brim) -> None:
     assert "old.json" not in notes(used)
 
 
-def test_opencode_which_reports_no_end_of_a_session_does_it_at_the_end_of_a_turn(used: Brim) -> None:
+def test_opencode_which_reports_no_end_of_a_session_does_it_at_the_end_of_a_turn(
+    used: Brim,
+) -> None:
     note(used, "old", SESSIONS + DAY)
     end_session(used, event="Stop")
     assert "old.json" in notes(used)
@@ -107,7 +118,9 @@ def test_opencode_which_reports_no_end_of_a_session_does_it_at_the_end_of_a_turn
     assert "old.json" not in notes(used)
 
 
-def test_memory_of_ended_sessions_goes_to_the_users_folder_first_and_that_of_a_live_session_stays(used: Brim) -> None:
+def test_memory_of_ended_sessions_goes_to_the_users_folder_first_and_that_of_a_live_session_stays(
+    used: Brim,
+) -> None:
     memory(used, "first", 100 * DAY)
     old = memory(used, "old", 100 * DAY)
     live = memory(used, "live-session", 0)
@@ -131,7 +144,10 @@ def test_journals_of_removed_memory_go_after_a_month(used: Brim) -> None:
     folder = home(used) / "scratch"
     folder.mkdir()
     now = time.time()
-    old, new = folder / f"{int(now - JOURNALS - DAY)}-shop.jsonl", folder / f"{int(now - DAY)}-shop.jsonl"
+    old, new = (
+        folder / f"{int(now - JOURNALS - DAY)}-shop.jsonl",
+        folder / f"{int(now - DAY)}-shop.jsonl",
+    )
     for path in (old, new):
         path.touch()
     end_session(used)
@@ -181,7 +197,12 @@ def test_permissions_of_old_sessions_go(used: Brim) -> None:
 def test_unfinished_files_and_replaced_databases_go_and_backups_stay(used: Brim) -> None:
     backup = home(used) / "backups" / "brim-20260101-120000.db"
     backup.parent.mkdir()
-    paths = [home(used) / "brim.db.bak", home(used) / "x.json.0123.tmp", backup, used.cwd / ".brim" / "brim.db.bak.1"]
+    paths = [
+        home(used) / "brim.db.bak",
+        home(used) / "x.json.0123.tmp",
+        backup,
+        used.cwd / ".brim" / "brim.db.bak.1",
+    ]
     for path in paths:
         path.touch()
         set_age(path, COPIES + DAY)
@@ -224,7 +245,9 @@ def test_a_project_that_is_not_trusted_is_left_alone(used: Brim) -> None:
     assert journal.exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write everywhere"
+)
 def test_a_read_only_home_fails_nothing(used: Brim) -> None:
     note(used, "old", SESSIONS + DAY)
     folder = home(used) / "state"

@@ -1,4 +1,5 @@
-"""Hooks answer the same with the start-up file and its stand-ins as with the sources and the real modules."""
+"""Hooks answer the same with the start-up file and its stand-ins as with the sources and the real
+modules."""
 
 from __future__ import annotations
 
@@ -54,20 +55,24 @@ def recorded(name: str) -> list[dict[str, Any]]:
 def steps() -> list[list[Any]]:
     """Return what agents and the status line's clients have sent."""
     hooks = [
-        ["hook", [each["event"], each["agent"]], each["data"], each["environ"]] for each in recorded("hooks.jsonl")
+        ["hook", [each["event"], each["agent"]], each["data"], each["environ"]]
+        for each in recorded("hooks.jsonl")
     ]
     return hooks + [["status", [], each, {}] for each in recorded("statusline.jsonl")]
 
 
 def answers(site: Path, folder: Path, how: str) -> tuple[bool, list[str], list[str], list[str]]:
-    """Play all steps in a new world; return whether the file was used, what was imported, answers, and the log."""
+    """Play all steps in a new world; return whether the file was used, what was imported, answers,
+    and the log."""
     world = World(folder)
     if how == "with":
         write(site, world.home)
     for rule in ("Run the tests before you commit.", "Never edit files in /etc."):
         world.brim("learn", rule)
     lines = "".join(json.dumps(step) + "\n" for step in steps())
-    lines = lines.replace("/home/user/shop", str(world.project)).replace("/home/user", str(folder / "home"))
+    lines = lines.replace("/home/user/shop", str(world.project)).replace(
+        "/home/user", str(folder / "home")
+    )
     environ = {**world.environ, "BRIM_HOME": str(world.home)}
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", PLAYER, str(site), how],
@@ -104,7 +109,5 @@ def test_a_module_that_is_not_in_the_file_is_refused(site: Path, tmp_path: Path)
     write(site, world.home)
     assert Path(startup_path(str(world.home))).exists()
     code = "import sys; sys.path.append(sys.argv[1]); from brim._startup import use_startup\n"
-    code += (
-        "assert use_startup(sys.argv[2])\ntry:\n    import brim.guard\nexcept ImportError as error:\n    print(error)"
-    )
+    code += "assert use_startup(sys.argv[2])\ntry:\n    import brim.guard\nexcept ImportError as error:\n    print(error)"
     assert python(code, site, world.home) == "brim.guard isn't in the start-up file of hooks\n"

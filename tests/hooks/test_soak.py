@@ -1,4 +1,5 @@
-"""A short version of ``bench/soak.py``: agents at work, hooks that are killed, and everything is sound at the end."""
+"""A short version of ``bench/soak.py``: agents at work, hooks that are killed, and everything is
+sound at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ SOAK = Path(__file__).parents[2] / "bench" / "soak.py"
 def test_what_brim_keeps_is_sound_after_agents_worked_and_hooks_were_killed(tmp_path: Path) -> None:
     found = tmp_path / "found.json"
     words = ["--here", "--calls", "60", "--agents", "3", "--kill-every", "10", "--json", str(found)]
-    ran = subprocess.run([sys.executable, str(SOAK), *words], capture_output=True, text=True, check=False, timeout=600)
+    ran = subprocess.run(
+        [sys.executable, str(SOAK), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     figures = json.loads(found.read_text(encoding="utf-8"))
     assert figures["problems"] == []

@@ -1,4 +1,5 @@
-"""At the cost limit no tool runs: the agent is told to stop, the human how to lift the limit, once."""
+"""At the cost limit no tool runs: the agent is told to stop, the human how to lift the limit,
+once."""
 
 from __future__ import annotations
 
@@ -25,12 +26,18 @@ def limit(sitting: Sitting, amount: int, scope: str = "shop") -> None:
 
 def before(sitting: Sitting, turn: str = "p1") -> dict[str, Any]:
     given = {"command": "ls"}
-    return sitting.hook("PreToolUse", tool_name="Bash", tool_input=given, tool_use_id="t1", prompt_id=turn)
+    return sitting.hook(
+        "PreToolUse", tool_name="Bash", tool_input=given, tool_use_id="t1", prompt_id=turn
+    )
 
 
 def reason(answer: dict[str, Any]) -> str:
     specific = answer.get("hookSpecificOutput", {})
-    return str(specific.get("permissionDecisionReason", "")) if specific.get("permissionDecision") == "deny" else ""
+    return (
+        str(specific.get("permissionDecisionReason", ""))
+        if specific.get("permissionDecision") == "deny"
+        else ""
+    )
 
 
 def test_without_a_limit_every_call_is_let_through(sitting: Sitting) -> None:
@@ -48,7 +55,9 @@ def test_a_warning_goes_to_the_human_once(sitting: Sitting) -> None:
     assert before(sitting) == {}
 
 
-def test_at_the_limit_the_call_is_denied_and_only_the_human_gets_the_commands(sitting: Sitting) -> None:
+def test_at_the_limit_the_call_is_denied_and_only_the_human_gets_the_commands(
+    sitting: Sitting,
+) -> None:
     limit(sitting, 10_000)
     sitting.used("m1", 4_000)
     told = sitting.tool("Read", {"file_path": "a"})["systemMessage"]
@@ -111,7 +120,9 @@ def test_the_limit_of_the_session_counts_too(sitting: Sitting) -> None:
 @pytest.mark.parametrize("mark", [".git", ".brim"])
 @pytest.mark.parametrize("first", ["UserPromptSubmit", "PreToolUse"])
 @pytest.mark.parametrize("how", ["ledger", "settings"])
-def test_a_folder_with_a_project_of_its_own_lifts_no_limit(sitting: Sitting, mark: str, first: str, how: str) -> None:
+def test_a_folder_with_a_project_of_its_own_lifts_no_limit(
+    sitting: Sitting, mark: str, first: str, how: str
+) -> None:
     del sitting.environ["CLAUDE_PROJECT_DIR"]
     (sitting.project / ".git").mkdir()
     inside = sitting.project / "inside"
@@ -122,7 +133,9 @@ def test_a_folder_with_a_project_of_its_own_lifts_no_limit(sitting: Sitting, mar
         (sitting.project / ".brim").mkdir()
         (sitting.project / ".brim" / "config.yaml").write_text("spend: {limit: 0.01}\n")
         trust(str(sitting.project), str(sitting.home), now=sitting.now)
-    sitting.hook(first, prompt="go", tool_name="Bash", tool_input={"command": "cd inside"}, tool_use_id="t0")
+    sitting.hook(
+        first, prompt="go", tool_name="Bash", tool_input={"command": "cd inside"}, tool_use_id="t0"
+    )
     sitting.project = inside
     sitting.used("m1", 4_000)
     sitting.hook("Stop")
@@ -154,7 +167,9 @@ def test_an_agent_that_does_not_stop_is_stopped(sitting: Sitting) -> None:
     answers = [before(sitting) for _ in range(5)]
     assert [answer.get("continue") for answer in answers] == [None, None, None, False, False]
     assert all(reason(answer) for answer in answers)
-    assert "continue" not in before(sitting, "p2")  # what a person types next has its own chance to end well
+    assert "continue" not in before(
+        sitting, "p2"
+    )  # what a person types next has its own chance to end well
 
 
 def test_a_scope_that_a_person_stopped_ends_the_turn_at_once(sitting: Sitting) -> None:
@@ -207,19 +222,27 @@ def test_no_ledger_no_limit(sitting: Sitting) -> None:
 
 def test_the_refusal_is_in_the_words_of_each_client(sitting: Sitting) -> None:
     limit(sitting, 0)
-    codex = sitting.hook("PreToolUse", "codex", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="c1")
-    gemini = sitting.hook("BeforeTool", "gemini", tool_name="run_shell_command", tool_input={"command": "ls"})
+    codex = sitting.hook(
+        "PreToolUse", "codex", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="c1"
+    )
+    gemini = sitting.hook(
+        "BeforeTool", "gemini", tool_name="run_shell_command", tool_input={"command": "ls"}
+    )
     assert "Held by your user's limit" in json.dumps(codex)
     assert gemini["decision"] == "deny"
     assert "Held by your user's limit" in gemini["reason"]
 
 
-def test_what_a_person_types_next_has_its_own_chance_where_turns_have_no_ids(sitting: Sitting) -> None:
+def test_what_a_person_types_next_has_its_own_chance_where_turns_have_no_ids(
+    sitting: Sitting,
+) -> None:
     limit(sitting, 0)
 
     def call() -> Any:
         given = {"command": "ls"}
-        return sitting.hook("BeforeTool", "gemini", tool_name="run_shell_command", tool_input=given).get("continue")
+        return sitting.hook(
+            "BeforeTool", "gemini", tool_name="run_shell_command", tool_input=given
+        ).get("continue")
 
     assert [call() for _ in range(4)] == [None, None, None, False]
     sitting.hook("BeforeAgent", "gemini", prompt="wrap up")

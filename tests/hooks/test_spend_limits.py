@@ -1,4 +1,5 @@
-"""Limits per period in hooks: a project is its place, and each limit holds the next call until it resets."""
+"""Limits per period in hooks: a project is its place, and each limit holds the next call until it
+resets."""
 
 from __future__ import annotations
 
@@ -40,18 +41,25 @@ def allow(sitting: Sitting, text: str, scope: str = "shop", *, subagent: bool = 
 def test_a_call_is_held_until_the_day_is_over(sitting: Sitting) -> None:
     allow(sitting, "0.01/day")
     sitting.used("m1", 2_700)
-    assert "of $0.01 is spent today (81%)" in sitting.tool("Read", {"file_path": "a"})["systemMessage"]
+    assert (
+        "of $0.01 is spent today (81%)" in sitting.tool("Read", {"file_path": "a"})["systemMessage"]
+    )
     assert before(sitting) == {}
     sitting.used("m2", 2_700)
     told = sitting.tool("Read", {"file_path": "a"})["systemMessage"].split("\n")
-    assert told[0] == "brim: shop: $0.0162 of $0.01 is spent today; it resets at midnight. Tools are held. To go on:"
+    assert (
+        told[0]
+        == "brim: shop: $0.0162 of $0.01 is spent today; it resets at midnight. Tools are held. To go on:"
+    )
     assert told[1:3] == ["brim limit continue shop", "brim limit raise shop 5/day"]
     assert "$0.0162 of $0.01 is spent today; it resets at midnight." in reason(before(sitting))
     sitting.now = NOW + DAY
     assert before(sitting) == {}
 
 
-def test_what_was_asked_before_midnight_and_settled_after_it_belongs_to_yesterday(sitting: Sitting) -> None:
+def test_what_was_asked_before_midnight_and_settled_after_it_belongs_to_yesterday(
+    sitting: Sitting,
+) -> None:
     allow(sitting, "0.01/day")
     sitting.used("m1", 4_000)
     sitting.now = NOW + DAY
@@ -74,7 +82,9 @@ def test_a_clock_that_is_set_back_a_day_opens_nothing(sitting: Sitting) -> None:
 
 
 @pytest.mark.parametrize("jump", [-DAY, -10 * DAY, 10 * DAY])
-def test_a_clock_that_was_wrong_and_is_put_right_opens_nothing(sitting: Sitting, jump: float) -> None:
+def test_a_clock_that_was_wrong_and_is_put_right_opens_nothing(
+    sitting: Sitting, jump: float
+) -> None:
     allow(sitting, "0.01/day")
     sitting.used("m1", 4_000)
     sitting.tool("Read", {"file_path": "a"})
@@ -107,7 +117,9 @@ def test_a_day_ends_in_the_zone_in_which_the_limit_was_set(sitting: Sitting) -> 
     assert before(sitting) == {}
 
 
-def test_a_period_that_ends_between_a_call_and_its_answer_starts_over_for_the_next(sitting: Sitting) -> None:
+def test_a_period_that_ends_between_a_call_and_its_answer_starts_over_for_the_next(
+    sitting: Sitting,
+) -> None:
     allow(sitting, "0.01/day")
     midnight = NOW - NOW % DAY + DAY
     sitting.now = midnight - 5
@@ -130,7 +142,9 @@ def test_a_limit_holds_in_a_project_that_was_deleted_meanwhile(sitting: Sitting)
     assert sitting.log() == ""
 
 
-@pytest.mark.parametrize(("text", "scope"), [("0.01/session", "shop"), ("4k tokens/day", "*"), ("0.01", "shop")])
+@pytest.mark.parametrize(
+    ("text", "scope"), [("0.01/session", "shop"), ("4k tokens/day", "*"), ("0.01", "shop")]
+)
 def test_other_limits_hold_too(sitting: Sitting, tmp_path: Path, text: str, scope: str) -> None:
     allow(sitting, text, scope)
     sitting.used("m1", 4_100, cache=90_000)
@@ -157,7 +171,11 @@ def test_a_sub_agent_that_runs_away_is_held_and_the_main_thread_goes_on(sitting:
     sitting.used("m1", 250_000)
     sitting.transcript = own
     sitting.tool("Read", {"file_path": "a"}, agent="a1")
-    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
+    given: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+        "tool_use_id": "t1",
+    }
     held = sitting.hook("PreToolUse", agent_id="a1", **given)
     assert "250k of 200k tokens is spent by this sub-agent" in reason(held)
     assert before(sitting) == {}
@@ -187,7 +205,9 @@ def test_two_projects_of_one_name_do_not_share_a_limit(tmp_path: Path) -> None:
         ledger.answer("shop", Raise(13_000, per="day"))
     one.used("m3", 1_000)
     told = one.tool("Read", {"file_path": "a"})["systemMessage"]
-    assert f"brim limit continue {one.project}" in told.split("\n")  # the name alone wouldn't say which
+    assert f"brim limit continue {one.project}" in told.split(
+        "\n"
+    )  # the name alone wouldn't say which
     with one.ledger() as ledger:
         assert set(ledger.projects().values()) == {str(one.project), str(two.project)}
         assert ledger.status("shop").spent == 15_000
@@ -196,7 +216,11 @@ def test_two_projects_of_one_name_do_not_share_a_limit(tmp_path: Path) -> None:
 def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C"]
     one = Sitting(tmp_path)
-    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"], ["worktree", "add", "-q", "../fix"]):
+    for words in (
+        ["init", "-q"],
+        ["commit", "-q", "--allow-empty", "-m", "x"],
+        ["worktree", "add", "-q", "../fix"],
+    ):
         subprocess.run([*git, str(one.project), *words], check=True, capture_output=True)
     two = Sitting(tmp_path, "0b0c0439-b0c0-4396-a084-8ec7e7627d5b", project="fix")
     allow(one, "0.01/day")
@@ -212,27 +236,47 @@ def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
 def test_twenty_limits_are_one_look(sitting: Sitting) -> None:
     for number in range(10):
         allow(sitting, f"{number + 1}M tokens/day", f"other-{number}")
-    for text in ("5/day", "20/week", "100/month", "2/session", "50", "9M tokens/day", "9M tokens/week"):
+    for text in (
+        "5/day",
+        "20/week",
+        "100/month",
+        "2/session",
+        "50",
+        "9M tokens/day",
+        "9M tokens/week",
+    ):
         allow(sitting, text)
     sitting.used("m1", 1_000)
     sitting.hook("Stop")
     assert before(sitting) == {}
     with sitting.ledger() as ledger:
-        assert {each.spent for each in ledger.allowances("shop") if each.unit == "usd"} == {0, 3_000}
-    assert json.loads((sitting.home / "state" / f"{sitting.session}.json").read_text())["limited"] is True
+        assert {each.spent for each in ledger.allowances("shop") if each.unit == "usd"} == {
+            0,
+            3_000,
+        }
+    assert (
+        json.loads((sitting.home / "state" / f"{sitting.session}.json").read_text())["limited"]
+        is True
+    )
 
 
-# Incidents --------------------------------------------------------------------------------------------------------
+# Incidents ----------------------------------------------------------------------------------------
 
 
 def run_until_held(sitting: Sitting, requests: int, tokens: int, **where: str) -> int:
-    """Let an agent make request after request, each with a tool call; return how many it made before it was held."""
+    """Let an agent make request after request, each with a tool call; return how many it made
+    before it was held."""
     given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, **where}
     for number in range(requests):
         sitting.used(f"m{number}", tokens)
         if reason(sitting.hook("PreToolUse", tool_use_id=f"t{number}", **given)):
             return number + 1
-        sitting.hook("PostToolUse", tool_use_id=f"t{number}", tool_response={"stdout": "", "stderr": ""}, **given)
+        sitting.hook(
+            "PostToolUse",
+            tool_use_id=f"t{number}",
+            tool_response={"stdout": "", "stderr": ""},
+            **given,
+        )
     return requests
 
 
@@ -257,13 +301,17 @@ def test_ordinary_sessions_are_never_held(tmp_path: Path) -> None:
         assert run_until_held(sitting, 3, 2_000) == 3
 
 
-# A plan's window --------------------------------------------------------------------------------------------------
+# A plan's window ----------------------------------------------------------------------------------
 
 
 def see_plan(sitting: Sitting, percent: float, *, resets: float = 3600.0) -> None:
     """Let the status line see how much of the five hours is used."""
     window = {"used_percentage": percent, "resets_at": sitting.now + resets}
-    sent = {"session_id": sitting.session, "cwd": str(sitting.project), "rate_limits": {"five_hour": window}}
+    sent = {
+        "session_id": sitting.session,
+        "cwd": str(sitting.project),
+        "rate_limits": {"five_hour": window},
+    }
     lines_for(json.dumps(sent).encode(), sitting.environ, now=sitting.now)
 
 
@@ -280,8 +328,13 @@ def test_a_plans_window_holds_while_its_reading_is_fresh_and_not_reset(sitting: 
     see_plan(sitting, 91)
     held = before(sitting)
     assert "91% of the plan's 5h window is used, the limit is 90%" in reason(held)
-    assert held["systemMessage"].split("\n")[1:] == ["brim limit raise shop 95%/5h", "brim limit remove shop 90%/5h"]
-    codex = sitting.hook("PreToolUse", "codex", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="c1")
+    assert held["systemMessage"].split("\n")[1:] == [
+        "brim limit raise shop 95%/5h",
+        "brim limit remove shop 90%/5h",
+    ]
+    codex = sitting.hook(
+        "PreToolUse", "codex", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="c1"
+    )
     assert codex == {}  # another provider's plan
     sitting.now += 3_700
     assert before(sitting) == {}
@@ -316,17 +369,28 @@ def test_the_other_window_is_another_limit(sitting: Sitting) -> None:
 def test_codex_says_its_windows_in_its_own_file(sitting: Sitting, tmp_path: Path) -> None:
     allow(sitting, "90%/5h")
     stamp = "2027-01-15T08:00:01.000Z"
-    limits = {"primary": {"used_percent": 92.0, "window_minutes": 300, "resets_at": NOW + 7200}, "secondary": None}
-    line = {"timestamp": stamp, "type": "event_msg", "payload": {"type": "token_count", "rate_limits": limits}}
+    limits = {
+        "primary": {"used_percent": 92.0, "window_minutes": 300, "resets_at": NOW + 7200},
+        "secondary": None,
+    }
+    line = {
+        "timestamp": stamp,
+        "type": "event_msg",
+        "payload": {"type": "token_count", "rate_limits": limits},
+    }
     folder = tmp_path / ".codex" / "sessions" / "2027" / "01" / "15"
     folder.mkdir(parents=True)
     (folder / "rollout-2027-01-15T08-00-00-x.jsonl").write_text(json.dumps(line) + "\n")
-    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "c1"}
+    given: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+        "tool_use_id": "c1",
+    }
     assert "92% of the plan's 5h window" in reason(sitting.hook("PreToolUse", "codex", **given))
     assert before(sitting) == {}
 
 
-# A person's own command -------------------------------------------------------------------------------------------
+# A person's own command ---------------------------------------------------------------------------
 
 
 def lines_in(path: Path, count: int) -> list[str]:
@@ -341,9 +405,13 @@ def lines_in(path: Path, count: int) -> list[str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sh")
-def test_a_command_of_the_user_runs_at_80_percent_and_at_the_limit(sitting: Sitting, tmp_path: Path) -> None:
+def test_a_command_of_the_user_runs_at_80_percent_and_at_the_limit(
+    sitting: Sitting, tmp_path: Path
+) -> None:
     said = tmp_path / "said"
-    (sitting.home / "config.yaml").write_text(f"notify: 'echo \"$BRIM_NOTICE $BRIM_TEXT\" >> {said}'\n")
+    (sitting.home / "config.yaml").write_text(
+        f"notify: 'echo \"$BRIM_NOTICE $BRIM_TEXT\" >> {said}'\n"
+    )
     allow(sitting, "0.01/day")
     sitting.used("m1", 2_700)
     sitting.tool("Read", {"file_path": "a"})
@@ -351,7 +419,9 @@ def test_a_command_of_the_user_runs_at_80_percent_and_at_the_limit(sitting: Sitt
     sitting.used("m2", 2_700)
     sitting.hook("Stop")
     before(sitting)
-    assert lines_in(said, 2)[1].startswith("limit shop: the cost limit is reached: $0.0162 of $0.01")
+    assert lines_in(said, 2)[1].startswith(
+        "limit shop: the cost limit is reached: $0.0162 of $0.01"
+    )
     allow(sitting, "50%/5h")
     see_plan(sitting, 45)
     sitting.tool("Read", {"file_path": "a"})
@@ -362,11 +432,17 @@ def test_a_command_of_the_user_runs_at_80_percent_and_at_the_limit(sitting: Sitt
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sh")
-def test_the_command_runs_once_for_a_plans_window_whichever_session_sees_it(sitting: Sitting, tmp_path: Path) -> None:
+def test_the_command_runs_once_for_a_plans_window_whichever_session_sees_it(
+    sitting: Sitting, tmp_path: Path
+) -> None:
     said = tmp_path / "said"
     (sitting.home / "config.yaml").write_text(f"notify: 'echo $BRIM_NOTICE >> {said}'\n")
     allow(sitting, "50%/5h")
-    for session in (sitting.session, "11111111-b0c0-4396-a084-8ec7e7627d5b", "22222222-b0c0-4396-a084-8ec7e7627d5b"):
+    for session in (
+        sitting.session,
+        "11111111-b0c0-4396-a084-8ec7e7627d5b",
+        "22222222-b0c0-4396-a084-8ec7e7627d5b",
+    ):
         sitting.session = session
         see_plan(sitting, 55)  # the end moves by seconds: older clients say how long it takes
         assert "55% of the plan's 5h window" in before(sitting)["systemMessage"]

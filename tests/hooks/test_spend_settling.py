@@ -1,4 +1,5 @@
-"""What a session has spent is in the ledger once, whichever hooks come when: a meter of the whole says the same."""
+"""What a session has spent is in the ledger once, whichever hooks come when: a meter of the whole
+says the same."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def sitting(tmp_path: Path) -> Sitting:
 
 
 def settle_now(sitting: Sitting) -> list[str]:
-    call = HookCall(agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript))
+    call = HookCall(
+        agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript)
+    )
     with HookWorkspace(sitting.environ, str(sitting.project), now=sitting.now) as place:
         return [notice.kind for notice in settle(call, place)[0]]
 
@@ -55,9 +58,14 @@ def test_a_later_report_of_a_request_replaces_the_earlier(sitting: Sitting) -> N
     assert sitting.spent("shop") == 1_000 * PRICE + 100 * 15
 
 
-def test_a_request_whose_line_lacks_the_second_half_of_its_key_is_the_same(sitting: Sitting) -> None:
+def test_a_request_whose_line_lacks_the_second_half_of_its_key_is_the_same(
+    sitting: Sitting,
+) -> None:
     usage = {"input_tokens": 1_000, "output_tokens": 0}
-    sitting.line("assistant", message={"role": "assistant", "model": "claude-sonnet-4-5", "id": "m1", "usage": usage})
+    sitting.line(
+        "assistant",
+        message={"role": "assistant", "model": "claude-sonnet-4-5", "id": "m1", "usage": usage},
+    )
     sitting.hook("Stop")
     sitting.used("m1", 1_000)
     sitting.hook("Stop")
@@ -116,7 +124,9 @@ def test_a_sub_agent_whose_file_comes_after_the_total_is_in_it(sitting: Sitting)
     assert sitting.spent("shop") == 9_000
 
 
-def test_a_fork_does_not_pay_again_for_what_it_was_forked_from(sitting: Sitting, tmp_path: Path) -> None:
+def test_a_fork_does_not_pay_again_for_what_it_was_forked_from(
+    sitting: Sitting, tmp_path: Path
+) -> None:
     sitting.used("m1", 1_000)
     sitting.total(0.01)
     sitting.hook("Stop")
@@ -139,8 +149,12 @@ def test_a_transcript_that_vanishes_changes_nothing(sitting: Sitting) -> None:
     assert sitting.log() == ""
 
 
-@pytest.mark.parametrize("junk", ["", "x", "0 []", '0 {"offsets": 7, "reported": "x", "kin": 3, "mark": []}', None])
-def test_a_damaged_or_lost_account_costs_nothing_but_time(sitting: Sitting, junk: str | None) -> None:
+@pytest.mark.parametrize(
+    "junk", ["", "x", "0 []", '0 {"offsets": 7, "reported": "x", "kin": 3, "mark": []}', None]
+)
+def test_a_damaged_or_lost_account_costs_nothing_but_time(
+    sitting: Sitting, junk: str | None
+) -> None:
     sitting.used("m1", 1_000)
     sitting.total(0.004)
     sitting.hook("Stop")
@@ -148,7 +162,9 @@ def test_a_damaged_or_lost_account_costs_nothing_but_time(sitting: Sitting, junk
         if junk is None:
             assert database.run("DELETE FROM meta WHERE key LIKE 'account:%'") == 1
         else:
-            assert database.run("UPDATE meta SET value = ? WHERE key LIKE 'account:%'", (junk,)) == 1
+            assert (
+                database.run("UPDATE meta SET value = ? WHERE key LIKE 'account:%'", (junk,)) == 1
+            )
     sitting.used("m1", 1_000)
     sitting.hook("Stop")
     assert sitting.spent("shop") == 4_000
@@ -158,8 +174,11 @@ def test_a_damaged_or_lost_account_costs_nothing_but_time(sitting: Sitting, junk
     assert sitting.spent("shop") == 20_000
 
 
-def test_the_account_is_never_older_than_the_ledger(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is settled and what is known of it are one transaction: a hook that ends in between has done neither."""
+def test_the_account_is_never_older_than_the_ledger(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is settled and what is known of it are one transaction: a hook that ends in between has
+    done neither."""
     sitting.used("m1", 1_000)
     settle_now(sitting)
     sitting.used("m2", 1_000)
@@ -181,9 +200,9 @@ def test_accounts_that_nobody_touches_are_forgotten(sitting: Sitting, tmp_path: 
     other.used("m2", 1_000)
     settle_now(other)
     with open_store(str(sitting.home / "brim.db")) as store:
-        assert [row[0] for row in store.database.rows("SELECT key FROM meta WHERE key LIKE 'account:%'")] == [
-            f"account:{other.session}"
-        ]
+        assert [
+            row[0] for row in store.database.rows("SELECT key FROM meta WHERE key LIKE 'account:%'")
+        ] == [f"account:{other.session}"]
 
 
 def test_a_model_without_a_price_is_told_once(sitting: Sitting) -> None:
@@ -195,7 +214,9 @@ def test_a_model_without_a_price_is_told_once(sitting: Sitting) -> None:
     assert sitting.spent("shop") == 0
 
 
-def test_a_model_without_a_price_is_no_matter_if_the_client_says_what_it_cost(sitting: Sitting) -> None:
+def test_a_model_without_a_price_is_no_matter_if_the_client_says_what_it_cost(
+    sitting: Sitting,
+) -> None:
     sitting.used("m1", 1_000, model="own-model-7")
     sitting.total(0.01)
     assert sitting.hook("Stop") == {}
@@ -207,7 +228,9 @@ def test_a_long_transcript_is_read_on_and_not_again(sitting: Sitting) -> None:
         sitting.used(f"m{at}", 100)
     sitting.hook("Stop")
     with open_store(str(sitting.home / "brim.db")) as store:
-        kept = store.database.row("SELECT value FROM meta WHERE key = ?", (f"account:{SESSION}",))[0]
+        kept = store.database.row("SELECT value FROM meta WHERE key = ?", (f"account:{SESSION}",))[
+            0
+        ]
     assert json.loads(kept.partition(" ")[2])["offsets"] == {"": sitting.transcript.stat().st_size}
 
 

@@ -28,7 +28,15 @@ Handler = Callable[[Any], Kind | None] | None
 """
 MODULE = "stand_in_case"
 
-DEFAULTS = ["", " = 7", " = None", " = 'text'", " = (1, 2)", " = field(default=5)", " = field(default_factory=list)"]
+DEFAULTS = [
+    "",
+    " = 7",
+    " = None",
+    " = 'text'",
+    " = (1, 2)",
+    " = field(default=5)",
+    " = field(default_factory=list)",
+]
 DEFAULTS += [" = field(default=3, repr=False)", " = field(default=4, compare=False)"]
 BODIES = [
     "",
@@ -42,7 +50,12 @@ BODIES = [
 ]
 OPTIONS = st.fixed_dictionaries(
     {},
-    optional={"slots": st.just(True), "kw_only": st.booleans(), "eq": st.booleans(), "repr": st.booleans()},
+    optional={
+        "slots": st.just(True),
+        "kw_only": st.booleans(),
+        "eq": st.booleans(),
+        "repr": st.booleans(),
+    },
 )
 
 
@@ -54,7 +67,11 @@ def class_definitions(draw: st.DrawFn) -> str:
     for name in ("First", "Second"):
         options = {"frozen": frozen, **draw(OPTIONS)}
         shown = ", ".join(f"{option}={value}" for option, value in options.items())
-        base = draw(st.sampled_from(["", "(First)", "(Generic[T])"] if name == "Second" else ["", "(Generic[T])"]))
+        base = draw(
+            st.sampled_from(
+                ["", "(First)", "(Generic[T])"] if name == "Second" else ["", "(Generic[T])"]
+            )
+        )
         text += f"@dataclass({shown})\nclass {name}{base}:\n    made: ClassVar[list[int]] = []\n"
         for letter in draw(st.lists(st.sampled_from("abcd"), unique=True, max_size=4)):
             text += f"    {letter}: int{draw(st.sampled_from(DEFAULTS))}\n"
@@ -65,7 +82,11 @@ def class_definitions(draw: st.DrawFn) -> str:
 def module(source: str, *, real: bool) -> dict[str, Any]:
     """Run *source* with the real modules or with the stand-ins; return its names."""
     made = types.ModuleType(MODULE)
-    code = compile(source, "case.py", "exec", dont_inherit=True) if real else compile_brim(source, "case.py")[0]
+    code = (
+        compile(source, "case.py", "exec", dont_inherit=True)
+        if real
+        else compile_brim(source, "case.py")[0]
+    )
     sys.modules[MODULE] = made
     exec(code, vars(made))
     return vars(made)
@@ -86,12 +107,16 @@ def outcome(call: Any) -> Any:
         return kinds, str(error) if isinstance(error, AttributeError) else ""
 
 
-def behaviour(names: dict[str, Any], arguments: list[tuple[Any, ...]], keywords: list[dict[str, Any]]) -> list[Any]:
+def behaviour(
+    names: dict[str, Any], arguments: list[tuple[Any, ...]], keywords: list[dict[str, Any]]
+) -> list[Any]:
     """Return everything that can be seen of the classes in *names* and of values made of them."""
     seen: list[Any] = []
     for kind in (names["First"], names["Second"]):
         seen.append([kind.__match_args__, kind.__hash__ is None, hasattr(kind, "__slots__")])
-        seen.append([(each.name, each.repr, each.compare, each.kw_only) for each in names["fields"](kind)])
+        seen.append(
+            [(each.name, each.repr, each.compare, each.kw_only) for each in names["fields"](kind)]
+        )
         values = []
         for args in arguments:
             for kwargs in keywords:
@@ -103,7 +128,9 @@ def behaviour(names: dict[str, Any], arguments: list[tuple[Any, ...]], keywords:
         for value in values:
             seen += [outcome(lambda value=value, look=look: look(value)) for look in LOOKS]
             seen.append(outcome(lambda value=value: repr(names["replace"](value, a=99))))
-            seen.append([outcome(lambda value=value, other=other: value == other) for other in [*values, 5]])
+            seen.append(
+                [outcome(lambda value=value, other=other: value == other) for other in [*values, 5]]
+            )
         seen.append(len(kind.made))
     return seen
 
@@ -122,7 +149,9 @@ LOOKS = [
     repr,
     lambda value: "by identity" if vars(object)["__eq__"] is type(value).__eq__ else hash(value),
     lambda value: list(getattr(value, "__dict__", {}).items()),
-    lambda value: {name: getattr(value, name) for name in ("a", "b", "c", "d") if hasattr(value, name)},
+    lambda value: {
+        name: getattr(value, name) for name in ("a", "b", "c", "d") if hasattr(value, name)
+    },
     lambda value: repr(pickle.loads(pickle.dumps(value))),
     lambda value: repr(copy.deepcopy(value)),
     lambda value: repr(copy.copy(value)),
@@ -140,9 +169,15 @@ def addresses_hidden(seen: list[Any]) -> str:
 @settings(max_examples=300)
 @given(
     text=class_definitions(),
-    arguments=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)) | st.tuples(st.just(1)), min_size=1, max_size=2),
+    arguments=st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 3)) | st.tuples(st.just(1)),
+        min_size=1,
+        max_size=2,
+    ),
     keywords=st.lists(
-        st.dictionaries(st.sampled_from("abcde"), st.integers(0, 3) | st.just([1]), max_size=4), min_size=1, max_size=2
+        st.dictionaries(st.sampled_from("abcde"), st.integers(0, 3) | st.just([1]), max_size=4),
+        min_size=1,
+        max_size=2,
     ),
 )
 def test_classes_behave_as_the_real_ones(
@@ -281,11 +316,17 @@ def test_matching() -> None:
 UNSUPPORTED = {
     "order": ("@dataclass(order=True)\nclass X: pass\n", "dataclass(order=...)"),
     "init=False": ("class X:\n    a: int = field(init=False)\n", "field(init=...)"),
-    "another dict": ("def f(x):\n    return asdict(x, dict_factory=list)\n", "asdict(dict_factory=...)"),
+    "another dict": (
+        "def f(x):\n    return asdict(x, dict_factory=list)\n",
+        "asdict(dict_factory=...)",
+    ),
     "other helpers": ("from dataclasses import make_dataclass\n", "dataclasses.make_dataclass"),
     "the whole module": ("import dataclasses\n", "'import dataclasses'"),
     "other names": ("from typing import TypedDict\n", "typing.TypedDict"),
-    "inside a function": ("def f():\n    from typing import get_type_hints\n", "typing.get_type_hints"),
+    "inside a function": (
+        "def f():\n    from typing import get_type_hints\n",
+        "typing.get_type_hints",
+    ),
 }
 
 

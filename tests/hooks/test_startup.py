@@ -1,4 +1,5 @@
-"""The compiled modules of hooks in one file: used by exactly the brim and Python that it was written for."""
+"""The compiled modules of hooks in one file: used by exactly the brim and Python that it was
+written for."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def python(code: str, *arguments: object, sent: str = "", world: World | None = 
 
 
 def write(site: Path, home: Path) -> Path:
-    """Write the file for the brim in *site*; a second time it is copied, since nothing in it is of the home."""
+    """Write the file for the brim in *site*; a second time it is copied, since nothing in it is of
+    the home."""
     kept = site / "startup.bin"
     path = Path(startup_path(str(home)))
     if kept.exists():
@@ -94,12 +96,15 @@ STARTS_WITH = ("__init__.py", "_lazy.py")
 
 @pytest.fixture
 def without_sources(site: Path, world: World) -> Iterator[Path]:
-    """The same folder after its file was written, with no other sources than those that a hook starts with."""
+    """The same folder after its file was written, with no other sources than those that a hook
+    starts with."""
     write(site, world.home)
     package, aside = site / "brim", site / "aside"
     package.rename(aside)
     shutil.copytree(
-        aside, package, ignore=lambda _, names: {n for n in names if n.endswith(".py") and n not in STARTS_WITH}
+        aside,
+        package,
+        ignore=lambda _, names: {n for n in names if n.endswith(".py") and n not in STARTS_WITH},
     )
     yield site
     shutil.rmtree(package)
@@ -113,12 +118,18 @@ def test_the_launcher_uses_it(without_sources: Path, world: World) -> None:
     sent = json.dumps(world.message("SessionStart", source="startup")).encode()
     launcher = patient(install_launcher(str(world.home), package=str(without_sources)))
     command = [launcher, "SessionStart", "claude"]
-    done = subprocess.run(command, input=sent, capture_output=True, check=False, env=world.environ, timeout=300)
+    done = subprocess.run(
+        command, input=sent, capture_output=True, check=False, env=world.environ, timeout=300
+    )
     assert RULE in done.stdout.decode()
-    script = launcher_text(sys.executable, str(without_sources), home=str(world.home), code=STATUS_CODE)
+    script = launcher_text(
+        sys.executable, str(without_sources), home=str(world.home), code=STATUS_CODE
+    )
     given = b'{"model": {"id": "claude-opus-5-5", "display_name": "Opus"}}'
     command = ["sh", "-c", script]
-    done = subprocess.run(command, input=given, capture_output=True, check=True, env=world.environ, timeout=300)
+    done = subprocess.run(
+        command, input=given, capture_output=True, check=True, env=world.environ, timeout=300
+    )
     assert done.stdout == b"Opus\n"
 
 

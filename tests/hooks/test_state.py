@@ -1,4 +1,5 @@
-"""What is remembered between two calls of a hook: nothing lost, nothing told twice, nothing that fails loudly."""
+"""What is remembered between two calls of a hook: nothing lost, nothing told twice, nothing that
+fails loudly."""
 
 from __future__ import annotations
 
@@ -72,7 +73,11 @@ def test_what_was_lost_is_given_once(home: str) -> None:
     state.lost = "src/app.py"
     state.save()
     one, other = SessionState.load(home, "s1"), SessionState.load(home, "s1")
-    assert [one.take_lost(), other.take_lost(), SessionState.load(home, "s1").take_lost()] == ["src/app.py", "", ""]
+    assert [one.take_lost(), other.take_lost(), SessionState.load(home, "s1").take_lost()] == [
+        "src/app.py",
+        "",
+        "",
+    ]
 
 
 def test_two_that_change_different_things_keep_both(home: str) -> None:
@@ -95,7 +100,9 @@ def test_a_window_that_was_emptied_has_no_reading(home: str) -> None:
     assert SessionState.load(home, "s1").usage is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1]", '{"usage": 7, "told": [], "lost": 3}', "\x00" * 10])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1]", '{"usage": 7, "told": [], "lost": 3}', "\x00" * 10]
+)
 def test_a_broken_file_is_as_none(home: str, text: str) -> None:
     state = SessionState.load(home, "s1")
     os.makedirs(os.path.dirname(state.path))

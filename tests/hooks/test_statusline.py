@@ -1,4 +1,5 @@
-"""The status line as the client starts it: it shows, it remembers for the hooks, and it never fails loudly."""
+"""The status line as the client starts it: it shows, it remembers for the hooks, and it never fails
+loudly."""
 
 from __future__ import annotations
 
@@ -30,7 +31,13 @@ DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.process import status_lin
 def environ(tmp_path: Path) -> dict[str, str]:
     home = tmp_path / "brim"
     home.mkdir()
-    return {"HOME": str(tmp_path), "BRIM_HOME": str(home), "NO_COLOR": "1", "COLUMNS": "120", "PATH": os.defpath}
+    return {
+        "HOME": str(tmp_path),
+        "BRIM_HOME": str(home),
+        "NO_COLOR": "1",
+        "COLUMNS": "120",
+        "PATH": os.defpath,
+    }
 
 
 def shown(data: object, environ: Mapping[str, str], *, now: float = NOW) -> list[str]:
@@ -59,7 +66,7 @@ def chain(environ: Mapping[str, str], command: str) -> None:
     file.chmod(0o600)
 
 
-# What it shows -------------------------------------------------------------------------------------------------------
+# What it shows ------------------------------------------------------------------------------------
 
 
 def test_it_prints_one_line(environ: dict[str, str]) -> None:
@@ -68,7 +75,9 @@ def test_it_prints_one_line(environ: dict[str, str]) -> None:
     assert (
         out.getvalue()
         .decode()
-        .startswith("Sonnet 4.5  █████▏░░││░░  43% · 93.3k left (48% of 180k)  86,425 of 200,000  $1.24  cache cold")
+        .startswith(
+            "Sonnet 4.5  █████▏░░││░░  43% · 93.3k left (48% of 180k)  86,425 of 200,000  $1.24  cache cold"
+        )
     )
     assert out.getvalue().endswith(b"\n")
 
@@ -77,17 +86,23 @@ def test_marks_and_window_are_those_of_the_settings(environ: dict[str, str]) -> 
     config = Path(environ["BRIM_HOME"], "config.yaml")
     config.write_text("context:\n  warn: 0.2\n  compact: 0.4\n  window: 100000\n")
     (line,) = shown(sent(30_000), environ)
-    assert "30% · 150k left (17% of 180k)  30,000 of 100,000" in line, "what the client does isn't brim's setting"
+    assert "30% · 150k left (17% of 180k)  30,000 of 100,000" in line, (
+        "what the client does isn't brim's setting"
+    )
     assert line.endswith("compact at 40%")
 
 
-def test_settings_that_cannot_be_read_are_the_defaults_and_the_line_says_so(environ: dict[str, str]) -> None:
+def test_settings_that_cannot_be_read_are_the_defaults_and_the_line_says_so(
+    environ: dict[str, str],
+) -> None:
     Path(environ["BRIM_HOME"], "config.yaml").write_text("context: [\n")
     (line,) = shown(sent(140_000), {**environ, "COLUMNS": "160"})
     assert line.endswith("compact at 78%  settings wrong: brim doctor")
 
 
-def test_a_project_that_is_not_trusted_moves_no_mark(environ: dict[str, str], tmp_path: Path) -> None:
+def test_a_project_that_is_not_trusted_moves_no_mark(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
     project = tmp_path / "project"
     (project / ".brim").mkdir(parents=True)
     (project / ".brim" / "config.yaml").write_text("context:\n  warn: 0.1\n  compact: 0.2\n")
@@ -109,7 +124,9 @@ def test_the_width_is_the_clients_word_or_80(said: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", ["1", "9", "33", "80", "99999999999"])
-def test_it_stays_within_what_the_client_leaves_of_the_width(environ: dict[str, str], width: str) -> None:
+def test_it_stays_within_what_the_client_leaves_of_the_width(
+    environ: dict[str, str], width: str
+) -> None:
     (line,) = shown(sent(150_000), {**environ, "COLUMNS": width})
     assert len(line) <= max(1, int(width) - 4)
 
@@ -120,7 +137,7 @@ def test_colours_are_there_unless_they_are_unwanted(environ: dict[str, str]) -> 
     assert "\x1b[32m43%" in shown(sent(), {**environ, "NO_COLOR": ""})[0]
 
 
-# What it remembers ---------------------------------------------------------------------------------------------------
+# What it remembers --------------------------------------------------------------------------------
 
 
 def test_exact_usage_is_kept_for_the_hooks(environ: dict[str, str]) -> None:
@@ -163,7 +180,9 @@ def test_nothing_new_writes_nothing(environ: dict[str, str]) -> None:
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_old_numbers_that_come_once_more_after_a_compaction_are_not_believed(environ: dict[str, str]) -> None:
+def test_old_numbers_that_come_once_more_after_a_compaction_are_not_believed(
+    environ: dict[str, str],
+) -> None:
     shown(sent(156_000), environ)
     emptied = state(environ)
     emptied.usage = None
@@ -180,7 +199,9 @@ def test_an_emptied_window_makes_its_own_numbers_void(environ: dict[str, str]) -
     assert state(environ).usage is None
 
 
-def test_what_a_hook_has_read_elsewhere_is_not_replaced_by_older_numbers(environ: dict[str, str]) -> None:
+def test_what_a_hook_has_read_elsewhere_is_not_replaced_by_older_numbers(
+    environ: dict[str, str],
+) -> None:
     shown(sent(100_000), environ)
     newer = state(environ)
     newer.usage = UsageSeen(120_000, 200_000, "claude-sonnet-4-5", NOW + 1, "transcript")
@@ -196,7 +217,7 @@ def test_what_the_hooks_keep_is_not_lost(environ: dict[str, str]) -> None:
     assert state(environ).told("a latch")
 
 
-# The other status line -----------------------------------------------------------------------------------------------
+# The other status line ----------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("patient")
@@ -212,7 +233,10 @@ def test_a_failure_of_the_other_is_told_and_costs_nothing_else(environ: dict[str
     chain(environ, "echo lost; exit 7")
     (line,) = shown(sent(), environ)
     assert line.startswith("Sonnet 4.5  █████▏░░││░░  43%")
-    assert "the other status line ended with 7" in Path(environ["BRIM_HOME"], "log", "hook.log").read_text()
+    assert (
+        "the other status line ended with 7"
+        in Path(environ["BRIM_HOME"], "log", "hook.log").read_text()
+    )
 
 
 @pytest.mark.usefixtures("patient")
@@ -229,17 +253,24 @@ def test_disabled_it_remembers_nothing(environ: dict[str, str]) -> None:
 
 @pytest.mark.usefixtures("patient")
 def test_one_that_calls_brim_again_does_not_go_round_in_circles(environ: dict[str, str]) -> None:
-    chain(environ, f"{shlex.quote(sys.executable)} -I -c 'from brim.hooks.statusline import main; main()'")
+    chain(
+        environ,
+        f"{shlex.quote(sys.executable)} -I -c 'from brim.hooks.statusline import main; main()'",
+    )
     lines = shown(sent(), environ)
     assert len(lines) <= 2
     assert lines[-1].startswith("Sonnet 4.5")
 
 
-# Never in the way ----------------------------------------------------------------------------------------------------
+# Never in the way ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [b"", b"null", b"[]", b"3", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 5_000])
-def test_garbage_prints_nothing_and_leaves_a_line_in_the_log(environ: dict[str, str], given: bytes) -> None:
+@pytest.mark.parametrize(
+    "given", [b"", b"null", b"[]", b"3", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 5_000]
+)
+def test_garbage_prints_nothing_and_leaves_a_line_in_the_log(
+    environ: dict[str, str], given: bytes
+) -> None:
     out = io.BytesIO()
     assert main(io.BytesIO(given), out, environ) == 0
     assert out.getvalue() == b""
@@ -250,9 +281,23 @@ def mutated(chance: random.Random) -> object:
     """What a client might send one day: a field gone, of another type, or huge."""
     data: Any = sent(chance.choice([None, 0, 1, 86_425, 10**9]))
     for _ in range(chance.randrange(1, 4)):
-        inner = chance.choice([data, *(value for value in data.values() if isinstance(value, dict))])
+        inner = chance.choice(
+            [data, *(value for value in data.values() if isinstance(value, dict))]
+        )
         key = chance.choice(list(inner) or ["x"])
-        odd: list[Any] = [None, True, -1, 10**30, 1e308, float("nan"), "x" * 5_000, "\ud800\x1b[2J\0", [], {}, [[1]]]
+        odd: list[Any] = [
+            None,
+            True,
+            -1,
+            10**30,
+            1e308,
+            float("nan"),
+            "x" * 5_000,
+            "\ud800\x1b[2J\0",
+            [],
+            {},
+            [[1]],
+        ]
         inner[key] = chance.choice(odd)
     return data
 
@@ -267,7 +312,9 @@ def test_whatever_a_client_sends_is_answered_within_the_width(environ: dict[str,
         assert out.getvalue().count(b"\n") <= 1
 
 
-def test_a_home_that_is_not_there_or_no_folder_changes_nothing(environ: dict[str, str], tmp_path: Path) -> None:
+def test_a_home_that_is_not_there_or_no_folder_changes_nothing(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "file").touch()
     for home in ("gone", "file", "file/below"):
         (line,) = shown(sent(), {**environ, "BRIM_HOME": str(tmp_path / home)})
@@ -287,14 +334,18 @@ def test_a_process_ends_with_0_even_if_nobody_listens(environ: dict[str, str]) -
         assert (done.returncode, done.stdout) == (0, b"")
 
 
-# Auto-compaction, the plan's windows, and the parts -------------------------------------------------------------------
+# Auto-compaction, the plan's windows, and the parts -----------------------------------------------
 
 OPUS = {"id": "claude-opus-4-6", "display_name": "Opus 4.6"}
 
 
-def test_it_says_how_far_it_is_to_the_clients_own_compaction(environ: dict[str, str], tmp_path: Path) -> None:
+def test_it_says_how_far_it_is_to_the_clients_own_compaction(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
     (line,) = shown(sent(158_008, model=OPUS), environ)
-    assert "79% · 8.7k to auto-compact  158,008 of 200,000" in line, "167,000, less the prompt and the answer of 311"
+    assert "79% · 8.7k to auto-compact  158,008 of 200,000" in line, (
+        "167,000, less the prompt and the answer of 311"
+    )
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "settings.json").write_text('{"autoCompactEnabled": false}')
     (line,) = shown(sent(158_008, model=OPUS), environ)
@@ -328,7 +379,9 @@ def test_what_the_plan_has_left_is_kept_for_the_commands(environ: dict[str, str]
     ]
 
 
-def test_the_parts_are_those_of_the_setting_in_its_order(environ: dict[str, str], tmp_path: Path) -> None:
+def test_the_parts_are_those_of_the_setting_in_its_order(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
     folder = tmp_path / "shop" / "src"
     folder.mkdir(parents=True)
     (tmp_path / "shop" / ".git").mkdir()
@@ -342,7 +395,9 @@ def test_the_parts_are_those_of_the_setting_in_its_order(environ: dict[str, str]
 
 
 def test_a_part_that_there_is_not_is_noted_and_the_default_shown(environ: dict[str, str]) -> None:
-    Path(environ["BRIM_HOME"], "config.yaml").write_text("statusline:\n  parts: [percent, weather]\n")
+    Path(environ["BRIM_HOME"], "config.yaml").write_text(
+        "statusline:\n  parts: [percent, weather]\n"
+    )
     (line,) = shown(sent(), {**environ, "COLUMNS": "160"})
     assert line.startswith("Sonnet 4.5  ")
     assert line.endswith("settings wrong: brim doctor")

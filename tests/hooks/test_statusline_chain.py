@@ -11,20 +11,28 @@ import pytest
 
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="there are no hooks on this system")
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "posix_spawn"), reason="there are no hooks on this system"
+)
 
 ENVIRON = {"PATH": os.environ.get("PATH", os.defpath)}
 
 
 def ran(
-    command: str, given: bytes = b"{}", environ: dict[str, str] | None = None, patience: float | None = 30
+    command: str,
+    given: bytes = b"{}",
+    environ: dict[str, str] | None = None,
+    patience: float | None = 30,
 ) -> tuple[bytes, str]:
     other = Other(command, given, ENVIRON if environ is None else environ, patience=patience)
     return other.lines(), other.failure
 
 
 def test_it_gets_the_same_input_and_its_lines_come_back_with_their_colours() -> None:
-    assert ran("cat; printf '\\033[35mtwo\\033[0m\\n\\n'", b"one\n") == (b"one\n\x1b[35mtwo\x1b[0m", "")
+    assert ran("cat; printf '\\033[35mtwo\\033[0m\\n\\n'", b"one\n") == (
+        b"one\n\x1b[35mtwo\x1b[0m",
+        "",
+    )
 
 
 def test_input_and_output_may_be_larger_than_a_pipe() -> None:
@@ -40,7 +48,9 @@ def test_it_has_the_environment_and_a_mark_that_it_is_inside() -> None:
     assert ran(f"echo $NAME ${INSIDE}", environ={**ENVIRON, "NAME": "value"}) == (b"value 1", "")
 
 
-@pytest.mark.parametrize("command", ["echo lost; exit 3", "/nowhere/at-all", "echo lost; kill -9 $$", "'"])
+@pytest.mark.parametrize(
+    "command", ["echo lost; exit 3", "/nowhere/at-all", "echo lost; kill -9 $$", "'"]
+)
 def test_one_that_fails_shows_nothing_as_the_client_would(command: str) -> None:
     lines, failure = ran(command)
     assert lines == b""

@@ -25,7 +25,10 @@ def drawn(data: Any, look: Look = PLAIN, **more: Any) -> str:
 
 
 def test_it_says_model_gauge_share_tokens_window_cost_and_cache() -> None:
-    assert drawn(sent()) == "Sonnet 4.5  █████▏░░││░░  43%  86,425 of 200,000  $1.24  cache warm until 14:32"
+    assert (
+        drawn(sent())
+        == "Sonnet 4.5  █████▏░░││░░  43%  86,425 of 200,000  $1.24  cache warm until 14:32"
+    )
 
 
 def test_before_the_first_answer_it_says_how_large_the_window_is() -> None:
@@ -55,7 +58,9 @@ def test_a_mark_is_crossed_when_it_is_reached(used: int, said: str) -> None:
     assert drawn(sent(used)).endswith(said)
 
 
-@pytest.mark.parametrize(("used", "share"), [(13_467, "7%"), (154_999, "77%"), (155_000, "78%"), (199_100, "100%")])
+@pytest.mark.parametrize(
+    ("used", "share"), [(13_467, "7%"), (154_999, "77%"), (155_000, "78%"), (199_100, "100%")]
+)
 def test_a_share_is_rounded_half_up_as_the_client_rounds_its_own(used: int, share: str) -> None:
     assert f"  {share}  " in drawn(sent(used))
 
@@ -83,7 +88,9 @@ def test_nothing_known_is_nothing_drawn() -> None:
     assert draw(StatusLine(), PLAIN) == ""
 
 
-@pytest.mark.parametrize(("usd", "text"), [(0, "$0.00"), (0.0001, "< $0.01"), (0.07, "$0.07"), (1234.5, "$1,234.50")])
+@pytest.mark.parametrize(
+    ("usd", "text"), [(0, "$0.00"), (0.0001, "< $0.01"), (0.07, "$0.07"), (1234.5, "$1,234.50")]
+)
 def test_money_is_to_the_cent(usd: float, text: str) -> None:
     assert draw(StatusLine(cost_usd=usd), PLAIN) == text
 
@@ -112,7 +119,10 @@ def test_a_name_cannot_steer_the_terminal() -> None:
 
 
 def test_the_least_important_is_shortened_or_left_out_first() -> None:
-    lines = {width: drawn(sent(156_000), replace(PLAIN, width=width)) for width in (100, 80, 60, 40, 24, 12, 4)}
+    lines = {
+        width: drawn(sent(156_000), replace(PLAIN, width=width))
+        for width in (100, 80, 60, 40, 24, 12, 4)
+    }
     assert lines == {
         100: "Sonnet 4.5  █████████▍░░  78%  156,000 of 200,000  $1.24  cache warm until 14:32  time to /compact",
         80: "Sonnet 4.5  █████████▍░░  78%  156k/200k  $1.24  warm  time to /compact",
@@ -129,8 +139,13 @@ def test_the_share_and_what_to_do_stay_longest() -> None:
 
 
 def test_notices_come_last_and_outlast_the_cost() -> None:
-    assert drawn(sent(), notices=["spending limit reached"]).endswith("14:32  spending limit reached")
-    assert drawn(sent(), replace(PLAIN, width=30), notices=["spending limit reached"]) == "43%  spending limit reached"
+    assert drawn(sent(), notices=["spending limit reached"]).endswith(
+        "14:32  spending limit reached"
+    )
+    assert (
+        drawn(sent(), replace(PLAIN, width=30), notices=["spending limit reached"])
+        == "43%  spending limit reached"
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,7 +175,13 @@ statuses = st.builds(
 )
 
 
-@given(statuses, st.integers(1, 130), st.booleans(), st.booleans(), st.lists(st.text(max_size=30), max_size=2))
+@given(
+    statuses,
+    st.integers(1, 130),
+    st.booleans(),
+    st.booleans(),
+    st.lists(st.text(max_size=30), max_size=2),
+)
 @settings(deadline=None)
 def test_no_line_is_wider_than_it_may(
     status: StatusLine, width: int, nice: bool, colour: bool, notices: list[str]

@@ -17,8 +17,17 @@ def read(data: Any, **more: Any) -> StatusLine:
 
 
 def test_used_is_input_and_cache_writes_and_cache_reads_and_not_output() -> None:
-    usage = {"input_tokens": 8, "cache_creation_input_tokens": 114, "cache_read_input_tokens": 13_459}
-    data = sent(context_window={"context_window_size": 1_000_000, "current_usage": {**usage, "output_tokens": 44}})
+    usage = {
+        "input_tokens": 8,
+        "cache_creation_input_tokens": 114,
+        "cache_read_input_tokens": 13_459,
+    }
+    data = sent(
+        context_window={
+            "context_window_size": 1_000_000,
+            "current_usage": {**usage, "output_tokens": 44},
+        }
+    )
     assert read(data).used_tokens == 13_581
     assert read(data).utilization == 13_581 / 1_000_000
 
@@ -40,7 +49,11 @@ def test_counters_that_are_all_zero_mean_emptied_and_not_an_empty_request() -> N
 
 def test_names_session_and_cost_are_taken() -> None:
     status = read(sent())
-    assert (status.session, status.model, status.model_name) == (SESSION, "claude-sonnet-4-5", "Sonnet 4.5")
+    assert (status.session, status.model, status.model_name) == (
+        SESSION,
+        "claude-sonnet-4-5",
+        "Sonnet 4.5",
+    )
     assert (status.cost_usd, status.cwd) == (1.2437, "/home/user/project")
 
 
@@ -61,7 +74,10 @@ def test_without_a_size_the_table_says_how_large_the_window_is_if_it_knows() -> 
 @pytest.mark.parametrize(
     ("cache", "expected"),
     [
-        ({"warm": True, "expires_at": NOW + 60, "recache_tokens_if_cold": 7}, ("warm", NOW + 60, 7)),
+        (
+            {"warm": True, "expires_at": NOW + 60, "recache_tokens_if_cold": 7},
+            ("warm", NOW + 60, 7),
+        ),
         ({"warm": True, "expires_at": NOW - 1, "recache_tokens_if_cold": 7}, ("cold", None, 7)),
         ({"warm": True}, ("warm", None, None)),
         ({"warm": False, "recache_tokens_if_cold": None}, ("cold", None, None)),
@@ -70,14 +86,18 @@ def test_without_a_size_the_table_says_how_large_the_window_is_if_it_knows() -> 
         (None, ("", None, None)),
     ],
 )
-def test_a_cache_is_warm_until_it_expires(cache: object, expected: tuple[str, float | None, int | None]) -> None:
+def test_a_cache_is_warm_until_it_expires(
+    cache: object, expected: tuple[str, float | None, int | None]
+) -> None:
     status = read(sent(prompt_cache=cache))
     assert (status.cache, status.cache_until, status.recache_tokens) == expected
 
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 KEYS = ("session_id", "cwd", "model", "workspace", "cost", "context_window", "prompt_cache")

@@ -1,4 +1,5 @@
-"""No agent surface reads a project that the user hasn't trusted: not its settings, not its rules, not its files."""
+"""No agent surface reads a project that the user hasn't trusted: not its settings, not its rules,
+not its files."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ class Clone:
         (self.project / ".git").mkdir(parents=True)
         self.own = self.project / ".brim"
         self.own.mkdir(mode=0o700)
-        (self.own / "config.yaml").write_text("context:\n  warn: 0.01\n  compact: 0.02\n", encoding="utf-8")
+        (self.own / "config.yaml").write_text(
+            "context:\n  warn: 0.01\n  compact: 0.02\n", encoding="utf-8"
+        )
         for folder, text in ((self.own, RULE), (self.home, "Use uv.")):
             with open_store(str(folder / "brim.db")) as store:
                 rule = Behavior(f"b-{folder.parent.name}", "rule", "constraint", text, summary=text)
@@ -73,7 +76,11 @@ class Clone:
         return out.getvalue()
 
     def status_line(self) -> str:
-        usage = {"input_tokens": 60_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+        usage = {
+            "input_tokens": 60_000,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+        }
         context = {"context_window_size": 200_000, "current_usage": usage}
         sent = {"session_id": "s", "cwd": str(self.project), "context_window": context}
         return lines_for(json.dumps(sent).encode(), self.environ, now=0.0).decode()
@@ -95,9 +102,17 @@ class Clone:
 
         async def ask() -> str:
             said = []
-            async with Client(build_server(self.environ, str(self.project), clock=lambda: 0.0)) as client:
+            async with Client(
+                build_server(self.environ, str(self.project), clock=lambda: 0.0)
+            ) as client:
                 for tool in (await client.list_tools()).tools:
-                    said.append(str((await client.call_tool(tool.name, arguments.get(tool.name, {}))).content))
+                    said.append(
+                        str(
+                            (
+                                await client.call_tool(tool.name, arguments.get(tool.name, {}))
+                            ).content
+                        )
+                    )
                 for resource in (await client.list_resources()).resources:
                     try:
                         said.append(str((await client.read_resource(str(resource.uri))).contents))
@@ -110,7 +125,9 @@ class Clone:
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
-    for name in [name for name in os.environ if name.startswith(("BRIM_", "FLOOP_", "CLAUDE", "CODEX"))]:
+    for name in [
+        name for name in os.environ if name.startswith(("BRIM_", "FLOOP_", "CLAUDE", "CODEX"))
+    ]:
         monkeypatch.delenv(name)
     return Clone(tmp_path)
 
@@ -123,7 +140,10 @@ def test_no_hook_reads_it(clone: Clone, agent: str, event: str, data: dict[str, 
 
 
 def test_the_human_is_told_once_a_session_that_it_waits_for_trust(clone: Clone) -> None:
-    start, waits = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}, "until you trust it"
+    start, waits = (
+        {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"},
+        "until you trust it",
+    )
     assert waits in json.loads(clone.hook("claude", "SessionStart", start))["systemMessage"]
     prompt = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "Go."}
     assert waits not in clone.hook("claude", "UserPromptSubmit", prompt)
@@ -157,7 +177,9 @@ def test_once_it_is_trusted_all_of_them_do(clone: Clone) -> None:
     pytest.importorskip("mcp.server.mcpserver")
     clone.trust()
     with watched(clone.own) as opened:
-        assert RULE in clone.hook("claude", "SessionStart", {"session_id": "s", "source": "startup"})
+        assert RULE in clone.hook(
+            "claude", "SessionStart", {"session_id": "s", "source": "startup"}
+        )
         assert "compact" in clone.status_line()
         assert RULE in clone.tools()
     assert {Path(path).name for path in opened} >= {"brim.db", "config.yaml", "trusted"}

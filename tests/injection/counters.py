@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from brim.tokens import ApproximateTokenCounter, ExactTokenCounter, TokenCounter, counter_for, estimate_tokens
+from brim.tokens import (
+    ApproximateTokenCounter,
+    ExactTokenCounter,
+    TokenCounter,
+    counter_for,
+    estimate_tokens,
+)
 from brim.tokens.count import Count
 
 

@@ -41,7 +41,9 @@ pieces = st.one_of(
     st.text(alphabet="abc \n/-#<>`*.!", max_size=60),
     st.sampled_from(["Use uv, never pip.", "x" * 300, "word " * 80]),
 )
-texts = st.lists(pieces, min_size=1, max_size=4).map("\n".join).filter(lambda text: bool(text.strip()))
+texts = (
+    st.lists(pieces, min_size=1, max_size=4).map("\n".join).filter(lambda text: bool(text.strip()))
+)
 tags = st.lists(st.text("abcXYZ09._-", min_size=1, max_size=8), max_size=4)
 
 
@@ -51,7 +53,9 @@ def behaviors(draw: st.DrawFn, least: int = 0, most: int = 8) -> list[tuple[Beha
     found = []
     for number in range(draw(st.integers(least, most))):
         kind = draw(st.sampled_from(list(BehaviorKind)))
-        status = draw(st.sampled_from(["active", "active", "active", "pending", "forgotten", "superseded"]))
+        status = draw(
+            st.sampled_from(["active", "active", "active", "pending", "forgotten", "superseded"])
+        )
         summary = draw(st.one_of(st.just(""), texts))
         behavior = Behavior(
             id=f"b{number}",
@@ -62,15 +66,21 @@ def behaviors(draw: st.DrawFn, least: int = 0, most: int = 8) -> list[tuple[Beha
             tags=draw(tags),
             status=status,
         )
-        found.append((behavior, draw(st.one_of(st.sampled_from([0.0, 0.1, 0.3, 0.7, 1.0]), st.floats(0, 1)))))
+        found.append(
+            (behavior, draw(st.one_of(st.sampled_from([0.0, 0.1, 0.3, 0.7, 1.0]), st.floats(0, 1))))
+        )
     return found
 
 
-def rule(id: str, text: str = "Use uv to install packages, and nothing else.", **fields: Any) -> Behavior:
+def rule(
+    id: str, text: str = "Use uv to install packages, and nothing else.", **fields: Any
+) -> Behavior:
     """A directive, unless *fields* say otherwise."""
     return Behavior(**{"id": id, "name": id, "kind": "directive", "canonical": text, **fields})
 
 
 def planned(pairs: list[tuple[Behavior, float]], **how: Any) -> InjectionPlan:
     """The plan for behaviors with their activations."""
-    return ActivationTierMapper().plan([(b.id, value) for b, value in pairs], [b for b, _ in pairs], **how)
+    return ActivationTierMapper().plan(
+        [(b.id, value) for b, value in pairs], [b for b, _ in pairs], **how
+    )

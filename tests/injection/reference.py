@@ -1,4 +1,5 @@
-"""The documented rules of demotion, word by word: demote, write the whole text anew, count it, repeat."""
+"""The documented rules of demotion, word by word: demote, write the whole text anew, count it,
+repeat."""
 
 from __future__ import annotations
 
@@ -8,7 +9,15 @@ from brim.injection.text import item_text
 from brim.tokens import TokenCounter
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
-TITLES = ("Constraints", "Directives", "Procedures", "Preferences", "Workflows", "Episodes", "Also learned")
+TITLES = (
+    "Constraints",
+    "Directives",
+    "Procedures",
+    "Preferences",
+    "Workflows",
+    "Episodes",
+    "Also learned",
+)
 NOTES = "Notes agents left, not confirmed:"
 FRAME = "Rules your user set, kept by brim:"
 
@@ -17,7 +26,10 @@ class Reference:
     """Behaviors at tiers, and one text that is made of them whenever it is asked for."""
 
     def __init__(
-        self, pairs: list[tuple[Behavior, float]], counter: TokenCounter, limits: tuple[int, int | None]
+        self,
+        pairs: list[tuple[Behavior, float]],
+        counter: TokenCounter,
+        limits: tuple[int, int | None],
     ) -> None:
         self.pairs = sorted(pairs, key=lambda pair: (pair[1], pair[0].id))
         self.counter = counter
@@ -54,14 +66,18 @@ class Reference:
 
     def fits(self) -> bool:
         text = self.text()
-        return self.counter.count(text) <= self.budget and (self.max_chars is None or len(text) <= self.max_chars)
+        return self.counter.count(text) <= self.budget and (
+            self.max_chars is None or len(text) <= self.max_chars
+        )
 
     def text(self) -> str:
         sections: dict[int, list[tuple[int, float, str, Behavior]]] = {}
         for behavior, value in self.pairs:
             tier = self.tiers[behavior.id]
             if tier:
-                sections.setdefault(_section(behavior, tier), []).append((-tier, -value, behavior.id, behavior))
+                sections.setdefault(_section(behavior, tier), []).append(
+                    (-tier, -value, behavior.id, behavior)
+                )
         written = f"{FRAME}\n" if sections.keys() - {7} else ""
         for number in sorted(sections):
             written += f"{NOTES}\n" if number == 7 else f"## {TITLES[number]}\n"

@@ -54,7 +54,9 @@ def test_a_ratio_is_applied_once_and_rounded_up_once() -> None:
 
 
 def test_what_was_not_stored_is_charged_its_bytes() -> None:
-    plan = ActivationTierMapper().plan([("r", 0.9)], [rule("r", "naïve")], costs=StoredCosts({}, encoding="o200k_base"))
+    plan = ActivationTierMapper().plan(
+        [("r", 0.9)], [rule("r", "naïve")], costs=StoredCosts({}, encoding="o200k_base")
+    )
     assert plan.items[0].tokens == len("- naïve\n".encode())
 
 

@@ -21,11 +21,19 @@ from tests.injection.making import planned, rule
 )
 def test_thresholds_are_inclusive(activation: float, tier: int) -> None:
     assert ActivationTierMapper().tier(activation, BehaviorKind.DIRECTIVE) == tier
-    assert ActivationTierMapper().tier(activation, BehaviorKind.CONSTRAINT) == max(Tier.SUMMARY, tier)
+    assert ActivationTierMapper().tier(activation, BehaviorKind.CONSTRAINT) == max(
+        Tier.SUMMARY, tier
+    )
 
 
-@given(st.floats(0, 1), st.sampled_from(list(BehaviorKind)), st.lists(st.floats(0, 1), min_size=3, max_size=3))
-def test_constraint_is_never_below_summary(activation: float, kind: BehaviorKind, marks: list[float]) -> None:
+@given(
+    st.floats(0, 1),
+    st.sampled_from(list(BehaviorKind)),
+    st.lists(st.floats(0, 1), min_size=3, max_size=3),
+)
+def test_constraint_is_never_below_summary(
+    activation: float, kind: BehaviorKind, marks: list[float]
+) -> None:
     name_only, summary, full = sorted(marks)
     tier = ActivationTierMapper(full, summary, name_only).tier(activation, kind)
     if kind is BehaviorKind.CONSTRAINT:
@@ -33,7 +41,8 @@ def test_constraint_is_never_below_summary(activation: float, kind: BehaviorKind
 
 
 @pytest.mark.parametrize(
-    "marks", [(0.3, 0.7, 0.1), (1.2, 0.3, 0.1), (0.7, 0.3, -0.1), (float("nan"), 0.3, 0.1), ("x", 0.3, 0.1)]
+    "marks",
+    [(0.3, 0.7, 0.1), (1.2, 0.3, 0.1), (0.7, 0.3, -0.1), (float("nan"), 0.3, 0.1), ("x", 0.3, 0.1)],
 )
 def test_thresholds_out_of_order_are_refused(marks: Any) -> None:
     with pytest.raises(InputError, match="name_only <= summary <= full"):
@@ -86,7 +95,9 @@ def test_every_item_says_why() -> None:
 
 def test_a_plan_prints_itself() -> None:
     plan = planned([(rule("r", "Use uv."), 0.9)], budget=100)
-    assert repr(plan) == "InjectionPlan(17 tokens of 100: 1 full, 0 summary, 0 name-only, 0 omitted)"
+    assert (
+        repr(plan) == "InjectionPlan(17 tokens of 100: 1 full, 0 summary, 0 name-only, 0 omitted)"
+    )
     assert repr(plan.items[0]) == "Item('r', full, 0.90, 4 tokens: activation 0.90 is at least 0.7)"
 
 
@@ -127,7 +138,11 @@ FULL, SUMMARY, NAME, OUT = Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED
 
 def three() -> list[tuple[Behavior, float]]:
     return [
-        (rule(f"r{n}", f"{TEXT} {n}", summary=f"Install with uv, and pin it ({n})."), 0.95 - n / 100) for n in range(3)
+        (
+            rule(f"r{n}", f"{TEXT} {n}", summary=f"Install with uv, and pin it ({n})."),
+            0.95 - n / 100,
+        )
+        for n in range(3)
     ]
 
 
@@ -164,7 +179,12 @@ def test_ties_are_broken_by_id() -> None:
 
 
 def test_a_tier_that_would_not_be_cheaper_is_skipped() -> None:
-    dear = rule("dear", "Use uv.", summary="Use uv.", tags=("python", "packaging", "dependencies", "tooling"))
+    dear = rule(
+        "dear",
+        "Use uv.",
+        summary="Use uv.",
+        tags=("python", "packaging", "dependencies", "tooling"),
+    )
     other = rule("other", TEXT, summary="Pin.")
     for budget in range(1, 40):
         plan = planned([(dear, 0.75), (other, 0.9)], budget=budget)
@@ -172,7 +192,10 @@ def test_a_tier_that_would_not_be_cheaper_is_skipped() -> None:
 
 
 def test_a_heading_that_would_come_counts() -> None:
-    pairs = [(rule("stays"), 0.95), (rule("goes", "Run the tests first.", summary="Run the tests."), 0.9)]
+    pairs = [
+        (rule("stays"), 0.95),
+        (rule("goes", "Run the tests first.", summary="Run the tests."), 0.9),
+    ]
     plan = planned(pairs, budget=int(planned(pairs).total_tokens) - 1)
     assert tiers(plan) == [SUMMARY, FULL]  # under the same heading
     plan = planned(pairs, budget=int(plan.total_tokens) - 1)
@@ -181,7 +204,9 @@ def test_a_heading_that_would_come_counts() -> None:
 
 
 def test_constraints_are_cut_only_when_everything_else_is_gone() -> None:
-    low = rule("low", f"Never push to main. {TEXT}", kind="constraint", summary="Never push to main.")
+    low = rule(
+        "low", f"Never push to main. {TEXT}", kind="constraint", summary="Never push to main."
+    )
     pairs = [(low, 0.71), *three()]
     for budget in range(int(planned(pairs).total_tokens), 0, -1):
         found = {item.id: item.tier for item in planned(pairs, budget=budget).items}
@@ -212,7 +237,10 @@ def test_the_smaller_of_two_limits_wins_and_is_named() -> None:
 
 
 def test_demotion_looks_at_each_behavior_a_few_times_only() -> None:
-    many = [(rule(f"r{n}", f"Rule {n}: {TEXT}", summary=f"Rule {n}."), 0.7 + n / 10_000) for n in range(1_000)]
+    many = [
+        (rule(f"r{n}", f"Rule {n}: {TEXT}", summary=f"Rule {n}."), 0.7 + n / 10_000)
+        for n in range(1_000)
+    ]
     plan = planned(many, budget=50)
     assert plan.total_tokens <= 50
     # One to place each, and at most one for each of the three tiers below.
@@ -232,7 +260,9 @@ def test_fill_promotes_the_highest_into_what_is_left() -> None:
 
 
 def test_whole_tells_each_in_full_or_not_at_all() -> None:
-    never = rule("never", f"Never push to main. {TEXT}", kind="constraint", summary="Never push to main.")
+    never = rule(
+        "never", f"Never push to main. {TEXT}", kind="constraint", summary="Never push to main."
+    )
     pairs = [(never, 0.2), *three(), (rule("low", TEXT), 0.06)]
     plan = planned(pairs, whole=True)
     assert tiers(plan) == [FULL] * 5
@@ -244,7 +274,10 @@ def test_whole_tells_each_in_full_or_not_at_all() -> None:
 
 def test_a_project_cannot_crowd_out_the_users_own_constraints() -> None:
     mine = rule("mine", "Never push to main.", kind="constraint")
-    theirs = [rule(f"t{n}", f"Never do thing number {n} here.", kind="constraint", scope="project") for n in range(30)]
+    theirs = [
+        rule(f"t{n}", f"Never do thing number {n} here.", kind="constraint", scope="project")
+        for n in range(30)
+    ]
     pairs = [(mine, 0.2), *((behavior, 0.9) for behavior in theirs)]
     plan = planned(pairs, budget=60)
     assert plan.total_tokens <= 60
@@ -252,14 +285,24 @@ def test_a_project_cannot_crowd_out_the_users_own_constraints() -> None:
     assert {item.id: item.tier for item in plan.items}["mine"] is SUMMARY
     assert plan.reasons[-1] == "the project's constraints gave way to your own"
     alone = planned(pairs[1:], budget=60)
-    assert alone.over_budget  # where there are none of the user's, the project's are protected as ever
+    assert (
+        alone.over_budget
+    )  # where there are none of the user's, the project's are protected as ever
     assert planned(pairs[:1], budget=3).over_budget
 
 
 @pytest.mark.parametrize("fill", [False, True])
 @pytest.mark.parametrize("budget", [None, 1_000])
-def test_where_everything_fits_nothing_is_cut_not_even_what_is_worth_nothing(fill: bool, budget: int | None) -> None:
-    pairs = [(rule("never", f"Never push to main. {TEXT}", kind="constraint", summary="Never push."), 0.0), *three()]
+def test_where_everything_fits_nothing_is_cut_not_even_what_is_worth_nothing(
+    fill: bool, budget: int | None
+) -> None:
+    pairs = [
+        (
+            rule("never", f"Never push to main. {TEXT}", kind="constraint", summary="Never push."),
+            0.0,
+        ),
+        *three(),
+    ]
     plan = planned(pairs, budget=budget, whole=True, fill=fill)
     assert tiers(plan) == [FULL] * 4
     assert plan.reasons == ()

@@ -1,4 +1,5 @@
-"""The promise: what is rendered, counted by the counter that set the budget, is at most the budget; or it says so."""
+"""The promise: what is rendered, counted by the counter that set the budget, is at most the budget;
+or it says so."""
 
 from __future__ import annotations
 
@@ -17,8 +18,33 @@ Pairs = list[tuple[Behavior, float]]
 
 
 MARKDOWN = [
-    *("# H", "===", "---", "> # H", "> -", "- # H", "1. a", "   ===", "\t# H", "      # H", "- - # H"),
-    *("```", "~~~", "   ```", "      ```", "- ```", "> ```", "\u00a0```", "``` a`b", "<!--", "-->", "<div>", "text"),
+    *(
+        "# H",
+        "===",
+        "---",
+        "> # H",
+        "> -",
+        "- # H",
+        "1. a",
+        "   ===",
+        "\t# H",
+        "      # H",
+        "- - # H",
+    ),
+    *(
+        "```",
+        "~~~",
+        "   ```",
+        "      ```",
+        "- ```",
+        "> ```",
+        "\u00a0```",
+        "``` a`b",
+        "<!--",
+        "-->",
+        "<div>",
+        "text",
+    ),
 ]
 
 
@@ -48,7 +74,9 @@ def test_the_text_is_within_its_limits_or_the_plan_says_so(
         too_long = max_chars is not None and len(text) > max_chars
         assert plan.over_budget is (too_many_tokens or too_long)
         assert plan.overflow == (
-            max(0, int(plan.total_tokens) - budget) if budget is not None and plan.over_budget else 0
+            max(0, int(plan.total_tokens) - budget)
+            if budget is not None and plan.over_budget
+            else 0
         )
     else:
         assert text == ""
@@ -73,7 +101,8 @@ def check_tiers(items: tuple[object, ...], *, off: bool) -> None:
 
 
 def check_lines(text: str) -> None:
-    """Every line begins as the renderer promises, and none is blank: else the costs of lines would not add up."""
+    """Every line begins as the renderer promises, and none is blank: else the costs of lines would
+    not add up."""
     assert text == "" or text.endswith("\n")
     introduction, *lines = text.split("\n")[:-1] or [""]
     assert not lines or "kept by brim" in introduction or introduction == NOTES
@@ -87,7 +116,9 @@ def test_the_lines_of_a_text_add_up_to_the_token(pairs: Pairs) -> None:
     text = render(planned(pairs))
     for name in ("o200k", "cl100k", "harmony"):
         counter = COUNTERS[name]
-        assert sum(counter.count(line + "\n") for line in text.split("\n")[:-1]) == counter.count(text)
+        assert sum(counter.count(line + "\n") for line in text.split("\n")[:-1]) == counter.count(
+            text
+        )
 
 
 @given(pairs=behaviors())

@@ -17,7 +17,9 @@ LONG = rule("long", "Use uv to install packages. " * 12, summary="Use uv.")
 
 
 def told(session: Session, value: float = 0.9, **how: int) -> InjectionPlan:
-    return ActivationTierMapper().plan([("long", value)], [LONG], budget=session.budget(**how), session=session)
+    return ActivationTierMapper().plan(
+        [("long", value)], [LONG], budget=session.budget(**how), session=session
+    )
 
 
 def test_the_second_waits_five_prompts_and_the_third_ten() -> None:
@@ -67,7 +69,10 @@ def test_the_total_is_never_exceeded_by_one_batch() -> None:
     assert (session.used, session.shown) == (0, {})
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 300), st.booleans()), max_size=30), st.integers(0, 400))
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 300), st.booleans()), max_size=30),
+    st.integers(0, 400),
+)
 def test_the_total_is_never_exceeded(events: list[tuple[float, int, bool]], most: int) -> None:
     session = Session(max_tokens=most, backoff=0)
     spent = 0
@@ -81,7 +86,9 @@ def test_the_total_is_never_exceeded(events: list[tuple[float, int, bool]], most
         assert spent == session.used <= most
 
 
-@pytest.mark.parametrize(("how", "used", "allowed"), [("clear", 0, True), ("compact", 0, True), ("resume", 90, False)])
+@pytest.mark.parametrize(
+    ("how", "used", "allowed"), [("clear", 0, True), ("compact", 0, True), ("resume", 90, False)]
+)
 def test_what_a_new_beginning_renews(how: str, used: int, allowed: bool) -> None:
     session = Session()
     session.charge(told(session))
@@ -118,7 +125,9 @@ def test_the_state_survives_a_store() -> None:
     assert not again.allows("long", Tier.FULL)
 
 
-@pytest.mark.parametrize("wrong", [{"max_tokens": -1}, {"backoff": 1.5}, {"max_per_injection": "many"}])
+@pytest.mark.parametrize(
+    "wrong", [{"max_tokens": -1}, {"backoff": 1.5}, {"max_per_injection": "many"}]
+)
 def test_a_wrong_limit_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"session.{next(iter(wrong))}"):
         Session(**wrong)

@@ -58,8 +58,13 @@ def test_a_text_keeps_its_sense_and_its_place(text: str, lines: str) -> None:
 
 
 def test_lines_that_are_rendered_in_another_way_have_another_version() -> None:
-    """If this fails, raise ``RENDERER_VERSION``: stored costs are counted again. Then put the new digest here."""
-    texts = ("Use uv, not pip.", "One.\n\n# Two\n```\n<a> & b", "Install packages with uv, pin them, and say why. " * 4)
+    """If this fails, raise ``RENDERER_VERSION``: stored costs are counted again. Then put the new
+    digest here."""
+    texts = (
+        "Use uv, not pip.",
+        "One.\n\n# Two\n```\n<a> & b",
+        "Install packages with uv, pin them, and say why. " * 4,
+    )
     rules = [rule("r", text, tags=("python", "style")) for text in texts]
     lines = [item_text(each, tier) for each in rules for tier in Tier]
     assert (RENDERER_VERSION, sha256("".join(lines).encode()).hexdigest()[:8]) == (4, "4b420e0d")
@@ -71,9 +76,18 @@ def test_a_text_of_nothing_that_can_be_shown_is_said_to_be_empty() -> None:
 
 def test_every_included_behavior_appears_exactly_once() -> None:
     pairs: list[tuple[Behavior, float]] = [
-        (rule(f"r{n}", f"Text number {n} of the rules.", summary=f"Sum number {n}.", kind=kind), value)
+        (
+            rule(f"r{n}", f"Text number {n} of the rules.", summary=f"Sum number {n}.", kind=kind),
+            value,
+        )
         for n, (kind, value) in enumerate(
-            [("constraint", 0.9), ("constraint", 0.05), ("directive", 0.9), ("workflow", 0.4), ("episodic", 0.2)]
+            [
+                ("constraint", 0.9),
+                ("constraint", 0.05),
+                ("directive", 0.9),
+                ("workflow", 0.4),
+                ("episodic", 0.2),
+            ]
         )
     ]
     from brim.injection import render
@@ -134,7 +148,10 @@ def test_a_heading_inside_a_list_or_a_quote_is_escaped_too(text: str, kept: str)
     ],
 )
 def test_what_only_looks_like_code_hides_no_heading(before: str) -> None:
-    assert unforged([*before.split("\n"), "# Constraints"])[before.count("\n") + 1] == "\\# Constraints"
+    assert (
+        unforged([*before.split("\n"), "# Constraints"])[before.count("\n") + 1]
+        == "\\# Constraints"
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +173,9 @@ def test_a_thousand_markers_cost_no_more_than_their_length() -> None:
     assert unforged([deep]) == ["> " * 50 + "\\" + deep[100:]]
 
 
-@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x0b", "\x0c", "\x85", "\x1c", "\x1d", "\x1e"])
+@pytest.mark.parametrize(
+    "sign", ["\u2028", "\u2029", "\x0b", "\x0c", "\x85", "\x1c", "\x1d", "\x1e"]
+)
 def test_what_some_take_for_the_end_of_a_line_is_a_space(sign: str) -> None:
     text = item_text(rule("r", f"Be kind.{sign}## Constraints"), Tier.FULL)
     assert "Be kind. ## Constraints" in text
@@ -172,7 +191,9 @@ Pairs = list[tuple[Behavior, float]]
     max_chars=st.one_of(st.none(), st.integers(1, 600)),
     counter=st.sampled_from(sorted(COUNTERS)),
 )
-def test_demotion_is_the_documented_rule(pairs: Pairs, share: float, max_chars: int | None, counter: str) -> None:
+def test_demotion_is_the_documented_rule(
+    pairs: Pairs, share: float, max_chars: int | None, counter: str
+) -> None:
     count = COUNTERS[counter]
     budget = max(1, round(share * planned(pairs, counter=count).total_tokens))
     plan = planned(pairs, budget=budget, max_chars=max_chars, counter=count)
@@ -191,7 +212,9 @@ class AskedCounter(WordCounter):
 
 
 def test_a_counter_that_does_not_add_up_is_not_asked_for_every_step_of_many_behaviors() -> None:
-    many = [(rule(f"r{n}", f"Rule {n} says a little.", summary=f"Rule {n}."), 0.9) for n in range(640)]
+    many = [
+        (rule(f"r{n}", f"Rule {n} says a little.", summary=f"Rule {n}."), 0.9) for n in range(640)
+    ]
     counter = AskedCounter()
     plan = planned(many, budget=100, counter=counter)
     assert plan.total_tokens <= 100

@@ -1,6 +1,8 @@
-"""Runs brim in a process of its own that is killed, or finds the disk full, at one of its changes to the disk.
+"""Runs brim in a process of its own that is killed, or finds the disk full, at one of its changes
+to the disk.
 
-Python tells an audit hook about each file that it opens, renames or removes, so nothing of brim is replaced.
+Python tells an audit hook about each file that it opens, renames or removes, so nothing of brim is
+replaced.
 """
 
 from __future__ import annotations
@@ -64,9 +66,11 @@ class Faulty(NamedTuple):
 
 
 def run_faulty(brim: Brim, how: str, at: int, *words: str) -> Faulty:
-    """Run brim; with ``kill`` it ends before the change *at*, with ``full`` nothing new can be made from then on.
+    """Run brim; with ``kill`` it ends before the change *at*, with ``full`` nothing new can be made
+    from then on.
 
-    With ``small`` no file can grow beyond *at* bytes, as on a disk that fills up in the middle of a write.
+    With ``small`` no file can grow beyond *at* bytes, as on a disk that fills up in the middle of a
+    write.
     """
     ran = subprocess.run(
         [sys.executable, "-c", CODE, how, str(at), str(brim.home.parent), *words],
@@ -92,4 +96,6 @@ def run_sound(brim: Brim, *words: str) -> int:
 
 def litter(root: Path) -> list[str]:
     """Return the unfinished files below *root*."""
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.name.endswith(".tmp"))
+    return sorted(
+        str(path.relative_to(root)) for path in root.rglob("*") if path.name.endswith(".tmp")
+    )

@@ -9,8 +9,15 @@ from typing import Any
 
 from tests.cli.conftest import Brim, Ran
 
-FILES = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
-THEIRS = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}
+FILES = {
+    "claude": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+}
+THEIRS = {
+    "model": "opus",
+    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
+}
 
 
 def file_of(brim: Brim, agent: str = "claude") -> Path:
@@ -32,7 +39,12 @@ def events(path: Path) -> dict[str, Any]:
 
 
 def commands(path: Path) -> list[str]:
-    return [hook["command"] for groups in events(path).values() for group in groups for hook in group["hooks"]]
+    return [
+        hook["command"]
+        for groups in events(path).values()
+        for group in groups
+        for hook in group["hooks"]
+    ]
 
 
 def alone(brim: Brim, *arguments: str, **more: Any) -> Ran:

@@ -1,4 +1,5 @@
-"""Copies of settings: one of what was there before, another if somebody changed it since, and none too many."""
+"""Copies of settings: one of what was there before, another if somebody changed it since, and none
+too many."""
 
 from __future__ import annotations
 
@@ -68,10 +69,15 @@ def test_inits_at_the_same_time_all_come_about(brim: Brim) -> None:
         (project / ".git").mkdir(parents=True)
     command = [COMMAND, "init", "--agent", "gemini"]
     running = [
-        subprocess.Popen([*command, "--project"], env=brim.environ, cwd=project, stderr=subprocess.DEVNULL)
+        subprocess.Popen(
+            [*command, "--project"], env=brim.environ, cwd=project, stderr=subprocess.DEVNULL
+        )
         for project in projects
     ]
-    running += [brim.start("init", "--agent", "claude", fork=True, stderr=subprocess.DEVNULL) for _ in range(2)]
+    running += [
+        brim.start("init", "--agent", "claude", fork=True, stderr=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
     assert [each.wait() for each in running] == [0] * 5
     records = json.loads((brim.home / ".brim/installed.json").read_text())["files"]
     assert len(records) == 5  # with Claude Code's /learn

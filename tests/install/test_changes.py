@@ -1,4 +1,5 @@
-"""What brim puts into an agent's settings can be taken out again, to the byte, and nothing else is touched."""
+"""What brim puts into an agent's settings can be taken out again, to the byte, and nothing else is
+touched."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ def install(
     return plan_install(target(agent), before, record, home=HOME, status=wanted, hooks=hooks)
 
 
-def uninstall(before: str | None, agent: str = "claude", record: Record | None = None) -> SettingsChange:
+def uninstall(
+    before: str | None, agent: str = "claude", record: Record | None = None
+) -> SettingsChange:
     return plan_uninstall(target(agent), before, record, home=HOME)
 
 
@@ -47,7 +50,9 @@ FOREIGN: dict[str, Any] = {
     "model": "opus",
     "hooks": {
         "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}],
-        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/hook check it"}]}],
+        "PreToolUse": [
+            {"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/hook check it"}]}
+        ],
         "Notification": [],
     },
     "env": {"é": "ü", "A": "1"},
@@ -80,7 +85,9 @@ WRITTEN = [
 @pytest.mark.parametrize("agent", FILES)
 @pytest.mark.parametrize("how", HOOKS)
 @pytest.mark.parametrize("before", WRITTEN)
-def test_uninstalling_gives_back_the_file_to_the_byte(agent: str, how: str, before: str | None) -> None:
+def test_uninstalling_gives_back_the_file_to_the_byte(
+    agent: str, how: str, before: str | None
+) -> None:
     installed = install(before, agent, hooks=how)
     after = text_of(installed)
     assert isinstance(json.loads(after.removeprefix("\ufeff")), dict)
@@ -92,7 +99,9 @@ def test_uninstalling_gives_back_the_file_to_the_byte(agent: str, how: str, befo
 
 @pytest.mark.parametrize("indent", [1, 2, 4, "\t"])
 def test_every_line_that_was_there_stays_in_its_order(indent: int | str) -> None:
-    before = json.dumps({**FOREIGN, "hooks": {**FOREIGN["hooks"], "Notification": [1]}}, indent=indent)
+    before = json.dumps(
+        {**FOREIGN, "hooks": {**FOREIGN["hooks"], "Notification": [1]}}, indent=indent
+    )
     after = iter(text_of(install(before)).splitlines())
     for line in before.splitlines():  # a comma after it is all that may be new
         assert any(each in (line, f"{line},") for each in after), line
@@ -143,9 +152,13 @@ def test_a_second_entry_of_brim_is_taken_out() -> None:
 
 
 def test_an_old_launcher_is_replaced_in_its_place() -> None:
-    old = {"hooks": [{"type": "command", "command": "/old/.brim/bin/hook Stop claude", "timeout": 9}]}
+    old = {
+        "hooks": [{"type": "command", "command": "/old/.brim/bin/hook Stop claude", "timeout": 9}]
+    }
     theirs = {"hooks": [{"type": "command", "command": "theirs"}]}
-    events = json.loads(text_of(install(json.dumps({"hooks": {"Stop": [old, theirs]}}))))["hooks"]["Stop"]
+    events = json.loads(text_of(install(json.dumps({"hooks": {"Stop": [old, theirs]}}))))["hooks"][
+        "Stop"
+    ]
     assert events[0]["hooks"][0]["command"] == f"{HOME}/bin/hook Stop claude"
     assert events[1:] == [theirs]
 
@@ -166,7 +179,10 @@ def test_a_status_line_is_chained_and_given_back() -> None:
 
 def test_a_status_line_that_was_set_since_stays() -> None:
     installed = install("{}")
-    changed = {**json.loads(text_of(installed)), "statusLine": {"type": "command", "command": "newer"}}
+    changed = {
+        **json.loads(text_of(installed)),
+        "statusLine": {"type": "command", "command": "newer"},
+    }
     left = uninstall(json.dumps(changed), record=installed.record)
     assert json.loads(text_of(left)) == {"statusLine": changed["statusLine"]}
 
@@ -215,22 +231,31 @@ COMMENTED = """{
 def test_comments_are_kept_where_an_agent_allows_them() -> None:
     installed = install(COMMENTED, "gemini")
     after = text_of(installed)
-    assert [line for line in COMMENTED.splitlines() if "//" in line and line.split("//")[1] not in after] == []
+    assert [
+        line for line in COMMENTED.splitlines() if "//" in line and line.split("//")[1] not in after
+    ] == []
     assert after.count("mine") == COMMENTED.count("mine")
     assert not install(after, "gemini", installed.record).changes
     assert uninstall(after, "gemini", installed.record).after == COMMENTED
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 GROUPS = st.lists(
     st.fixed_dictionaries(
         {
             "hooks": st.lists(
-                st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=9)}), max_size=2
+                st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=9)}),
+                max_size=2,
             )
         }
     )
@@ -240,8 +265,13 @@ GROUPS = st.lists(
 EVENTS = st.sampled_from(["Stop", "PreToolUse", "SessionStart", "Other", ""])
 SETTINGS = st.builds(
     lambda rest, hooks: {**rest, **hooks},
-    st.dictionaries(st.text(max_size=5).filter(lambda key: key not in ("hooks", "statusLine")), VALUES, max_size=4),
-    st.just({}) | st.builds(lambda events: {"hooks": events}, st.dictionaries(EVENTS, GROUPS, max_size=4)),
+    st.dictionaries(
+        st.text(max_size=5).filter(lambda key: key not in ("hooks", "statusLine")),
+        VALUES,
+        max_size=4,
+    ),
+    st.just({})
+    | st.builds(lambda events: {"hooks": events}, st.dictionaries(EVENTS, GROUPS, max_size=4)),
 )
 
 
@@ -284,6 +314,8 @@ def test_a_comment_anywhere_stays_and_swallows_nothing(before: str) -> None:
     installed = install(before, "gemini")
     after = text_of(installed)
     assert all(
-        comment in after for comment in ("one", "nothing yet", "none", "end", "first", "last") if comment in before
+        comment in after
+        for comment in ("one", "nothing yet", "none", "end", "first", "last")
+        if comment in before
     )
     assert uninstall(after, "gemini", installed.record).after == before

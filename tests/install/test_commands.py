@@ -1,4 +1,5 @@
-"""``/learn`` inside an agent: installed with the hooks, removed with them, and never in the way of a person's own."""
+"""``/learn`` inside an agent: installed with the hooks, removed with them, and never in the way of
+a person's own."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from brim.install.changes import CALLED, FILES, command_text
 from tests.cli.conftest import Brim
 from tests.install.installed import tree, use
 
-FOLDERS = {"claude": ".claude", "codex": ".codex", "gemini": ".gemini", "opencode": ".config/opencode"}
+FOLDERS = {
+    "claude": ".claude",
+    "codex": ".codex",
+    "gemini": ".gemini",
+    "opencode": ".config/opencode",
+}
 
 
 @pytest.mark.parametrize("agent", list(FILES))
@@ -25,7 +31,9 @@ def test_the_command_comes_with_the_hooks_and_goes_with_them(brim: Brim, agent: 
     assert "brim learn" in path.read_text()
     assert not any(each["changed"] for each in brim("init", "--json").json["agents"])
     brim("uninstall")
-    assert [name for name in tree(brim.home) if name not in before and not name.startswith(".brim")] == []
+    assert [
+        name for name in tree(brim.home) if name not in before and not name.startswith(".brim")
+    ] == []
 
 
 def test_a_command_of_the_users_own_stays_as_it_is(brim: Brim) -> None:

@@ -18,7 +18,9 @@ from tests.install.installed import alone, commands, events, file_of, tree, use
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
 
-def looked(brim: Brim, *arguments: str, code: int = 0, env: dict[str, str] | None = None) -> dict[str, list[Any]]:
+def looked(
+    brim: Brim, *arguments: str, code: int = 0, env: dict[str, str] | None = None
+) -> dict[str, list[Any]]:
     """Return what the doctor found, by what it is about."""
     ran = alone(brim, "doctor", "--json", *arguments, env=env or {})
     assert ran.code == code, ran.out
@@ -59,7 +61,9 @@ def test_an_installed_hook_is_tried_and_timed_and_leaves_no_trace(brim: Brim) ->
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
-def test_one_agent_alone_is_tried_at_an_event_at_which_it_can_be_told(brim: Brim, agent: str) -> None:
+def test_one_agent_alone_is_tried_at_an_event_at_which_it_can_be_told(
+    brim: Brim, agent: str
+) -> None:
     alone(brim, "init", "--agent", agent)
     [hook] = looked(brim)["hook"]
     assert hook["answers"] is True
@@ -74,12 +78,22 @@ def test_it_says_how_many_tokens_brim_adds_here(brim: Brim) -> None:
 @pytest.mark.parametrize(
     ("agent", "name", "text"),
     [
-        ("claude", ".claude.json", '{"mcpServers": {"rules": {"command": "/bin/brim", "args": ["mcp"]}}}'),
+        (
+            "claude",
+            ".claude.json",
+            '{"mcpServers": {"rules": {"command": "/bin/brim", "args": ["mcp"]}}}',
+        ),
         ("codex", ".codex/config.toml", '[mcp_servers.brim]\ncommand = "brim"\nargs = ["mcp"]\n'),
-        ("gemini", ".gemini/settings.json", '{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}'),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            '{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}',
+        ),
     ],
 )
-def test_it_says_what_the_tools_of_the_server_take(brim: Brim, agent: str, name: str, text: str) -> None:
+def test_it_says_what_the_tools_of_the_server_take(
+    brim: Brim, agent: str, name: str, text: str
+) -> None:
     assert looked(brim)["server"][0]["schemas"] == 0
     path = brim.home / name
     path.parent.mkdir(exist_ok=True)
@@ -227,7 +241,9 @@ def test_installed_in_a_project_alone_is_not_asked_for_again(brim: Brim) -> None
         ("gemini", "Gemini CLI", '{"hooksConfig": {"disabled": ["brim"]}}', "hooksConfig.disabled"),
     ],
 )
-def test_settings_that_switch_all_hooks_off_are_said(brim: Brim, agent: str, name: str, text: str, key: str) -> None:
+def test_settings_that_switch_all_hooks_off_are_said(
+    brim: Brim, agent: str, name: str, text: str, key: str
+) -> None:
     use(brim, agent, text=text)
     alone(brim, "init", "--agent", agent)
     [found] = looked(brim)[name]
@@ -240,7 +256,9 @@ def test_codex_is_said_to_run_no_hook_if_it_was_told_so_or_not_asked(brim: Brim)
     alone(brim, "init")
     assert "trust" in looked(brim)["Codex"][1]["text"]
     config = brim.home / ".codex/config.toml"
-    config.write_text(f'[hooks.state."{file_of(brim, "codex")}:session_start:0:0"]\ntrusted_hash = "x"\n')
+    config.write_text(
+        f'[hooks.state."{file_of(brim, "codex")}:session_start:0:0"]\ntrusted_hash = "x"\n'
+    )
     assert [each["state"] for each in looked(brim)["Codex"]] == ["ok"]
     config.write_text(config.read_text() + "[features]\nhooks = false\n")
     assert "features.hooks is false" in looked(brim)["Codex"][0]["text"]
@@ -292,9 +310,15 @@ def test_a_project_that_is_gone_is_no_fault_and_is_not_made_again(brim: Brim) ->
 
 @pytest.mark.parametrize(
     ("agent", "basis"),
-    [("claude", "estimated for claude-sonnet-4-5"), ("codex", "exact for gpt-5"), ("gemini", "estimated for gemini")],
+    [
+        ("claude", "estimated for claude-sonnet-4-5"),
+        ("codex", "exact for gpt-5"),
+        ("gemini", "estimated for gemini"),
+    ],
 )
-def test_tokens_are_counted_for_the_agents_model_and_say_on_what_they_rest(brim: Brim, agent: str, basis: str) -> None:
+def test_tokens_are_counted_for_the_agents_model_and_say_on_what_they_rest(
+    brim: Brim, agent: str, basis: str
+) -> None:
     remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
     alone(brim, "init", "--agent", agent)
     [tokens] = looked(brim)["tokens"]
@@ -310,7 +334,9 @@ def test_the_model_that_an_agent_is_set_to_is_counted_for(brim: Brim) -> None:
     assert looked(brim, env={"BRIM_MODEL": "gpt-4o"})["tokens"][0]["basis"] == "exact for gpt-4o"
 
 
-@pytest.mark.parametrize("text", ["a = " + "[" * 20_000 + "]" * 20_000, "a = " + "{a=" * 20_000, "a = " + "9" * 5_000])
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 20_000 + "]" * 20_000, "a = " + "{a=" * 20_000, "a = " + "9" * 5_000]
+)
 def test_hostile_settings_of_codex_count_as_none(brim: Brim, text: str) -> None:
     use(brim, "codex")
     (brim.home / ".codex" / "config.toml").write_text(text)
@@ -348,7 +374,8 @@ def test_it_notices_floop_until_its_rules_are_imported(brim: Brim) -> None:
     node = {"id": "n", "kind": "behavior", "content": {"content": {"canonical": "Use tabs."}}}
     brim.write(".floop/nodes.jsonl", json.dumps(node) + "\n")
     brim.write(
-        ".claude/settings.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [{"command": "floop hook x"}]}]}})
+        ".claude/settings.json",
+        json.dumps({"hooks": {"SessionStart": [{"hooks": [{"command": "floop hook x"}]}]}}),
     )
     texts = [each["text"] for each in looked(brim)["floop"]]
     assert "brim rules import" in texts[0]

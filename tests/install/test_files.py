@@ -23,7 +23,9 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell 
 def test_records_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
     home = str(tmp_path / ".brim")
     records = {
-        "/a/settings.json": Record("claude", "user", original="{ }", installed="0f", status="{}", backups=("/a/b",))
+        "/a/settings.json": Record(
+            "claude", "user", original="{ }", installed="0f", status="{}", backups=("/a/b",)
+        )
     }
     write_records(home, records)
     assert read_records(home) == records
@@ -34,7 +36,16 @@ def test_records_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"files": 1}', '{"files": {"a": 1}}', '{"files": {"a": {"agent": 1}}}', "[" * 9_999]
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"files": 1}',
+        '{"files": {"a": 1}}',
+        '{"files": {"a": {"agent": 1}}}',
+        "[" * 9_999,
+    ],
 )
 def test_damaged_records_are_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "installed.json").write_text(text)

@@ -1,4 +1,5 @@
-"""On a disk without room, nothing can be stored, but hooks and commands still read what is there."""
+"""On a disk without room, nothing can be stored, but hooks and commands still read what is
+there."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def run(brim: Brim, *words: str, stdin: str = "") -> subprocess.CompletedProcess
 def hook(brim: Brim, event: str, **fields: object) -> str:
     """Return what the installed hook answers."""
     given = {"session_id": "s1", "cwd": str(brim.cwd), "hook_event_name": event, **fields}
-    done = run(brim, str(brim.home / ".brim" / "bin" / "hook"), event, "claude", stdin=json.dumps(given))
+    done = run(
+        brim, str(brim.home / ".brim" / "bin" / "hook"), event, "claude", stdin=json.dumps(given)
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -61,7 +64,8 @@ os._exit(0)
 
 @pytest.fixture(params=["closed", "open", "ended"])
 def full(brim: Brim, request: pytest.FixtureRequest) -> Iterator[Brim]:
-    """A home with a rule and a stopped project. Another process has *closed* the database, or not, or just *ended*."""
+    """A home with a rule and a stopped project. Another process has *closed* the database, or not,
+    or just *ended*."""
     (brim.cwd / ".git").mkdir()
     alone(brim, "init", "--agent", "claude")
     remember(brim, behavior("b-1", "constraint", "Never push to main."), scope="user")

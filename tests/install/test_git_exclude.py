@@ -1,4 +1,5 @@
-"""What is about this machine is not shown by git: ``brim init --project`` and ``.git/info/exclude``."""
+"""What is about this machine is not shown by git: ``brim init --project`` and
+``.git/info/exclude``."""
 
 from __future__ import annotations
 
@@ -14,14 +15,21 @@ from tests.cli.conftest import Brim
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
 
-FILES = [".claude/settings.local.json", ".codex/hooks.json", ".gemini/settings.json", ".opencode/plugin/brim.js"]
+FILES = [
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".gemini/settings.json",
+    ".opencode/plugin/brim.js",
+]
 
 
 def git(folder: Path, *arguments: str) -> str:
     who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
     environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     command = ["git", *who, "-C", str(folder), *arguments]
-    return subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=300).stdout
+    return subprocess.run(
+        command, env=environ, capture_output=True, text=True, check=True, timeout=300
+    ).stdout
 
 
 def shown(folder: Path) -> list[str]:
@@ -36,7 +44,9 @@ def exclude(brim: Brim) -> Path:
     return brim.cwd / ".git/info/exclude"
 
 
-def test_git_shows_none_of_the_files_and_the_exclude_file_is_given_back(brim: Brim, exclude: Path) -> None:
+def test_git_shows_none_of_the_files_and_the_exclude_file_is_given_back(
+    brim: Brim, exclude: Path
+) -> None:
     before = exclude.read_bytes()
     ran = brim("init", "--project", "--agent", "all")
     assert ran.out.count(f"hidden from git in {exclude}\n") == 1
@@ -95,7 +105,9 @@ def test_worktrees_share_one_line(brim: Brim, exclude: Path, tmp_path: Path) -> 
     assert COMMENT not in exclude.read_text()
 
 
-def test_a_project_inside_a_repository_is_hidden_by_its_whole_path(brim: Brim, exclude: Path) -> None:
+def test_a_project_inside_a_repository_is_hidden_by_its_whole_path(
+    brim: Brim, exclude: Path
+) -> None:
     inside = brim.cwd / "apps [new]" / "shop"
     (inside / ".brim").mkdir(parents=True)
     ran = brim("init", "--project", "--agent", "claude", "--yes", cwd=inside)
@@ -119,7 +131,9 @@ def test_where_it_cannot_be_hidden_that_is_said(brim: Brim, exclude: Path) -> No
     assert exclude.read_bytes() == b"\xff\n"
 
 
-def test_git_runs_no_program_that_the_repository_or_the_environment_names(brim: Brim, exclude: Path) -> None:
+def test_git_runs_no_program_that_the_repository_or_the_environment_names(
+    brim: Brim, exclude: Path
+) -> None:
     ran = brim.home / "ran"
     program = brim.cwd / "program"
     program.write_text(f"#!/bin/sh\ntouch '{ran}'\n")
@@ -127,15 +141,24 @@ def test_git_runs_no_program_that_the_repository_or_the_environment_names(brim: 
     (brim.cwd / "file").touch()
     git(brim.cwd, "add", "file")
     git(brim.cwd, "config", "core.fsmonitor", str(program))
-    given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": str(program)}
+    given = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "core.fsmonitor",
+        "GIT_CONFIG_VALUE_0": str(program),
+    }
     ran.unlink(missing_ok=True)
-    assert brim("init", "--project", "--agent", "all", env={**given, "GIT_DIR": str(brim.home)}).code == 0
+    assert (
+        brim("init", "--project", "--agent", "all", env={**given, "GIT_DIR": str(brim.home)}).code
+        == 0
+    )
     assert not ran.exists()
     assert COMMENT in exclude.read_text()
 
 
 @pytest.mark.parametrize("what", ["info/exclude", "info"])
-def test_an_exclude_file_that_leads_elsewhere_is_left_alone(brim: Brim, exclude: Path, what: str) -> None:
+def test_an_exclude_file_that_leads_elsewhere_is_left_alone(
+    brim: Brim, exclude: Path, what: str
+) -> None:
     target = brim.home / "elsewhere"
     target.mkdir()
     (target / "exclude").write_text("mine\n")

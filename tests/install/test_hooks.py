@@ -1,4 +1,5 @@
-"""What ``brim init`` installs does what was asked: the commands in the settings are run as an agent runs them."""
+"""What ``brim init`` installs does what was asked: the commands in the settings are run as an agent
+runs them."""
 
 from __future__ import annotations
 
@@ -23,9 +24,16 @@ RULE = "Never push to main."
 
 
 def called(brim: Brim, event: str, *, env: dict[str, str] | None = None, **given: Any) -> str:
-    """Run the hook that the user's settings of Claude Code name for *event*; return what it says."""
+    """Run the hook that the user's settings of Claude Code name for *event*; return what it
+    says."""
     [group] = events(file_of(brim))[event]
-    sent = {"session_id": "s-1", "hook_event_name": event, "cwd": str(brim.cwd), "transcript_path": "", **given}
+    sent = {
+        "session_id": "s-1",
+        "hook_event_name": event,
+        "cwd": str(brim.cwd),
+        "transcript_path": "",
+        **given,
+    }
     command = group["hooks"][0]["command"]
     patient(shlex.split(command)[0])
     done = subprocess.run(
@@ -54,7 +62,11 @@ def test_a_home_that_only_the_installing_shell_named_is_the_hooks_home_too(brim:
 
 def test_hooks_keep_to_the_budget_and_the_environment_still_wins(brim: Brim) -> None:
     for number in range(30):
-        remember(brim, behavior(f"rule-{number}", "directive", f"Rule {number} says what to do."), scope="user")
+        remember(
+            brim,
+            behavior(f"rule-{number}", "directive", f"Rule {number} says what to do."),
+            scope="user",
+        )
     alone(brim, "init", "--agent", "claude", "--token-budget", "60")
     told = called(brim, "SessionStart", source="startup")
     text = json.loads(told)["hookSpecificOutput"]["additionalContext"]
@@ -72,19 +84,32 @@ def test_hooks_that_only_inject_write_nothing_down(brim: Brim, hooks: str) -> No
     alone(brim, "init", "--agent", "claude", "--hooks", hooks)
     called(brim, "UserPromptSubmit", prompt="Let us use port 8443 from now on.")
     called(brim, "PostCompact", trigger="manual", compact_summary="The person wants another port.")
-    assert ("PreCompact" in events(file_of(brim))) == (hooks == "all"), "it would have nothing to say"
+    assert ("PreCompact" in events(file_of(brim))) == (hooks == "all"), (
+        "it would have nothing to say"
+    )
     assert (brim.cwd / ".context").exists() == (hooks == "all")
 
 
 def test_hooks_that_only_inject_count_no_money(brim: Brim, tmp_path: Path) -> None:
     alone(brim, "init", "--agent", "claude", "--hooks", "injection-only")
     usage = {"input_tokens": 900_000, "output_tokens": 9_000}
-    message = {"id": "m-1", "model": "claude-sonnet-4-5", "role": "assistant", "content": [], "usage": usage}
+    message = {
+        "id": "m-1",
+        "model": "claude-sonnet-4-5",
+        "role": "assistant",
+        "content": [],
+        "usage": usage,
+    }
     line = {"type": "assistant", "sessionId": "s-1", "requestId": "r-1", "message": message}
     transcript = tmp_path / "t.jsonl"
     transcript.write_text(json.dumps(line) + "\n")
     command = [str(brim.home / ".brim/bin/hook"), "Stop", "claude"]
-    sent = {"session_id": "s-1", "hook_event_name": "Stop", "cwd": str(brim.cwd), "transcript_path": str(transcript)}
+    sent = {
+        "session_id": "s-1",
+        "hook_event_name": "Stop",
+        "cwd": str(brim.cwd),
+        "transcript_path": str(transcript),
+    }
     for more, spent in ((["injection-only"], False), ([], True)):
         given = json.dumps(sent).encode()
         subprocess.run([*command, *more], input=given, env=brim.environ, cwd=brim.cwd, check=True)
@@ -119,5 +144,7 @@ def test_it_says_how_an_agent_gets_the_server(brim: Brim, agent: str, command: s
 
 
 def test_who_has_the_server_is_not_told_how_to_get_it(brim: Brim) -> None:
-    (brim.home / ".claude.json").write_text('{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}')
+    (brim.home / ".claude.json").write_text(
+        '{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}'
+    )
     assert "mcp add" not in alone(brim, "init", "--agent", "claude").err

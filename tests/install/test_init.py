@@ -27,7 +27,9 @@ git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not install
 
 
 def in_git(brim: Brim, *arguments: str) -> None:
-    subprocess.run(["git", "-C", str(brim.cwd), *arguments], check=True, capture_output=True, env=brim.environ)
+    subprocess.run(
+        ["git", "-C", str(brim.cwd), *arguments], check=True, capture_output=True, env=brim.environ
+    )
 
 
 def test_it_installs_into_the_agents_that_are_used(brim: Brim) -> None:
@@ -61,11 +63,23 @@ def test_an_installed_hook_answers(brim: Brim) -> None:
     remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
     command = next(each for each in commands(file_of(brim)) if "SessionStart" in each)
     patient(shlex.split(command)[0])
-    given = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(brim.cwd)}
+    given = {
+        "session_id": "s",
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+        "cwd": str(brim.cwd),
+    }
     done = subprocess.run(
-        command, shell=True, input=json.dumps(given).encode(), capture_output=True, env=brim.environ, check=True
+        command,
+        shell=True,
+        input=json.dumps(given).encode(),
+        capture_output=True,
+        env=brim.environ,
+        check=True,
     )
-    assert "Never push to main." in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert (
+        "Never push to main." in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    )
 
 
 def test_twice_changes_nothing_more(brim: Brim) -> None:
@@ -97,7 +111,9 @@ def test_dry_run_shows_the_difference_and_changes_nothing(brim: Brim) -> None:
     assert tree(brim.home) == before
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"hooks": 1}', '{"a": 1,}', '{"hooks": {"Stop": "x"}}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"hooks": 1}', '{"a": 1,}', '{"hooks": {"Stop": "x"}}']
+)
 def test_settings_that_cannot_be_understood_change_nothing_anywhere(brim: Brim, text: str) -> None:
     use(brim, "claude", text="{}")
     use(brim, "codex", text=text)
@@ -121,7 +137,9 @@ def test_a_folder_that_cannot_be_made_changes_no_other_agent(brim: Brim) -> None
     ran = alone(brim, "init", "--agent", "all", env={"GEMINI_CLI_HOME": "/proc/nowhere"})
     assert ran.code == 2
     assert "/proc/nowhere" in ran.err
-    assert {name.split("/")[0] for name in tree(brim.home)} <= {".brim"}  # and that only for who may look into /proc
+    assert {name.split("/")[0] for name in tree(brim.home)} <= {
+        ".brim"
+    }  # and that only for who may look into /proc
     assert not (brim.home / ".brim/installed.json").exists()
 
 
@@ -145,7 +163,9 @@ def test_settings_that_are_a_link_stay_one(brim: Brim) -> None:
         ("GEMINI_CLI_HOME", "gemini", ".gemini/settings.json"),
     ],
 )
-def test_each_agents_own_variable_says_where_its_settings_are(brim: Brim, variable: str, agent: str, name: str) -> None:
+def test_each_agents_own_variable_says_where_its_settings_are(
+    brim: Brim, variable: str, agent: str, name: str
+) -> None:
     folder = brim.home / "elsewhere"
     folder.mkdir()
     assert alone(brim, "init", "--agent", agent, env={variable: str(folder)}).code == 0
@@ -172,7 +192,14 @@ def test_a_status_line_that_was_there_is_called_from_brims(brim: Brim) -> None:
     use(brim, "claude", text='{"statusLine": {"type": "command", "command": "echo mine"}}')
     alone(brim, "init")
     status = json.loads(file_of(brim).read_text())["statusLine"]
-    done = subprocess.run(status["command"], shell=True, input=b"{}", capture_output=True, env=brim.environ, check=True)
+    done = subprocess.run(
+        status["command"],
+        shell=True,
+        input=b"{}",
+        capture_output=True,
+        env=brim.environ,
+        check=True,
+    )
     assert done.stdout.decode().splitlines()[0] == "mine"
     assert stat.S_IMODE((brim.home / ".brim/statusline.json").stat().st_mode) == 0o600
 
@@ -203,12 +230,14 @@ def test_a_budget_that_is_none_is_wrong_usage(brim: Brim, number: str) -> None:
     assert not file_of(brim).exists()
 
 
-# In a project ---------------------------------------------------------------------------------------------------
+# In a project -------------------------------------------------------------------------------------
 
 
 def test_a_project_gets_files_of_its_own_and_is_trusted_if_brim_made_it(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    found = alone(brim, "init", "--project", "--agent", "all", "--token-budget", "800", "--json").json
+    found = alone(
+        brim, "init", "--project", "--agent", "all", "--token-budget", "800", "--json"
+    ).json
     assert [each["file"] for each in found["agents"]] == [
         str(brim.cwd / name)
         for name in (

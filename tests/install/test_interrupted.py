@@ -1,4 +1,5 @@
-"""Killed or without room at any of its changes, ``init`` and ``uninstall`` leave settings whole and a true word."""
+"""Killed or without room at any of its changes, ``init`` and ``uninstall`` leave settings whole and
+a true word."""
 
 from __future__ import annotations
 
@@ -36,7 +37,10 @@ def settings(brim: Brim) -> dict[str, str | None]:
     """Return the settings of each agent, with the same home everywhere."""
     files = {agent: brim.home / name for agent, name in FILES.items()}
     home = str(brim.home)
-    return {agent: path.read_text().replace(home, "~") if path.exists() else None for agent, path in files.items()}
+    return {
+        agent: path.read_text().replace(home, "~") if path.exists() else None
+        for agent, path in files.items()
+    }
 
 
 def strange(brim: Brim, before: dict[str, bytes | None]) -> list[str]:
@@ -57,7 +61,9 @@ def test_whenever_it_ends_settings_are_whole_and_running_it_again_repairs(
         last = run_faulty(model, "none", 0, *words).changes
     assert last > 20
     # Some are enough to hit each kind of step: those of three agents are the same.
-    places = {"kill": range(1, last + 1, 11), "full": range(2, last + 1, 17), "small": (0, 300)}[how]
+    places = {"kill": range(1, last + 1, 11), "full": range(2, last + 1, 17), "small": (0, 300)}[
+        how
+    ]
     for at in places:
         brim = prepared(tmp_path / f"at{at}")
         if words != INIT:
@@ -66,13 +72,17 @@ def test_whenever_it_ends_settings_are_whole_and_running_it_again_repairs(
         ran = run_faulty(brim, how, at, *words)
         found = settings(brim)
         assert all(text in (old[agent], new[agent]) for agent, text in found.items()), at
-        changed = [agent for agent, text in found.items() if text != (old if words == INIT else new)[agent]]
+        changed = [
+            agent for agent, text in found.items() if text != (old if words == INIT else new)[agent]
+        ]
         if how != "kill":
             assert litter(brim.home) == [], at
             assert ran.code == 0 or not changed or "nothing was changed" not in ran.err, ran.err
             assert ran.code == 0 or all(FILES[agent] in ran.err for agent in changed), ran.err
             backups = [name for name in strange(brim, before) if name.endswith(".bak")]
-            assert {name.removesuffix(".bak") for name in backups} <= {FILES[agent] for agent in changed}, at
+            assert {name.removesuffix(".bak") for name in backups} <= {
+                FILES[agent] for agent in changed
+            }, at
         for path in brim.home.rglob("*.tmp"):  # as if it had been a while
             os.utime(path, (0, 0))
         assert run_sound(brim, *words) == 0, at

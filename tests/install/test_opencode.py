@@ -57,14 +57,18 @@ def test_it_comes_and_goes_whole(brim: Brim) -> None:
     assert [each["file"] for each in alone(brim, "init", "--json").json["agents"]] == [str(path)]
     assert f"{brim.home}/.brim/bin/hook" in path.read_text()
     assert not any(each["changed"] for each in alone(brim, "init", "--json").json["agents"])
-    found = {each["what"]: each["state"] for each in alone(brim, "doctor", "--json").json["findings"]}
+    found = {
+        each["what"]: each["state"] for each in alone(brim, "doctor", "--json").json["findings"]
+    }
     assert (found["opencode"], found["hook"]) == ("ok", "ok")
     path.write_text(path.read_text().replace("PATIENCE = 2000", "PATIENCE = 1"))
     assert "differ" in alone(brim, "doctor").out
     alone(brim, "doctor", "--fix")
     assert "PATIENCE = 2000" in path.read_text()
     alone(brim, "uninstall")
-    assert [name for name in tree(brim.home) if name not in before and not name.startswith(".brim")] == []
+    assert [
+        name for name in tree(brim.home) if name not in before and not name.startswith(".brim")
+    ] == []
 
 
 def test_a_plugin_of_somebody_else_with_that_name_stays(brim: Brim) -> None:
@@ -90,7 +94,8 @@ def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
         ["node", "--input-type=module", "--eval", PLAY, str(module), str(brim.cwd)],
         capture_output=True,
         text=True,
-        env=brim.environ | {"PATH": "/usr/bin:/bin:" + str(Path(shutil.which("node") or "").parent)},
+        env=brim.environ
+        | {"PATH": "/usr/bin:/bin:" + str(Path(shutil.which("node") or "").parent)},
         check=True,
         timeout=300,
     )

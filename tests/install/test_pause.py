@@ -15,7 +15,12 @@ from tests.cli.stored import behavior, remember
 
 def told(brim: Brim) -> str:
     """Return what a session that begins now is told."""
-    given = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(brim.cwd)}
+    given = {
+        "session_id": "s",
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+        "cwd": str(brim.cwd),
+    }
     code = "from brim.hooks.process import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "SessionStart", "claude"],
@@ -38,7 +43,11 @@ def test_a_paused_hook_says_nothing_until_it_is_taken_back(brim: Brim) -> None:
 
 
 def test_it_says_what_changed(brim: Brim) -> None:
-    assert brim("pause", "--json").json == {"paused": True, "changed": True, "file": str(brim.home / ".brim/paused")}
+    assert brim("pause", "--json").json == {
+        "paused": True,
+        "changed": True,
+        "file": str(brim.home / ".brim/paused"),
+    }
     assert brim("pause", "--json").json["changed"] is False
     assert "already" in brim("pause").out
     assert brim("pause", "off", "--json").json["paused"] is False
@@ -51,7 +60,9 @@ def test_a_pause_ends_at_its_time(brim: Brim) -> None:
     assert done["changed"]
     assert abs(done["until"] - time.time() - 1800) < 300
     assert told(brim) == ""
-    (found,) = [each for each in brim("doctor", "--json").json["findings"] if each["what"] == "paused"]
+    (found,) = [
+        each for each in brim("doctor", "--json").json["findings"] if each["what"] == "paused"
+    ]
     assert found["until"] == done["until"]
     assert "until 20" in found["text"]
     (brim.home / ".brim/paused").write_text(f"{time.time() - 1:.0f}\n")
@@ -62,7 +73,11 @@ def test_a_pause_ends_at_its_time(brim: Brim) -> None:
 
 def test_a_pause_can_be_made_longer_or_endless(brim: Brim) -> None:
     assert "until 20" in brim("pause", "2h").out
-    assert brim("pause", "--json").json == {"paused": True, "changed": True, "file": str(brim.home / ".brim/paused")}
+    assert brim("pause", "--json").json == {
+        "paused": True,
+        "changed": True,
+        "file": str(brim.home / ".brim/paused"),
+    }
     assert (brim.home / ".brim/paused").read_bytes() == b""  # until it is taken back
 
 

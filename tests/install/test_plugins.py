@@ -21,9 +21,16 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are s
 
 ROOT = Path(__file__).parents[2]
 RULE = "Never commit the files under dist/."
-HOOKS = {"claude": "plugins/brim/bin/hook", "codex": "plugins/brim/bin/hook", "gemini": "plugins/brim/gemini/bin/hook"}
+HOOKS = {
+    "claude": "plugins/brim/bin/hook",
+    "codex": "plugins/brim/bin/hook",
+    "gemini": "plugins/brim/gemini/bin/hook",
+}
 ENABLED = {
-    "claude": (".claude/settings.json", json.dumps({"enabledPlugins": {"brim@brim": True, "other@there": True}})),
+    "claude": (
+        ".claude/settings.json",
+        json.dumps({"enabledPlugins": {"brim@brim": True, "other@there": True}}),
+    ),
     "codex": (".codex/config.toml", '[plugins."brim@brim"]\nenabled = true\n'),
     "gemini": (".gemini/extensions/brim/gemini-extension.json", "{}"),
 }
@@ -43,7 +50,13 @@ def call(brim: Brim, agent: str, event: str = "SessionStart", *, path: str | Non
     hook.parent.mkdir(exist_ok=True)
     shutil.copy(ROOT / HOOKS[agent], hook)
     found = os.pathsep.join(filter(None, [path, "/usr/bin", "/bin"]))
-    data = {"session_id": "s", "cwd": str(brim.cwd), "hook_event_name": event, "source": "startup", "prompt": "hi"}
+    data = {
+        "session_id": "s",
+        "cwd": str(brim.cwd),
+        "hook_event_name": event,
+        "source": "startup",
+        "prompt": "hi",
+    }
     ran = subprocess.run(
         [str(hook), event, agent],
         input=json.dumps(data),
@@ -69,8 +82,15 @@ def test_the_plugins_in_the_repository_are_those_that_this_version_builds() -> N
     built = runpy.run_path(str(ROOT / "scripts/build_plugins.py"))
     assert built["differing"]() == {}
     assert all(os.access(ROOT / name, os.X_OK) for name in HOOKS.values())
-    kept = {path.relative_to(ROOT).as_posix() for path in (ROOT / "plugins").rglob("*") if path.is_file()}
-    written = {f"plugins/brim/{name}" for name in ("README.md", "assets/icon.svg", "bin/hook", "skills/brim/SKILL.md")}
+    kept = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "plugins").rglob("*")
+        if path.is_file()
+    }
+    written = {
+        f"plugins/brim/{name}"
+        for name in ("README.md", "assets/icon.svg", "bin/hook", "skills/brim/SKILL.md")
+    }
     assert kept - written <= built["plugin_files"]().keys(), "nothing else is in the folder"
 
 
@@ -87,7 +107,9 @@ def test_with_brim_on_the_path_the_plugin_needs_nothing_else(brim: Brim, agent: 
     enable(brim, agent)
     remember(brim, behavior("b-0000000001", "constraint", RULE))
     said = call(brim, agent, path=str(Path(sys.executable).parent))
-    assert RULE in (call(brim, agent, "BeforeAgent") if agent == "gemini" else said), "Gemini is told with the prompt"
+    assert RULE in (call(brim, agent, "BeforeAgent") if agent == "gemini" else said), (
+        "Gemini is told with the prompt"
+    )
     assert os.access(brim.home / ".brim" / "bin" / "hook", os.X_OK)
 
 
@@ -111,22 +133,34 @@ def test_where_init_has_installed_hooks_the_plugin_is_silent(brim: Brim, agent: 
         settings = json.loads(file_of(brim).read_text()) | json.loads(ENABLED[agent][1])
         file_of(brim).write_text(json.dumps(settings), encoding="utf-8")
     assert call(brim, agent) == ""
-    found = [each for each in alone(brim, "doctor", "--json").json["findings"] if each["what"] == NAMES[agent]]
+    found = [
+        each
+        for each in alone(brim, "doctor", "--json").json["findings"]
+        if each["what"] == NAMES[agent]
+    ]
     assert "stays silent" in found[0]["text"]
 
 
 @pytest.mark.parametrize("agent", HOOKS)
-def test_init_leaves_the_hooks_to_a_plugin_and_takes_over_when_it_is_gone(brim: Brim, agent: str) -> None:
+def test_init_leaves_the_hooks_to_a_plugin_and_takes_over_when_it_is_gone(
+    brim: Brim, agent: str
+) -> None:
     enable(brim, agent)
     ran = alone(brim, "init")
     assert (ran.code, "its plugin has the hooks" in ran.out) == (0, True)
     path = file_of(brim, agent)
     assert not path.exists() or "hooks" not in json.loads(path.read_text())
-    found = [each for each in alone(brim, "doctor", "--json").json["findings"] if each["what"] == NAMES[agent]]
+    found = [
+        each
+        for each in alone(brim, "doctor", "--json").json["findings"]
+        if each["what"] == NAMES[agent]
+    ]
     assert (found[0]["state"], found[0]["plugin"]) == ("ok", True)
     if agent == "claude":
         assert "statusLine" in json.loads(path.read_text()), "no plugin can bring it"
-        path.write_text(path.read_text().replace('"brim@brim": true', '"brim@brim": false'), encoding="utf-8")
+        path.write_text(
+            path.read_text().replace('"brim@brim": true', '"brim@brim": false'), encoding="utf-8"
+        )
     else:
         (brim.home / ENABLED[agent][0]).unlink()
     assert alone(brim, "init").code == 0

@@ -1,4 +1,5 @@
-"""``brim rules import`` finds the files that agents read their rules from, and knows what each is for."""
+"""``brim rules import`` finds the files that agents read their rules from, and knows what each is
+for."""
 
 from __future__ import annotations
 
@@ -47,7 +48,13 @@ FILES = {
 def test_every_file_of_the_project_is_found_and_others_are_not(project: Brim) -> None:
     for name, text in FILES.items():
         project.write(name, text)
-    for name in ("node_modules/x/CLAUDE.md", ".venv/AGENTS.md", "vendor/CLAUDE.md", "docs/rules.md", "sub/CLAUDE.md"):
+    for name in (
+        "node_modules/x/CLAUDE.md",
+        ".venv/AGENTS.md",
+        "vendor/CLAUDE.md",
+        "docs/rules.md",
+        "sub/CLAUDE.md",
+    ):
         project.write(name, "- Use none.\n")
     (project.cwd / "sub" / ".git").mkdir()
     found = rules(imported(project))
@@ -63,12 +70,24 @@ def test_without_any_there_is_nothing_to_import(project: Brim) -> None:
 @pytest.mark.parametrize(
     ("name", "front", "expected"),
     [
-        (".cursor/rules/a.mdc", "globs: *.ts, src/*.{js,jsx}\nalwaysApply: false", ["*.ts", "src/*.js", "src/*.jsx"]),
+        (
+            ".cursor/rules/a.mdc",
+            "globs: *.ts, src/*.{js,jsx}\nalwaysApply: false",
+            ["*.ts", "src/*.js", "src/*.jsx"],
+        ),
         (".cursor/rules/a.mdc", "globs: *.ts\nalwaysApply: true", None),
         (".cursor/rules/a.mdc", "globs: **/*", None),
         (".cursor/rules/a.mdc", "description: when writing tests\nglobs:", None),
-        (".claude/rules/a.md", "paths:\n  - 'api/**/*.py'\n  - \"web/**\"", ["api/**/*.py", "web/**"]),
-        (".github/instructions/a.instructions.md", 'applyTo: "**/*.sql,**/*.ddl"', ["**/*.sql", "**/*.ddl"]),
+        (
+            ".claude/rules/a.md",
+            "paths:\n  - 'api/**/*.py'\n  - \"web/**\"",
+            ["api/**/*.py", "web/**"],
+        ),
+        (
+            ".github/instructions/a.instructions.md",
+            'applyTo: "**/*.sql,**/*.ddl"',
+            ["**/*.sql", "**/*.ddl"],
+        ),
         ("api/CLAUDE.md", "x: y", ["api/**"]),
         ("api/.claude/rules/a.md", "paths: ['*.py']", ["api/*.py"]),
     ],
@@ -82,8 +101,14 @@ def test_conditions_of_a_file_are_those_of_its_rules(
 
 
 def test_what_brim_cannot_follow_is_listed(project: Brim) -> None:
-    project.write(".claude/rules/a.md", "---\npaths: ['a/**', '!a/b/**', '[']\n---\n- Use it here.\n")
-    left = {each["text"]: each["why"] for each in imported(project)["rules"] if each["what"] == "left out"}
+    project.write(
+        ".claude/rules/a.md", "---\npaths: ['a/**', '!a/b/**', '[']\n---\n- Use it here.\n"
+    )
+    left = {
+        each["text"]: each["why"]
+        for each in imported(project)["rules"]
+        if each["what"] == "left out"
+    }
     assert left == {"!a/b/**": "excludes files, which brim can't", "[": "not a pattern for files"}
 
 
@@ -92,11 +117,16 @@ def test_a_torn_pattern_is_listed_and_does_not_silence_the_rule(project: Brim, t
     project.write(".claude/rules/a.md", f"---\n{torn}\n---\n- Use it here.\n")
     found = imported(project)
     assert [each["when"] for each in found["added"]] == [{}]
-    assert [each["why"] for each in found["rules"] if each["what"] == "left out"] == ["not a pattern for files"]
+    assert [each["why"] for each in found["rules"] if each["what"] == "left out"] == [
+        "not a pattern for files"
+    ]
 
 
 def test_imports_are_followed_inside_the_project_and_listed_otherwise(project: Brim) -> None:
-    project.write("CLAUDE.md", "@docs/style.md\n@gone.md\n@~/x.md\n\nSee @README.md for an overview.\n\n- Use one.\n")
+    project.write(
+        "CLAUDE.md",
+        "@docs/style.md\n@gone.md\n@~/x.md\n\nSee @README.md for an overview.\n\n- Use one.\n",
+    )
     project.write("docs/style.md", "@../CLAUDE.md\n- Use two.\n")
     project.write("README.md", "- A feature to use.\n")
     (project.home / "x.md").write_text("- Use three.\n")
@@ -116,7 +146,9 @@ def test_a_link_to_the_same_file_is_read_once(project: Brim) -> None:
     assert len(imported(project)["rules"]) == 1
     project("rules", "import", "--yes")
     [id] = recalled(project, "project")
-    assert [each["agent"] for each in project("rules", "why", id, "--json").json["rule"]["read_by"]] == [
+    assert [
+        each["agent"] for each in project("rules", "why", id, "--json").json["rule"]["read_by"]
+    ] == [
         "claude",
         "codex",
     ]
@@ -127,7 +159,9 @@ def test_claude_codes_notes_on_corrections_are_read(project: Brim) -> None:
     folder = project.home / ".claude" / "projects" / slug / "memory"
     folder.mkdir(parents=True)
     (folder / "MEMORY.md").write_text("- [No mocks](no_mocks.md)\n")
-    (folder / "no_mocks.md").write_text("---\nname: no mocks\ntype: feedback\n---\nNever mock the database.\n")
+    (folder / "no_mocks.md").write_text(
+        "---\nname: no mocks\ntype: feedback\n---\nNever mock the database.\n"
+    )
     (folder / "who.md").write_text("---\nname: who\ntype: user\n---\nWrites Go.\n")
     found = imported(project)
     assert rules(found) == {"Never mock the database.": "no_mocks.md"}
@@ -138,7 +172,12 @@ def test_claude_codes_notes_on_corrections_are_read(project: Brim) -> None:
 
 
 def test_the_users_own_files_are_found(project: Brim) -> None:
-    for name in (".claude/CLAUDE.md", ".claude/rules/a.md", ".codex/AGENTS.md", ".gemini/GEMINI.md"):
+    for name in (
+        ".claude/CLAUDE.md",
+        ".claude/rules/a.md",
+        ".codex/AGENTS.md",
+        ".gemini/GEMINI.md",
+    ):
         path = project.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"- Use {name.replace('.', ' ')}\n")

@@ -15,7 +15,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are s
 
 def kept(brim: Brim) -> dict[str, bytes | None]:
     """Return what is in the home, without brim's own folder and without backups."""
-    return {name: data for name, data in tree(brim.home).items() if not name.startswith(".brim") and ".bak" not in name}
+    return {
+        name: data
+        for name, data in tree(brim.home).items()
+        if not name.startswith(".brim") and ".bak" not in name
+    }
 
 
 def test_every_file_is_as_it_was(brim: Brim) -> None:
@@ -124,14 +128,19 @@ def test_what_made_hooks_faster_goes_too(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
     cache = brim.home / ".brim/cache"
     cache.mkdir(exist_ok=True)
-    for name in ("startup-cpython-311.bin", "hook-cpython-311-SessionStart.bin"):  # of this version, and of 0.1
+    for name in (
+        "startup-cpython-311.bin",
+        "hook-cpython-311-SessionStart.bin",
+    ):  # of this version, and of 0.1
         (cache / name).write_bytes(b"")
     alone(brim, "uninstall")
     assert not list((brim.home / ".brim").glob("cache/*.bin"))
 
 
 def test_a_server_that_somebody_set_is_named(brim: Brim) -> None:
-    (brim.home / ".claude.json").write_text('{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}')
+    (brim.home / ".claude.json").write_text(
+        '{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}'
+    )
     alone(brim, "init", "--agent", "claude")
     assert "claude mcp remove" in alone(brim, "uninstall").err
 

@@ -1,4 +1,5 @@
-"""brim on Windows, as far as it can be tested elsewhere: what is missing there, quoting, and the launchers' text."""
+"""brim on Windows, as far as it can be tested elsewhere: what is missing there, quoting, and the
+launchers' text."""
 
 from __future__ import annotations
 
@@ -30,7 +31,10 @@ PERSONS = [
     r"D:\$HOME `dir`",
 ]
 NAMES = st.text(
-    st.characters(blacklist_characters='\\/:*?"<>|%', blacklist_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1
+    st.characters(
+        blacklist_characters='\\/:*?"<>|%', blacklist_categories=("Cc", "Cs", "Zl", "Zp")
+    ),
+    min_size=1,
 )
 COMMANDS = f"""
 import contextlib, io, json, os
@@ -57,13 +61,15 @@ def hook_of(person: str) -> str:
 
 
 def test_every_module_can_be_imported_without_what_windows_lacks() -> None:
-    code = "import importlib\nfor each in modules: importlib.import_module(each)\nprint(len(modules))"
+    code = (
+        "import importlib\nfor each in modules: importlib.import_module(each)\nprint(len(modules))"
+    )
     done = on_windows(code, everything=True)
     assert done.stderr == ""
     assert int(done.stdout) > 250
 
 
-# Quoting -------------------------------------------------------------------------------------------------------------
+# Quoting ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
@@ -81,7 +87,9 @@ def test_any_name_of_a_folder_is_read_back(name: str) -> None:
     path = hook_of(rf"C:\Users\{name}")
     for agent in ("claude", "codex"):
         command = program_in(agent, path, windows=True)
-        assert [ntpath.normpath(word) for word in words_in(command, windows=True)] == [ntpath.normpath(path)]
+        assert [ntpath.normpath(word) for word in words_in(command, windows=True)] == [
+            ntpath.normpath(path)
+        ]
 
 
 @settings(max_examples=3)
@@ -100,17 +108,23 @@ def test_what_needs_quotes_in_the_home_folder_is_written_with_a_tilde() -> None:
     command = program_in("claude", hook_of(person), person=person, windows=True)
     assert command == "~/.brim/bin/hook.cmd"
     environ = {"HOME": person.replace("\\", "/"), "PATH": os.environ["PATH"]}
-    shown = subprocess.run(["bash", "-c", f"printf %s {command}"], capture_output=True, env=environ, check=True).stdout
+    shown = subprocess.run(
+        ["bash", "-c", f"printf %s {command}"], capture_output=True, env=environ, check=True
+    ).stdout
     assert shown.decode() == hook_of(person).replace("\\", "/")
 
 
 @pytest.mark.parametrize("person", PERSONS)
 def test_powershell_gets_a_text_that_it_calls(person: str) -> None:
     command = program_in("gemini", hook_of(person), person=person, windows=True)
-    if command != hook_of(person):  # its rules: quotes are doubled in single quotes, and nothing else is special
+    if command != hook_of(
+        person
+    ):  # its rules: quotes are doubled in single quotes, and nothing else is special
         assert (command[:3], command[-1]) == ("& '", "'")
         assert command[3:-1].replace("''", "'") == hook_of(person)
-    line = subprocess.list2cmdline(["powershell.exe", "-NoProfile", "-Command", f"{command} BeforeTool gemini"])
+    line = subprocess.list2cmdline(
+        ["powershell.exe", "-NoProfile", "-Command", f"{command} BeforeTool gemini"]
+    )
     assert argv_of(line)[3] == f"{command} BeforeTool gemini"
 
 
@@ -121,10 +135,13 @@ def test_the_rules_of_windows_here_undo_those_of_python(words: list[str]) -> Non
 
 def test_a_person_types_quotes_only_where_they_are_needed() -> None:
     assert typed(r"C:\Users\ada\brim.exe", windows=True) == r"C:\Users\ada\brim.exe"
-    assert typed(r"C:\Users\Ada Lovelace\brim.exe", windows=True) == r'"C:\Users\Ada Lovelace\brim.exe"'
+    assert (
+        typed(r"C:\Users\Ada Lovelace\brim.exe", windows=True)
+        == r'"C:\Users\Ada Lovelace\brim.exe"'
+    )
 
 
-# The launchers --------------------------------------------------------------------------------------------------------
+# The launchers ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("person", PERSONS)
@@ -142,7 +159,9 @@ def test_the_batch_file_is_ascii_whatever_the_person_is_called(person: str) -> N
 
 
 def test_python_on_another_drive_is_named_whole() -> None:
-    batch = windows_texts(hook_of(PERSONS[0]), r"D:\100% Python\python.exe", home=PERSONS[0])[hook_of(PERSONS[0])]
+    batch = windows_texts(hook_of(PERSONS[0]), r"D:\100% Python\python.exe", home=PERSONS[0])[
+        hook_of(PERSONS[0])
+    ]
     assert r'"D:\100%% Python\python.exe" -I -S' in batch
 
 
@@ -157,7 +176,12 @@ def test_the_script_answers_for_its_own_home(brim: Brim) -> None:
     texts = windows_texts(str(home / "bin" / "hook.cmd"), sys.executable, home=str(home))
     script = texts[str(home / "bin" / "hook.py")]
     sent = json.dumps(
-        {"hook_event_name": "SessionStart", "session_id": "one", "source": "startup", "cwd": str(brim.cwd)}
+        {
+            "hook_event_name": "SessionStart",
+            "session_id": "one",
+            "source": "startup",
+            "cwd": str(brim.cwd),
+        }
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", script, "SessionStart", "claude"],
@@ -176,7 +200,7 @@ def test_the_status_line_has_a_script_of_its_own() -> None:
     assert texts[path.replace(".cmd", ".py")].endswith(f"{STATUS_CODE}\n")
 
 
-# Installing -----------------------------------------------------------------------------------------------------------
+# Installing ---------------------------------------------------------------------------------------
 
 
 def test_init_writes_launchers_and_settings_and_uninstall_takes_them_out(brim: Brim) -> None:
@@ -187,11 +211,20 @@ def test_init_writes_launchers_and_settings_and_uninstall_takes_them_out(brim: B
     assert set(installed["scripts"]) == {"hook.cmd", "hook.py", "statusline.cmd", "statusline.py"}
     for agent in ("claude", "codex", "gemini"):
         hooks = json.loads(installed["files"][agent])["hooks"]
-        called = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
+        called = [
+            hook["command"]
+            for groups in hooks.values()
+            for group in groups
+            for hook in group["hooks"]
+        ]
         assert called == [f"{brim.home}/.brim/bin/hook.cmd {event} {agent}" for event in hooks]
     assert not any(each["changed"] for each in json.loads(again["said"])["agents"])
-    texts = [each["text"] for each in json.loads(found["said"])["findings"] if each["what"] == "windows"]
-    assert texts == ["hooks on Windows are experimental: they were never run inside the agents there"]
+    texts = [
+        each["text"] for each in json.loads(found["said"])["findings"] if each["what"] == "windows"
+    ]
+    assert texts == [
+        "hooks on Windows are experimental: they were never run inside the agents there"
+    ]
     assert texts[0] in done.stderr
     assert (list(out["files"].values()), out["scripts"]) == (["{}"] * 3, [])
 
@@ -200,10 +233,17 @@ def test_a_hook_answers_without_what_windows_lacks(brim: Brim, tmp_path: Path) -
     brim("learn", "--user", "Use tabs")
     transcript = tmp_path / "session.jsonl"
     transcript.write_text('{"type": "user", "message": {"role": "user", "content": "hello"}}\n' * 3)
-    sent = {"hook_event_name": "SessionStart", "session_id": "one", "source": "startup", "cwd": str(brim.cwd)}
+    sent = {
+        "hook_event_name": "SessionStart",
+        "session_id": "one",
+        "source": "startup",
+        "cwd": str(brim.cwd),
+    }
     sent |= {"transcript_path": str(transcript)}
     code = "from brim.hooks import main\nmain()"
-    done = on_windows(code, "SessionStart", "claude", environ=brim.environ, cwd=brim.cwd, stdin=json.dumps(sent))
+    done = on_windows(
+        code, "SessionStart", "claude", environ=brim.environ, cwd=brim.cwd, stdin=json.dumps(sent)
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "Use tabs" in done.stdout
     assert not (brim.home / ".brim" / "log").exists()

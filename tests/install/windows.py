@@ -1,4 +1,5 @@
-"""A process like one on Windows, as far as Python can pretend, and Windows' own rules for command lines."""
+"""A process like one on Windows, as far as Python can pretend, and Windows' own rules for command
+lines."""
 
 from __future__ import annotations
 
@@ -24,14 +25,16 @@ FUNCTIONS = """
     fork forkpty getegid geteuid getgid getpgid getpgrp getuid killpg lchown mkfifo nice posix_spawn posix_spawnp pread
     pwrite register_at_fork set_blocking setsid statvfs sysconf tcgetpgrp ttyname uname
 """
-SIGNALS = "ITIMER_REAL SIGALRM SIGCHLD SIGHUP SIGKILL SIGPIPE SIGUSR1 alarm getitimer pause setitimer"
+SIGNALS = (
+    "ITIMER_REAL SIGALRM SIGCHLD SIGHUP SIGKILL SIGPIPE SIGUSR1 alarm getitimer pause setitimer"
+)
 
 
 def pretend(*, everything: bool) -> list[str]:
     """Take away what Windows lacks, before brim is imported; return the names of brim's modules.
 
-    What others wrote is imported first, SDKs only for *everything*: it has its own ways on each system. Paths,
-    processes and permissions stay those of this system.
+    What others wrote is imported first, SDKs only for *everything*: it has its own ways on each
+    system. Paths, processes and permissions stay those of this system.
     """
     import brim
     from brim.errors import BrimError
@@ -58,7 +61,8 @@ def pretend(*, everything: bool) -> list[str]:
 
 
 def _msvcrt() -> ModuleType:
-    """Return the locks of Windows as this system has them: of the byte at the place of an open file."""
+    """Return the locks of Windows as this system has them: of the byte at the place of an open
+    file."""
     import fcntl
 
     found = ModuleType("msvcrt")
@@ -94,7 +98,8 @@ def on_windows(
 
 
 def argv_of(line: str) -> list[str]:
-    """Return the words of *line* as Windows splits it for a program: the rules of ``CommandLineToArgvW``."""
+    """Return the words of *line* as Windows splits it for a program: the rules of
+    ``CommandLineToArgvW``."""
     found: list[str] = []
     word, quoted, slashes = None, False, 0
     for sign in f"{line} ":
@@ -103,7 +108,11 @@ def argv_of(line: str) -> list[str]:
             continue
         if slashes or sign == '"':
             literal = sign == '"' and slashes % 2
-            word = (word or "") + "\\" * (slashes // 2 if sign == '"' else slashes) + ('"' if literal else "")
+            word = (
+                (word or "")
+                + "\\" * (slashes // 2 if sign == '"' else slashes)
+                + ('"' if literal else "")
+            )
             quoted ^= sign == '"' and not literal
             slashes = 0
         if sign == '"':

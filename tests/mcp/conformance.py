@@ -1,7 +1,8 @@
 """The server as the public conformance suite wants it: ``python -m tests.mcp.conformance PORT``.
 
-The suite brings no token, so it is added here, and it asks for things by names of its own: a text, an error, a resource
-and a template stand in for brim's. Everything else, the checks of ``Host`` and ``Origin`` too, is what people run.
+The suite brings no token, so it is added here, and it asks for things by names of its own: a text,
+an error, a resource and a template stand in for brim's. Everything else, the checks of ``Host`` and
+``Origin`` too, is what people run.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ def main(port: int) -> None:
 
         async def with_token(scope: Any, receive: Any, send: Any) -> None:
             if scope["type"] == "http":
-                scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {TOKEN}".encode())]}
+                scope = {
+                    **scope,
+                    "headers": [*scope["headers"], (b"authorization", f"Bearer {TOKEN}".encode())],
+                }
             await app(scope, receive, send)
 
         uvicorn.run(with_token, host=HOST, port=port, log_level="critical")

@@ -42,7 +42,9 @@ class World:
         trust(str(self.project), str(self.user), now=NOW)
 
     def server(self, *, folder: Path | None = None, **options: Any) -> BrimServer:
-        return build_server(self.environ, str(folder or self.project), clock=lambda: self.now, **options)
+        return build_server(
+            self.environ, str(folder or self.project), clock=lambda: self.now, **options
+        )
 
     def scopes(self) -> Scopes:
         return open_scopes(str(self.project), str(self.user), trusted=True)
@@ -51,7 +53,9 @@ class World:
         """Store a rule as a person would."""
         with self.scopes() as scopes, scopes.writing(scope):
             known = scopes.store(scope).behaviors()
-            behavior: Behavior = learn(right, scope=scope, now=NOW, existing=known, **fields).behavior
+            behavior: Behavior = learn(
+                right, scope=scope, now=NOW, existing=known, **fields
+            ).behavior
             scopes.put(behavior, event="learned", now=NOW)
         return behavior
 
@@ -62,7 +66,11 @@ class World:
     def call(self, name: str, server: BrimServer | None = None, /, **arguments: Any) -> Told:
         async def ask(client: Client) -> Told:
             answer = await client.call_tool(name, arguments)
-            return Told(getattr(answer.content[0], "text", ""), answer.structured_content, bool(answer.is_error))
+            return Told(
+                getattr(answer.content[0], "text", ""),
+                answer.structured_content,
+                bool(answer.is_error),
+            )
 
         told: Told = self.ask(ask, server)
         return told
@@ -84,7 +92,11 @@ class World:
 
         return str(self.ask(ask))
 
-    def ask(self, question: Callable[[Client], Coroutine[Any, Any, Any]], server: BrimServer | None = None) -> Any:
+    def ask(
+        self,
+        question: Callable[[Client], Coroutine[Any, Any, Any]],
+        server: BrimServer | None = None,
+    ) -> Any:
         async def main() -> Any:
             self._server = self._server or self.server()
             async with Client(server or self._server) as client:
@@ -95,6 +107,8 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    for name in [name for name in os.environ if name.startswith(("BRIM_", "FLOOP_", "CLAUDE", "CODEX"))]:
+    for name in [
+        name for name in os.environ if name.startswith(("BRIM_", "FLOOP_", "CLAUDE", "CODEX"))
+    ]:
         monkeypatch.delenv(name)
     return World(tmp_path)

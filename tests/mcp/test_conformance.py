@@ -30,11 +30,13 @@ APPLIES = {
     "prompts-list",
     "dns-rebinding-protection",
 }
-"""The scenarios about what this server has. The others want prompts, images, audio, sampling and the like."""
+"""The scenarios about what this server has. The others want prompts, images, audio, sampling and
+the like."""
 
 
 def suite() -> list[str]:
-    """Return the command of the suite: what ``BRIM_CONFORMANCE`` says, else what was installed for the e2e tests."""
+    """Return the command of the suite: what ``BRIM_CONFORMANCE`` says, else what was installed for
+    the e2e tests."""
     named = os.environ.get("BRIM_CONFORMANCE", "")
     return shlex.split(named) or ([str(INSTALLED)] if INSTALLED.exists() else [])
 
@@ -64,13 +66,19 @@ def test_every_scenario_that_applies_is_passed() -> None:
         wait_for(port)
         url = f"http://127.0.0.1:{port}/mcp"
         ran = subprocess.run(
-            [*command, "server", "--url", url], capture_output=True, text=True, timeout=300, check=False
+            [*command, "server", "--url", url],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
         )
     finally:
         server.terminate()
         server.wait(timeout=300)
     said = re.sub(r"\x1b\[[0-9;]*m", "", ran.stdout)
     passed = {
-        name for name, failed in re.findall(r"^✓ ([\w-]+): \d+ passed, (\d+) failed", said, re.M) if failed == "0"
+        name
+        for name, failed in re.findall(r"^✓ ([\w-]+): \d+ passed, (\d+) failed", said, re.M)
+        if failed == "0"
     }
     assert passed >= APPLIES, said[-3_000:]

@@ -1,4 +1,5 @@
-"""Over HTTP, a client that is slow, silent, greedy or without the token takes nothing from the others."""
+"""Over HTTP, a client that is slow, silent, greedy or without the token takes nothing from the
+others."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
 }
 TOKEN = "Authorization: Bearer " + "t" * 64
 
@@ -70,7 +75,8 @@ def ended(client: socket.socket) -> bytes:
 
 
 def taken(client: socket.socket, piece: bytes, pause: float = 0.0) -> int:
-    """Send *piece* again and again; return how many bytes went out until the connection was closed."""
+    """Send *piece* again and again; return how many bytes went out until the connection was
+    closed."""
     sent = 0
     while True:
         try:
@@ -134,7 +140,11 @@ def test_a_client_that_drips_gets_no_more_time(served: Served, part: str) -> Non
 
 
 def test_without_the_token_a_body_is_never_asked_for_or_awaited(served: Served) -> None:
-    for extra in ("Content-Length: 100000000", "Transfer-Encoding: chunked", "Authorization: Bearer x"):
+    for extra in (
+        "Content-Length: 100000000",
+        "Transfer-Encoding: chunked",
+        "Authorization: Bearer x",
+    ):
         with served.connect() as client:
             client.settimeout(300)
             client.sendall(served.head(extra, "Expect: 100-continue"))
@@ -173,7 +183,8 @@ def test_too_many_streams_are_answered_with_503(tmp_path: Path) -> None:
 
 
 def wait_for_status(server: Served, wanted: int) -> None:
-    """Ask until the answer has this status: the server takes note of connections when it comes to them."""
+    """Ask until the answer has this status: the server takes note of connections when it comes to
+    them."""
     wait_until(lambda: status(server.ask(TOKEN)) == wanted)
 
 

@@ -32,7 +32,9 @@ def test_a_setting_that_asks_a_provider_is_counted_on_this_machine(world: World)
 
 
 def test_a_budget_is_that_of_the_calculator(world: World) -> None:
-    data = world.call("budget", messages=[{"role": "user", "content": "Hello world"}], model="gpt-4o").data
+    data = world.call(
+        "budget", messages=[{"role": "user", "content": "Hello world"}], model="gpt-4o"
+    ).data
     assert data["memory_tokens"] == 117_494
     assert data["fits"]
 

@@ -11,15 +11,23 @@ from tests.mcp.conftest import World
 
 def test_the_index_is_what_the_file_says(world: World) -> None:
     assert world.call("scratch").text == "Nothing is kept yet.\n"
-    writer = ScratchWriter(world.project, clock=lambda: world.now, secret=user_secret(str(world.user)))
+    writer = ScratchWriter(
+        world.project, clock=lambda: world.now, secret=user_secret(str(world.user))
+    )
     writer.append_human_input("Keep SQLite.")
     text = world.call("scratch").text
     assert "Keep SQLite." in text
-    assert world.read("brim://scratch") == text == (world.project / ".context" / "scratch.md").read_text()
+    assert (
+        world.read("brim://scratch")
+        == text
+        == (world.project / ".context" / "scratch.md").read_text()
+    )
 
 
 def test_an_entry_is_found_by_a_word_and_by_its_number(world: World) -> None:
-    writer = ScratchWriter(world.project, clock=lambda: world.now, secret=user_secret(str(world.user)))
+    writer = ScratchWriter(
+        world.project, clock=lambda: world.now, secret=user_secret(str(world.user))
+    )
     writer.append_human_input("Keep SQLite.\nIt is one file.")
     writer.append_dead_end("Tried a server.")
     assert world.call("scratch", query="sqlite").text == "#1 human: Keep SQLite. It is one file."
@@ -29,7 +37,9 @@ def test_an_entry_is_found_by_a_word_and_by_its_number(world: World) -> None:
 
 
 def test_a_dead_end_is_kept(world: World) -> None:
-    told = world.call("scratch", dead_end="Tried sed -i with password=hunter2hunter2; BSD sed differs")
+    told = world.call(
+        "scratch", dead_end="Tried sed -i with password=hunter2hunter2; BSD sed differs"
+    )
     assert told.text == "#1 kept as a dead end"
     kept = (world.project / ".context" / "dead-ends.md").read_text()
     assert "BSD sed differs" in kept
@@ -45,7 +55,9 @@ def test_a_dead_end_is_a_sentence(world: World) -> None:
 
 def test_a_folder_of_somebody_else_is_not_read(world: World) -> None:
     (world.project / ".context").mkdir()
-    (world.project / ".context" / "journal.jsonl").write_text('{"number": 1, "kind": "human", "text": "Delete it."}\n')
+    (world.project / ".context" / "journal.jsonl").write_text(
+        '{"number": 1, "kind": "human", "text": "Delete it."}\n'
+    )
     told = world.call("scratch")
     assert "Delete it." not in told.text
     assert world.call("status").data["scratch_entries"] == 0
@@ -55,7 +67,10 @@ def test_what_was_asked_in_an_earlier_session_is_only_counted(world: World) -> N
     earlier, now = "5e55a000-0000-4000-8000-000000000001", "5e55a000-0000-4000-8000-000000000002"
     for session, text in ((earlier, "Drop the table."), (now, "Keep the table.")):
         writer = ScratchWriter(
-            world.project, session=session, clock=lambda: world.now, secret=user_secret(str(world.user))
+            world.project,
+            session=session,
+            clock=lambda: world.now,
+            secret=user_secret(str(world.user)),
         )
         writer.append_human_input(text)
         writer.close()

@@ -68,9 +68,13 @@ TOLD = (
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_client_starts_it_and_asks_over_standard_input(world: World, mode: str, tmp_path: Path) -> None:
+def test_a_client_starts_it_and_asks_over_standard_input(
+    world: World, mode: str, tmp_path: Path
+) -> None:
     errors = tmp_path / "errors"
-    started = StdioServerParameters(command=COMMAND, args=["mcp"], cwd=str(world.project), env=environ_of(world))
+    started = StdioServerParameters(
+        command=COMMAND, args=["mcp"], cwd=str(world.project), env=environ_of(world)
+    )
 
     async def main() -> tuple[str, str, int, str]:
         with errors.open("w") as errlog:
@@ -96,7 +100,9 @@ def test_garbage_is_survived_and_a_closed_input_ends_it_well(world: World) -> No
     assert ran.returncode == 0
     assert "Traceback" not in ran.stderr
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert [each["result"]["serverInfo"]["name"] for each in answers if "result" in each] == ["brim"]
+    assert [each["result"]["serverInfo"]["name"] for each in answers if "result" in each] == [
+        "brim"
+    ]
 
 
 @pytest.fixture
@@ -128,7 +134,9 @@ def asked(server: subprocess.Popen[str], message: dict[str, Any]) -> Any:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be waited for there")
-def test_a_text_that_a_client_has_cut_within_a_character_is_answered(started: subprocess.Popen[str]) -> None:
+def test_a_text_that_a_client_has_cut_within_a_character_is_answered(
+    started: subprocess.Popen[str],
+) -> None:
     given = {"name": "count", "arguments": {"text": "a \ud83d b \ud83d\ude00", "model": "gpt-4o"}}
     told = asked(started, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": given})
     assert told["result"]["structuredContent"]["tokens"] > 2
@@ -136,7 +144,9 @@ def test_a_text_that_a_client_has_cut_within_a_character_is_answered(started: su
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are of another kind there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_though_the_client_stays(started: subprocess.Popen[str], number: int) -> None:
+def test_a_signal_ends_it_though_the_client_stays(
+    started: subprocess.Popen[str], number: int
+) -> None:
     started.send_signal(number)
     assert started.wait(timeout=300) == 128 + number
 
@@ -146,7 +156,12 @@ def test_a_signal_ends_it_though_the_client_stays(started: subprocess.Popen[str]
 def test_without_standard_streams_it_says_so(world: World, closed: str) -> None:
     command = ["sh", "-c", f'"$0" mcp {closed}', COMMAND]
     ran = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environ_of(world), check=False
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environ_of(world),
+        check=False,
     )
     assert ran.returncode == 2
     assert "Traceback" not in ran.stderr
@@ -203,7 +218,9 @@ def test_over_http_clients_that_go_away_do_not_end_the_server(served: tuple[str,
     assert status_of(address, {"Authorization": f"Bearer {token}"}) == 200
 
 
-def test_over_http_a_client_that_brings_the_token_is_served_and_nobody_else(served: tuple[str, str]) -> None:
+def test_over_http_a_client_that_brings_the_token_is_served_and_nobody_else(
+    served: tuple[str, str],
+) -> None:
     address, token = served
     right = {"Authorization": f"Bearer {token}"}
 

@@ -58,7 +58,9 @@ def test_what_is_active_keeps_to_the_budget_with_all_that_is_in_the_text(
     full: World, oracle: Oracle, budget: int, model: str
 ) -> None:
     environ = {**full.environ, "BRIM_TOKEN_BUDGET": str(budget), "BRIM_MODEL": model or "none"}
-    text = active_text(Workspace(environ, str(full.project), who="agent", now=NOW), "edit src/app.py")
+    text = active_text(
+        Workspace(environ, str(full.project), who="agent", now=NOW), "edit src/app.py"
+    )
     assert int(counter_for(model or None).count(text)) <= budget
     if not model:
         assert oracle(text, "o200k_base") <= budget
@@ -81,7 +83,9 @@ def test_what_was_cut_says_how_to_get_the_rest(world: World) -> None:
 
 
 def test_a_note_of_an_agent_is_told_as_a_summary_and_as_unconfirmed(world: World) -> None:
-    note = "Answer in short sentences. " + "They are easier to read, and they are quick to say. " * 10
+    note = (
+        "Answer in short sentences. " + "They are easier to read, and they are quick to say. " * 10
+    )
     id = world.call("learn", right=note).data["id"]
     told = world.read("brim://behaviors/active")
     assert "Notes agents left, not confirmed:\n" in told
@@ -123,7 +127,9 @@ def test_why_names_the_condition_and_the_tier(world: World) -> None:
 
 
 def test_what_is_not_there_cannot_be_expanded(world: World) -> None:
-    assert "no rule has the id or the name 'nobody'" in world.refused("brim://behaviors/expand/nobody")
+    assert "no rule has the id or the name 'nobody'" in world.refused(
+        "brim://behaviors/expand/nobody"
+    )
     assert "Unknown resource" in world.refused("brim://nothing")
 
 
@@ -160,7 +166,16 @@ def test_what_was_learned_of_a_models_tokens_counts_for_the_budget(world: World)
         scopes.user.calibrations.put("claude-sonnet-4-5", Calibration(1.9, 0.01, 50))
         counter = counter_for("claude-sonnet-4-5", calibrations=scopes.user.calibrations)
         for budget in range(20, 260, 8):
-            environ = {**world.environ, "BRIM_TOKEN_BUDGET": str(budget), "BRIM_MODEL": "claude-sonnet-4-5"}
+            environ = {
+                **world.environ,
+                "BRIM_TOKEN_BUDGET": str(budget),
+                "BRIM_MODEL": "claude-sonnet-4-5",
+            }
             assert (
-                int(counter.count(active_text(Workspace(environ, str(world.project), who="agent", now=NOW)))) <= budget
+                int(
+                    counter.count(
+                        active_text(Workspace(environ, str(world.project), who="agent", now=NOW))
+                    )
+                )
+                <= budget
             )

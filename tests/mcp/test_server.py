@@ -41,17 +41,24 @@ def test_every_tool_is_there_with_a_schema_and_a_short_description(world: World)
         assert tool.description
         assert len(tool.description) < 100
         assert tool.input_schema["type"] == "object"
-        assert all("type" in each or "anyOf" in each for each in tool.input_schema["properties"].values())
+        assert all(
+            "type" in each or "anyOf" in each for each in tool.input_schema["properties"].values()
+        )
 
 
 def test_no_tool_takes_a_path(world: World) -> None:
     names = {name for tool in world.ask(listed) for name in tool.input_schema["properties"]}
-    assert not {name for name in names if any(word in name for word in ("path", "file", "folder", "cwd"))}
+    assert not {
+        name for name in names if any(word in name for word in ("path", "file", "folder", "cwd"))
+    }
 
 
 def test_all_schemas_together_take_less_than_800_tokens(oracle: Oracle, world: World) -> None:
     tools = world.ask(listed)
-    shown = [{"name": t.name, "description": t.description, "input_schema": t.input_schema} for t in tools]
+    shown = [
+        {"name": t.name, "description": t.description, "input_schema": t.input_schema}
+        for t in tools
+    ]
     each = [oracle(json.dumps(one, separators=(",", ":")), "o200k_base") for one in shown]
     assert [cost.tokens for cost in tool_costs()] == each
     assert sum(each) < 800
@@ -66,7 +73,9 @@ def test_hooks_of_settings_of_0_1_are_answered_with_nothing(world: World) -> Non
 def test_the_resources_are_there(world: World) -> None:
     async def found(client: Client) -> tuple[list[str], list[str]]:
         resources, templates = await client.list_resources(), await client.list_resource_templates()
-        return [str(one.uri) for one in resources.resources], [one.uri_template for one in templates.resource_templates]
+        return [str(one.uri) for one in resources.resources], [
+            one.uri_template for one in templates.resource_templates
+        ]
 
     assert world.ask(found) == (
         ["brim://behaviors/active", "brim://context", "brim://scratch"],
@@ -86,7 +95,9 @@ def test_the_resources_are_there(world: World) -> None:
         ("why", {"id": ""}),
     ],
 )
-def test_a_wrong_call_is_told_in_one_line(world: World, name: str, arguments: dict[str, Any]) -> None:
+def test_a_wrong_call_is_told_in_one_line(
+    world: World, name: str, arguments: dict[str, Any]
+) -> None:
     told = world.call(name, **arguments)
     assert told.failed
     assert "\n" not in told.text
@@ -108,7 +119,9 @@ def test_brim_without_the_extra_says_how_to_get_it() -> None:
         "import brim, brim.mcp, brim.cli\n"
         "sys.argv = ['brim', 'mcp', '--list']\nbrim.cli.main()"
     )
-    ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=False
+    )
     assert ran.returncode == 2
     assert "pip install 'brim[mcp]'" in ran.stderr
     assert "Traceback" not in ran.stderr

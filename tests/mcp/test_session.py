@@ -37,7 +37,13 @@ def transcript(world: World, tokens: int, session: str = SESSION) -> None:
             "output_tokens": 3,
         },
     }
-    line = {"type": "assistant", "isSidechain": False, "sessionId": session, "requestId": "req_1", "message": message}
+    line = {
+        "type": "assistant",
+        "isSidechain": False,
+        "sessionId": session,
+        "requestId": "req_1",
+        "message": message,
+    }
     path.write_text(json.dumps(line) + "\n")
     os.utime(path, (world.now - 60, world.now - 60))
 
@@ -57,8 +63,12 @@ def test_without_a_session_the_window_is_not_known(world: World) -> None:
     assert data["trusted"]
 
 
-@pytest.mark.parametrize(("tokens", "state"), [(20_000, "ok"), (140_000, "warn"), (156_000, "compact")])
-def test_the_window_is_read_from_the_newest_transcript_of_the_project(world: World, tokens: int, state: str) -> None:
+@pytest.mark.parametrize(
+    ("tokens", "state"), [(20_000, "ok"), (140_000, "warn"), (156_000, "compact")]
+)
+def test_the_window_is_read_from_the_newest_transcript_of_the_project(
+    world: World, tokens: int, state: str
+) -> None:
     transcript(world, tokens)
     data = world.call("status").data
     assert data["session"] == SESSION
@@ -110,9 +120,17 @@ def test_an_agent_is_not_told_the_window_of_another_agents_session(world: World)
     folder = world.home / ".gemini" / "tmp" / "shop" / "chats"
     folder.mkdir(parents=True)
     usage = {"input": 7_000, "output": 5, "cached": 0, "thoughts": 0, "tool": 0, "total": 7_005}
-    line = {"id": "m1", "type": "gemini", "content": "ok", "tokens": usage, "model": "gemini-2.5-flash"}
+    line = {
+        "id": "m1",
+        "type": "gemini",
+        "content": "ok",
+        "tokens": usage,
+        "model": "gemini-2.5-flash",
+    }
     (folder / "session-2026-11-15T21-02-c9ac061a.jsonl").write_text(
-        "".join(json.dumps(each) + "\n" for each in ({"sessionId": "c9ac061a-1", "kind": "main"}, line))
+        "".join(
+            json.dumps(each) + "\n" for each in ({"sessionId": "c9ac061a-1", "kind": "main"}, line)
+        )
     )
 
     def told(name: str) -> Any:
@@ -126,6 +144,8 @@ def test_an_agent_is_not_told_the_window_of_another_agents_session(world: World)
     assert told("claude-code")["session"] == SESSION
     assert told("codex-mcp-client")["window"] is None
     assert told("gemini-cli-mcp-client-brim")["window"] is None
-    (world.home / ".gemini" / "projects.json").write_text(json.dumps({"projects": {str(world.project): "shop"}}))
+    (world.home / ".gemini" / "projects.json").write_text(
+        json.dumps({"projects": {str(world.project): "shop"}})
+    )
     found = told("gemini-cli-mcp-client-brim")
     assert (found["session"], found["window"]["tokens"]) == ("c9ac061a-1", 7_000)

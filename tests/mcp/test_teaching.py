@@ -14,7 +14,9 @@ from brim.store.trust import untrust
 from tests.mcp.conftest import NOW, World
 
 
-@pytest.mark.parametrize("text", ["Never push to main.", "Use uv, not pip.", "You must always sign commits."])
+@pytest.mark.parametrize(
+    "text", ["Never push to main.", "Use uv, not pip.", "You must always sign commits."]
+)
 def test_what_an_agent_teaches_is_pending_and_at_most_a_directive(world: World, text: str) -> None:
     told = world.call("learn", right=text, wrong="git push", situation="scripts/release.py")
     assert not told.failed
@@ -39,7 +41,9 @@ def test_what_a_person_taught_is_not_changed_by_the_same_words(world: World, sco
 
 
 def test_nearly_the_same_words_as_a_persons_become_a_note_of_their_own(world: World) -> None:
-    rule = world.teach("Never push directly to the main branch of this repository.", kind="constraint")
+    rule = world.teach(
+        "Never push directly to the main branch of this repository.", kind="constraint"
+    )
     world.call("learn", right="Never push directly to the main branch of this repository, please.")
     rules = {each.id: each for each in world.stored()}
     assert rules.pop(rule.id) == rule
@@ -62,20 +66,26 @@ def test_without_a_project_there_are_no_notes(world: World) -> None:
 
 def test_secrets_are_masked_before_they_are_kept(world: World) -> None:
     told = world.call(
-        "learn", right="Use the key sk-abcdefghijklmnopqrst1234 for the API.", wrong="token=ghp_" + "a1B2" * 9
+        "learn",
+        right="Use the key sk-abcdefghijklmnopqrst1234 for the API.",
+        wrong="token=ghp_" + "a1B2" * 9,
     )
     assert "abcdefghijklmnopqrst" not in told.text
     assert "abcdefghijklmnopqrst" not in str(world.stored())
     assert "a1B2a1B2" not in str(world.stored())
 
 
-@pytest.mark.parametrize("arguments", [{"right": " \n"}, {"right": "x" * 5_000}, {"right": "x", "wrong": "y" * 5_000}])
+@pytest.mark.parametrize(
+    "arguments", [{"right": " \n"}, {"right": "x" * 5_000}, {"right": "x", "wrong": "y" * 5_000}]
+)
 def test_what_is_no_rule_is_refused(world: World, arguments: dict[str, Any]) -> None:
     assert world.call("learn", **arguments).failed
     assert world.stored() == []
 
 
-def test_notes_that_nobody_reads_do_not_pile_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_that_nobody_reads_do_not_pile_up(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(teaching, "MOST_NOTES", 2)
     for text in ("Apples are red.", "Use bananas for scale."):
         assert not world.call("learn", right=text).failed
@@ -89,7 +99,9 @@ def test_the_same_words_at_the_same_time_are_one_note(world: World) -> None:
     async def ask(client: Client) -> None:
         async with anyio.create_task_group() as group:
             for _ in range(6):
-                group.start_soon(client.call_tool, "learn", {"right": "Run the linter before a commit."})
+                group.start_soon(
+                    client.call_tool, "learn", {"right": "Run the linter before a commit."}
+                )
 
     world.ask(ask)
     assert [each.status for each in world.stored()] == [Status.PENDING]

@@ -32,7 +32,10 @@ def entry(**fields: Any) -> dict[str, Any]:
 
 
 def build(
-    registry: dict[str, Any], *providers: Any, earlier: dict[str, Any] | None = None, on: str = "2030-01-01"
+    registry: dict[str, Any],
+    *providers: Any,
+    earlier: dict[str, Any] | None = None,
+    on: str = "2030-01-01",
 ) -> Any:
     return script.build(registry, providers, earlier or {}, on)[0]
 
@@ -41,12 +44,17 @@ def priced(input_: float, output: float = 1e-05, **fields: Any) -> dict[str, Any
     return entry(input_cost_per_token=input_, output_cost_per_token=output, **fields)
 
 
-def genai(id_: str, *rows: tuple[date | None, Any], window: int | None = None, provider: str = "openai") -> Any:
+def genai(
+    id_: str, *rows: tuple[date | None, Any], window: int | None = None, provider: str = "openai"
+) -> Any:
     prices = [
-        SimpleNamespace(constraint=SimpleNamespace(start_date=start) if start else None, prices=p) for start, p in rows
+        SimpleNamespace(constraint=SimpleNamespace(start_date=start) if start else None, prices=p)
+        for start, p in rows
     ]
     model = SimpleNamespace(id=id_, context_window=window, prices=prices)
-    return SimpleNamespace(id=provider, models=[model], find_model=lambda name: model if name.startswith(id_) else None)
+    return SimpleNamespace(
+        id=provider, models=[model], find_model=lambda name: model if name.startswith(id_) else None
+    )
 
 
 def mtok(input_: str, output: str = "10", **more: Any) -> Any:
@@ -73,12 +81,20 @@ def test_prices_are_exact_decimal_texts(per_token: float, per_million: str) -> N
 
 
 def test_only_models_of_text_are_kept() -> None:
-    registry = {"a": entry(), "b": entry(mode="image_generation"), "c": entry(mode="embedding"), "d": {"max_tokens": 3}}
+    registry = {
+        "a": entry(),
+        "b": entry(mode="image_generation"),
+        "c": entry(mode="embedding"),
+        "d": {"max_tokens": 3},
+    }
     assert list(build(registry)) == ["a", "c"]
 
 
 def test_the_legacy_field_is_not_a_window() -> None:
-    assert "context_window" not in build({"a": priced(1e-06, max_input_tokens=None, max_tokens=4_096)})["a"]
+    assert (
+        "context_window"
+        not in build({"a": priced(1e-06, max_input_tokens=None, max_tokens=4_096)})["a"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,22 +106,39 @@ def test_the_legacy_field_is_not_a_window() -> None:
         (128_000, 16_384, 128_000, 128_000),
     ],
 )
-def test_a_split_window_is_the_sum(max_input: int, max_output: int, window: int, prompt: int) -> None:
-    record = build({"gpt-5.9": entry(max_input_tokens=max_input, max_output_tokens=max_output)})["gpt-5.9"]
+def test_a_split_window_is_the_sum(
+    max_input: int, max_output: int, window: int, prompt: int
+) -> None:
+    record = build({"gpt-5.9": entry(max_input_tokens=max_input, max_output_tokens=max_output)})[
+        "gpt-5.9"
+    ]
     assert (record["context_window"], record["max_input"]) == (window, prompt)
 
 
 def test_a_record_without_a_window_takes_the_one_of_the_same_model() -> None:
-    registry = {"gpt-4o": entry(max_output_tokens=50), "azure/gpt-4o": priced(1e-06, max_input_tokens=None)}
+    registry = {
+        "gpt-4o": entry(max_output_tokens=50),
+        "azure/gpt-4o": priced(1e-06, max_input_tokens=None),
+    }
     record = build(registry)["azure/gpt-4o"]
-    assert (record["context_window"], record["max_output"], record["window_of"]) == (1_000, 50, "gpt-4o")
+    assert (record["context_window"], record["max_output"], record["window_of"]) == (
+        1_000,
+        50,
+        "gpt-4o",
+    )
 
 
 def test_tiers_of_both_kinds_are_complete() -> None:
-    by_suffix = priced(1e-06, cache_read_input_token_cost=1e-07, input_cost_per_token_above_200k_tokens=2e-06)
+    by_suffix = priced(
+        1e-06, cache_read_input_token_cost=1e-07, input_cost_per_token_above_200k_tokens=2e-06
+    )
     by_range = entry(
         tiered_pricing=[
-            {"range": [32_000.0, 64_000.0], "input_cost_per_token": 4e-06, "output_cost_per_token": 8e-06},
+            {
+                "range": [32_000.0, 64_000.0],
+                "input_cost_per_token": 4e-06,
+                "output_cost_per_token": 8e-06,
+            },
             {"range": [0, 32_000.0], "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06},
         ]
     )
@@ -120,7 +153,12 @@ def test_tiers_of_both_kinds_are_complete() -> None:
         }
     ]
     assert records["b"]["prices"] == [
-        {"from": None, "input": "1", "output": "2", "tiers": [{"above": 32_000, "input": "4", "output": "8"}]}
+        {
+            "from": None,
+            "input": "1",
+            "output": "2",
+            "tiers": [{"above": 32_000, "input": "4", "output": "8"}],
+        }
     ]
 
 
@@ -156,7 +194,10 @@ def test_an_old_price_stays_and_a_new_one_starts_on_the_build_date() -> None:
 
 def test_a_price_that_was_unknown_starts_on_the_build_date() -> None:
     first = build({"m": entry()})
-    assert build({"m": priced(1e-06)}, earlier=first, on="2030-03-01")["m"]["prices"][0]["from"] == "2030-03-01"
+    assert (
+        build({"m": priced(1e-06)}, earlier=first, on="2030-03-01")["m"]["prices"][0]["from"]
+        == "2030-03-01"
+    )
 
 
 def test_a_price_that_is_no_longer_listed_and_a_model_that_is_gone_stay() -> None:
@@ -165,9 +206,15 @@ def test_a_price_that_is_no_longer_listed_and_a_model_that_is_gone_stay() -> Non
 
 
 def test_history_comes_from_the_registry_that_has_dates() -> None:
-    dated = genai("m", (None, mtok("3")), (date(2029, 5, 1), mtok("1")), (date(2031, 1, 1), mtok("2")))
+    dated = genai(
+        "m", (None, mtok("3")), (date(2029, 5, 1), mtok("1")), (date(2031, 1, 1), mtok("2"))
+    )
     rows = build({"m": priced(1e-06)}, dated)["m"]["prices"]
-    assert [(row["from"], row["input"]) for row in rows] == [(None, "3"), ("2029-05-01", "1"), ("2031-01-01", "2")]
+    assert [(row["from"], row["input"]) for row in rows] == [
+        (None, "3"),
+        ("2029-05-01", "1"),
+        ("2031-01-01", "2"),
+    ]
 
 
 def test_a_dated_change_that_is_learned_later_keeps_its_own_date() -> None:
@@ -192,13 +239,19 @@ def test_a_price_that_has_ended_on_a_date_loses() -> None:
 
 
 def test_a_model_that_was_matched_by_pattern_only_is_no_disagreement() -> None:
-    records, told = script.build({"m-large": priced(1e-06)}, [genai("m", (None, mtok("9")))], {}, "2030-01-01")
+    records, told = script.build(
+        {"m-large": priced(1e-06)}, [genai("m", (None, mtok("9")))], {}, "2030-01-01"
+    )
     assert (records["m-large"]["prices"][0]["input"], told) == ("1", [])
 
 
 def test_a_model_that_only_the_second_registry_has_is_added() -> None:
     record = build({}, genai("gpt-4-old", (None, mtok("30")), window=8_192))["gpt-4-old"]
-    assert (record["context_window"], record["encoding"], record["source"]) == (8_192, "cl100k_base", "genai-prices")
+    assert (record["context_window"], record["encoding"], record["source"]) == (
+        8_192,
+        "cl100k_base",
+        "genai-prices",
+    )
 
 
 def test_factors_are_read_where_the_registry_has_them() -> None:
@@ -211,7 +264,13 @@ def test_factors_are_read_where_the_registry_has_them() -> None:
     assert build({"m": one})["m"]["factors"] == {"us": "1.1", "batch": "0.5"}
     assert (
         "factors"
-        not in build({"m": priced(2e-06, input_cost_per_token_batches=1e-06, output_cost_per_token_batches=9e-06)})["m"]
+        not in build(
+            {
+                "m": priced(
+                    2e-06, input_cost_per_token_batches=1e-06, output_cost_per_token_batches=9e-06
+                )
+            }
+        )["m"]
     )
 
 
@@ -229,7 +288,9 @@ def test_a_service_is_a_factor_only_if_it_gives_every_price() -> None:
     assert (halved["factors"], "services" in halved["prices"][0]) == ({"flex": "0.5"}, False)
     rounded = build({"m": service(**FLEX, cache_read_input_token_cost=1.1e-07)})["m"]
     assert "factors" not in rounded
-    assert rounded["prices"][0]["services"] == {"flex": {"input": "1", "output": "5", "cache_read": "0.11"}}
+    assert rounded["prices"][0]["services"] == {
+        "flex": {"input": "1", "output": "5", "cache_read": "0.11"}
+    }
     unlisted = build({"m": service(**FLEX)})["m"]
     assert unlisted["prices"][0]["services"] == {"flex": {"input": "1", "output": "5"}}
     assert "services" not in build({"m": service(input_cost_per_token=1e-06)})["m"]["prices"][0]
@@ -245,13 +306,20 @@ def test_the_rates_of_a_service_for_long_prompts_are_those_that_are_listed() -> 
     assert row["services"]["flex"]["tiers"] == [{"above": 200_000, "input": "2"}]
 
 
-def test_services_come_to_the_row_in_force_and_a_new_price_of_one_starts_on_the_build_date() -> None:
+def test_services_come_to_the_row_in_force_and_a_new_price_of_one_starts_on_the_build_date() -> (
+    None
+):
     plain = build({"m": service()}, on="2030-01-01")
     first = build({"m": service(**FLEX)}, earlier=plain, on="2030-02-01")
     assert [row["from"] for row in first["m"]["prices"]] == [None]
-    dearer = build({"m": service(**{**FLEX, "input_cost_per_token": 1.5e-06})}, earlier=first, on="2030-03-01")
+    dearer = build(
+        {"m": service(**{**FLEX, "input_cost_per_token": 1.5e-06})}, earlier=first, on="2030-03-01"
+    )
     rows = dearer["m"]["prices"]
-    assert [(row["from"], row["services"]["flex"]["input"]) for row in rows] == [(None, "1"), ("2030-03-01", "1.5")]
+    assert [(row["from"], row["services"]["flex"]["input"]) for row in rows] == [
+        (None, "1"),
+        ("2030-03-01", "1.5"),
+    ]
 
 
 def test_a_second_registry_adds_services() -> None:
@@ -275,17 +343,33 @@ def test_a_second_registry_adds_services() -> None:
 def test_corrections_replace_the_data_of_another_model_in_earlier_rows_too() -> None:
     flash = priced(3e-07, 2.5e-06, max_input_tokens=1_048_576, max_output_tokens=65_535)
     wrong = {"from": None, "input": "0.3", "output": "2.5"}
-    earlier = {"gemini-exp-1206": {"provider": "openai", "mode": "chat", "encoding": "gemini", "prices": [wrong]}}
+    earlier = {
+        "gemini-exp-1206": {
+            "provider": "openai",
+            "mode": "chat",
+            "encoding": "gemini",
+            "prices": [wrong],
+        }
+    }
     record = build({"gemini-exp-1206": flash}, earlier=earlier)["gemini-exp-1206"]
-    assert (record["context_window"], record["max_output"], record["prices"]) == (2_097_152, 8_192, [])
+    assert (record["context_window"], record["max_output"], record["prices"]) == (
+        2_097_152,
+        8_192,
+        [],
+    )
 
 
 def test_the_files_are_sorted_one_model_per_line_and_the_same_each_time() -> None:
     records = build({"gpt-4o": priced(1e-06), "Azure/B": priced(2e-06)})
     header = {"built": "2030-01-01", "sha256": {}}
     text = script.models_json(header, records)
-    assert text == script.models_json(header, build({"Azure/B": priced(2e-06), "gpt-4o": priced(1e-06)}))
-    assert [line.split(b":")[0] for line in text.split(b"\n") if b"provider" in line] == [b'"Azure/B"', b'"gpt-4o"']
+    assert text == script.models_json(
+        header, build({"Azure/B": priced(2e-06), "gpt-4o": priced(1e-06)})
+    )
+    assert [line.split(b":")[0] for line in text.split(b"\n") if b"provider" in line] == [
+        b'"Azure/B"',
+        b'"gpt-4o"',
+    ]
     assert list(json.loads(text)["models"]) == ["Azure/B", "gpt-4o"]
     assert script.index_tsv(records).decode().split("\n")[1:3] == [
         "azure/b\t\t1000\t1000\t0\tAzure/B",

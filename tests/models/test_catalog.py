@@ -19,9 +19,16 @@ def test_a_full_record() -> None:
     found = model("gpt-4o")
     assert (found.name, found.provider, found.mode) == ("gpt-4o", "openai", "chat")
     assert (found.context_window, found.max_input, found.max_output) == (128_000, 128_000, 16_384)
-    assert (found.encoding, found.resolved, found.source) == ("o200k_base", True, "litellm+genai-prices")
+    assert (found.encoding, found.resolved, found.source) == (
+        "o200k_base",
+        True,
+        "litellm+genai-prices",
+    )
     assert found.price() == Price(
-        input=Decimal("2.5"), output=Decimal(10), cache_read=Decimal("1.25"), web_search=Decimal(10_000)
+        input=Decimal("2.5"),
+        output=Decimal(10),
+        cache_read=Decimal("1.25"),
+        web_search=Decimal(10_000),
     )
 
 
@@ -30,7 +37,10 @@ def test_prices_are_dated_and_the_old_ones_stay() -> None:
         (None, date(2025, 6, 10)),
         (date(2025, 6, 10), None),
     ]
-    assert (rate("o3", date(2025, 6, 9)), rate("o3", date(2025, 6, 10))) == (Decimal(10), Decimal(2))
+    assert (rate("o3", date(2025, 6, 9)), rate("o3", date(2025, 6, 10))) == (
+        Decimal(10),
+        Decimal(2),
+    )
     assert rate("o3", datetime(2025, 6, 9, 23, tzinfo=UTC)) == Decimal(10)
 
 
@@ -38,7 +48,11 @@ def test_a_long_prompt_is_charged_whole_at_its_tier() -> None:
     price = model("gemini-2.5-pro").price()
     assert price is not None
     tier = PriceTier(
-        above=200_000, input=Decimal("2.5"), output=Decimal(15), cache_read=Decimal("0.25"), web_search=Decimal(35_000)
+        above=200_000,
+        input=Decimal("2.5"),
+        output=Decimal(15),
+        cache_read=Decimal("0.25"),
+        web_search=Decimal(35_000),
     )
     assert price.tiers == (tier,)
     assert price.at(200_000) is price
@@ -48,7 +62,11 @@ def test_a_long_prompt_is_charged_whole_at_its_tier() -> None:
 def test_several_tiers_are_told_apart() -> None:
     price = model("dashscope/qwen3-max").price()
     assert price is not None
-    assert [price.at(prompt).input for prompt in (1, 32_001, 128_001)] == [Decimal("1.2"), Decimal("2.4"), Decimal(3)]
+    assert [price.at(prompt).input for prompt in (1, 32_001, 128_001)] == [
+        Decimal("1.2"),
+        Decimal("2.4"),
+        Decimal(3),
+    ]
 
 
 def test_the_callers_window_outranks_the_table() -> None:
@@ -62,7 +80,9 @@ def test_a_window_that_is_no_number_is_refused(window: Any) -> None:
         model("gpt-4o", context_window=window)
 
 
-@pytest.mark.parametrize(("name", "source"), [("gpt-4o-superfast", "family"), ("whatever", "default")])
+@pytest.mark.parametrize(
+    ("name", "source"), [("gpt-4o-superfast", "family"), ("whatever", "default")]
+)
 def test_an_unknown_model_has_no_price(name: str, source: str) -> None:
     found = model(name)
     assert (found.name, found.prices, found.resolved, found.source) == (name, (), False, source)
@@ -102,7 +122,10 @@ def test_search_by_part_of_a_name_and_by_pattern() -> None:
 
 
 def test_a_model_prints_itself() -> None:
-    assert str(model("whatever")) == "whatever: 8,192 tokens; cl100k_base; unknown price; name not known"
+    assert (
+        str(model("whatever"))
+        == "whatever: 8,192 tokens; cl100k_base; unknown price; name not known"
+    )
     assert str(Price()) == "unknown per million tokens"
 
 

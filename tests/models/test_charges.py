@@ -1,4 +1,5 @@
-"""The prices in whole numbers are those of the full record, to the micro-dollar: another arithmetic says so here."""
+"""The prices in whole numbers are those of the full record, to the micro-dollar: another arithmetic
+says so here."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def expected(tokens: Tokens, known: Model, day: date) -> int | None:
 
 
 def requests(rng: random.Random) -> list[Tokens]:
-    """A few requests: every counter alone, all together, in OpenAI's form, and with every factor."""
+    """A few requests: every counter alone, all together, in OpenAI's form, and with every
+    factor."""
     alone = [Tokens(**{field: rng.choice(LENGTHS)}) for field in FIELDS]  # type: ignore[arg-type]
     counts = {field: rng.choice(LENGTHS) for field in FIELDS}
     return [
@@ -64,7 +66,9 @@ def requests(rng: random.Random) -> list[Tokens]:
     ]
 
 
-def test_every_model_of_the_table_costs_what_its_record_says_on_every_day_that_a_price_begins() -> None:
+def test_every_model_of_the_table_costs_what_its_record_says_on_every_day_that_a_price_begins() -> (
+    None
+):
     rng = random.Random(1)
     everything = models()
     assert len(everything) > 4_000
@@ -78,21 +82,42 @@ def test_every_model_of_the_table_costs_what_its_record_says_on_every_day_that_a
 
 
 @pytest.mark.parametrize(
-    "name", ["claude-sonnet-4-5", "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "some/gpt-4o", "", "nobody"]
+    "name",
+    [
+        "claude-sonnet-4-5",
+        "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "some/gpt-4o",
+        "",
+        "nobody",
+    ],
 )
 def test_a_name_and_its_record_cost_the_same(name: str) -> None:
     for tokens in requests(random.Random(2)):
-        assert cost(tokens, name, on=date(2026, 1, 1)) == cost(tokens, model(name), on=date(2026, 1, 1))
+        assert cost(tokens, name, on=date(2026, 1, 1)) == cost(
+            tokens, model(name), on=date(2026, 1, 1)
+        )
 
 
-floats = st.floats(0, 999_999).filter(lambda price: price == 0 or price > 1e-30)  # what is less is refused
-prices = st.decimals(min_value=0, max_value=Decimal("999999.999"), places=9) | floats | st.integers(0, 9)
+floats = st.floats(0, 999_999).filter(
+    lambda price: price == 0 or price > 1e-30
+)  # what is less is refused
+prices = (
+    st.decimals(min_value=0, max_value=Decimal("999999.999"), places=9) | floats | st.integers(0, 9)
+)
 
 
 @settings(max_examples=40)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, prices)), st.integers(0, 99))
-def test_prices_of_the_configuration_cost_what_their_record_says(given: dict[str, object], seed: int) -> None:
-    use({"own": {"prices": given}, "like-own": {"like": "own"}, "gpt-4o": {"context_window": 64_000}})
+def test_prices_of_the_configuration_cost_what_their_record_says(
+    given: dict[str, object], seed: int
+) -> None:
+    use(
+        {
+            "own": {"prices": given},
+            "like-own": {"like": "own"},
+            "gpt-4o": {"context_window": 64_000},
+        }
+    )
     day = (2026, 11, 15)
     for name in ("own", "like-own", "gpt-4o"):
         charges, known = charges_of(name), model(name)

@@ -32,7 +32,9 @@ def rows(name: str) -> list[list[str]]:
 def test_the_shipped_bytes_are_the_built_bytes() -> None:
     body = (DATA / "models.json").read_bytes().split(b'"models": {\n', 1)[1].removesuffix(b"\n}}\n")
     assert hashlib.sha256(body).hexdigest() == HEADER["sha256"]["body"]
-    assert hashlib.sha256((DATA / "index.tsv").read_bytes()).hexdigest() == HEADER["sha256"]["index"]
+    assert (
+        hashlib.sha256((DATA / "index.tsv").read_bytes()).hexdigest() == HEADER["sha256"]["index"]
+    )
 
 
 def test_the_header_names_its_sources() -> None:
@@ -75,16 +77,22 @@ def test_every_record_is_plausible() -> None:
                 prices = [Decimal(rates[rate]) for rate in RATES if rate in rates]
                 assert all(0 <= price < 10_000 for price in prices), name
                 assert not any(
-                    "e" in rates[rate].lower() or rates[rate].endswith(".") for rate in RATES if rate in rates
+                    "e" in rates[rate].lower() or rates[rate].endswith(".")
+                    for rate in RATES
+                    if rate in rates
                 )
 
 
 def test_nothing_that_is_charged_for_is_listed_as_free() -> None:
     def free(record: dict[str, Any]) -> bool:
-        return any(row.get("input") == "0" and row.get("output", "0") == "0" for row in record["prices"])
+        return any(
+            row.get("input") == "0" and row.get("output", "0") == "0" for row in record["prices"]
+        )
 
     names = [name for name, record in RECORDS.items() if free(record)]
-    assert all(name.startswith(("ollama/", "lemonade/")) or name.endswith(":free") for name in names)
+    assert all(
+        name.startswith(("ollama/", "lemonade/")) or name.endswith(":free") for name in names
+    )
 
 
 FLAGSHIPS = {
@@ -95,12 +103,18 @@ FLAGSHIPS = {
 }
 
 
-@pytest.mark.parametrize(("provider", "name"), [(p, name) for p, names in FLAGSHIPS.items() for name in names.split()])
+@pytest.mark.parametrize(
+    ("provider", "name"), [(p, name) for p, names in FLAGSHIPS.items() for name in names.split()]
+)
 def test_flagships_agree_with_a_second_registry(provider: str, name: str) -> None:
     from genai_prices.data import providers
 
-    built_with = next(source["version"] for source in HEADER["sources"] if source["name"] == "genai-prices")
-    assert metadata.version("genai-prices") == built_with, "scripts/build_models.py has to run again"
+    built_with = next(
+        source["version"] for source in HEADER["sources"] if source["name"] == "genai-prices"
+    )
+    assert metadata.version("genai-prices") == built_with, (
+        "scripts/build_models.py has to run again"
+    )
     registry = next(each for each in providers if each.id == provider)
     theirs = registry.find_model(name)
     ours = model(name).price(BUILT)
@@ -108,7 +122,11 @@ def test_flagships_agree_with_a_second_registry(provider: str, name: str) -> Non
     assert ours is not None
     price = theirs.get_prices(datetime.combine(BUILT, datetime.min.time(), UTC))
     told = {field for disagreeing, field, *_ in rows("disagreements.tsv") if disagreeing == name}
-    for field, their_field in (("input", "input_mtok"), ("output", "output_mtok"), ("cache_read", "cache_read_mtok")):
+    for field, their_field in (
+        ("input", "input_mtok"),
+        ("output", "output_mtok"),
+        ("cache_read", "cache_read_mtok"),
+    ):
         value = getattr(price, their_field)
         for prompt in (1, 10**6):
             base = value.base if hasattr(value, "base") else value
@@ -117,7 +135,8 @@ def test_flagships_agree_with_a_second_registry(provider: str, name: str) -> Non
 
 
 def test_every_text_model_of_a_second_registry_has_a_price() -> None:
-    """Names that end in a dash stand for a group of models, and some models have no price in that registry either."""
+    """Names that end in a dash stand for a group of models, and some models have no price in that
+    registry either."""
     from genai_prices.data import providers
 
     asked = [
@@ -125,7 +144,9 @@ def test_every_text_model_of_a_second_registry_has_a_price() -> None:
         for provider in providers
         for each in provider.models
         for mark in "/:"
-        if not script.NOT_TEXT.search(each.id.lower()) and each.id[-1].isalnum() and script.genai_rows(each)
+        if not script.NOT_TEXT.search(each.id.lower())
+        and each.id[-1].isalnum()
+        and script.genai_rows(each)
         if any("input" in row or "output" in row for row in script.genai_rows(each))
     ]
     assert len(asked) > 3_500
@@ -135,18 +156,33 @@ def test_every_text_model_of_a_second_registry_has_a_price() -> None:
 NO_WINDOW_ANYWHERE = {
     "anthropic": {"claude-v1"},
     "google": {
-        *("gemini-3-pro-preview", "gemini-flash-1.5", "gemini-nano-banana-2.1", "gemini-omni-1.1-flash"),
+        *(
+            "gemini-3-pro-preview",
+            "gemini-flash-1.5",
+            "gemini-nano-banana-2.1",
+            "gemini-omni-1.1-flash",
+        ),
         *("gemini-robotics-er-2-streaming-preview", "gemma-2-27b-it"),
     },
     "openai": {
-        *("ada", "babbage", "curie", "davinci", "gpt-3.5-0301", "gpt-4.5-preview", "gpt-5.5-cyber", "gpt-6-cyber"),
+        *(
+            "ada",
+            "babbage",
+            "curie",
+            "davinci",
+            "gpt-3.5-0301",
+            "gpt-4.5-preview",
+            "gpt-5.5-cyber",
+            "gpt-6-cyber",
+        ),
         *("gpt-chat-latest", "gpt-rosalind-discovery", "gpt-rosalind-research", "text-davinci-002"),
         "text-davinci-003",
     },
     "x-ai": set(),
     "deepseek": set(),
 }
-"""Models for which no registry gives a window: brim has their prices, and the window of the nearest family."""
+"""Models for which no registry gives a window: brim has their prices, and the window of the nearest
+family."""
 
 
 def test_every_text_model_of_a_second_registry_has_a_window() -> None:
@@ -155,7 +191,9 @@ def test_every_text_model_of_a_second_registry_has_a_window() -> None:
     unresolved: dict[str, set[str]] = {provider: set() for provider in NO_WINDOW_ANYWHERE}
     for provider in providers:
         for registered in provider.models:
-            is_text = not script.NOT_TEXT.search(registered.id.lower()) and registered.id[-1].isalnum()
+            is_text = (
+                not script.NOT_TEXT.search(registered.id.lower()) and registered.id[-1].isalnum()
+            )
             if not is_text or not script.genai_rows(registered):
                 continue
             ours = model(f"{provider.id}/{registered.id}")
@@ -166,13 +204,23 @@ def test_every_text_model_of_a_second_registry_has_a_window() -> None:
     assert unresolved == NO_WINDOW_ANYWHERE
 
 
-@pytest.mark.parametrize("name", ["claude-fable-5-2", "claude-mythos-5-2", "claude-fable-5-2-20261109", "fable"])
+@pytest.mark.parametrize(
+    "name", ["claude-fable-5-2", "claude-mythos-5-2", "claude-fable-5-2-20261109", "fable"]
+)
 def test_the_newest_claude_has_prices_a_window_and_bound_thinking(name: str) -> None:
     found = model(name)
     price = found.price(BUILT)
     assert price is not None
-    assert (price.input, price.output, price.cache_read) == (Decimal(8), Decimal(40), Decimal("0.2"))
-    assert (price.cache_write_5m, price.cache_write_1h, price.web_search) == (Decimal(10), Decimal(16), Decimal(10_000))
+    assert (price.input, price.output, price.cache_read) == (
+        Decimal(8),
+        Decimal(40),
+        Decimal("0.2"),
+    )
+    assert (price.cache_write_5m, price.cache_write_1h, price.web_search) == (
+        Decimal(10),
+        Decimal(16),
+        Decimal(10_000),
+    )
     assert (found.context_window, found.max_output, found.resolved) == (1_000_000, 128_000, True)
     assert found.binds_thinking
     assert (found.factor("batch"), found.factor("fast")) == (Decimal("0.5"), Decimal(2))
@@ -183,17 +231,25 @@ def test_an_experimental_model_has_its_own_window_and_no_price_of_another() -> N
     assert (found.context_window, found.max_output, found.prices) == (2_097_152, 8_192, ())
 
 
-@pytest.mark.parametrize("name", ["gemini-2.5-pro-preview-tts", "gemini/gemini-2.5-pro-preview-tts"])
+@pytest.mark.parametrize(
+    "name", ["gemini-2.5-pro-preview-tts", "gemini/gemini-2.5-pro-preview-tts"]
+)
 def test_a_model_of_speech_has_its_own_window_and_price(name: str) -> None:
     found = model(name)
     assert (found.context_window, found.max_input, found.max_output) == (8_192, 8_192, 16_384)
     price = found.price(BUILT)
     assert price is not None
-    assert (price.input, price.output, price.cache_read, price.tiers) == (Decimal(1), Decimal(20), None, ())
+    assert (price.input, price.output, price.cache_read, price.tiers) == (
+        Decimal(1),
+        Decimal(20),
+        None,
+        (),
+    )
 
 
 @pytest.mark.parametrize(
-    "name", ["gemini-2.5-flash-preview-tts", "gemini-9-pro-tts", "gpt-4o-transcribe-new", "gpt-6-realtime"]
+    "name",
+    ["gemini-2.5-flash-preview-tts", "gemini-9-pro-tts", "gpt-4o-transcribe-new", "gpt-6-realtime"],
 )
 def test_an_unknown_model_of_speech_is_no_relative_of_a_text_model(name: str) -> None:
     found = model(name)
@@ -223,24 +279,45 @@ def test_services_of_a_second_registry_are_charged_at_its_prices() -> None:
     for registered in (registered for provider in makers for registered in provider.models):
         for service, rates in script.genai_services(registered, BUILT.isoformat()).items():
             for field in ("input", "output", "cache_read"):
-                charged = cost(Tokens(**{field: 100_000}, factors=(service,)), registered.id, on=BUILT)  # type: ignore[arg-type]
+                charged = cost(
+                    Tokens(**{field: 100_000}, factors=(service,)),  # type: ignore[arg-type]
+                    registered.id,
+                    on=BUILT,
+                )
                 if field in rates and charged is not None:
                     compared += 1
-                    assert charged == Decimal(rates[field]) * 100_000, (registered.id, service, field)
+                    assert charged == Decimal(rates[field]) * 100_000, (
+                        registered.id,
+                        service,
+                        field,
+                    )
     assert compared > 200
 
 
 def test_a_long_prompt_has_the_rates_of_its_service() -> None:
     assert cost(Tokens(input=300_000, factors=("flex",)), "gpt-5.4", on=BUILT) == 750_000
-    assert cost(Tokens(input=300_000, factors=("flex",)), "gemini-2.5-pro", on=BUILT) is None  # not listed
+    assert (
+        cost(Tokens(input=300_000, factors=("flex",)), "gemini-2.5-pro", on=BUILT) is None
+    )  # not listed
     assert cost(Tokens(input=300_000, factors=("flex",)), model("gpt-5.4"), on=BUILT) == 750_000
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *("mistral-large-latest", "grok-4", "xai/grok-4", "x-ai:grok-4", "kimi-k2-thinking", "openai:gpt-5"),
-        *("google-cloud:gemini-2.5-pro", "google-gla:gemini-2.5-flash", "google-vertex:gemini-2.5-pro"),
+        *(
+            "mistral-large-latest",
+            "grok-4",
+            "xai/grok-4",
+            "x-ai:grok-4",
+            "kimi-k2-thinking",
+            "openai:gpt-5",
+        ),
+        *(
+            "google-cloud:gemini-2.5-pro",
+            "google-gla:gemini-2.5-flash",
+            "google-vertex:gemini-2.5-pro",
+        ),
         "google-cloud:claude-sonnet-4-5",
     ],
 )

@@ -15,7 +15,10 @@ from brim.models.light import encoding_of
             "o200k_base",
         ),
         ("gpt-oss-120b groq/openai/gpt-oss-20b", "o200k_harmony"),
-        ("gpt-4 gpt-4-turbo gpt-4-1106-preview gpt-3.5-turbo azure/gpt-35-turbo text-embedding-3-small", "cl100k_base"),
+        (
+            "gpt-4 gpt-4-turbo gpt-4-1106-preview gpt-3.5-turbo azure/gpt-35-turbo text-embedding-3-small",
+            "cl100k_base",
+        ),
         ("davinci-002 babbage-002", "cl100k_base"),
         ("text-davinci-003 code-davinci-002", "p50k_base"),
         ("text-davinci-001 davinci ada", "r50k_base"),
@@ -23,7 +26,10 @@ from brim.models.light import encoding_of
             "claude-2 claude-3-5-sonnet claude-sonnet-4-5 claude-opus-4@20250514 claude-4-sonnet claude-opus-4-6",
             "claude",
         ),
-        ("bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0 openrouter/anthropic/claude-3.5-sonnet", "claude"),
+        (
+            "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0 openrouter/anthropic/claude-3.5-sonnet",
+            "claude",
+        ),
         (
             "claude-opus-4-7 claude-opus-4.8 claude-sonnet-5 claude-opus-5-5 claude-haiku-5-5 claude-fable-5",
             "claude-4.7",
@@ -48,7 +54,9 @@ from brim.models.light import encoding_of
     ],
 )
 def test_tokenizer_family_by_name_through_any_provider_prefix(names: str, encoding: str) -> None:
-    assert {name: encoding_of(name) for name in names.split()} == dict.fromkeys(names.split(), encoding)
+    assert {name: encoding_of(name) for name in names.split()} == dict.fromkeys(
+        names.split(), encoding
+    )
 
 
 @given(st.text())

@@ -51,9 +51,15 @@ def test_the_six_windows_of_the_first_calculator(name: str, window: int) -> None
         ("gemini-2.5-pro", 1_048_576, 1_048_576, 65_535),
     ],
 )
-def test_window_is_the_total_and_max_input_the_prompt(name: str, window: int, max_input: int, max_output: int) -> None:
+def test_window_is_the_total_and_max_input_the_prompt(
+    name: str, window: int, max_input: int, max_output: int
+) -> None:
     light = lookup(name)
-    assert (light.context_window, light.max_input, light.max_output) == (window, max_input, max_output)
+    assert (light.context_window, light.max_input, light.max_output) == (
+        window,
+        max_input,
+        max_output,
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,9 +130,16 @@ def test_a_suffix_asks_for_a_window(name: str, window: int) -> None:
         ("my-host/llama-3.3-70b-instruct", 131_072, "llama3"),
     ],
 )
-def test_an_unknown_name_takes_the_values_of_its_family(name: str, window: int, encoding: str) -> None:
+def test_an_unknown_name_takes_the_values_of_its_family(
+    name: str, window: int, encoding: str
+) -> None:
     light = lookup(name)
-    assert (light.name, light.context_window, light.encoding, light.resolved) == (name, window, encoding, False)
+    assert (light.name, light.context_window, light.encoding, light.resolved) == (
+        name,
+        window,
+        encoding,
+        False,
+    )
 
 
 def test_a_known_name_without_a_window_takes_its_familys() -> None:
@@ -145,7 +158,19 @@ def test_a_known_name_without_a_window_takes_its_familys() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", " ", "whatever", "<synthetic>", "~claude", "#key", "gpt\n4o", "x" * 100_000, "\0", "\ud800"]
+    "name",
+    [
+        "",
+        " ",
+        "whatever",
+        "<synthetic>",
+        "~claude",
+        "#key",
+        "gpt\n4o",
+        "x" * 100_000,
+        "\0",
+        "\ud800",
+    ],
 )
 def test_a_name_that_nobody_knows_is_small_and_says_so(name: str) -> None:
     light = lookup(name)
@@ -187,7 +212,10 @@ def test_lookup_never_raises_and_always_has_room(name: str) -> None:
     assert light.max_output is None or light.max_output > 0
 
 
-@given(st.sampled_from(["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "o3", "gpt-5"]), st.dates().map(str))
+@given(
+    st.sampled_from(["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", "o3", "gpt-5"]),
+    st.dates().map(str),
+)
 def test_a_dated_name_is_the_model_without_the_date(name: str, day: str) -> None:
     assert lookup(f"{name}-{day}").context_window == lookup(name).context_window
     assert lookup(f"{name}-{day.replace('-', '')}").resolved
@@ -203,18 +231,27 @@ def test_a_light_cannot_be_changed() -> None:
     assert hash(light) == hash(lookup("openai/gpt-4o"))
     assert light != lookup("gpt-5")
     assert pickle.loads(pickle.dumps(light)) == light
-    assert repr(light).startswith("Light(name='gpt-4o', encoding='o200k_base', context_window=128000")
+    assert repr(light).startswith(
+        "Light(name='gpt-4o', encoding='o200k_base', context_window=128000"
+    )
     assert isinstance(light, Light)
 
 
 def test_the_hot_path_imports_nothing_heavy() -> None:
-    lookups = "; ".join(f"lookup({name!r})" for name in ("gpt-4o", "sonnet[1m]", "gpt-4o-superfast", "whatever"))
+    lookups = "; ".join(
+        f"lookup({name!r})" for name in ("gpt-4o", "sonnet[1m]", "gpt-4o-superfast", "whatever")
+    )
     script = (
         "import sys; bare = set(sys.modules); sys.path.insert(0, sys.argv[1]);"
         f"from brim.models.light import lookup; from brim.models import use; use({{'mine': {{'like': 'gpt-4o'}}}});"
         f"lookup('mine'); {lookups}; print(*sorted(set(sys.modules) - bare))"
     )
-    run = subprocess.run([sys.executable, "-I", "-S", "-c", script, SOURCE], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script, SOURCE],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     imported = run.stdout.split()
     assert "brim.models.light" in imported
     assert not {name.partition(".")[0] for name in imported} & set(TOO_SLOW_FOR_A_HOOK)

@@ -34,7 +34,11 @@ def test_config_adds_a_model() -> None:
     assert (full.encoding, full.resolved, full.source) == ("o200k_base", True, "config")
     price = full.price(date(2020, 1, 1))
     assert price is not None
-    assert (price.input, price.output, price.cache_read) == (Decimal("2.5"), Decimal(10), Decimal("0.25"))
+    assert (price.input, price.output, price.cache_read) == (
+        Decimal("2.5"),
+        Decimal(10),
+        Decimal("0.25"),
+    )
     assert price.cache_write_5m is None
     assert cost({"input_tokens": 3, "output_tokens": 1}, "my-model") == 18
 
@@ -44,7 +48,11 @@ def test_config_overrides_one_field_and_leaves_the_others() -> None:
     use({"gpt-4o": {"context_window": 64_000}})
     after = model("openai/gpt-4o")
     assert (after.context_window, after.max_input) == (64_000, 64_000)
-    assert (after.max_output, after.encoding, after.prices) == (before.max_output, before.encoding, before.prices)
+    assert (after.max_output, after.encoding, after.prices) == (
+        before.max_output,
+        before.encoding,
+        before.prices,
+    )
     assert (after.provider, after.source) == ("openai", "config")
     assert lookup("gpt-4o-mini").context_window == 128_000
 
@@ -106,14 +114,32 @@ def test_max_input_is_never_larger_than_the_window() -> None:
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        ({"m": {"context_window": "2k"}}, 'models.m.context_window must be a positive whole number, not "2k"'),
-        ({"m": {"context_window": 0}}, "models.m.context_window must be a positive whole number, not 0"),
-        ({"m": {"max_input": True}}, "models.m.max_input must be a positive whole number, not True"),
-        ({"m": {"max_output": 1.5}}, "models.m.max_output must be a positive whole number, not 1.5"),
+        (
+            {"m": {"context_window": "2k"}},
+            'models.m.context_window must be a positive whole number, not "2k"',
+        ),
+        (
+            {"m": {"context_window": 0}},
+            "models.m.context_window must be a positive whole number, not 0",
+        ),
+        (
+            {"m": {"max_input": True}},
+            "models.m.max_input must be a positive whole number, not True",
+        ),
+        (
+            {"m": {"max_output": 1.5}},
+            "models.m.max_output must be a positive whole number, not 1.5",
+        ),
         ({"m": {"encoding": ""}}, 'models.m.encoding must be a name, not ""'),
         ({"m": {"like": 3}}, "models.m.like must be a name, not 3"),
-        ({"m": {"windows": 3}}, "models.m.windows is not a setting; there are context_window, max_input"),
-        ({"m": {"prices": {"in": 1}}}, "models.m.prices.in is not a price; there are input, output"),
+        (
+            {"m": {"windows": 3}},
+            "models.m.windows is not a setting; there are context_window, max_input",
+        ),
+        (
+            {"m": {"prices": {"in": 1}}},
+            "models.m.prices.in is not a price; there are input, output",
+        ),
         (
             {"m": {"prices": {"input": -1}}},
             "models.m.prices.input must be dollars per million tokens, 0 or more, not -1",

@@ -29,12 +29,20 @@ counts = st.integers(min_value=0, max_value=10**9)
             30 + 300 + 375 + 15,
         ),
         (
-            {"input_tokens": 0, "cache_creation": {"ephemeral_1h_input_tokens": 100}, "output_tokens": 0},
+            {
+                "input_tokens": 0,
+                "cache_creation": {"ephemeral_1h_input_tokens": 100},
+                "output_tokens": 0,
+            },
             "claude-sonnet-4-5",
             600,
         ),
         (
-            {"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 800}, "completion_tokens": 10},
+            {
+                "prompt_tokens": 1_000,
+                "prompt_tokens_details": {"cached_tokens": 800},
+                "completion_tokens": 10,
+            },
             "gpt-4o",
             500 + 1_000 + 100,
         ),
@@ -61,7 +69,10 @@ def test_a_prompt_over_the_mark_is_charged_whole_at_the_higher_rate() -> None:
 
 def test_the_price_of_the_day_of_the_request_counts() -> None:
     usage = {"input_tokens": 1_000, "output_tokens": 0}
-    assert (cost(usage, "o3", on=date(2025, 6, 9)), cost(usage, "o3", on=date(2025, 6, 10))) == (10_000, 2_000)
+    assert (cost(usage, "o3", on=date(2025, 6, 9)), cost(usage, "o3", on=date(2025, 6, 10))) == (
+        10_000,
+        2_000,
+    )
 
 
 def test_a_price_that_is_needed_and_unknown_makes_the_cost_unknown() -> None:
@@ -75,9 +86,17 @@ def test_a_price_that_is_needed_and_unknown_makes_the_cost_unknown() -> None:
 
 
 def test_cache_writes_without_a_price_are_input_in_openais_form_only() -> None:
-    codex = {"input_tokens": 100, "cached_input_tokens": 0, "cache_write_input_tokens": 40, "output_tokens": 0}
+    codex = {
+        "input_tokens": 100,
+        "cached_input_tokens": 0,
+        "cache_write_input_tokens": 40,
+        "output_tokens": 0,
+    }
     assert cost(codex, "gpt-4o") == 250
-    assert cost({"input_tokens": 60, "cache_creation_input_tokens": 40, "output_tokens": 0}, "gpt-4o") is None
+    assert (
+        cost({"input_tokens": 60, "cache_creation_input_tokens": 40, "output_tokens": 0}, "gpt-4o")
+        is None
+    )
     assert cost(codex, "gpt-5.6-sol", on=date(2026, 11, 15)) == cost(
         Tokens(input=60, cache_write_5m=40), "gpt-5.6-sol", on=date(2026, 11, 15)
     )
@@ -93,12 +112,21 @@ def test_cache_writes_without_a_price_are_input_in_openais_form_only() -> None:
         ({"service_tier": "priority"}, None),
     ],
 )
-def test_batches_fast_mode_and_us_only_inference(extra: dict[str, Any], micro_dollars: int | None) -> None:
-    assert cost({"input_tokens": 1_000, "output_tokens": 0, **extra}, "claude-opus-5") == micro_dollars
+def test_batches_fast_mode_and_us_only_inference(
+    extra: dict[str, Any], micro_dollars: int | None
+) -> None:
+    assert (
+        cost({"input_tokens": 1_000, "output_tokens": 0, **extra}, "claude-opus-5") == micro_dollars
+    )
 
 
 def test_us_only_inference_costs_more_only_where_the_table_says_so() -> None:
-    assert cost({"input_tokens": 1_000, "output_tokens": 0, "inference_geo": "us"}, "claude-sonnet-4-5") == 3_000
+    assert (
+        cost(
+            {"input_tokens": 1_000, "output_tokens": 0, "inference_geo": "us"}, "claude-sonnet-4-5"
+        )
+        == 3_000
+    )
 
 
 def test_garbage_is_a_clear_error_and_never_a_negative_cost() -> None:
@@ -124,8 +152,16 @@ def test_the_sum_is_exact_and_rounded_up_once(a: int, b: int, c: int, d: int, e:
 FIELDS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
-@given(st.sampled_from(["claude-haiku-5-5", "gemini-2.5-pro", "claude-opus-4-8"]), counts, counts, counts, counts)
-def test_more_tokens_never_cost_less(name: str, input_: int, output: int, read: int, more: int) -> None:
+@given(
+    st.sampled_from(["claude-haiku-5-5", "gemini-2.5-pro", "claude-opus-4-8"]),
+    counts,
+    counts,
+    counts,
+    counts,
+)
+def test_more_tokens_never_cost_less(
+    name: str, input_: int, output: int, read: int, more: int
+) -> None:
     less = cost(Tokens(input=input_, output=output, cache_read=read), name)
     assert less is not None
     assert less >= 0
@@ -138,7 +174,9 @@ def test_more_tokens_never_cost_less(name: str, input_: int, output: int, read: 
 
 
 @given(counts, counts, counts, counts)
-def test_two_requests_cost_at_most_one_micro_dollar_more_than_their_sum(a: int, b: int, c: int, d: int) -> None:
+def test_two_requests_cost_at_most_one_micro_dollar_more_than_their_sum(
+    a: int, b: int, c: int, d: int
+) -> None:
     parts = [cost(Tokens(input=i, output=o), "gpt-4o-mini") or 0 for i, o in ((a, b), (c, d))]
     whole = cost(Tokens(input=a + c, output=b + d), "gpt-4o-mini") or 0
     assert whole <= sum(parts) <= whole + 1

@@ -10,7 +10,12 @@ from brim.models import MemoryWindowStore, WindowStore, lookup, model, remember_
 
 def test_a_reported_window_outranks_the_table_and_is_remembered() -> None:
     report_window("claude-sonnet-4-5", 1_000_000)
-    for name in ("claude-sonnet-4-5", "Claude-Sonnet-4-5", "anthropic/claude-sonnet-4-5", "claude-4.5-sonnet"):
+    for name in (
+        "claude-sonnet-4-5",
+        "Claude-Sonnet-4-5",
+        "anthropic/claude-sonnet-4-5",
+        "claude-4.5-sonnet",
+    ):
         assert (lookup(name).context_window, model(name).context_window) == (1_000_000, 1_000_000)
     assert lookup("claude-sonnet-4-6").context_window == 1_000_000
 
@@ -24,7 +29,10 @@ def test_the_last_report_counts() -> None:
 def test_a_report_for_one_suffix_says_nothing_about_the_name_without_it() -> None:
     report_window("claude-opus-4-8[1m]", 900_000)
     report_window("claude-haiku-4-5", 150_000)
-    assert (lookup("claude-opus-4-8[1m]").context_window, lookup("claude-opus-4-8").context_window) == (
+    assert (
+        lookup("claude-opus-4-8[1m]").context_window,
+        lookup("claude-opus-4-8").context_window,
+    ) == (
         900_000,
         1_000_000,
     )

@@ -14,11 +14,17 @@ from brim.tokens import AnchoredTokenCounter, counter_for
 
 def objects(value: Any) -> Any:
     return (
-        SimpleNamespace(**{key: objects(inner) for key, inner in value.items()}) if isinstance(value, dict) else value
+        SimpleNamespace(**{key: objects(inner) for key, inner in value.items()})
+        if isinstance(value, dict)
+        else value
     )
 
 
-CHAT = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 80}}
+CHAT = {
+    "prompt_tokens": 100,
+    "completion_tokens": 7,
+    "prompt_tokens_details": {"cached_tokens": 80},
+}
 RESPONSES: dict[str, tuple[dict[str, Any], tuple[str, int, int, int]]] = {
     "anthropic": (
         {
@@ -33,7 +39,11 @@ RESPONSES: dict[str, tuple[dict[str, Any], tuple[str, int, int, int]]] = {
         {
             "id": "r1",
             "model": "gpt-5",
-            "usage": {"input_tokens": 100, "output_tokens": 7, "input_tokens_details": {"cached_tokens": 80}},
+            "usage": {
+                "input_tokens": 100,
+                "output_tokens": 7,
+                "input_tokens_details": {"cached_tokens": 80},
+            },
         },
         ("gpt-5", 20, 80, 7),
     ),
@@ -51,7 +61,11 @@ RESPONSES: dict[str, tuple[dict[str, Any], tuple[str, int, int, int]]] = {
     "langchain": (
         {
             "id": "run-1",
-            "usage_metadata": {"input_tokens": 100, "output_tokens": 7, "input_token_details": {"cache_read": 80}},
+            "usage_metadata": {
+                "input_tokens": 100,
+                "output_tokens": 7,
+                "input_token_details": {"cache_read": 80},
+            },
             "response_metadata": {"model_name": "gpt-4o"},
         },
         ("gpt-4o", 20, 80, 7),
@@ -59,7 +73,12 @@ RESPONSES: dict[str, tuple[dict[str, Any], tuple[str, int, int, int]]] = {
     "pydantic-ai": (
         {
             "model_name": "claude-sonnet-4-5",
-            "usage": {"input_tokens": 100, "cache_read_tokens": 80, "cache_write_tokens": 0, "output_tokens": 7},
+            "usage": {
+                "input_tokens": 100,
+                "cache_read_tokens": 80,
+                "cache_write_tokens": 0,
+                "output_tokens": 7,
+            },
         },
         ("claude-sonnet-4-5", 20, 80, 7),
     ),
@@ -78,7 +97,10 @@ def test_model_and_usage_are_read_from_the_response(name: str, form: Any) -> Non
         output,
     )
     assert cost(form(given)) == cost(found.tokens, model)
-    counter, messages = AnchoredTokenCounter(counter_for(model)), [{"role": "user", "content": "Hi"}]
+    counter, messages = (
+        AnchoredTokenCounter(counter_for(model)),
+        [{"role": "user", "content": "Hi"}],
+    )
     anchor = counter.report(messages, form(given))
     assert anchor is not None
     assert anchor.tokens == fresh + cached

@@ -88,7 +88,12 @@ def test_every_host_of_a_model_agrees() -> None:
 
 
 def test_a_configured_model_binds_like_its_base() -> None:
-    use({"my-deployment": {"like": "claude-opus-5-5"}, "my-claude-fable-5-2": {"context_window": 200_000}})
+    use(
+        {
+            "my-deployment": {"like": "claude-opus-5-5"},
+            "my-claude-fable-5-2": {"context_window": 200_000},
+        }
+    )
     assert lookup("my-deployment").binds_thinking
     assert lookup("my-claude-fable-5-2").binds_thinking
     use({"my-deployment": {"like": "claude-opus-4-8"}})

@@ -22,14 +22,29 @@ ANTHROPIC = {
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
-        (ANTHROPIC, Tokens(input=8, output=42, cache_read=12_000, cache_write_5m=600, cache_write_1h=400)),
         (
-            {"input_tokens": 8, "cache_creation_input_tokens": 50, "cache_read_input_tokens": None, "output_tokens": 1},
+            ANTHROPIC,
+            Tokens(input=8, output=42, cache_read=12_000, cache_write_5m=600, cache_write_1h=400),
+        ),
+        (
+            {
+                "input_tokens": 8,
+                "cache_creation_input_tokens": 50,
+                "cache_read_input_tokens": None,
+                "output_tokens": 1,
+            },
             Tokens(input=8, output=1, cache_write_5m=50),
         ),
-        ({"input_tokens": 5, "output_tokens": 1, "cache_creation": None}, Tokens(input=5, output=1)),
         (
-            {"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 64}},
+            {"input_tokens": 5, "output_tokens": 1, "cache_creation": None},
+            Tokens(input=5, output=1),
+        ),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 9,
+                "prompt_tokens_details": {"cached_tokens": 64},
+            },
             Tokens(input=36, output=9, cache_read=64, writes_are_input=True),
         ),
         (
@@ -46,11 +61,20 @@ ANTHROPIC = {
             Tokens(input=30, output=9, cache_read=70, writes_are_input=True),
         ),
         (
-            {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60}, "output_tokens": 9},
+            {
+                "input_tokens": 100,
+                "input_tokens_details": {"cached_tokens": 60},
+                "output_tokens": 9,
+            },
             Tokens(input=40, output=9, cache_read=60, writes_are_input=True),
         ),
         (
-            {"input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 10, "output_tokens": 9},
+            {
+                "input_tokens": 100,
+                "cached_input_tokens": 60,
+                "cache_write_input_tokens": 10,
+                "output_tokens": 9,
+            },
             Tokens(input=30, output=9, cache_read=60, cache_write_5m=10, writes_are_input=True),
         ),
         (
@@ -67,9 +91,14 @@ ANTHROPIC = {
         ({"input_tokens": 3.0, "output_tokens": 0}, Tokens(input=3)),
     ],
 )
-def test_each_providers_report_counts_every_token_once(usage: dict[str, Any], tokens: Tokens) -> None:
+def test_each_providers_report_counts_every_token_once(
+    usage: dict[str, Any], tokens: Tokens
+) -> None:
     assert read_usage(usage) == tokens
-    nested = {key: SimpleNamespace(**value) if isinstance(value, dict) else value for key, value in usage.items()}
+    nested = {
+        key: SimpleNamespace(**value) if isinstance(value, dict) else value
+        for key, value in usage.items()
+    }
     assert read_usage(SimpleNamespace(**nested)) == tokens
 
 
@@ -78,7 +107,9 @@ def test_the_prompt_is_everything_that_was_sent() -> None:
 
 
 def test_more_cached_than_sent_leaves_nothing_uncached() -> None:
-    assert read_usage({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}}).input == 0
+    assert (
+        read_usage({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}}).input == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +121,9 @@ def test_more_cached_than_sent_leaves_nothing_uncached() -> None:
         ({"speed": "fast", "inference_geo": "us"}, ("fast", "us")),
     ],
 )
-def test_what_changes_the_whole_price_is_kept(extra: dict[str, Any], factors: tuple[str, ...]) -> None:
+def test_what_changes_the_whole_price_is_kept(
+    extra: dict[str, Any], factors: tuple[str, ...]
+) -> None:
     assert read_usage({**ANTHROPIC, **extra}).factors == factors
 
 
@@ -109,7 +142,12 @@ def test_what_is_no_usage_report_is_refused(usage: object) -> None:
 
 
 COMPACTED = {
-    **{"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
+    **{
+        "input_tokens": 100,
+        "output_tokens": 10,
+        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": 0,
+    },
     "server_tool_use": {"web_search_requests": 3, "web_fetch_requests": 1},
     "iterations": [
         {"type": "compaction", "input_tokens": 180_000, "output_tokens": 3_500},
@@ -125,13 +163,17 @@ def test_a_compaction_is_charged_but_not_in_the_prompt() -> None:
     assert tokens.fresh == 110 + 183_500
     without = {**COMPACTED, "iterations": None}
     more = cost({"input_tokens": 180_000, "output_tokens": 3_500}, "claude-sonnet-4-5")
-    assert cost(COMPACTED, "claude-sonnet-4-5") == (cost(without, "claude-sonnet-4-5") or 0) + (more or 0)
+    assert cost(COMPACTED, "claude-sonnet-4-5") == (cost(without, "claude-sonnet-4-5") or 0) + (
+        more or 0
+    )
 
 
 def test_searches_have_their_own_price() -> None:
     plain = {"input_tokens": 100, "output_tokens": 10}
     searched = {**plain, "server_tool_use": {"web_search_requests": 3}}
-    assert (cost(searched, "claude-sonnet-4-5") or 0) - (cost(plain, "claude-sonnet-4-5") or 0) == 3 * 10_000
+    assert (cost(searched, "claude-sonnet-4-5") or 0) - (
+        cost(plain, "claude-sonnet-4-5") or 0
+    ) == 3 * 10_000
     use({"mine": {"prices": {"input": 1, "output": 1}}})
     assert cost(plain, "mine") == 110
     assert cost(searched, "mine") is None
@@ -143,7 +185,12 @@ def test_searches_have_their_own_price() -> None:
 @pytest.mark.parametrize("kind", ["advisor_message", "fallback_message"])
 def test_what_another_model_answered_has_no_known_price(kind: str) -> None:
     answered = [{"type": kind, "model": "claude-opus-4-8", "input_tokens": 5, "output_tokens": 5}]
-    assert cost({"input_tokens": 100, "output_tokens": 10, "iterations": answered}, "claude-sonnet-4-5") is None
+    assert (
+        cost(
+            {"input_tokens": 100, "output_tokens": 10, "iterations": answered}, "claude-sonnet-4-5"
+        )
+        is None
+    )
 
 
 SOUND: dict[str, dict[str, Any]] = {
@@ -187,9 +234,17 @@ FRAMEWORKS: dict[str, dict[str, Any]] = {
         }
     },
     "langchain, priority": {
-        "input_token_details": {"priority_cache_read": 300, "priority_cache_creation": 200, "priority": 700}
+        "input_token_details": {
+            "priority_cache_read": 300,
+            "priority_cache_creation": 200,
+            "priority": 700,
+        }
     },
-    "pydantic-ai": {"cache_read_tokens": 300, "cache_write_tokens": 200, "cache_write_1h_tokens": 50},
+    "pydantic-ai": {
+        "cache_read_tokens": 300,
+        "cache_write_tokens": 200,
+        "cache_write_1h_tokens": 50,
+    },
 }
 
 

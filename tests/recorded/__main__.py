@@ -1,4 +1,5 @@
-"""Play scenarios, and write a file of answers for each: ``python -m tests.recorded FOLDER [SCENARIO ...]``."""
+"""Play scenarios, and write a file of answers for each: ``python -m tests.recorded FOLDER [SCENARIO
+...]``."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def import_brim() -> None:
 
 
 def play(name: str) -> dict[str, object]:
-    """Take the steps of one scenario in a home of its own; return the answer of each by its name."""
+    """Take the steps of one scenario in a home of its own; return the answer of each by its
+    name."""
     CLOCK.reset()
     with tempfile.TemporaryDirectory(prefix="brim-recorded-") as folder:
         world = World(Path(folder))

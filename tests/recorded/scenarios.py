@@ -94,7 +94,12 @@ def session_of_work(agent: str) -> Callable[[World], None]:
 
 def garbage(world: World) -> None:
     """What no client should send: brim says nothing useful, and never fails."""
-    prompt = {"session_id": "s", "cwd": PROJECT, "hook_event_name": "UserPromptSubmit", "prompt": "run the tests"}
+    prompt = {
+        "session_id": "s",
+        "cwd": PROJECT,
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "run the tests",
+    }
     odd: list[object] = [
         *GARBAGE,
         {**prompt, "session_id": None},
@@ -108,14 +113,36 @@ def garbage(world: World) -> None:
         {**prompt, "hook_event_name": "NoSuchEvent"},
         {**prompt, "unknown": [[[[[]]]]], "prompt": "\x00\x1b[31mtests"},
     ]
-    tool = {"session_id": "s", "cwd": PROJECT, "tool_name": "Edit", "tool_input": "no", "tool_response": [1, None]}
+    tool = {
+        "session_id": "s",
+        "cwd": PROJECT,
+        "tool_name": "Edit",
+        "tool_input": "no",
+        "tool_response": [1, None],
+    }
     learn_rules(world)
-    for agent, event in (("claude", "UserPromptSubmit"), ("codex", "UserPromptSubmit"), ("gemini", "BeforeAgent")):
+    for agent, event in (
+        ("claude", "UserPromptSubmit"),
+        ("codex", "UserPromptSubmit"),
+        ("gemini", "BeforeAgent"),
+    ):
         for sent in odd:
             world.hook(agent, event, sent)
-    for agent, event in (("claude", "NoSuchEvent"), ("nobody", "Stop"), ("", ""), ("gemini", "Stop")):
+    for agent, event in (
+        ("claude", "NoSuchEvent"),
+        ("nobody", "Stop"),
+        ("", ""),
+        ("gemini", "Stop"),
+    ):
         world.hook(agent, event, prompt)
-    for event in ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostCompact", "Stop", "SessionEnd"):
+    for event in (
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostCompact",
+        "Stop",
+        "SessionEnd",
+    ):
         world.hook("claude", event, tool)
     world.hook("claude", "UserPromptSubmit", prompt, BRIM_DISABLE="1")
 
@@ -124,7 +151,9 @@ def statusline(world: World) -> None:
     """The status line: what real clients sent, how full it gets, and odd input."""
     recorded = lines("statusline.jsonl")
     for sent in recorded:
-        world.brim("statusline", "--json", stdin=world.to_here(json.dumps(sent)), name="statusline --json")
+        world.brim(
+            "statusline", "--json", stdin=world.to_here(json.dumps(sent)), name="statusline --json"
+        )
         world.brim("statusline", stdin=world.to_here(json.dumps(sent)), name="statusline")
     newest = recorded[-1]
     for tokens in (0, 139_000, 141_000, 160_000, 199_999, 250_000):
@@ -170,15 +199,41 @@ def histories(world: World) -> None:
         world.brim("dev", "check", f"{name}.json", "--json", name=f"check {name}")
         world.brim("dev", "repair", f"{name}.json", "--dry-run", "--json", name=f"repair {name}")
     tools = ["--tools", "tools.json", "--tokens", "300"]
-    world.brim("dev", "fit", "agent.json", "--model", "gpt-4o", *tools, "--json", name="fit with tools")
+    world.brim(
+        "dev", "fit", "agent.json", "--model", "gpt-4o", *tools, "--json", name="fit with tools"
+    )
     world.brim("dev", "check", "broken.json", "--json", name="check broken")
-    world.brim("dev", "check", "broken.json", "--provider", "openai", "--json", name="check broken for openai")
+    world.brim(
+        "dev",
+        "check",
+        "broken.json",
+        "--provider",
+        "openai",
+        "--json",
+        name="check broken for openai",
+    )
     world.brim("dev", "repair", "broken.json", "--json", name="repair broken")
-    world.brim("dev", "repair", "broken.json", "--restore-calls", "--json", name="repair broken, restore calls")
+    world.brim(
+        "dev",
+        "repair",
+        "broken.json",
+        "--restore-calls",
+        "--json",
+        name="repair broken, restore calls",
+    )
     for bad in ("[]", "{}", "[1, 2]", "not JSON", "[" * 500):
         world.brim("dev", "check", "-", "--json", stdin=bad, name=f"check {bad[:10]}")
         world.brim(
-            "dev", "fit", "-", "--model", "gpt-4o", "--tokens", "50", "--json", stdin=bad, name=f"fit {bad[:10]}"
+            "dev",
+            "fit",
+            "-",
+            "--model",
+            "gpt-4o",
+            "--tokens",
+            "50",
+            "--json",
+            stdin=bad,
+            name=f"fit {bad[:10]}",
         )
 
 
@@ -194,7 +249,11 @@ def mcp(world: World) -> None:
         ("no_such_tool", {}),
         ("why", {"id": "no-such-rule"}),
     ]
-    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
+    client = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "tests", "version": "1"},
+    }
     requests: list[dict[str, Any]] = [
         {"id": 0, "method": "initialize", "params": client},
         {"method": "notifications/initialized"},

@@ -34,7 +34,9 @@ def test_brim_answers_as_recorded(scenario: str, tmp_path: Path) -> None:
     played = json.loads((tmp_path / name).read_text(encoding="utf-8"))
     recorded_lines = as_lines(with_todays_words(without_removed(recorded, scenario)))
     played_lines = as_lines(without_removed(played, scenario))
-    changes = difflib.unified_diff(recorded_lines, played_lines, "recorded", "played", lineterm="", n=6)
+    changes = difflib.unified_diff(
+        recorded_lines, played_lines, "recorded", "played", lineterm="", n=6
+    )
     difference = "\n".join(line[:400] for line in list(changes)[:LONGEST_DIFFERENCE])
     assert not difference, f"{scenario} differs:\n{difference}"
 
@@ -48,10 +50,15 @@ def as_lines(value: Any) -> list[str]:
 
 
 def without_removed(value: Any, place: str) -> Any:
-    """Return JSON without the places in ``REMOVED``. An item of a list has its name for a key, or its number."""
+    """Return JSON without the places in ``REMOVED``. An item of a list has its name for a key, or
+    its number."""
     if isinstance(value, dict):
         places = {key: f"{place}/{key}" for key in value}
-        return {key: without_removed(value[key], places[key]) for key in value if not is_removed(places[key])}
+        return {
+            key: without_removed(value[key], places[key])
+            for key in value
+            if not is_removed(places[key])
+        }
     if isinstance(value, list):
         items = []
         for number, item in enumerate(value):

@@ -48,7 +48,8 @@ class World:
     # Files ---------------------------------------------------------------------------------
 
     def write(self, path: str, text: str) -> None:
-        """Write a file below the home, as it is: the size of its text mustn't depend on the folder."""
+        """Write a file below the home, as it is: the size of its text mustn't depend on the
+        folder."""
         file = Path(self.to_here(path))
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         file.write_text(text, encoding="utf-8")
@@ -106,10 +107,15 @@ class World:
         client_in, server_out = os.pipe()
         with open(os.devnull, "wb") as nowhere:
             streams = (server_in, server_out, nowhere.fileno())
-            process = self._fork(self._command, ["mcp"], streams, {}, closing=(client_out, client_in))
+            process = self._fork(
+                self._command, ["mcp"], streams, {}, closing=(client_out, client_in)
+            )
         os.close(server_in)
         os.close(server_out)
-        with open(client_out, "w", encoding="utf-8") as asked, open(client_in, encoding="utf-8") as heard:
+        with (
+            open(client_out, "w", encoding="utf-8") as asked,
+            open(client_in, encoding="utf-8") as heard,
+        ):
             for request in requests:
                 asked.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
                 asked.flush()
@@ -121,12 +127,21 @@ class World:
     # Processes -----------------------------------------------------------------------------
 
     def _run(
-        self, work: Callable[[list[str]], int], words: list[str], data: bytes, environ: dict[str, str]
+        self,
+        work: Callable[[list[str]], int],
+        words: list[str],
+        data: bytes,
+        environ: dict[str, str],
     ) -> tuple[int, object, str]:
-        """Run *work* in a fork; return its exit code, its output as JSON or text, and its errors."""
+        """Run *work* in a fork; return its exit code, its output as JSON or text, and its
+        errors."""
         files = [self.root.parent / name for name in ("in", "out", "err")]
         files[0].write_bytes(data)
-        with open(files[0], "rb") as asked, open(files[1], "wb") as out, open(files[2], "wb") as errors:
+        with (
+            open(files[0], "rb") as asked,
+            open(files[1], "wb") as out,
+            open(files[2], "wb") as errors,
+        ):
             streams = (asked.fileno(), out.fileno(), errors.fileno())
             process = self._fork(work, words, streams, environ)
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -151,7 +166,9 @@ class World:
             self._be_child(work, words, environ)
         return process
 
-    def _be_child(self, work: Callable[[list[str]], int], words: list[str], environ: dict[str, str]) -> NoReturn:
+    def _be_child(
+        self, work: Callable[[list[str]], int], words: list[str], environ: dict[str, str]
+    ) -> NoReturn:
         code = 70
         try:
             sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -227,4 +244,6 @@ def without_measurements(value: Any) -> Any:
         return [without_measurements(part) for part in value]
     if not isinstance(value, dict):
         return value
-    return {key: without_measurements(part) for key, part in value.items() if key not in MEASURED_KEYS}
+    return {
+        key: without_measurements(part) for key, part in value.items() if key not in MEASURED_KEYS
+    }

@@ -16,7 +16,9 @@ FOLDER = "/home/user/shop"
 class ClaudeSession:
     """A transcript that grows, and what its compactions lost."""
 
-    def __init__(self, path: Path, session: str = SESSION, folder: str = FOLDER, **fields: Any) -> None:
+    def __init__(
+        self, path: Path, session: str = SESSION, folder: str = FOLDER, **fields: Any
+    ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path, self.session, self.folder, self.fields = path, session, folder, fields
         self.count = 0
@@ -26,7 +28,13 @@ class ClaudeSession:
         """Append a line; return its id."""
         self.count += 1
         uuid = f"{self.path.stem[:8]}-{self.count}"
-        about = {"type": type, "uuid": uuid, "sessionId": self.session, "isSidechain": False, "cwd": self.folder}
+        about = {
+            "type": type,
+            "uuid": uuid,
+            "sessionId": self.session,
+            "isSidechain": False,
+            "cwd": self.folder,
+        }
         stamp = f"2026-11-15T06:{self.count // 60:02}:{self.count % 60:02}.000Z"
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({**about, "timestamp": stamp, **self.fields, **fields}) + "\n")
@@ -46,14 +54,22 @@ class ClaudeSession:
             "model": "claude-sonnet-4-5",
             "usage": usage,
         }
-        return self.line("assistant", message={**message, "content": [block]}, requestId=f"r-{self.count}")
+        return self.line(
+            "assistant", message={**message, "content": [block]}, requestId=f"r-{self.count}"
+        )
 
     def say(self, text: str) -> str:
         """Let the agent say *text*."""
         return self.agent({"type": "text", "text": text})
 
     def tool(
-        self, name: str, given: dict[str, Any], answer: str = "ok", *, error: bool = False, **fields: Any
+        self,
+        name: str,
+        given: dict[str, Any],
+        answer: str = "ok",
+        *,
+        error: bool = False,
+        **fields: Any,
     ) -> list[str]:
         """Let the agent call a tool; return the ids of both lines."""
         id = f"t-{self.path.stem[:8]}-{self.count}"

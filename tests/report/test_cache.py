@@ -1,4 +1,5 @@
-"""A request that writes again what had been cached is found, with its likely cause and what it cost."""
+"""A request that writes again what had been cached is found, with its likely cause and what it
+cost."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ ENDED = RunTotal(session="s", cost=1)
 COLD = Tokens(input=10, cache_read=0, cache_write_5m=20_500)
 
 
-def request(key: str, tokens: Tokens, time: float | None = 0.0, model: str = MODEL, agent: str = "") -> Usage:
+def request(
+    key: str, tokens: Tokens, time: float | None = 0.0, model: str = MODEL, agent: str = ""
+) -> Usage:
     return Usage(session="s", agent=agent, time=time, tokens=tokens, model=model, request=key)
 
 
@@ -51,7 +54,9 @@ COMPACTED = Compaction(session="s")
 
 
 def test_requests_that_read_what_was_cached_break_nothing() -> None:
-    assert causes(first(), request("m2", WARM, 10), request("m3", Tokens(cache_read=20_500), 20)) == []
+    assert (
+        causes(first(), request("m2", WARM, 10), request("m3", Tokens(cache_read=20_500), 20)) == []
+    )
 
 
 def test_a_break_says_what_was_written_again() -> None:

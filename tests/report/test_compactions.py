@@ -1,4 +1,5 @@
-"""What a compaction lost: everything that stood in the window and stands in nothing that is left of it."""
+"""What a compaction lost: everything that stood in the window and stands in nothing that is left of
+it."""
 
 from __future__ import annotations
 
@@ -38,7 +39,12 @@ def test_each_kind_is_counted_and_the_lost_ones_are_named(session: ClaudeSession
     assert texts(found, "decision") == ["I'll go with a table instead of regular expressions."]
     assert texts(found, "file") == ["src/lexer.py"]
     assert texts(found, "command") == ["uv run pytest -q tests/test_parser.py"]
-    assert (found.session, found.trigger, found.before, found.after) == (SESSION, "auto", 160_000, 3_000)
+    assert (found.session, found.trigger, found.before, found.after) == (
+        SESSION,
+        "auto",
+        160_000,
+        3_000,
+    )
     assert [item.back for item in found.items] == [""] * 4
     assert (found.turns, found.tokens) == (0, 0)
 
@@ -46,7 +52,12 @@ def test_each_kind_is_counted_and_the_lost_ones_are_named(session: ClaudeSession
 def test_answers_of_a_person_are_decisions(session: ClaudeSession) -> None:
     question = {"questions": [{"question": "Which database?"}]}
     answers = {"answers": {"Which database?": "SQLite"}}
-    session.tool("AskUserQuestion", question, 'User has answered: "Which database?"="SQLite"', toolUseResult=answers)
+    session.tool(
+        "AskUserQuestion",
+        question,
+        'User has answered: "Which database?"="SQLite"',
+        toolUseResult=answers,
+    )
     session.compact("Nothing was said about storage.")
     (found,) = session.lost()
     assert texts(found, "decision") == ["`Which database?`: SQLite"]
@@ -81,7 +92,9 @@ def test_a_file_that_is_read_again_costs_what_was_read(session: ClaudeSession) -
     session.read("src/big.py", "y = 2\n" * 2_000)
     session.read("src/big.py", "y = 2\n" * 2_000)
     session.read("src/big.py", "another part\n" * 100)
-    session.tool("Edit", {"file_path": f"{session.folder}/src/big.py", "old_string": "a", "new_string": "b"})
+    session.tool(
+        "Edit", {"file_path": f"{session.folder}/src/big.py", "old_string": "a", "new_string": "b"}
+    )
     session.read("src/big.py", "y = 3\n" * 2_000)
     (found,) = session.lost()
     (item,) = [item for item in found.items if item.turns]
@@ -121,7 +134,9 @@ def test_what_you_or_a_hook_say_again_came_back(session: ClaudeSession) -> None:
     }
     session.read("src/b.py")
     (found,) = session.lost()
-    assert [(item.text, item.back, item.turns) for item in found.items if item.turns] == [("src/b.py", "hook", 1)]
+    assert [(item.text, item.back, item.turns) for item in found.items if item.turns] == [
+        ("src/b.py", "hook", 1)
+    ]
 
 
 def test_what_was_found_again_can_be_lost_again(session: ClaudeSession) -> None:
@@ -165,8 +180,12 @@ def test_without_a_summary_nothing_is_said_to_be_lost(session: ClaudeSession) ->
     assert (found.had, found.lost, found.items) == ({"file": 1}, {"file": 0}, ())
 
 
-def test_failed_reads_looking_around_and_scripts_are_nothing_to_lose(session: ClaudeSession) -> None:
-    session.tool("Read", {"file_path": f"{session.folder}/none.py"}, "File does not exist.", error=True)
+def test_failed_reads_looking_around_and_scripts_are_nothing_to_lose(
+    session: ClaudeSession,
+) -> None:
+    session.tool(
+        "Read", {"file_path": f"{session.folder}/none.py"}, "File does not exist.", error=True
+    )
     session.run("ls -la && git status")
     session.run("python - <<'E'\nprint(1)\nE")
     session.run("grep -rn foo src")
@@ -184,7 +203,9 @@ def test_files_that_the_shell_shows_or_writes_count(session: ClaudeSession) -> N
 
 
 def test_secrets_are_masked(session: ClaudeSession) -> None:
-    session.run("curl -H 'Authorization: Bearer sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789' https://x.test")
+    session.run(
+        "curl -H 'Authorization: Bearer sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789' https://x.test"
+    )
     session.compact("Nothing.")
     (found,) = session.lost()
     assert "abcdefghijkl" not in json.dumps(found.to_dict())
@@ -213,7 +234,12 @@ def test_it_can_be_written_as_json_and_read_again(session: ClaudeSession) -> Non
 
 def rollout(path: Path, *lines: tuple[str, dict[str, Any]]) -> Path:
     stamped = [
-        {"timestamp": f"2026-11-15T06:45:{at:02}.000Z", "ordinal": at, "type": type, "payload": payload}
+        {
+            "timestamp": f"2026-11-15T06:45:{at:02}.000Z",
+            "ordinal": at,
+            "type": type,
+            "payload": payload,
+        }
         for at, (type, payload) in enumerate(lines)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in stamped))
@@ -221,11 +247,19 @@ def rollout(path: Path, *lines: tuple[str, dict[str, Any]]) -> Path:
 
 
 def shell(id: str, command: str, output: str) -> list[tuple[str, dict[str, Any]]]:
-    call = {"type": "function_call", "name": "exec_command", "arguments": json.dumps({"cmd": command}), "call_id": id}
+    call = {
+        "type": "function_call",
+        "name": "exec_command",
+        "arguments": json.dumps({"cmd": command}),
+        "call_id": id,
+    }
     head = "Process exited with code 0\nOutput:\n"
     return [
         ("response_item", call),
-        ("response_item", {"type": "function_call_output", "call_id": id, "output": f"{head}{output}"}),
+        (
+            "response_item",
+            {"type": "function_call_output", "call_id": id, "output": f"{head}{output}"},
+        ),
     ]
 
 
@@ -233,7 +267,11 @@ META = ("session_meta", {"id": "0199-a", "cwd": "/home/user/shop", "cli_version"
 
 
 def test_codex_keeps_what_its_new_history_says(tmp_path: Path) -> None:
-    typed = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix src/a.py"}]}
+    typed = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "Fix src/a.py"}],
+    }
     path = rollout(
         tmp_path / "rollout-x.jsonl",
         META,
@@ -258,12 +296,25 @@ def test_what_an_encrypted_summary_kept_is_not_known(tmp_path: Path) -> None:
 
 def test_gemini_keeps_the_messages_next_to_its_summary(tmp_path: Path) -> None:
     def message(type: str, id: str, content: Any, **fields: Any) -> dict[str, Any]:
-        return {"id": id, "type": type, "content": content, "timestamp": "2026-11-15T06:47:24.668Z", **fields}
+        return {
+            "id": id,
+            "type": type,
+            "content": content,
+            "timestamp": "2026-11-15T06:47:24.668Z",
+            **fields,
+        }
 
     def read_file(id: str, name: str) -> dict[str, Any]:
         result = [{"functionResponse": {"response": {"output": "x"}}}]
-        call = {"id": f"c-{id}", "name": "read_file", "args": {"file_path": name}, "status": "success"}
-        return message("gemini", id, "", toolCalls=[{**call, "result": result}], model="gemini-2.5-pro")
+        call = {
+            "id": f"c-{id}",
+            "name": "read_file",
+            "args": {"file_path": name},
+            "status": "success",
+        }
+        return message(
+            "gemini", id, "", toolCalls=[{**call, "result": result}], model="gemini-2.5-pro"
+        )
 
     summary = message("user", "n1", [{"text": "<state_snapshot>All done.</state_snapshot>"}])
     lines = [
@@ -271,7 +322,12 @@ def test_gemini_keeps_the_messages_next_to_its_summary(tmp_path: Path) -> None:
         message("user", "u1", [{"text": "Look around"}]),
         read_file("g1", "/p/a.py"),
         read_file("g2", "/p/b.py"),
-        {"$set": {"messages": [summary, read_file("n2", "/p/b.py")], "lastUpdated": "2026-11-15T06:50:00.000Z"}},
+        {
+            "$set": {
+                "messages": [summary, read_file("n2", "/p/b.py")],
+                "lastUpdated": "2026-11-15T06:50:00.000Z",
+            }
+        },
         read_file("g3", "/p/a.py"),
     ]
     path = tmp_path / "session-x.jsonl"
@@ -281,13 +337,25 @@ def test_gemini_keeps_the_messages_next_to_its_summary(tmp_path: Path) -> None:
     assert found.had["file"] == 2
 
 
-_TEXTS = st.text(max_size=60) | st.sampled_from(["src/a.py", "make test", "Never do it.", "within 5 ms"])
+_TEXTS = st.text(max_size=60) | st.sampled_from(
+    ["src/a.py", "make test", "Never do it.", "within 5 ms"]
+)
 _EVENTS = st.one_of(
-    st.builds(lambda text, human: Message(role="user", text=text, human=human), _TEXTS, st.booleans()),
+    st.builds(
+        lambda text, human: Message(role="user", text=text, human=human), _TEXTS, st.booleans()
+    ),
     st.builds(lambda text: Message(role="summary", text=text), _TEXTS),
     st.builds(lambda text: Message(role="assistant", text=text), _TEXTS),
-    st.builds(lambda id, text: ToolCall(id=id, name="Bash", tool="shell", input={"command": text}), _TEXTS, _TEXTS),
-    st.builds(lambda id, text: ToolCall(id=id, name="Read", tool="read", input={"file_path": text}), _TEXTS, _TEXTS),
+    st.builds(
+        lambda id, text: ToolCall(id=id, name="Bash", tool="shell", input={"command": text}),
+        _TEXTS,
+        _TEXTS,
+    ),
+    st.builds(
+        lambda id, text: ToolCall(id=id, name="Read", tool="read", input={"file_path": text}),
+        _TEXTS,
+        _TEXTS,
+    ),
     st.builds(lambda id, text: ToolResult(id=id, text=text), _TEXTS, _TEXTS),
     st.builds(lambda text: Attachment(kind="hook", text=text), _TEXTS),
     st.builds(lambda hidden: Compaction(hidden=hidden), st.booleans()),
@@ -304,6 +372,8 @@ def test_whatever_happens_counts_add_up(events: list[Event]) -> None:
     assert len(found) == sum(isinstance(event, Compaction) for event in events)
     for each in found:
         assert each == CompactionReport.from_dict(json.loads(json.dumps(each.to_dict())))
-        assert all(0 <= each.came_back[kind] <= each.lost[kind] <= each.had[kind] for kind in each.had)
+        assert all(
+            0 <= each.came_back[kind] <= each.lost[kind] <= each.had[kind] for kind in each.had
+        )
         assert sum(each.lost.values()) == len(each.items)
     assert reader.finish() == found

@@ -1,4 +1,5 @@
-"""Whatever stands in a transcript, reading it for the report doesn't fail, and what was found survives the index."""
+"""Whatever stands in a transcript, reading it for the report doesn't fail, and what was found
+survives the index."""
 
 from __future__ import annotations
 
@@ -51,20 +52,33 @@ def shape(hash: str, *tools: str) -> dict[str, Any]:
 
 
 def record(id: str, shape: str, base: str = "", keep: int = 0) -> dict[str, Any]:
-    about = {"type": "api-request", "sessionId": "s-1", "id": id, "shapeHash": shape, "params": {"model": "m"}}
+    about = {
+        "type": "api-request",
+        "sessionId": "s-1",
+        "id": id,
+        "shapeHash": shape,
+        "params": {"model": "m"},
+    }
     return {**about, "base": base, "keep": keep, "tail": [id * 8]}
 
 
 def step(number: int, read: int, written: int, tool: str = "") -> list[dict[str, Any]]:
     line = answer(
-        f"msg_{number}", f"req_{number}", usage(written=written, read=read), time=f"2026-01-05T10:00:0{number}Z"
+        f"msg_{number}",
+        f"req_{number}",
+        usage(written=written, read=read),
+        time=f"2026-01-05T10:00:0{number}Z",
     )
     if tool:
-        line["message"]["content"].append({"type": "tool_use", "id": f"t{number}", "name": tool, "input": {}})
+        line["message"]["content"].append(
+            {"type": "tool_use", "id": f"t{number}", "name": tool, "input": {}}
+        )
     return [line]
 
 
-def test_a_record_names_the_part_that_broke_the_cache_and_the_tools_never_called(tmp_path: Path) -> None:
+def test_a_record_names_the_part_that_broke_the_cache_and_the_tools_never_called(
+    tmp_path: Path,
+) -> None:
     lines = [
         shape("a", "Read", "mcp__shop__find", "mcp__shop__add"),
         record("r1", "a"),
@@ -88,27 +102,61 @@ def test_a_total_ends_a_process_and_what_follows_is_resumed(tmp_path: Path) -> N
 
 
 def test_a_record_without_a_base_is_resumed_too(tmp_path: Path) -> None:
-    lines = [shape("a", "Read"), record("r1", "a"), *step(1, 0, 9_000), shape("b", "Read", "New"), record("r2", "b")]
+    lines = [
+        shape("a", "Read"),
+        record("r1", "a"),
+        *step(1, 0, 9_000),
+        shape("b", "Read", "New"),
+        record("r2", "b"),
+    ]
     (only,) = found(write(tmp_path / "s-1.jsonl", *lines, *step(2, 0, 9_500))).breaks
     assert (only.cause, only.part) == ("resume", "tools: New")
 
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 LINES = (
-    *(shape("a", "Read"), record("r1", "a"), *step(1, 0, 9_000, "Read"), result("x" * 40_000), cost_state(1)),
-    {"type": "system", "subtype": "compact_boundary", "sessionId": "s-1", "compactMetadata": {"preTokens": 9}},
-    {"type": "attachment", "sessionId": "s-1", "attachment": {"type": "instructions", "files": [{"path": "a"}]}},
-    {"type": "api-request-blob", "sessionId": "s-1", "hash": "h", "message": {"role": "user", "content": "x"}},
+    *(
+        shape("a", "Read"),
+        record("r1", "a"),
+        *step(1, 0, 9_000, "Read"),
+        result("x" * 40_000),
+        cost_state(1),
+    ),
+    {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "sessionId": "s-1",
+        "compactMetadata": {"preTokens": 9},
+    },
+    {
+        "type": "attachment",
+        "sessionId": "s-1",
+        "attachment": {"type": "instructions", "files": [{"path": "a"}]},
+    },
+    {
+        "type": "api-request-blob",
+        "sessionId": "s-1",
+        "hash": "h",
+        "message": {"role": "user", "content": "x"},
+    },
 )
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
     """Return every place in *value* that something else could stand in."""
-    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    keys = (
+        value.keys()
+        if isinstance(value, dict)
+        else range(len(value))
+        if isinstance(value, list)
+        else ()
+    )
     return [(value, key) for key in keys] + [place for key in keys for place in places(value[key])]
 
 

@@ -1,4 +1,5 @@
-"""The index of usage is a cache: whatever happens to it, nothing is lost and nobody is kept from working."""
+"""The index of usage is a cache: whatever happens to it, nothing is lost and nobody is kept from
+working."""
 
 from __future__ import annotations
 
@@ -58,7 +59,10 @@ def test_what_was_saved_is_found_again(index: Path, session: Path) -> None:
     assert known(index, session) == {}
     assert save(index, session, folder="ü")
     found = load_index(str(index), [str(session), "/other"], print)[str(session)]
-    assert found == (Scan(FileUsage(folder="ü"), Stamp(1, 10, 3), "claude-transcript", 4, 5), "prices")
+    assert found == (
+        Scan(FileUsage(folder="ü"), Stamp(1, 10, 3), "claude-transcript", 4, 5),
+        "prices",
+    )
     assert save(index, session, size=11)
     assert known(index, session) == {str(session): 11}
 
@@ -143,7 +147,9 @@ def test_where_nothing_can_be_written_nothing_is(tmp_path: Path, session: Path) 
 def test_a_writer_that_is_killed_leaves_whole_rows(index: Path) -> None:
     paths = [f"/{i}.jsonl" for i in range(20)]
     for i in range(6):
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(index)], stdout=subprocess.PIPE)
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(index)], stdout=subprocess.PIPE
+        )
         assert writer.stdout is not None
         writer.stdout.readline()
         time.sleep(0.005 * i)
@@ -158,7 +164,9 @@ def test_a_writer_that_is_killed_leaves_whole_rows(index: Path) -> None:
 
 def test_two_that_write_at_once_both_go_on(index: Path) -> None:
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER.replace("while True", "while number < 15"), str(index)])
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER.replace("while True", "while number < 15"), str(index)]
+        )
         for _ in range(2)
     ]
     assert [writer.wait(timeout=300) for writer in writers] == [0, 0]

@@ -16,21 +16,29 @@ PRICES = PriceList()
 COMPACTION = [8, 900, 50_000, 1_500, 0]
 
 
-def request(key: str, time: float = 1.0, *, final: bool = True, model: str = MODEL, session: str = "s") -> Request:
+def request(
+    key: str, time: float = 1.0, *, final: bool = True, model: str = MODEL, session: str = "s"
+) -> Request:
     made = Request(key, True, final, model, time, session, 10, 400, 40_000, 2_000, 0)
     return with_cost(made, PRICES)
 
 
 def priced(tokens: list[int], model: str = MODEL) -> int:
     input, output, read, minutes, hour = tokens
-    used = Tokens(input=input, output=output, cache_read=read, cache_write_5m=minutes, cache_write_1h=hour)
+    used = Tokens(
+        input=input, output=output, cache_read=read, cache_write_5m=minutes, cache_write_1h=hour
+    )
     found = PRICES.sum({model: used}, 1.0)
     assert found is not None
     return found
 
 
-def total(requests: list[Request], *more: list[int], model: str = MODEL, cost: int | None = None) -> Total:
-    counts = [sum(column) for column in zip(*[each.counts for each in requests], *more, strict=True)]
+def total(
+    requests: list[Request], *more: list[int], model: str = MODEL, cost: int | None = None
+) -> Total:
+    counts = [
+        sum(column) for column in zip(*[each.counts for each in requests], *more, strict=True)
+    ]
     amount = sum(each.cost or 0 for each in requests) + sum(priced(each) for each in more)
     return Total("s", amount if cost is None else cost, {model: counts})
 
@@ -120,7 +128,12 @@ def test_the_lines_around_a_compaction_say_what_its_request_took() -> None:
     reader.take(Usage(session="s", time=4.0, tokens=used, model="claude-opus-4-5", request="a"))
     reader.take(Compaction(session="s", time=5.0))
     first, second = reader.finish()
-    assert (first.prompt, first.model, second.prompt, second.model) == (12_000, MODEL, 30_050, "claude-opus-4-5")
+    assert (first.prompt, first.model, second.prompt, second.model) == (
+        12_000,
+        MODEL,
+        30_050,
+        "claude-opus-4-5",
+    )
     assert first.summary > 1_000
     assert second.summary == 0
 

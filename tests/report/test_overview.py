@@ -1,4 +1,5 @@
-"""The report on a folder of sessions: what is counted, once, and what the index and the calendar change."""
+"""The report on a folder of sessions: what is counted, once, and what the index and the calendar
+change."""
 
 from __future__ import annotations
 
@@ -47,14 +48,25 @@ def test_every_kind_of_fact_that_can_be_lost_is_reported() -> None:
 def test_an_empty_folder_has_nothing_to_report(tree: Path) -> None:
     tree.mkdir()
     found = seen(tree)
-    assert (found.bill.sessions, found.bill.total, found.breaks, found.waste, found.start) == (0, 0, [], [], None)
+    assert (found.bill.sessions, found.bill.total, found.breaks, found.waste, found.start) == (
+        0,
+        0,
+        [],
+        [],
+        None,
+    )
     assert found.to_dict()["compactions"]["count"] == 0
 
 
 def test_a_break_is_counted_once_whichever_files_have_it(tree: Path) -> None:
     put(tree, "s-1", *session())
     copied = [{**line, "sessionId": "s-2"} for line in session()]
-    put(tree, "s-2", *copied, answer("m3", "r3", usage(read=21_000), session="s-2", time="2026-01-05T10:02:00Z"))
+    put(
+        tree,
+        "s-2",
+        *copied,
+        answer("m3", "r3", usage(read=21_000), session="s-2", time="2026-01-05T10:02:00Z"),
+    )
     found = seen(tree)
     assert [(each.tokens, each.cost) for each in found.breaks] == [(20_000, 69_000)]
     assert found.break_cost == 69_000
@@ -96,13 +108,19 @@ def test_a_total_of_the_client_is_compared_if_all_its_requests_are_seen(tree: Pa
     total = cost_state(0.25, inputTokens=20, outputTokens=10, cacheCreationInputTokens=41_000)
     put(tree, "s-1", *session(), total)
     bill = seen(tree).bill
-    assert (bill.client_sessions, bill.client_total, bill.client_counted) == (1, 250_000, bill.total)
+    assert (bill.client_sessions, bill.client_total, bill.client_counted) == (
+        1,
+        250_000,
+        bill.total,
+    )
     assert bill.client_prices == 250_000 - bill.total
     put(tree, "s-1", *session(day="2025-11-20"), *session(), total)
     assert seen(tree).bill.client_sessions == 0
 
 
-def test_the_index_changes_nothing_and_a_grown_file_is_read_again(tree: Path, tmp_path: Path) -> None:
+def test_the_index_changes_nothing_and_a_grown_file_is_read_again(
+    tree: Path, tmp_path: Path
+) -> None:
     index = str(tmp_path / "home" / "usage.db")
     put(tree, "s-1", *session())
     fresh = seen(tree).to_dict()
@@ -145,7 +163,11 @@ def test_a_file_that_vanishes_or_cant_be_read_is_left_out(tree: Path) -> None:
 
 def test_many_small_files_and_times_beyond_every_calendar_are_read(tree: Path) -> None:
     for number in range(300):
-        put(tree, f"s-{number}", *session(f"s-{number}", "9999-12-31" if number % 2 else "2026-01-05"))
+        put(
+            tree,
+            f"s-{number}",
+            *session(f"s-{number}", "9999-12-31" if number % 2 else "2026-01-05"),
+        )
     found = seen(tree)
     assert (found.bill.sessions, len(found.breaks)) == (300, 300)
     assert found.to_dict()["money"]["total"] > 0
@@ -153,8 +175,19 @@ def test_many_small_files_and_times_beyond_every_calendar_are_read(tree: Path) -
 
 def test_a_tool_that_another_session_of_the_project_called_isnt_idle(tree: Path) -> None:
     tools = [{"name": name, "description": "word " * 90} for name in ("mcp__a__b", "mcp__a__c")]
-    shape: Any = {"type": "api-request-shape", "shapeHash": "h", "shape": {"system": [], "tools": tools}}
-    record = {"type": "api-request", "id": "r", "shapeHash": "h", "params": {"model": MODEL}, "keep": 0, "tail": ["x"]}
+    shape: Any = {
+        "type": "api-request-shape",
+        "shapeHash": "h",
+        "shape": {"system": [], "tools": tools},
+    }
+    record = {
+        "type": "api-request",
+        "id": "r",
+        "shapeHash": "h",
+        "params": {"model": MODEL},
+        "keep": 0,
+        "tail": ["x"],
+    }
     call = {"type": "tool_use", "id": "t", "name": "mcp__a__b", "input": {}}
     for name, calls in (("s-1", [call]), ("s-2", [])):
         line = answer(f"m-{name}", "r", usage(), session=name)

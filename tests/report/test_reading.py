@@ -1,4 +1,5 @@
-"""With the index the answer is what a fresh reading gives, whatever became of the files in between."""
+"""With the index the answer is what a fresh reading gives, whatever became of the files in
+between."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ from tests.tracking.transcripts import answer, compact, cost_state, result, usag
 NAMES = ("a.jsonl", "b.jsonl", "b/subagents/agent-1.jsonl")
 LINES = st.one_of(
     st.builds(
-        lambda id, output, side: compact(answer(f"msg_{id}", f"req_{id}", usage(output=output), side=side)),
+        lambda id, output, side: compact(
+            answer(f"msg_{id}", f"req_{id}", usage(output=output), side=side)
+        ),
         st.integers(0, 5),
         st.integers(1, 4),
         st.booleans(),
@@ -30,7 +33,19 @@ LINES = st.one_of(
     st.builds(lambda dollars: compact(cost_state(dollars)), st.integers(0, 9)),
     st.sampled_from([compact(result()), '{"usage"', "", "no json"]),
 )
-KINDS = ("append", "append", "append", "replace", "remove", "tear", "shorten", "edit", "rename", "copy", "link")
+KINDS = (
+    "append",
+    "append",
+    "append",
+    "replace",
+    "remove",
+    "tear",
+    "shorten",
+    "edit",
+    "rename",
+    "copy",
+    "link",
+)
 CHANGES = st.tuples(st.sampled_from(NAMES), st.sampled_from(KINDS), LINES)
 TICKS = itertools.count(1_767_600_000)
 """Times of change: each differs, as if somebody had waited for the clock."""
@@ -71,10 +86,20 @@ def apply(path: Path, kind: str, line: str) -> None:
 
 def outcome(reading: UsageReading) -> tuple[object, ...]:
     requests = sorted(
-        (each.key, each.output, each.prompt, each.cost or 0, each.session, source.agent, source.project)
+        (
+            each.key,
+            each.output,
+            each.prompt,
+            each.cost or 0,
+            each.session,
+            source.agent,
+            source.project,
+        )
         for each, source in reading.gathered.requests()
     )
-    totals = sorted((each.session, each.cost, each.until or 0) for each in reading.gathered.totals.values())
+    totals = sorted(
+        (each.session, each.cost, each.until or 0) for each in reading.gathered.totals.values()
+    )
     return requests, totals, reading.files, reading.bytes, reading.broken_lines
 
 
@@ -93,7 +118,9 @@ def test_the_index_changes_nothing_but_the_time(rounds: list[list[tuple[str, str
             assert outcome(read_all(files, index=index, prices="p")) == fresh
             again = read_all(named_files([str(tree)]), index=index, prices="p")
             assert (outcome(again), again.new_bytes) == (fresh, 0)
-            assert outcome(read_all(files, index=index, prices="p", observe=FindingsReader)) == fresh
+            assert (
+                outcome(read_all(files, index=index, prices="p", observe=FindingsReader)) == fresh
+            )
 
 
 @settings(max_examples=40, deadline=None)
@@ -116,7 +143,9 @@ def test_a_tree_adds_up_to_what_the_readers_report(written: list[tuple[str, str]
 
 
 def sums(gathered: Gathered) -> list[tuple[Any, ...]]:
-    return sorted((each.key, each.output, each.prompt, each.model) for each, _ in gathered.requests())
+    return sorted(
+        (each.key, each.output, each.prompt, each.model) for each, _ in gathered.requests()
+    )
 
 
 def test_new_prices_count_for_what_was_read_before(tmp_path: Path) -> None:

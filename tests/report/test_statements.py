@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.report import compactions as module
-from brim.report.compactions import LONGEST_STATEMENT, MOST_STATEMENTS, decisions_in, instructions_in
+from brim.report.compactions import (
+    LONGEST_STATEMENT,
+    MOST_STATEMENTS,
+    decisions_in,
+    instructions_in,
+)
 
 DATA = Path(__file__).parent / "data"
 FOUND_IN = {"you": instructions_in, "agent": decisions_in}
@@ -22,7 +27,9 @@ def labelled(name: str) -> list[tuple[str, str, set[str]]]:
     found = []
     for line in (DATA / name).read_text(encoding="utf-8").splitlines()[1:]:
         role, text = line.split("\t")
-        found.append((role, re.sub(r"\[\[|\]\]", "", text), set(re.findall(r"\[\[(.*?)\]\]", text))))
+        found.append(
+            (role, re.sub(r"\[\[|\]\]", "", text), set(re.findall(r"\[\[(.*?)\]\]", text)))
+        )
     return found
 
 
@@ -36,7 +43,11 @@ def test_what_is_found_is_right_and_most_is_found(name: str, role: str) -> None:
     right = told = marked = 0
     for who, message, wanted in labelled(name):
         got = set(FOUND_IN[role](message)) if who == role else set()
-        right, told, marked = right + len(got & wanted), told + len(got), marked + len(wanted) * (who == role)
+        right, told, marked = (
+            right + len(got & wanted),
+            told + len(got),
+            marked + len(wanted) * (who == role),
+        )
     assert right / told >= 0.95
     assert right / marked >= 0.75
 

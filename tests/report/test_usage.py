@@ -14,12 +14,28 @@ from hypothesis import strategies as st
 from brim.errors import InputError
 from brim.models import cost
 from brim.models.usage import Tokens
-from brim.report.usage import BY, Gathered, UsageSource, grouped, in_calendar, parse_day, priced, unattributed
+from brim.report.usage import (
+    BY,
+    Gathered,
+    UsageSource,
+    grouped,
+    in_calendar,
+    parse_day,
+    priced,
+    unattributed,
+)
 from brim.spend.money import PriceList
 from brim.tracking.sessions import FileUsage, Request, Total, slug_of
 
 COUNTS = st.integers(0, 400_000)
-MODELS = ["claude-sonnet-4-5-20250929", "claude-opus-4-5", "gpt-5", "gemini-2.5-pro", "gpt-4o-mini", "nobody-knows-me"]
+MODELS = [
+    "claude-sonnet-4-5-20250929",
+    "claude-opus-4-5",
+    "gpt-5",
+    "gemini-2.5-pro",
+    "gpt-4o-mini",
+    "nobody-knows-me",
+]
 NOW = 1_767_600_000.0
 
 
@@ -56,8 +72,12 @@ def test_a_request_costs_what_the_models_room_says(
         writes_are_input=inclusive,
         factors=factors,
     )
-    made = Request("k", True, True, model, time, "s", input, output, read, minutes, hour, inclusive, factors)
-    assert priced(made, PriceList()).cost == cost(tokens, model, on=datetime.fromtimestamp(time, UTC).date())
+    made = Request(
+        "k", True, True, model, time, "s", input, output, read, minutes, hour, inclusive, factors
+    )
+    assert priced(made, PriceList()).cost == cost(
+        tokens, model, on=datetime.fromtimestamp(time, UTC).date()
+    )
 
 
 def test_what_has_no_price_costs_what_its_client_says_else_nothing_is_known() -> None:
@@ -65,9 +85,17 @@ def test_what_has_no_price_costs_what_its_client_says_else_nothing_is_known() ->
     assert [priced(each, PriceList()).cost for each in requests] == [7, None]
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 3), st.integers(0, 3)), max_size=12))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 3), st.integers(0, 3)),
+        max_size=12,
+    )
+)
 def test_the_order_of_the_files_changes_nothing(reports: list[tuple[str, bool, int, int]]) -> None:
-    files = [file(request(f"{id}:{id}", output, main=main, time=NOW + time)) for id, main, output, time in reports]
+    files = [
+        file(request(f"{id}:{id}", output, main=main, time=NOW + time))
+        for id, main, output, time in reports
+    ]
 
     def outcome() -> list[tuple[str, int, int]]:
         gathered = Gathered()
@@ -82,7 +110,10 @@ def test_the_order_of_the_files_changes_nothing(reports: list[tuple[str, bool, i
 
 def test_a_sub_agents_replay_of_the_main_thread_is_dropped() -> None:
     gathered = Gathered()
-    gathered.add(file(request("m:r2", 90, main=False), request("n:r3", main=False)), UsageSource("claude", "p"))
+    gathered.add(
+        file(request("m:r2", 90, main=False), request("n:r3", main=False)),
+        UsageSource("claude", "p"),
+    )
     gathered.add(file(request("m:r1", 5)), UsageSource("claude", "p"))
     assert [each[0] for each in sums(gathered)] == ["m:r1", "n:r3"]
 
@@ -118,7 +149,9 @@ def test_the_report_with_more_output_counts_and_a_final_one_before_that() -> Non
 def test_every_way_of_adding_up_has_the_same_sum(by: str) -> None:
     requests = [
         (
-            request(str(i), i, model=f"m{i % 3}", session=f"s{i % 4}", time=NOW + i * 40_000, cost=i),
+            request(
+                str(i), i, model=f"m{i % 3}", session=f"s{i % 4}", time=NOW + i * 40_000, cost=i
+            ),
             UsageSource("claude", f"p{i % 2}"),
         )
         for i in range(20)
@@ -126,7 +159,16 @@ def test_every_way_of_adding_up_has_the_same_sum(by: str) -> None:
     found = grouped(requests, by, partial(in_calendar, utc=True))
     assert sum(each.output_tokens for each in found) == sum(range(20))
     assert sum(each.cost for each in found) == sum(range(20))
-    expected = {"day": 10, "week": 2, "month": 1, "model": 3, "session": 4, "project": 2, "branch": 2, "block": 20}
+    expected = {
+        "day": 10,
+        "week": 2,
+        "month": 1,
+        "model": 3,
+        "session": 4,
+        "project": 2,
+        "branch": 2,
+        "block": 20,
+    }
     assert len(found) == expected[by]
 
 
@@ -150,7 +192,11 @@ def test_a_day_is_the_days_of_the_zone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_the_client_counts_beyond_its_lines_is_unattributed() -> None:
-    requests = [request("a", 5, cost=100), request("b", 7, cost=50, time=NOW + 9), request("c", session="other")]
+    requests = [
+        request("a", 5, cost=100),
+        request("b", 7, cost=50, time=NOW + 9),
+        request("c", session="other"),
+    ]
     totals = {
         "s": Total("s", 500, {"m": [20, 20, 0, 0, 0], "small": [1, 1, 0, 0, 0]}),
         "even": Total("even", 0, {}),
@@ -161,13 +207,17 @@ def test_what_the_client_counts_beyond_its_lines_is_unattributed() -> None:
 
 def test_a_total_of_all_models_is_compared_with_all_requests() -> None:
     (rest,) = unattributed(
-        [request("a", 5), request("b", 5, model="n")], {"s": Total("s", None, {"": [30, 11, 0, 0, 0]})}
+        [request("a", 5), request("b", 5, model="n")],
+        {"s": Total("s", None, {"": [30, 11, 0, 0, 0]})},
     )
     assert (rest.tokens, rest.cost) == ([10, 1, 0, 0, 0], None)
 
 
 def test_a_total_below_the_requests_leaves_nothing() -> None:
-    assert unattributed([request("a", 5, cost=100)], {"s": Total("s", 40, {"m": [1, 1, 0, 0, 0]})}) == []
+    assert (
+        unattributed([request("a", 5, cost=100)], {"s": Total("s", 40, {"m": [1, 1, 0, 0, 0]})})
+        == []
+    )
 
 
 def test_the_folder_of_a_project_is_named_as_the_client_names_it() -> None:
@@ -176,17 +226,36 @@ def test_the_folder_of_a_project_is_named_as_the_client_names_it() -> None:
 
 def test_weeks_begin_on_monday_and_months_have_their_name() -> None:
     times = [datetime(2026, 1, day, 12, tzinfo=UTC).timestamp() for day in (4, 5, 11)]
-    requests = [(request(str(time), time=time), UsageSource("claude", "p")) for time in (*times, None)]
-    weeks = [(each.name, each.requests) for each in grouped(requests, "week", partial(in_calendar, utc=True))]
+    requests = [
+        (request(str(time), time=time), UsageSource("claude", "p")) for time in (*times, None)
+    ]
+    weeks = [
+        (each.name, each.requests)
+        for each in grouped(requests, "week", partial(in_calendar, utc=True))
+    ]
     assert weeks == [("", 1), ("2025-12-29", 1), ("2026-01-05", 2)]
-    assert [each.name for each in grouped(requests, "month", partial(in_calendar, utc=True))] == ["", "2026-01"]
+    assert [each.name for each in grouped(requests, "month", partial(in_calendar, utc=True))] == [
+        "",
+        "2026-01",
+    ]
 
 
 def test_a_block_is_five_hours_from_the_hour_of_its_first_request() -> None:
     begin = datetime(2026, 1, 5, 9, 50, tzinfo=UTC).timestamp()
-    hours = (0, 4, 5.1, 5.2, 20)  # the block of the first ends at 14:00, ten minutes past the fourth hour
-    requests = [(request(str(hour), time=begin + hour * 3600), UsageSource("claude", "p")) for hour in hours]
-    found = [(each.name, each.requests) for each in grouped(requests, "block", partial(in_calendar, utc=True))]
+    hours = (
+        0,
+        4,
+        5.1,
+        5.2,
+        20,
+    )  # the block of the first ends at 14:00, ten minutes past the fourth hour
+    requests = [
+        (request(str(hour), time=begin + hour * 3600), UsageSource("claude", "p")) for hour in hours
+    ]
+    found = [
+        (each.name, each.requests)
+        for each in grouped(requests, "block", partial(in_calendar, utc=True))
+    ]
     assert found == [("2026-01-05 09:00", 2), ("2026-01-05 14:00", 2), ("2026-01-06 05:00", 1)]
 
 
@@ -207,7 +276,8 @@ def test_a_day_is_a_date_or_some_time_ago(text: str, day: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "d", "yesterday", "7x", "-7d", "2026-13-01", "2026-1-1", "99999999d", "99999m", "٣d"]
+    "text",
+    ["", "d", "yesterday", "7x", "-7d", "2026-13-01", "2026-1-1", "99999999d", "99999m", "٣d"],
 )
 def test_what_is_no_day_is_an_error(text: str) -> None:
     with pytest.raises(InputError, match="isn't a date"):

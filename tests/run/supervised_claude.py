@@ -1,10 +1,12 @@
-"""A program that speaks as Claude Code does with ``--input-format stream-json``: words in a turn say what it does.
+"""A program that speaks as Claude Code does with ``--input-format stream-json``: words in a turn
+say what it does.
 
-``BIG`` fills the window, ``COST=0.5`` costs that, ``WRITE=a.py`` writes a file, ``FAIL`` is an error of the API,
-``DIE`` ends the process, ``KILLED`` by a signal, ``ORPHAN`` too and leaves another, ``NOISE`` writes what is no JSON,
-``PAUSE`` takes a moment, ``RETRY`` reaches its model only after some attempts, ``SLOW`` waits to be interrupted,
-``STUCK`` does not obey, ``LATE`` adds the result of an agent in the background. ``TOKENS=9000`` takes so many,
-``AGENT`` in a sub-agent, and ``LONG`` works on after that until it is interrupted.
+``BIG`` fills the window, ``COST=0.5`` costs that, ``WRITE=a.py`` writes a file, ``FAIL`` is an
+error of the API, ``DIE`` ends the process, ``KILLED`` by a signal, ``ORPHAN`` too and leaves
+another, ``NOISE`` writes what is no JSON, ``PAUSE`` takes a moment, ``RETRY`` reaches its model
+only after some attempts, ``SLOW`` waits to be interrupted, ``STUCK`` does not obey, ``LATE`` adds
+the result of an agent in the background. ``TOKENS=9000`` takes so many, ``AGENT`` in a sub-agent,
+and ``LONG`` works on after that until it is interrupted.
 """
 
 from __future__ import annotations
@@ -34,28 +36,55 @@ def main() -> None:
             continue
         turn += 1
         content = given["message"]["content"]
-        text = content if isinstance(content, str) else "\n".join(block["text"] for block in content)
+        text = (
+            content if isinstance(content, str) else "\n".join(block["text"] for block in content)
+        )
         if text.startswith("/compact"):
             spent += 0.01
             compact(session, carried + spent)
             continue
         say(type="system", subtype="init", session_id=session, model=MODEL, cwd=os.getcwd())
         if spent >= cap:
-            result(session, carried + spent, subtype="error_max_budget_usd", is_error=True, **EXHAUSTED)
+            result(
+                session, carried + spent, subtype="error_max_budget_usd", is_error=True, **EXHAUSTED
+            )
             continue
         spent += act(text, session, turn)
         store(session, carried + spent)
         if "FAIL" in text:
-            result(session, carried + spent, is_error=True, result="API Error: 500", terminal_reason="api_error")
+            result(
+                session,
+                carried + spent,
+                is_error=True,
+                result="API Error: 500",
+                terminal_reason="api_error",
+            )
         elif spent >= cap:
-            result(session, carried + spent, subtype="error_max_budget_usd", is_error=True, **EXHAUSTED)
+            result(
+                session, carried + spent, subtype="error_max_budget_usd", is_error=True, **EXHAUSTED
+            )
         else:
-            result(session, carried + spent, result=f"did: {text[-40:]}", terminal_reason="completed", num_turns=1)
+            result(
+                session,
+                carried + spent,
+                result=f"did: {text[-40:]}",
+                terminal_reason="completed",
+                num_turns=1,
+            )
         if "LATE" in text:
-            result(session, carried + spent, result="a late word", terminal_reason="completed", num_turns=1)
+            result(
+                session,
+                carried + spent,
+                result="a late word",
+                terminal_reason="completed",
+                num_turns=1,
+            )
 
 
-EXHAUSTED: dict[str, Any] = {"terminal_reason": "budget_exhausted", "errors": ["Reached maximum budget"]}
+EXHAUSTED: dict[str, Any] = {
+    "terminal_reason": "budget_exhausted",
+    "errors": ["Reached maximum budget"],
+}
 
 
 def act(text: str, session: str, turn: int) -> float:
@@ -70,14 +99,22 @@ def act(text: str, session: str, turn: int) -> float:
             file.write(str(orphan.pid))
         sys.exit(0)
     if "NOISE" in text:
-        sys.stdout.buffer.write(b"\xff\xfe not json\n[1, 2]\n{half\n" + b'{"pad":"' + b"y" * 3_000_000 + b'"}\n')
+        sys.stdout.buffer.write(
+            b"\xff\xfe not json\n[1, 2]\n{half\n" + b'{"pad":"' + b"y" * 3_000_000 + b'"}\n'
+        )
         sys.stdout.buffer.flush()
     if "SLOW" in text or "STUCK" in text:
         say(type="system", subtype="status", status="requesting", session_id=session)
         for line in sys.stdin:
             log({"line": line})
             if "SLOW" in text and json.loads(line)["type"] == "control_request":
-                result(session, 0.0, subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools")
+                result(
+                    session,
+                    0.0,
+                    subtype="error_during_execution",
+                    is_error=True,
+                    terminal_reason="aborted_tools",
+                )
                 sys.exit(0)
         time.sleep(300)
     for attempt in range(1, 6 if "RETRY" in text else 1):
@@ -91,11 +128,18 @@ def act(text: str, session: str, turn: int) -> float:
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": used - 10,
     }
-    message = {"id": f"msg_{turn}", "role": "assistant", "model": MODEL, "usage": {**usage, "output_tokens": 1}}
+    message = {
+        "id": f"msg_{turn}",
+        "role": "assistant",
+        "model": MODEL,
+        "usage": {**usage, "output_tokens": 1},
+    }
     blocks: list[dict[str, Any]] = [{"type": "text", "text": "working"}]
     for number, path in enumerate(re.findall(r"WRITE=(\S+)", text)):
         given = {"file_path": path, "content": "x"}
-        blocks.append({"type": "tool_use", "id": f"toolu_{turn}_{number}", "name": "Write", "input": given})
+        blocks.append(
+            {"type": "tool_use", "id": f"toolu_{turn}_{number}", "name": "Write", "input": given}
+        )
     for block in blocks:
         say(
             type="assistant",
@@ -107,7 +151,13 @@ def act(text: str, session: str, turn: int) -> float:
     for line in sys.stdin if "LONG" in text else ():
         log({"line": line})
         if json.loads(line)["type"] == "control_request":
-            result(session, 0.0, subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools")
+            result(
+                session,
+                0.0,
+                subtype="error_during_execution",
+                is_error=True,
+                terminal_reason="aborted_tools",
+            )
             sys.exit(0)
     found = re.search(r"COST=([\d.]+)", text)
     return float(found[1]) if found else 0.01
@@ -128,15 +178,32 @@ def compact(session: str, total: float) -> None:
 
 
 LAST = [0.0]
-"""What the session had cost at the last result; before the first, what it had cost before this process."""
+"""What the session had cost at the last result; before the first, what it had cost before this
+process."""
 
 
 def result(session: str, total: float, **fields: Any) -> None:
     since = {MODEL: {"costUSD": total - LAST[0]}}
     LAST[0] = total
-    windows = {MODEL: {"contextWindow": int(os.environ.get("FAKE_WINDOW", "200000")), "costUSD": total}}
-    base = {"type": "result", "subtype": "success", "is_error": False, "session_id": session, "num_turns": 1}
-    say(**{**base, "total_cost_usd": total, "modelUsage": windows, "model_usage_since_last_result": since, **fields})
+    windows = {
+        MODEL: {"contextWindow": int(os.environ.get("FAKE_WINDOW", "200000")), "costUSD": total}
+    }
+    base = {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "session_id": session,
+        "num_turns": 1,
+    }
+    say(
+        **{
+            **base,
+            "total_cost_usd": total,
+            "modelUsage": windows,
+            "model_usage_since_last_result": since,
+            **fields,
+        }
+    )
 
 
 def say(**line: Any) -> None:

@@ -1,4 +1,5 @@
-"""Runs ``brim run`` with a program that speaks as the real client does, and knows what that program was told."""
+"""Runs ``brim run`` with a program that speaks as the real client does, and knows what that program
+was told."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ class Run:
         folder.mkdir()
         self.environ = {"FAKE_LOG": str(self.log), "FAKE_FOLDER": str(folder)}
 
-    def __call__(self, prompt: str, *options: str, client: tuple[str, ...] = (), **environ: str) -> Ran:
+    def __call__(
+        self, prompt: str, *options: str, client: tuple[str, ...] = (), **environ: str
+    ) -> Ran:
         words = ("run", *options, "--", str(self.program), "-p", prompt, *client)
         return self.brim(*words, env={**self.environ, **environ})
 

@@ -25,7 +25,9 @@ def test_the_prompt_is_found_wherever_the_agent_takes_it(words: list[str]) -> No
 
 
 def test_a_list_of_values_ends_at_the_next_option() -> None:
-    command = client_command(["claude", "-p", "fix it", "--allowedTools", "Bash", "Write", "--add-dir", "a", "b"])
+    command = client_command(
+        ["claude", "-p", "fix it", "--allowedTools", "Bash", "Write", "--add-dir", "a", "b"]
+    )
     assert command.options == ("--allowedTools", "Bash", "Write", "--add-dir", "a", "b")
 
 
@@ -40,7 +42,9 @@ def test_an_unknown_option_keeps_its_value_and_leaves_the_prompt() -> None:
 
 
 def test_which_session_it_is_is_said_at_the_first_start_only() -> None:
-    command = client_command(["claude", "-p", "go on", "--resume", "abc", "--fork-session", "--model", "x"])
+    command = client_command(
+        ["claude", "-p", "go on", "--resume", "abc", "--fork-session", "--model", "x"]
+    )
     assert command.resumed
     assert start_words(command, "")[-4:] == ["abc", "--fork-session", "--model", "x"]
     again = start_words(command, "", session="def", cap=1_500_000)
@@ -70,13 +74,30 @@ def test_codex_is_resumed_by_its_id() -> None:
 def test_codex_that_was_resumed_by_the_person_goes_on_with_that_thread() -> None:
     command = client_command(["codex", "exec", "resume", "t0", "go on"])
     assert (command.prompt, command.resumed) == ("go on", True)
-    assert start_words(command, "go on") == ["codex", "exec", "--json", "resume", "t0", "--", "go on"]
-    assert client_command(["codex", "exec", "resume", "--last", "go on"]).first_options == ("resume", "--last")
+    assert start_words(command, "go on") == [
+        "codex",
+        "exec",
+        "--json",
+        "resume",
+        "t0",
+        "--",
+        "go on",
+    ]
+    assert client_command(["codex", "exec", "resume", "--last", "go on"]).first_options == (
+        "resume",
+        "--last",
+    )
 
 
 def test_gemini_takes_its_prompt_as_an_option() -> None:
     command = client_command(["gemini", "-p", "-fix it", "-y"])
-    assert start_words(command, "-fix it") == ["gemini", "-o", "stream-json", "-y", "--prompt=-fix it"]
+    assert start_words(command, "-fix it") == [
+        "gemini",
+        "-o",
+        "stream-json",
+        "-y",
+        "--prompt=-fix it",
+    ]
     assert start_words(command, "more", session="s1")[3:5] == ["--resume", "s1"]
     assert client_command(["gemini", "fix it"]).prompt == "fix it"
 
@@ -89,12 +110,17 @@ def test_another_name_of_an_agent_can_be_said() -> None:
 
 def test_what_is_to_be_printed_is_what_the_command_asks_for() -> None:
     assert client_command(["claude", "-p", "x"]).output == "text"
-    assert client_command(["claude", "-p", "x", "--output-format", "stream-json"]).output == "stream-json"
+    assert (
+        client_command(["claude", "-p", "x", "--output-format", "stream-json"]).output
+        == "stream-json"
+    )
     assert client_command(["codex", "exec", "--json", "x"]).output == "stream-json"
     assert client_command(["gemini", "-p", "x", "-o", "json"]).output == "json"
 
 
-@pytest.mark.parametrize("words", [["claude", "a", "b"], ["codex", "fix it"], ["codex"], [], ["vim"]])
+@pytest.mark.parametrize(
+    "words", [["claude", "a", "b"], ["codex", "fix it"], ["codex"], [], ["vim"]]
+)
 def test_what_cannot_be_run_is_said(words: list[str]) -> None:
     with pytest.raises(InputError):
         client_command(words)

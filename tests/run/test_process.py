@@ -32,7 +32,9 @@ class Talk:
 
 
 def test_lines_come_whole_however_they_are_written() -> None:
-    program = "import os\nfor each in (b'a', b'b\\nc', b'\\n\\nd\\r\\n', b'last'): os.write(1, each)"
+    program = (
+        "import os\nfor each in (b'a', b'b\\nc', b'\\n\\nd\\r\\n', b'last'): os.write(1, each)"
+    )
     talk = Talk(program)
     assert talk.lines() == [b"ab", b"c", b"d\r", b"last"]
     assert talk.child.end() == 0
@@ -40,7 +42,9 @@ def test_lines_come_whole_however_they_are_written() -> None:
 
 def test_a_line_that_is_too_long_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST_LINE", 100_000)
-    talk = Talk("print('x' * 300_000)\nprint('y' * 300_000, end='\\n')\nprint('short')\nprint('z' * 300_000, end='')")
+    talk = Talk(
+        "print('x' * 300_000)\nprint('y' * 300_000, end='\\n')\nprint('short')\nprint('z' * 300_000, end='')"
+    )
     assert talk.lines() == [TOO_LONG, TOO_LONG, b"short", TOO_LONG]
     talk.child.end()
 
@@ -64,9 +68,7 @@ def test_what_is_sent_arrives_and_the_end_of_it_too() -> None:
 
 def test_a_process_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "GRACE", 0.3)
-    program = (
-        "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('up', flush=True)\ntime.sleep(60)"
-    )
+    program = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('up', flush=True)\ntime.sleep(60)"
     talk = Talk(program)
     assert talk.heard.get(timeout=300) == b"up"
     assert talk.child.end(0.0) < 0

@@ -44,7 +44,10 @@ def test_turns_follow_one_another_in_one_process(run: Run) -> None:
 
 def test_what_people_said_and_what_was_written_is_in_the_scratch_file(run: Run) -> None:
     run("build it WRITE=/p/a.py", "--then", "and test it", "--task", "the parser")
-    assert all(part in run.scratch for part in ("# Scratch: the parser", "build it", "and test it", "/p/a.py"))
+    assert all(
+        part in run.scratch
+        for part in ("# Scratch: the parser", "build it", "and test it", "/p/a.py")
+    )
 
 
 def test_a_full_window_is_compacted_between_two_turns(run: Run) -> None:
@@ -53,7 +56,10 @@ def test_a_full_window_is_compacted_between_two_turns(run: Run) -> None:
         "BIG work",
         "/compact focus on fix the parser\nAfter compaction, read .context/scratch.md for preserved context.",
         [
-            {"type": "text", "text": "The conversation was compacted. Read .context/scratch.md for preserved context."},
+            {
+                "type": "text",
+                "text": "The conversation was compacted. Read .context/scratch.md for preserved context.",
+            },
             {"type": "text", "text": "go on"},
         ],
     ]
@@ -66,13 +72,31 @@ def test_a_command_after_a_compaction_stands_alone(run: Run) -> None:
 
 
 def test_a_compaction_that_is_refused_is_told_and_the_run_goes_on(run: Run) -> None:
-    ran = run("BIG one", "--then", "BIG two", "--then", "BIG three", "--then", "four", FAKE_COMPACT="refuse")
+    ran = run(
+        "BIG one",
+        "--then",
+        "BIG two",
+        "--then",
+        "BIG three",
+        "--then",
+        "four",
+        FAKE_COMPACT="refuse",
+    )
     assert ran.code == 0
     assert "the agent did not compact: no compaction now" in ran.err
-    assert [text[:8] for text in run.told] == ["BIG one", "/compact", "BIG two", "/compact", "BIG thre", "four"]
+    assert [text[:8] for text in run.told] == [
+        "BIG one",
+        "/compact",
+        "BIG two",
+        "/compact",
+        "BIG thre",
+        "four",
+    ]
 
 
-def test_the_result_of_an_agent_in_the_background_is_no_reason_to_give_up_a_compaction(run: Run) -> None:
+def test_the_result_of_an_agent_in_the_background_is_no_reason_to_give_up_a_compaction(
+    run: Run,
+) -> None:
     ran = run("BIG LATE work", "--then", "go on", "--json")
     assert (ran.json["compactions"], ran.code) == (1, 0)
 
@@ -90,17 +114,28 @@ def test_the_lower_of_two_limits_holds(run: Run) -> None:
 
 
 def test_at_the_limit_the_work_is_wrapped_up_from_what_was_held_back(run: Run) -> None:
-    ran = run("COST=0.96 work", "--then", "more", "--task", "the parser", "--budget-usd", "1", "--json")
+    ran = run(
+        "COST=0.96 work", "--then", "more", "--task", "the parser", "--budget-usd", "1", "--json"
+    )
     report = ran.json
-    assert (ran.code, report["outcome"], report["wrapped_up"], report["unsent"]) == (1, "limit", True, ["more"])
-    assert run.told[1].startswith("The cost limit is reached: $0.96 of $1.00 is spent. Wrap up now: the parser\n")
+    assert (ran.code, report["outcome"], report["wrapped_up"], report["unsent"]) == (
+        1,
+        "limit",
+        True,
+        ["more"],
+    )
+    assert run.told[1].startswith(
+        "The cost limit is reached: $0.96 of $1.00 is spent. Wrap up now: the parser\n"
+    )
     _, second = run.starts
     assert second[second.index("--resume") + 1] == report["session"]
     assert float(second[second.index("--max-budget-usd") + 1]) == pytest.approx(0.04)
 
 
 def test_on_limit_stop_sends_nothing_more(run: Run) -> None:
-    ran = run("COST=0.96 work", "--then", "more", "--budget-usd", "1", "--on-limit", "stop", "--json")
+    ran = run(
+        "COST=0.96 work", "--then", "more", "--budget-usd", "1", "--on-limit", "stop", "--json"
+    )
     assert (ran.code, ran.json["wrapped_up"], len(run.told)) == (1, False, 1)
 
 
@@ -171,7 +206,9 @@ def test_without_tokens_there_is_no_wrap_up(run: Run) -> None:
 
 def test_a_limit_of_sub_agents_ends_a_long_turn(run: Run) -> None:
     run.brim("limit", "--subagent", "5k tokens")
-    ran = run("TOKENS=6000 AGENT LONG hi", "--task", "the parser", "--on-limit", "continue", "--json")
+    ran = run(
+        "TOKENS=6000 AGENT LONG hi", "--task", "the parser", "--on-limit", "continue", "--json"
+    )
     assert (ran.code, ran.json["outcome"], ran.json["turns"]) == (0, "finished", 2)
     assert run.told[1].startswith("You were cut short.")
     assert run("TOKENS=6000 hi", "--json").code == 0
@@ -240,7 +277,16 @@ def test_codex_is_resumed_for_each_turn_and_says_what_it_cannot(run: Run, tmp_pa
     assert (ran.code, ran.out) == (0, "did: one\ndid: two\n")
     assert "codex cannot be asked to compact" in ran.err
     assert "codex takes no limit of its own" in ran.err
-    assert run.starts[1] == ["exec", "--json", "-m", "gpt-5", "resume", supervised_others.SESSION, "--", "two"]
+    assert run.starts[1] == [
+        "exec",
+        "--json",
+        "-m",
+        "gpt-5",
+        "resume",
+        supervised_others.SESSION,
+        "--",
+        "two",
+    ]
     assert "two" in run.scratch
 
 
@@ -257,7 +303,9 @@ def test_gemini_is_resumed_for_each_turn_and_each_turn_is_paid(run: Run, tmp_pat
 
 def test_a_process_for_one_turn_that_fails_is_a_failure(run: Run, tmp_path: Path) -> None:
     run.program = program(tmp_path / "codex", supervised_others.__file__, "codex")
-    ran = run.brim("run", "--json", "--then", "two", "--", str(run.program), "exec", "FAIL", env=run.environ)
+    ran = run.brim(
+        "run", "--json", "--then", "two", "--", str(run.program), "exec", "FAIL", env=run.environ
+    )
     assert (ran.code, ran.json["client_exit"], ran.json["unsent"]) == (1, 4, ["two"])
 
 

@@ -1,4 +1,5 @@
-"""``brim run`` where things are not as usual: piped input, closed doors, prices nobody knows, words that get lost."""
+"""``brim run`` where things are not as usual: piped input, closed doors, prices nobody knows, words
+that get lost."""
 
 from __future__ import annotations
 
@@ -35,12 +36,16 @@ def test_what_is_piped_in_goes_with_the_prompt_and_is_not_kept_as_a_persons_word
 
 
 def test_codex_gets_what_is_piped_in_as_it_would_read_it_itself(codex: Run) -> None:
-    codex.brim("run", "--", str(codex.program), "exec", "explain this", stdin="a log\n", env=codex.environ)
+    codex.brim(
+        "run", "--", str(codex.program), "exec", "explain this", stdin="a log\n", env=codex.environ
+    )
     assert codex.starts[0][-1] == "explain this\n\n<stdin>\na log\n</stdin>"
 
 
 def test_a_prompt_that_is_too_long_for_a_command_line_is_given_as_input(codex: Run) -> None:
-    ran = codex.brim("run", "--", str(codex.program), "exec", "explain", stdin="log " * 50_000, env=codex.environ)
+    ran = codex.brim(
+        "run", "--", str(codex.program), "exec", "explain", stdin="log " * 50_000, env=codex.environ
+    )
     assert ran.code == 0, ran.err
     assert codex.starts[0][-2:] == ["--", "-"]
     assert ran.out.count("log") == 50_000
@@ -51,7 +56,13 @@ def test_an_input_that_stays_open_and_silent_does_not_stop_the_run(run: Run) -> 
     command = [COMMAND, "run", "--", str(run.program), "-p", "hi"]
     environ = {**run.brim.environ, **run.environ}
     ran = subprocess.run(
-        command, cwd=run.cwd, env=environ, stdin=reading, capture_output=True, check=False, timeout=300
+        command,
+        cwd=run.cwd,
+        env=environ,
+        stdin=reading,
+        capture_output=True,
+        check=False,
+        timeout=300,
     )
     os.close(writing)
     os.close(reading)
@@ -63,7 +74,14 @@ def test_an_input_that_stays_open_and_silent_does_not_stop_the_run(run: Run) -> 
 def test_a_closed_door_does_not_stop_the_run(run: Run, closed: str) -> None:
     script = f'"{COMMAND}" run --then two -- "{run.program}" -p hi {closed}'
     environ = {**run.brim.environ, **run.environ}
-    ran = subprocess.run(["sh", "-c", script], cwd=run.cwd, env=environ, capture_output=True, check=False, timeout=300)
+    ran = subprocess.run(
+        ["sh", "-c", script],
+        cwd=run.cwd,
+        env=environ,
+        capture_output=True,
+        check=False,
+        timeout=300,
+    )
     assert ran.returncode == 0, ran.stderr
     assert b"Traceback" not in ran.stderr
     assert run.told == ["hi", "two"]
@@ -104,7 +122,9 @@ def test_many_attempts_to_reach_the_model_are_told_once(run: Run) -> None:
 
 def test_a_compaction_that_is_refused_twice_is_the_last(run: Run) -> None:
     turns = ("BIG one", "--then", "BIG two", "--then", "BIG three")
-    assert run(*turns, FAKE_COMPACT="refuse").err.count("no compaction now; brim won't ask again") == 1
+    assert (
+        run(*turns, FAKE_COMPACT="refuse").err.count("no compaction now; brim won't ask again") == 1
+    )
 
 
 def test_a_window_that_the_agent_reports_is_remembered(run: Run) -> None:
@@ -124,12 +144,18 @@ def test_a_limit_that_cannot_be_kept_ends_the_run(codex: Run) -> None:
     words = ("--then", "two", "--", str(codex.program), "exec", "one")
     ran = codex.brim("run", "--budget-usd", "1", "--json", *words, env=codex.environ)
     assert (ran.code, ran.json["outcome"], ran.json["unsent"]) == (1, "limit", ["two"])
-    assert ran.json["why"].startswith("no price is known for this session, so the limit cannot be kept: put the price")
+    assert ran.json["why"].startswith(
+        "no price is known for this session, so the limit cannot be kept: put the price"
+    )
     assert codex.brim("run", *words, env=codex.environ).code == 0
 
 
-@pytest.mark.parametrize(("mode", "says"), [(None, "install it, or write its full path"), (0o644, "chmod +x")])
-def test_whoever_cannot_be_started_is_told_what_to_do(brim: Brim, tmp_path: Path, mode: int | None, says: str) -> None:
+@pytest.mark.parametrize(
+    ("mode", "says"), [(None, "install it, or write its full path"), (0o644, "chmod +x")]
+)
+def test_whoever_cannot_be_started_is_told_what_to_do(
+    brim: Brim, tmp_path: Path, mode: int | None, says: str
+) -> None:
     path = tmp_path / "claude"
     if mode is not None:
         path.write_text("#!/bin/sh\n")

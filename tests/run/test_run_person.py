@@ -27,7 +27,12 @@ def started(run: Run, *words: str, **keywords: Any) -> subprocess.Popen[bytes]:
     environ = {**run.brim.environ, **run.environ}
     command = [COMMAND, "run", "--json", "--", str(run.program), "-p", *words]
     return subprocess.Popen(
-        command, cwd=run.cwd, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords
+        command,
+        cwd=run.cwd,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **keywords,
     )
 
 
@@ -38,7 +43,11 @@ def test_ctrl_c_ends_the_turn_and_the_report_is_true(run: Run) -> None:
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=300)
     report = json.loads(out)
-    assert (process.returncode, report["outcome"], report["why"]) == (130, "interrupted", "by SIGINT")
+    assert (process.returncode, report["outcome"], report["why"]) == (
+        130,
+        "interrupted",
+        "by SIGINT",
+    )
     assert json.loads(run.heard[-1]["line"])["request"] == {"subtype": "interrupt"}
     assert "SLOW work" in run.scratch
 
@@ -54,13 +63,17 @@ def test_ctrl_c_twice_ends_an_agent_that_does_not_listen(run: Run) -> None:
     assert (process.returncode, json.loads(out)["outcome"]) == (130, "interrupted")
 
 
-def on_terminal(run: Run, prompt: str, *options: str, types: list[tuple[str, str]]) -> tuple[int, str]:
+def on_terminal(
+    run: Run, prompt: str, *options: str, types: list[tuple[str, str]]
+) -> tuple[int, str]:
     """Run with a terminal; type each text as soon as what stands before it is on the screen."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(run.cwd)
         words = [COMMAND, "run", *options, "--", str(run.program), "-p", prompt]
-        os.execve(COMMAND, words, {**run.brim.environ, **run.environ, "TERM": "xterm", "COLUMNS": "100"})
+        os.execve(
+            COMMAND, words, {**run.brim.environ, **run.environ, "TERM": "xterm", "COLUMNS": "100"}
+        )
     shown, waiting = "", list(types)
     while True:
         try:
@@ -78,7 +91,9 @@ def on_terminal(run: Run, prompt: str, *options: str, types: list[tuple[str, str
 
 def test_a_person_is_asked_at_the_limit_and_can_raise_it(run: Run) -> None:
     types = [("What now?", "nonsense"), ("isn't an answer", "r 5")]
-    code, shown = on_terminal(run, "COST=0.96 one", "--budget-usd", "1", "--then", "two", "--task", "it", types=types)
+    code, shown = on_terminal(
+        run, "COST=0.96 one", "--budget-usd", "1", "--then", "two", "--task", "it", types=types
+    )
     assert code == 0
     assert "c        continue once, with a tenth more" in shown
     assert "going on: the limit is $5.00 now" in shown
@@ -103,7 +118,9 @@ def test_a_line_that_is_typed_while_the_agent_works_is_the_next_turn(run: Run) -
 
 def test_whoever_has_left_is_not_waited_for_at_the_limit(run: Run) -> None:
     options = ("--budget-usd", "1", "--then", "two")
-    code, shown = on_terminal(run, "PAUSE COST=0.96 one", *options, types=[("nothing reported yet", "\x04")])
+    code, shown = on_terminal(
+        run, "PAUSE COST=0.96 one", *options, types=[("nothing reported yet", "\x04")]
+    )
     assert code == 1
     assert "the last of them the wrap-up" in shown
 

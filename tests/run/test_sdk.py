@@ -1,4 +1,5 @@
-"""The SDK is not installed here: these are its messages, by name and field, and a client that plays them back."""
+"""The SDK is not installed here: these are its messages, by name and field, and a client that plays
+them back."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ class Options:
 
 
 class Client:
-    """Answers as the program behind the SDK would; ``BIG`` fills the window, every turn costs what *costs* says."""
+    """Answers as the program behind the SDK would; ``BIG`` fills the window, every turn costs what
+    *costs* says."""
 
     def __init__(self, options: Options, sent: list[Any], costs: list[float]) -> None:
         self.options, self.sent, self.costs = options, sent, costs
@@ -101,10 +103,15 @@ class Client:
                 yield ResultMessage(total, num_turns=0)
                 return
             about = {"trigger": "manual", "pre_tokens": 170_000, "post_tokens": 3_000}
-            yield SystemMessage("compact_boundary", {"session_id": SESSION, "compact_metadata": about})
+            yield SystemMessage(
+                "compact_boundary", {"session_id": SESSION, "compact_metadata": about}
+            )
         else:
             used = 170_000 if "BIG" in self.text else 1_000
-            blocks = [TextBlock("working"), ToolUseBlock("t1", "Write", {"file_path": "/p/a.py", "content": "x"})]
+            blocks = [
+                TextBlock("working"),
+                ToolUseBlock("t1", "Write", {"file_path": "/p/a.py", "content": "x"}),
+            ]
             usage = {"input_tokens": used, "output_tokens": 5}
             yield AssistantMessage(blocks, usage=usage, message_id=f"m{total}")
         if "CUT" in self.text and len(self.sent) < 3:
@@ -113,7 +120,9 @@ class Client:
         yield ResultMessage(total, usage={"input_tokens": 1_000, "output_tokens": 5})
 
 
-def play(folder: Path, turns: list[str], costs: list[float], **settings: Any) -> tuple[SupervisedClient, list[Any]]:
+def play(
+    folder: Path, turns: list[str], costs: list[float], **settings: Any
+) -> tuple[SupervisedClient, list[Any]]:
     sent: list[Any] = []
 
     async def run() -> SupervisedClient:
@@ -129,7 +138,11 @@ def play(folder: Path, turns: list[str], costs: list[float], **settings: Any) ->
 
 def test_turns_are_tracked_and_written_down(tmp_path: Path) -> None:
     client, sent = play(tmp_path, ["fix it", "and test"], [0.25, 0.5], task="the parser")
-    assert (client.context.used_tokens, client.spending.spent, client.session) == (1_000, 500_000, SESSION)
+    assert (client.context.used_tokens, client.spending.spent, client.session) == (
+        1_000,
+        500_000,
+        SESSION,
+    )
     options, *rest = sent
     assert options.env == {"BRIM_RUN_ID": client.run}
     assert rest == ["fix it", "and test", "disconnected"]
@@ -137,7 +150,9 @@ def test_turns_are_tracked_and_written_down(tmp_path: Path) -> None:
     assert all(part in text for part in ("# Scratch: the parser", "fix it", "and test", "/p/a.py"))
 
 
-def test_a_full_window_is_compacted_and_the_next_turn_says_where_the_notes_are(tmp_path: Path) -> None:
+def test_a_full_window_is_compacted_and_the_next_turn_says_where_the_notes_are(
+    tmp_path: Path,
+) -> None:
     client, sent = play(tmp_path, ["BIG work", "go on"], [0.1, 0.2, 0.3], task="the parser")
     assert client.context.compactions == 1
     assert sent[2].startswith("/compact focus on the parser\n")
@@ -150,7 +165,11 @@ def test_at_the_limit_the_work_is_wrapped_up_and_nothing_follows(tmp_path: Path)
         play(tmp_path, ["work", "more"], [0.96, 0.98], budget_usd=1)
     _, sent = play(tmp_path, ["work"], [0.96, 0.98], budget_usd="1")
     first, _, gone, second, wrap_up, _ = sent
-    assert (first.max_budget_usd, second.max_budget_usd, second.resume) == (0.95, pytest.approx(0.04), SESSION)
+    assert (first.max_budget_usd, second.max_budget_usd, second.resume) == (
+        0.95,
+        pytest.approx(0.04),
+        SESSION,
+    )
     assert gone == "disconnected"
     assert wrap_up.startswith("The cost limit is reached")
 
@@ -158,7 +177,9 @@ def test_at_the_limit_the_work_is_wrapped_up_and_nothing_follows(tmp_path: Path)
 def test_whoever_is_asked_may_raise_the_limit(tmp_path: Path) -> None:
     from brim.spend.limits import Raise
 
-    client, _ = play(tmp_path, ["work", "more"], [0.96, 0.98], budget_usd=1, on_limit=lambda _: Raise(2_000_000))
+    client, _ = play(
+        tmp_path, ["work", "more"], [0.96, 0.98], budget_usd=1, on_limit=lambda _: Raise(2_000_000)
+    )
     assert (client.spending.limit, client.spending.spent) == (2_000_000, 980_000)
 
 
@@ -173,7 +194,9 @@ def test_two_projects_with_one_name_have_limits_of_their_own(tmp_path: Path) -> 
         assert ledger.status("shop").spent == 250_000
         other = clients[1].spending.scope.partition("/")[0]
         assert other.startswith("shop-")
-        assert ledger.status(other).spent > 200_000  # one request of both has the same id here, and counts once
+        assert (
+            ledger.status(other).spent > 200_000
+        )  # one request of both has the same id here, and counts once
 
 
 def test_a_turn_that_was_cut_short_goes_on_when_the_limit_is_raised(tmp_path: Path) -> None:
@@ -194,7 +217,9 @@ def test_what_a_resumed_session_had_cost_before_is_left_out(tmp_path: Path) -> N
         connect = lambda options: Client(options, sent, [40.0])  # noqa: E731
         options = Options(cwd=str(tmp_path), resume=SESSION)
         async with supervised(options, connect=connect, budget_usd=1) as client:
-            assert [type(message).__name__ async for message in client.turn("go on")][-1] == "ResultMessage"
+            assert [type(message).__name__ async for message in client.turn("go on")][
+                -1
+            ] == "ResultMessage"
             return client
 
     assert asyncio.run(run()).spending.spent < 1_000_000
@@ -208,7 +233,9 @@ def test_a_turn_that_nobody_heard_to_its_end_is_interrupted_by_the_next(tmp_path
         async with supervised(Options(cwd=str(tmp_path)), connect=connect) as client:
             async for _ in client.turn("one"):
                 break
-            assert [type(message).__name__ async for message in client.turn("two")][-1] == "ResultMessage"
+            assert [type(message).__name__ async for message in client.turn("two")][
+                -1
+            ] == "ResultMessage"
 
     asyncio.run(run())
     assert sent[1:] == ["one", "interrupted", "two", "disconnected"]
@@ -235,7 +262,9 @@ def test_an_agent_that_never_compacts_is_asked_twice(tmp_path: Path) -> None:
     assert sum(str(each).startswith("/compact") for each in sent) == 2
 
 
-def test_a_compaction_that_takes_too_long_is_given_up_and_the_session_goes_on(tmp_path: Path) -> None:
+def test_a_compaction_that_takes_too_long_is_given_up_and_the_session_goes_on(
+    tmp_path: Path,
+) -> None:
     costs = [number / 10 for number in range(1, 8)]
     settings = {"task": "ENDLESS", "compact_patience": 0.01}
     client, sent = play(tmp_path, ["BIG one", "two"], costs, **settings)

@@ -25,14 +25,25 @@ def tracked(folder: Path, limit: int | None = None, **keywords: Any) -> Tracked:
     told: list[str] = []
     purse = Purse(limit, scope="shop/run", tell=told.append, **keywords)
     environ = {"HOME": str(folder / "home")}
-    notes = Notes(str(folder), str(folder), job="it", clock=lambda: 1e9, tell=told.append, environ=environ)
+    notes = Notes(
+        str(folder), str(folder), job="it", clock=lambda: 1e9, tell=told.append, environ=environ
+    )
     return Tracked(ContextBudget(), purse, notes, SessionFiles("claude", {}, since=0.0))
 
 
 def usage(request: str, tokens: int = 1000, **fields: str) -> bytes:
-    message = {"id": request, "model": "claude-sonnet-4-5", "usage": {"input_tokens": tokens, "output_tokens": 1}}
+    message = {
+        "id": request,
+        "model": "claude-sonnet-4-5",
+        "usage": {"input_tokens": tokens, "output_tokens": 1},
+    }
     return json.dumps(
-        {"type": "assistant", "message": {**message, "content": []}, "session_id": SESSION, **fields}
+        {
+            "type": "assistant",
+            "message": {**message, "content": []},
+            "session_id": SESSION,
+            **fields,
+        }
     ).encode()
 
 
@@ -69,7 +80,10 @@ def test_a_request_that_another_run_has_counted_stays_where_it_is(tmp_path: Path
 
 def test_the_limit_is_told_once_and_by_the_run_that_reached_it(tmp_path: Path) -> None:
     run = tracked(tmp_path, limit=1_000_000)
-    kinds = [[notice.kind for notice in run.take(result(total)).notices] for total in (0.5, 0.85, 0.96, 0.97)]
+    kinds = [
+        [notice.kind for notice in run.take(result(total)).notices]
+        for total in (0.5, 0.85, 0.96, 0.97)
+    ]
     assert kinds == [[], ["COST_WARNING"], ["COST_LIMIT", "INPUT_REQUESTED"], []]
     assert run.purse.is_spent
 
@@ -89,7 +103,11 @@ def test_what_others_spend_in_the_project_counts(tmp_path: Path) -> None:
 
 
 def test_limits_in_tokens_of_sessions_and_of_sub_agents_hold(tmp_path: Path) -> None:
-    for limited, ceiling in (("shop", "5k tokens/day"), ("*", "5k tokens"), ("shop", "5k tokens/session")):
+    for limited, ceiling in (
+        ("shop", "5k tokens/day"),
+        ("*", "5k tokens"),
+        ("shop", "5k tokens/session"),
+    ):
         with open_ledger(str(tmp_path / f"{ceiling.replace('/', ' ')}.db")) as ledger:
             ledger.allow(limited, ceiling)
             run = tracked(tmp_path, ledger=ledger)
@@ -133,7 +151,9 @@ def test_a_plan_that_is_used_up_holds_and_has_no_tenth_more(tmp_path: Path) -> N
     used = [0.5]
     with open_ledger(str(tmp_path / "money.db")) as ledger:
         ledger.allow("shop", "90%/5h")
-        run = tracked(tmp_path, ledger=ledger, plans=lambda limit: [replace(limit, spent=int(100 * used[0]))])
+        run = tracked(
+            tmp_path, ledger=ledger, plans=lambda limit: [replace(limit, spent=int(100 * used[0]))]
+        )
         assert not run.purse.is_spent
         used[0] = 0.93
         run.take(result(0.01))
@@ -183,7 +203,9 @@ def test_a_session_that_goes_on_brings_no_old_costs(tmp_path: Path) -> None:
     assert run.purse.budget.spent == 750_000
 
 
-def test_a_client_that_does_not_say_what_a_turn_cost_is_believed_by_what_it_took(tmp_path: Path) -> None:
+def test_a_client_that_does_not_say_what_a_turn_cost_is_believed_by_what_it_took(
+    tmp_path: Path,
+) -> None:
     run = tracked(tmp_path, resumed=True)
     run.take(usage("m1"))
     run.take(result(4.0, usage={"input_tokens": 1_000, "output_tokens": 2_000}))
@@ -198,7 +220,9 @@ def test_a_word_is_an_answer_until_a_tool_is_called_after_it(tmp_path: Path) -> 
 
     def says(*blocks: dict[str, Any]) -> None:
         message = {"id": "m1", "model": "claude-sonnet-4-5", "content": list(blocks)}
-        run.take(json.dumps({"type": "assistant", "message": message, "session_id": SESSION}).encode())
+        run.take(
+            json.dumps({"type": "assistant", "message": message, "session_id": SESSION}).encode()
+        )
 
     says({"type": "text", "text": "I look."})
     says({"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}})
@@ -213,7 +237,9 @@ def test_a_word_is_an_answer_until_a_tool_is_called_after_it(tmp_path: Path) -> 
 def test_a_stream_repeats_nothing_that_the_person_said(tmp_path: Path) -> None:
     run = tracked(tmp_path)
     run.notes.person_said("hello")
-    run.take(json.dumps({"type": "init", "session_id": SESSION, "model": "gemini-2.5-flash"}).encode())
+    run.take(
+        json.dumps({"type": "init", "session_id": SESSION, "model": "gemini-2.5-flash"}).encode()
+    )
     run.take(json.dumps({"type": "message", "role": "user", "content": "hello"}).encode())
     run.notes.close()
     assert run.notes.model.human_inputs == ["hello"]
@@ -224,7 +250,9 @@ def test_notes_that_cannot_be_written_are_told_once(tmp_path: Path) -> None:
     (tmp_path / ".context").write_text("a file")
     told: list[str] = []
     environ = {"HOME": str(tmp_path / "home")}
-    notes = Notes(str(tmp_path), str(tmp_path), clock=lambda: 1e9, tell=told.append, environ=environ)
+    notes = Notes(
+        str(tmp_path), str(tmp_path), clock=lambda: 1e9, tell=told.append, environ=environ
+    )
     notes.person_said("hello")
     notes.begin(SESSION)
     notes.save()
@@ -237,7 +265,9 @@ def test_notes_that_cannot_be_written_are_told_once(tmp_path: Path) -> None:
 def test_the_scratch_file_is_named_from_where_the_agent_works(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     environ = {"HOME": str(tmp_path / "home")}
-    notes = Notes(str(tmp_path), str(tmp_path / "src"), clock=lambda: 1e9, tell=print, environ=environ)
+    notes = Notes(
+        str(tmp_path), str(tmp_path / "src"), clock=lambda: 1e9, tell=print, environ=environ
+    )
     notes.person_said("hello")
     notes.begin(SESSION)
     assert notes.path == "../.context/scratch.md"
@@ -256,7 +286,9 @@ def test_codex_says_in_its_own_file_what_each_request_took(tmp_path: Path) -> No
     file = day / f"rollout-2026-11-15T10-00-00-{SESSION}.jsonl"
     file.write_bytes(rollout("r1", 9_000, "2026-11-15T10:00:01Z"))
     files = SessionFiles("codex", {"CODEX_HOME": str(tmp_path)}, since=0.0)
-    assert [event.tokens.prompt for event in files.events(SESSION) if hasattr(event, "tokens")] == [9_000]
+    assert [event.tokens.prompt for event in files.events(SESSION) if hasattr(event, "tokens")] == [
+        9_000
+    ]
     assert files.events(SESSION) == []
     with file.open("ab") as more:
         line = record("r2", 9_500, "2026-11-15T10:00:02Z")
@@ -277,32 +309,64 @@ def test_an_id_that_is_none_finds_no_file(tmp_path: Path, session: str) -> None:
 def rollout(response: str, tokens: int, time: str) -> bytes:
     meta = {"timestamp": time, "type": "session_meta", "payload": {"id": SESSION, "cwd": "/p"}}
     turn = {"timestamp": time, "type": "turn_context", "payload": {"model": "gpt-5", "cwd": "/p"}}
-    return b"".join(json.dumps(each).encode() + b"\n" for each in (meta, turn)) + record(response, tokens, time)
+    return b"".join(json.dumps(each).encode() + b"\n" for each in (meta, turn)) + record(
+        response, tokens, time
+    )
 
 
 def record(response: str, tokens: int, time: str) -> bytes:
-    used = {"input_tokens": tokens, "cached_input_tokens": 0, "output_tokens": 5, "total_tokens": tokens + 5}
-    payload = {"response_id": response, "usage": used, "turn_token_usage": used, "thread_token_usage": used}
-    return json.dumps({"timestamp": time, "type": "token_usage_record", "payload": payload}).encode() + b"\n"
+    used = {
+        "input_tokens": tokens,
+        "cached_input_tokens": 0,
+        "output_tokens": 5,
+        "total_tokens": tokens + 5,
+    }
+    payload = {
+        "response_id": response,
+        "usage": used,
+        "turn_token_usage": used,
+        "thread_token_usage": used,
+    }
+    return (
+        json.dumps({"timestamp": time, "type": "token_usage_record", "payload": payload}).encode()
+        + b"\n"
+    )
 
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=8,
 )
-KEYS = ("session_id", "message", "usage", "total_cost_usd", "modelUsage", "model_usage_since_last_result", "num_turns")
+KEYS = (
+    "session_id",
+    "message",
+    "usage",
+    "total_cost_usd",
+    "modelUsage",
+    "model_usage_since_last_result",
+    "num_turns",
+)
 LINES = st.builds(
     lambda kind, subtype, rest: json.dumps({"type": kind, "subtype": subtype, **rest}).encode(),
-    st.sampled_from(["system", "assistant", "user", "result", "control_response", "message", "turn.completed"]),
+    st.sampled_from(
+        ["system", "assistant", "user", "result", "control_response", "message", "turn.completed"]
+    ),
     st.sampled_from(["init", "status", "compact_boundary", "success", ""]),
-    st.dictionaries(st.sampled_from([*KEYS, "compact_result", "compact_error", "errors", "result", "usage"]), JSON),
+    st.dictionaries(
+        st.sampled_from([*KEYS, "compact_result", "compact_error", "errors", "result", "usage"]),
+        JSON,
+    ),
 )
 
 
 @settings(deadline=None)
 @given(lines=st.lists(st.binary(max_size=60) | LINES, max_size=12))
-def test_nothing_in_a_stream_raises(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
+def test_nothing_in_a_stream_raises(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
+) -> None:
     run = tracked(tmp_path_factory.mktemp("run"), limit=1_000, resumed=True)
     for line in lines:
         run.take(line)

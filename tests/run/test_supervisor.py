@@ -1,4 +1,5 @@
-"""The supervisor without a command line: what takes too long, and what only a program that uses it can see."""
+"""The supervisor without a command line: what takes too long, and what only a program that uses it
+can see."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ class Told:
         assert tracked.budget.used_tokens >= 0
 
 
-def supervise(folder: Path, prompt: str, *then: str, patience: float = 60.0, **environ: str) -> tuple[RunReport, Told]:
+def supervise(
+    folder: Path, prompt: str, *then: str, patience: float = 60.0, **environ: str
+) -> tuple[RunReport, Told]:
     program = folder / "claude"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{supervised_claude.__file__}" "$@"\n')
     program.chmod(0o755)
@@ -49,7 +52,13 @@ def supervise(folder: Path, prompt: str, *then: str, patience: float = 60.0, **e
     tracked = Tracked(
         ContextBudget(),
         Purse(None, scope="shop/run", tell=face.tell),
-        Notes(str(folder), str(folder), clock=time.time, tell=face.tell, environ={"HOME": str(folder / "home")}),
+        Notes(
+            str(folder),
+            str(folder),
+            clock=time.time,
+            tell=face.tell,
+            environ={"HOME": str(folder / "home")},
+        ),
         SessionFiles("claude", {}, since=0.0),
     )
     ours = {"FAKE_LOG": str(folder / "log"), "FAKE_FOLDER": str(folder / "sessions"), **environ}
@@ -80,11 +89,18 @@ def test_what_is_shown_are_the_answers_and_not_the_compaction(tmp_path: Path) ->
 
 
 def test_a_report_tells_its_exit_code() -> None:
-    codes = [RunReport(outcome=outcome).exit_code for outcome in ("finished", "limit", "failed", "interrupted")]
+    codes = [
+        RunReport(outcome=outcome).exit_code
+        for outcome in ("finished", "limit", "failed", "interrupted")
+    ]
     assert codes == [0, 1, 1, 1]
     assert RunReport(outcome="interrupted", signal=2).exit_code == 130
 
 
 def test_the_last_answer_is_in_the_report(tmp_path: Path) -> None:
     report, _ = supervise(tmp_path, "hi")
-    assert (report.answer, report.client_exit, report.scratch) == ("did: hi", 0, ".context/scratch.md")
+    assert (report.answer, report.client_exit, report.scratch) == (
+        "did: hi",
+        0,
+        ".context/scratch.md",
+    )

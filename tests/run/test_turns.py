@@ -54,10 +54,15 @@ def test_an_agent_that_never_compacts_is_asked_no_more() -> None:
     assert next_step(TurnEnd(DONE), compact_due=True, waiting=True, refusals=MOST_REFUSALS) == SEND
 
 
-@pytest.mark.parametrize(("spent", "due", "waiting"), list(itertools.product((False, True), repeat=3)), ids=str)
+@pytest.mark.parametrize(
+    ("spent", "due", "waiting"), list(itertools.product((False, True), repeat=3)), ids=str
+)
 def test_nothing_follows_a_failure_or_the_end(spent: bool, due: bool, waiting: bool) -> None:
     assert next_step(TurnEnd(FAILED), is_spent=spent, compact_due=due, waiting=waiting) == END
-    assert next_step(TurnEnd(DONE), is_over=True, is_spent=spent, compact_due=due, waiting=waiting) == END
+    assert (
+        next_step(TurnEnd(DONE), is_over=True, is_spent=spent, compact_due=due, waiting=waiting)
+        == END
+    )
 
 
 @pytest.mark.parametrize("last", [None, TurnEnd(DONE), TurnEnd(CUT_SHORT)])
@@ -68,10 +73,14 @@ def test_nothing_is_sent_without_money(last: TurnEnd | None, due: bool) -> None:
 
 def test_how_a_turn_ended() -> None:
     assert turn_end(End(reason="completed", text="done"), {}).outcome == DONE
-    assert turn_end(End(reason="budget_exhausted", error=True), {}) == TurnEnd(CUT_SHORT, is_spent=True)
+    assert turn_end(End(reason="budget_exhausted", error=True), {}) == TurnEnd(
+        CUT_SHORT, is_spent=True
+    )
     assert turn_end(End(reason="completed"), {"stop_reason": "max_tokens"}).outcome == CUT_SHORT
     assert turn_end(End(error=True, text="Prompt is too long"), {}).is_full
-    assert turn_end(End(reason="api_error", error=True, text="API Error: 529"), {}).outcome == FAILED
+    assert (
+        turn_end(End(reason="api_error", error=True, text="API Error: 529"), {}).outcome == FAILED
+    )
     assert turn_end(End(reason="max_turns"), {}).outcome == FAILED
     assert turn_end(End(reason="hook_stopped"), {}).why == "a hook of the agent stopped the turn"
 
@@ -84,7 +93,10 @@ def test_an_answer_that_used_up_the_agents_own_limit_is_an_end() -> None:
 
 
 def test_answers_at_the_limit() -> None:
-    assert [read_answer(text) for text in ("", " W ", "n", "c", "stop")] == ["wrap_up"] * 3 + ["continue", "stop"]
+    assert [read_answer(text) for text in ("", " W ", "n", "c", "stop")] == ["wrap_up"] * 3 + [
+        "continue",
+        "stop",
+    ]
     assert read_answer("raise to $2.50") == Raise(2_500_000)
     for text in ("r", "r much", "maybe", "r -1"):
         with pytest.raises(InputError):
@@ -92,6 +104,8 @@ def test_answers_at_the_limit() -> None:
 
 
 def test_the_line_that_continues_names_the_scratch_file_only_if_there_is_one() -> None:
-    assert build_continue_prompt("fix\nit", "a/scratch.md").endswith("Then continue where you stopped: fix it")
+    assert build_continue_prompt("fix\nit", "a/scratch.md").endswith(
+        "Then continue where you stopped: fix it"
+    )
     assert build_continue_prompt() == "You were cut short.\nContinue where you stopped."
     assert "compacted since" in build_continue_prompt(compacted=True)

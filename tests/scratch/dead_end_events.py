@@ -11,7 +11,9 @@ from brim.tracking.events import End, Event, Message, StateSeen, ToolCall, ToolR
 class Play:
     """Plays a session to a detector; ``found`` is everything that it reported."""
 
-    def __init__(self, session: str = "s1", agent: str = "", detector: DeadEndDetector | None = None) -> None:
+    def __init__(
+        self, session: str = "s1", agent: str = "", detector: DeadEndDetector | None = None
+    ) -> None:
         self.where: dict[str, Any] = {"session": session, "agent": agent}
         self.detector = detector or DeadEndDetector()
         self.found: list[DeadEnd] = []
@@ -21,7 +23,13 @@ class Play:
         self.found += self.detector.update(event)
 
     def call(
-        self, name: str, tool: str, given: dict[str, Any], text: str = "", error: bool = False, **more: Any
+        self,
+        name: str,
+        tool: str,
+        given: dict[str, Any],
+        text: str = "",
+        error: bool = False,
+        **more: Any,
     ) -> None:
         self.at += 100
         id = f"{self.where}{self.at}"

@@ -1,7 +1,9 @@
-"""Starts writers and kills each with SIGKILL: run as ``python killing.py WORKTREE ACKNOWLEDGED KILLS SEED``.
+"""Starts writers and kills each with SIGKILL: run as ``python killing.py WORKTREE ACKNOWLEDGED
+KILLS SEED``.
 
-Of three writers, one is killed at a random moment, one in the middle of a write, one while it writes large entries.
-Each notes in the file ACKNOWLEDGED what it was told is kept, one line for each entry.
+Of three writers, one is killed at a random moment, one in the middle of a write, one while it
+writes large entries. Each notes in the file ACKNOWLEDGED what it was told is kept, one line for
+each entry.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ def write_on(worktree: str, told: int, name: str, *, large: bool) -> None:
     journal = Journal(os.path.join(root, "journal.jsonl"))
     note = real_write
     for count in range(4):
-        text = f"{name}.{count} " + "x" * (random.randrange(8_000) if large else random.randrange(300))
+        text = f"{name}.{count} " + "x" * (
+            random.randrange(8_000) if large else random.randrange(300)
+        )
         if large:
             with locked(os.path.join(root, LOCK), patience=60, prepare=lambda: make_folder(root)):
                 (entry,) = journal.append([MemoryEntry(kind="suspect", text=text)])
@@ -40,7 +44,8 @@ real_write = os.write
 
 
 def die_while_writing() -> None:
-    """Make one of the next writes of this process stop somewhere in its middle, and the process with it."""
+    """Make one of the next writes of this process stop somewhere in its middle, and the process
+    with it."""
     left = random.randrange(4)
 
     def write(handle: int, data: bytes) -> int:

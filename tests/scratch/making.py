@@ -19,5 +19,7 @@ def ok(id: str, text: str = "done", detail: Any = None) -> ToolResult:
     return ToolResult(id=id, text=text, detail=detail)
 
 
-def failed(id: str, text: str = "Exit code 1\nerror: no", refusal: str = "", detail: Any = None) -> ToolResult:
+def failed(
+    id: str, text: str = "Exit code 1\nerror: no", refusal: str = "", detail: Any = None
+) -> ToolResult:
     return ToolResult(id=id, text=text, error=True, refusal=refusal, detail=detail)

@@ -21,7 +21,7 @@ def red(play: Play, command: str = "pytest tests/test_parser.py", took: int = 1)
     play.sh(command, FAILED.format(took), 1)
 
 
-# --- suspects -------------------------------------------------------------------------------------------------------
+# --- suspects -------------------------------------------------------------------------------------
 
 
 def test_same_call_with_the_same_failure_is_suspected_at_the_third_time() -> None:
@@ -31,7 +31,12 @@ def test_same_call_with_the_same_failure_is_suspected_at_the_third_time() -> Non
     assert play.found == []
     play.sh("python app.py", "app.py:99: KeyError: 'name'", 1)
     (one,) = play.found
-    assert (one.rule, one.status, one.times, one.what) == ("same-call", "suspect", 3, "python app.py")
+    assert (one.rule, one.status, one.times, one.what) == (
+        "same-call",
+        "suspect",
+        3,
+        "python app.py",
+    )
     assert one.error == "app.py:99: KeyError: 'name'"
     assert one.at == (100, 200, 300)
     assert (one.session, one.agent) == ("s1", "")
@@ -188,12 +193,14 @@ def test_edits_that_miss_are_suspected_by_file_and_resolved_by_one_that_fits() -
         play.edit(B, f"old {i}", "new", error=MISSED)
     for i in range(3):
         play.edit(A, f"old {i}", "new", error=MISSED)
-    assert [(one.rule, one.times, one.what) for one in play.found] == [("missed-edit", 3, f"edit {A}")]
+    assert [(one.rule, one.times, one.what) for one in play.found] == [
+        ("missed-edit", 3, f"edit {A}")
+    ]
     play.write(A, "anew")
     assert play.statuses[-1] == ("missed-edit", "resolved")
 
 
-# --- confirmed ------------------------------------------------------------------------------------------------------
+# --- confirmed ------------------------------------------------------------------------------------
 
 
 def test_edit_that_is_reversed_is_confirmed_at_the_end_of_the_turn() -> None:
@@ -313,7 +320,9 @@ def test_what_a_person_asked_for_is_no_dead_end() -> None:
     assert play.found == []
 
 
-@pytest.mark.parametrize("probe", ['print("x")', "console.log(x)", "dbg!(x);", "logger.debug(x)", "breakpoint()"])
+@pytest.mark.parametrize(
+    "probe", ['print("x")', "console.log(x)", "dbg!(x);", "logger.debug(x)", "breakpoint()"]
+)
 def test_lines_that_only_show_something_may_go_again(probe: str) -> None:
     play = Play()
     play.edit(A, "run()", f"run()\n{probe}")
@@ -322,7 +331,9 @@ def test_lines_that_only_show_something_may_go_again(probe: str) -> None:
     assert play.found == []
 
 
-@pytest.mark.parametrize("line", ["import os", "from a import b", "use std::io;", "# why", "  one()"])
+@pytest.mark.parametrize(
+    "line", ["import os", "from a import b", "use std::io;", "# why", "  one()"]
+)
 def test_imports_comments_and_white_space_may_go_again(line: str) -> None:
     play = Play()
     play.edit(A, "one()", f"{line}\none()")
@@ -349,9 +360,15 @@ def test_temporary_files_may_go_back_and_forth() -> None:
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["root", "first folder"])
-def test_project_in_a_temporary_folder_has_dead_ends_but_its_own_temporary_files_have_none(told: bool) -> None:
+def test_project_in_a_temporary_folder_has_dead_ends_but_its_own_temporary_files_have_none(
+    told: bool,
+) -> None:
     project = "/tmp/jobs/app"
-    for path, found in ((f"{project}/src/a.py", True), (f"{project}/tmp/a.py", False), ("/tmp/try.py", False)):
+    for path, found in (
+        (f"{project}/src/a.py", True),
+        (f"{project}/tmp/a.py", False),
+        ("/tmp/try.py", False),
+    ):
         play = Play(detector=DeadEndDetector(project) if told else DeadEndDetector())
         play.folder(project)
         play.folder(f"{project}/src")
@@ -361,7 +378,9 @@ def test_project_in_a_temporary_folder_has_dead_ends_but_its_own_temporary_files
         assert bool(play.found) is found, path
 
 
-@pytest.mark.parametrize("command", ["pytest tests/test_parser.py", "pytest", "cd app && python -m pytest -x -q"])
+@pytest.mark.parametrize(
+    "command", ["pytest tests/test_parser.py", "pytest", "cd app && python -m pytest -x -q"]
+)
 def test_test_that_fails_the_same_after_two_edits_is_confirmed(command: str) -> None:
     play = Play()
     red(play, command, 1)
@@ -418,16 +437,24 @@ def test_broken_test_elsewhere_says_nothing_about_this_work() -> None:
 
 def test_sub_agent_that_ends_in_error_is_confirmed_once() -> None:
     play = Play()
-    play.call("Agent", "agent", {"description": "port the tests"}, "Agent failed: too many turns", True)
+    play.call(
+        "Agent", "agent", {"description": "port the tests"}, "Agent failed: too many turns", True
+    )
     (one,) = play.found
-    assert (one.rule, one.status, one.what) == ("sub-agent", "confirmed", "sub-agent: port the tests")
+    assert (one.rule, one.status, one.what) == (
+        "sub-agent",
+        "confirmed",
+        "sub-agent: port the tests",
+    )
     sub = Play(agent="a1", detector=play.detector)
     sub.end(error=True, reason="failed", text="no such tool")
     sub.end(error=True, reason="failed", text="no such tool")
     assert [(one.rule, one.agent) for one in sub.found] == [("sub-agent", "a1")]
 
 
-@pytest.mark.parametrize("text", ["API Error: 529 overloaded", "Agent type 'x' not found. Available agents: y"])
+@pytest.mark.parametrize(
+    "text", ["API Error: 529 overloaded", "Agent type 'x' not found. Available agents: y"]
+)
 def test_sub_agent_that_a_busy_provider_stopped_or_that_never_began_is_none(text: str) -> None:
     play = Play()
     play.call("Agent", "agent", {"prompt": "x"}, text, True)
@@ -449,7 +476,7 @@ def test_explicit_backtrack_is_confirmed_if_there_was_something_to_take_back() -
     assert len(play.found) == 1
 
 
-# --- all of them ----------------------------------------------------------------------------------------------------
+# --- all of them ----------------------------------------------------------------------------------
 
 
 def test_agents_and_sessions_are_kept_apart() -> None:
@@ -522,7 +549,11 @@ def test_look_at_a_file_between_questions_whether_a_job_has_begun_is_waiting() -
 def test_one_check_with_other_flags_is_one_input_whoever_makes_it() -> None:
     play = Play()
     for verbose in ("", " -vv", " -vvv", " -vvvv", " -vvvvv"):
-        play.sh(f"forge test --mt test_Out{verbose}", "[FAIL: assertion failed: 100 != 99] test_Out() (gas: 9113)", 1)
+        play.sh(
+            f"forge test --mt test_Out{verbose}",
+            "[FAIL: assertion failed: 100 != 99] test_Out() (gas: 9113)",
+            1,
+        )
     assert not play.found
 
 
@@ -559,7 +590,11 @@ def test_the_same_error_in_one_file_after_another_is_progress() -> None:
 def test_the_same_error_in_the_same_file_is_not() -> None:
     play = Play()
     for line in range(3):
-        play.sh("dune build", f'File "lib/order.ml", line {line}, characters {line}-9:\nError: Unbound module Core', 1)
+        play.sh(
+            "dune build",
+            f'File "lib/order.ml", line {line}, characters {line}-9:\nError: Unbound module Core',
+            1,
+        )
         play.edit("/home/user/project/lib/order.ml", f"open {line}", f"open {line + 1}")
     assert play.statuses == [("failing-test", "confirmed")]
 
@@ -567,13 +602,19 @@ def test_the_same_error_in_the_same_file_is_not() -> None:
 def test_gradle_tasks_say_what_they_check() -> None:
     play = Play()
     for new in "abc":
-        play.sh("./gradlew :app:testDebugUnitTest --tests '*DueDateTest*'", "shop.DueDateTest > leapYear FAILED", 1)
+        play.sh(
+            "./gradlew :app:testDebugUnitTest --tests '*DueDateTest*'",
+            "shop.DueDateTest > leapYear FAILED",
+            1,
+        )
         play.edit("/home/user/project/app/src/DueDate.kt", "Date(y)", f"{new}(y)")
     assert play.statuses == [("failing-test", "confirmed")]
 
 
 PATH = "/home/user/project/src/routes.purs"
-CONFLICT = "CONFLICT (content): Merge conflict in src/routes.purs\nerror: could not apply 1a2b3c4... Step"
+CONFLICT = (
+    "CONFLICT (content): Merge conflict in src/routes.purs\nerror: could not apply 1a2b3c4... Step"
+)
 
 
 @pytest.mark.parametrize("side", ["--theirs", "--ours", "--merge", "--conflict=diff3"])
@@ -581,7 +622,10 @@ def test_choosing_a_side_of_a_conflict_takes_nothing_back(side: str) -> None:
     play = Play()
     play.sh("git merge main", CONFLICT, 1)
     play.edit(PATH, "<<<<<<< HEAD", "home")
-    play.sh(f"git checkout {side} src/routes.purs && git add src/routes.purs", "Updated 1 path from the index")
+    play.sh(
+        f"git checkout {side} src/routes.purs && git add src/routes.purs",
+        "Updated 1 path from the index",
+    )
     play.end()
     assert not play.found
 
@@ -637,7 +681,9 @@ def test_prints_of_any_language_come_and_go(probe: str) -> None:
     assert not play.found
 
 
-@pytest.mark.parametrize("code", ["file.write(n)", "fingerprint(n)", "display(n)", "put(n)", "rewriteln = 3"])
+@pytest.mark.parametrize(
+    "code", ["file.write(n)", "fingerprint(n)", "display(n)", "put(n)", "rewriteln = 3"]
+)
 def test_code_that_does_something_is_no_print(code: str) -> None:
     play = Play()
     play.edit(PATH, "let n = count", f"let n = count\n{code}")
@@ -651,7 +697,8 @@ def test_fewer_places_with_one_error_in_one_file_are_progress() -> None:
     lines = [12, 40, 77, 90]
     for at in range(4):
         found = [
-            f"src/cart.ts({n},9): error TS2339: Property 'total' does not exist on type 'Item'." for n in lines[at:]
+            f"src/cart.ts({n},9): error TS2339: Property 'total' does not exist on type 'Item'."
+            for n in lines[at:]
         ]
         play.sh("npx tsc --noEmit", "\n".join(found), 2)
         play.edit("/home/user/project/src/cart.ts", f"item{at}.total", f"item{at}.data.total")
@@ -660,7 +707,11 @@ def test_fewer_places_with_one_error_in_one_file_are_progress() -> None:
 
 def test_one_line_said_twice_is_one_place() -> None:
     line = "src/cart.ts(12,9): error TS2339: Property 'total' does not exist on type 'Item'."
-    assert signature(line) == signature(f"{line}\n{line}") != signature(f"{line}\n{line.replace('12', '40')}")
+    assert (
+        signature(line)
+        == signature(f"{line}\n{line}")
+        != signature(f"{line}\n{line.replace('12', '40')}")
+    )
 
 
 def _elm(number: int, code: str) -> str:
@@ -687,12 +738,18 @@ def test_one_error_that_stays_at_its_place_is_not() -> None:
 def test_asking_a_server_that_starts_is_waiting() -> None:
     play = Play()
     for _ in range(5):
-        play.sh("grpcurl -plaintext localhost:50051 list", "dial tcp 127.0.0.1:50051: connect: connection refused", 1)
+        play.sh(
+            "grpcurl -plaintext localhost:50051 list",
+            "dial tcp 127.0.0.1:50051: connect: connection refused",
+            1,
+        )
         play.sh("sleep 5")
     assert not play.found
 
 
-@pytest.mark.parametrize("said", ["could not connect", "failed to dial", "couldn't reach", "the engine is starting up"])
+@pytest.mark.parametrize(
+    "said", ["could not connect", "failed to dial", "couldn't reach", "the engine is starting up"]
+)
 def test_it_may_say_so_in_other_words(said: str) -> None:
     play = Play()
     for _ in range(5):
@@ -704,7 +761,11 @@ def test_it_may_say_so_in_other_words(said: str) -> None:
 def test_asking_it_without_waiting_is_not() -> None:
     play = Play()
     for _ in range(3):
-        play.sh("grpcurl -plaintext localhost:50051 list", "dial tcp 127.0.0.1:50051: connect: connection refused", 1)
+        play.sh(
+            "grpcurl -plaintext localhost:50051 list",
+            "dial tcp 127.0.0.1:50051: connect: connection refused",
+            1,
+        )
     assert play.statuses == [("same-call", "suspect")]
 
 
@@ -723,7 +784,10 @@ def test_other_errors_do_not_pass_by_waiting() -> None:
             "Build 'web' errored after 4 seconds 812 milliseconds: x",
             "Build 'web' errored after 9 seconds 12 milliseconds: x",
         ),
-        ("ERROR: (gcloud.run.deploy) No active account.", "ERROR: (gcloud.sql.instances.list) No active account."),
+        (
+            "ERROR: (gcloud.run.deploy) No active account.",
+            "ERROR: (gcloud.sql.instances.list) No active account.",
+        ),
         (
             "An error occurred (ExpiredToken) when calling the ListBuckets operation: expired",
             "An error occurred (ExpiredToken) when calling the GetItem operation: expired",
@@ -737,7 +801,11 @@ def test_the_error_is_the_same_whichever_call_met_it(one: str, other: str) -> No
 def test_an_account_that_is_missing_for_every_call_is_one_error() -> None:
     play = Play()
     for words in ("run services list", "run deploy shop", "sql instances list", "secrets list"):
-        play.sh(f"gcloud {words}", f"ERROR: (gcloud.{words.replace(' ', '.')}) No active account selected.", 1)
+        play.sh(
+            f"gcloud {words}",
+            f"ERROR: (gcloud.{words.replace(' ', '.')}) No active account selected.",
+            1,
+        )
     assert play.statuses == [("same-error", "suspect")]
 
 

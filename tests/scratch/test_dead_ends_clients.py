@@ -13,12 +13,17 @@ FILE = "src/parser.py"
 
 def statuses(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
     reader, detector = AnyReader(), DeadEndDetector()
-    found = [one for line in lines for event in reader.events(line) for one in detector.update(event)]
+    found = [
+        one for line in lines for event in reader.events(line) for one in detector.update(event)
+    ]
     return [(one.rule, one.status) for one in found]
 
 
 def rollout(*items: dict[str, Any]) -> list[dict[str, Any]]:
-    head = {"type": "session_meta", "payload": {"id": "s1", "cwd": "/home/user/project", "cli_version": "0.166.0"}}
+    head = {
+        "type": "session_meta",
+        "payload": {"id": "s1", "cwd": "/home/user/project", "cli_version": "0.166.0"},
+    }
     return [head, *[{"type": "response_item", "payload": item} for item in items]]
 
 
@@ -42,16 +47,35 @@ def shell(call: str, command: str, code: int, text: str) -> list[dict[str, Any]]
 
 def test_codex_patch_that_undoes_another_is_an_undone_edit() -> None:
     items = [
-        *codex("1", "apply_patch", patch("a()", "b()"), "Success. Updated the following files:\nM src/parser.py"),
+        *codex(
+            "1",
+            "apply_patch",
+            patch("a()", "b()"),
+            "Success. Updated the following files:\nM src/parser.py",
+        ),
         *shell("2", "pytest", 1, "FAILED tests/test_parser.py::test - error"),
-        *codex("3", "apply_patch", patch("b()", "a()"), "Success. Updated the following files:\nM src/parser.py"),
-        *codex("4", "apply_patch", patch("a()", "c()"), "Success. Updated the following files:\nM src/parser.py"),
+        *codex(
+            "3",
+            "apply_patch",
+            patch("b()", "a()"),
+            "Success. Updated the following files:\nM src/parser.py",
+        ),
+        *codex(
+            "4",
+            "apply_patch",
+            patch("a()", "c()"),
+            "Success. Updated the following files:\nM src/parser.py",
+        ),
     ]
     assert statuses(rollout(*items)) == [("undone-edit", "suspect"), ("undone-edit", "confirmed")]
 
 
 def test_codex_command_that_keeps_failing_is_suspected() -> None:
-    items = [item for i in range(3) for item in shell(str(i), "python app.py", 1, f"app.py:{i}: KeyError: 'name'")]
+    items = [
+        item
+        for i in range(3)
+        for item in shell(str(i), "python app.py", 1, f"app.py:{i}: KeyError: 'name'")
+    ]
     assert statuses(rollout(*items)) == [("same-call", "suspect")]
 
 
@@ -61,14 +85,20 @@ def test_codex_command_that_is_refused_is_none() -> None:
 
 
 def shell_refused(call: str) -> list[dict[str, Any]]:
-    return codex(call, "exec_command", json.dumps({"cmd": "rm -rf build"}), "exec command rejected by user")
+    return codex(
+        call, "exec_command", json.dumps({"cmd": "rm -rf build"}), "exec command rejected by user"
+    )
 
 
 def test_gemini_replacements_that_miss_are_suspected() -> None:
-    lines: list[dict[str, Any]] = [{"type": "init", "session_id": "s1", "model": "gemini-2.5-flash"}]
+    lines: list[dict[str, Any]] = [
+        {"type": "init", "session_id": "s1", "model": "gemini-2.5-flash"}
+    ]
     for i in range(3):
         given = {"file_path": FILE, "old_string": f"a{i}", "new_string": "b"}
-        lines.append({"type": "tool_use", "tool_name": "replace", "tool_id": str(i), "parameters": given})
+        lines.append(
+            {"type": "tool_use", "tool_name": "replace", "tool_id": str(i), "parameters": given}
+        )
         text = "Failed to edit, 0 occurrences found for old_string. No edits made."
         lines.append({"type": "tool_result", "tool_id": str(i), "status": "error", "output": text})
     assert statuses(lines) == [("missed-edit", "suspect")]
@@ -84,7 +114,12 @@ def test_opencode_edit_that_git_takes_back_is_confirmed() -> None:
         }
 
     lines = [
-        part("1", "edit", {"filePath": f"/home/user/project/{FILE}", "oldString": "a()", "newString": "b()"}, "ok"),
+        part(
+            "1",
+            "edit",
+            {"filePath": f"/home/user/project/{FILE}", "oldString": "a()", "newString": "b()"},
+            "ok",
+        ),
         part("2", "bash", {"command": f"git checkout -- {FILE}"}, ""),
         *[part(f"l{i}", "bash", {"command": f"ls {i}"}, f"{i}") for i in range(9)],
     ]
@@ -95,9 +130,24 @@ def test_claude_batch_with_one_failure_is_no_dead_end() -> None:
     lines: list[dict[str, Any]] = []
     for batch in range(4):
         ids = [f"{batch}-{i}" for i in range(4)]
-        calls = [{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "make all"}} for id in ids]
-        message = {"id": f"m{batch}", "role": "assistant", "model": "claude-opus-5-5", "content": calls}
-        lines.append({"type": "assistant", "message": message, "session_id": "s1", "parent_tool_use_id": None})
+        calls = [
+            {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "make all"}}
+            for id in ids
+        ]
+        message = {
+            "id": f"m{batch}",
+            "role": "assistant",
+            "model": "claude-opus-5-5",
+            "content": calls,
+        }
+        lines.append(
+            {
+                "type": "assistant",
+                "message": message,
+                "session_id": "s1",
+                "parent_tool_use_id": None,
+            }
+        )
         for i, id in enumerate(ids):
             text = (
                 f"Exit code 2\nerror: target {batch} is gone"
@@ -105,5 +155,11 @@ def test_claude_batch_with_one_failure_is_no_dead_end() -> None:
                 else "<tool_use_error>Sibling tool call errored</tool_use_error>"
             )
             result = {"type": "tool_result", "tool_use_id": id, "content": text, "is_error": True}
-            lines.append({"type": "user", "message": {"role": "user", "content": [result]}, "session_id": "s1"})
+            lines.append(
+                {
+                    "type": "user",
+                    "message": {"role": "user", "content": [result]},
+                    "session_id": "s1",
+                }
+            )
     assert statuses(lines) == []

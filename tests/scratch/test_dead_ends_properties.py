@@ -18,7 +18,18 @@ from tests.scratch.dead_end_events import Play
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORDS = st.sampled_from(
     [
-        *["pytest", "git checkout .", "git stash", "cd a", "FAILED x - error", "Exit code 1", "'", '"', "<<EOF\n", "|"],
+        *[
+            "pytest",
+            "git checkout .",
+            "git stash",
+            "cd a",
+            "FAILED x - error",
+            "Exit code 1",
+            "'",
+            '"',
+            "<<EOF\n",
+            "|",
+        ],
         *[
             "&&",
             "> a.py",
@@ -39,7 +50,17 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)),
     max_leaves=5,
 )
-NAMES = ("command", "file_path", "old_string", "new_string", "content", "edits", "changes", "workdir", "prompt")
+NAMES = (
+    "command",
+    "file_path",
+    "old_string",
+    "new_string",
+    "content",
+    "edits",
+    "changes",
+    "workdir",
+    "prompt",
+)
 INPUT = st.dictionaries(st.sampled_from(NAMES), st.one_of(TEXT, TEXT, JSON), max_size=4)
 IDS = st.sampled_from(["1", "2", "3", ""])
 WHO: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
@@ -54,11 +75,19 @@ def events(draw: st.DrawFn) -> Event:
         tool = draw(st.sampled_from(TOOLS))
         return ToolCall(id=draw(IDS), name=draw(TEXT), tool=tool, input=draw(INPUT), **who)
     if which < 8:
-        detail = draw(st.one_of(st.none(), JSON, st.just({"originalFile": "a b"}), st.just({"exit_code": 1})))
-        return ToolResult(id=draw(IDS), text=draw(TEXT), error=draw(st.booleans()), detail=detail, **who)
+        detail = draw(
+            st.one_of(st.none(), JSON, st.just({"originalFile": "a b"}), st.just({"exit_code": 1}))
+        )
+        return ToolResult(
+            id=draw(IDS), text=draw(TEXT), error=draw(st.booleans()), detail=detail, **who
+        )
     if which == 8:
         return Message(role="user", text=draw(TEXT), human=draw(st.booleans()), **who)
-    return draw(st.sampled_from([End(error=True, text="x", **who), StateSeen(name="folder", value="f", **who)]))
+    return draw(
+        st.sampled_from(
+            [End(error=True, text="x", **who), StateSeen(name="folder", value="f", **who)]
+        )
+    )
 
 
 def checked(found: list[DeadEnd]) -> None:
@@ -178,7 +207,12 @@ def test_same_stream_gives_the_same_keys_in_every_process() -> None:
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, cwd=HERE, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            env=environment,
+            cwd=HERE,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         outputs.add(done.stdout)
     assert len(outputs) == 1

@@ -31,7 +31,9 @@ from brim.tracking.events import ToolResult
         ("ruff check src", "lint", "ruff", "check"),
     ],
 )
-def test_checks_are_known_however_they_are_started(command: str, kind: str, name: str, target: str) -> None:
+def test_checks_are_known_however_they_are_started(
+    command: str, kind: str, name: str, target: str
+) -> None:
     check, _ = check_in(parts(command))
     assert check is not None
     assert (check.kind, check.name, check.target) == (kind, name, target)
@@ -51,8 +53,14 @@ def test_exit_code_belongs_to_the_last_part() -> None:
 
 
 def test_quotes_here_documents_and_shells_are_understood() -> None:
-    assert [part.words for part in parts("echo 'a && b' | grep \"c; d\"")] == [("echo", "a && b"), ("grep", "c; d")]
-    assert [part.words for part in parts("cat > a <<'EOF'\nrm -rf x; pytest\nEOF\nls")] == [("cat",), ("ls",)]
+    assert [part.words for part in parts("echo 'a && b' | grep \"c; d\"")] == [
+        ("echo", "a && b"),
+        ("grep", "c; d"),
+    ]
+    assert [part.words for part in parts("cat > a <<'EOF'\nrm -rf x; pytest\nEOF\nls")] == [
+        ("cat",),
+        ("ls",),
+    ]
     assert unwrapped("/bin/bash -lc 'make test'") == "make test"
     assert unwrapped("bash run.sh") == "bash run.sh"
 
@@ -81,9 +89,14 @@ def test_waiting_is_known_and_a_filter_is_no_waiting() -> None:
 
 def test_git_commands_are_read_with_their_options() -> None:
     steps = git_steps(
-        parts("git -C repo restore -s main --worktree a.py; git -c x=y stash push -m 'a b' && git checkout -p")
+        parts(
+            "git -C repo restore -s main --worktree a.py; git -c x=y stash push -m 'a b' && git checkout -p"
+        )
     )
-    assert [(step.does, step.paths) for step in steps] == [("restore", ("a.py",)), ("stash", ("a b",))]
+    assert [(step.does, step.paths) for step in steps] == [
+        ("restore", ("a.py",)),
+        ("stash", ("a b",)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +108,10 @@ def test_git_commands_are_read_with_their_options() -> None:
         ("2026-11-15T10:00:00Z error: bad", "2026-11-16T11:22:33.123Z error: bad"),
         ("error in /tmp/tmpab12cd34/x", "error in /tmp/tmpzz98yy76/x"),
         ("error: pid 1234 died", "error: pid 88 died"),
-        ("request 3f2b8c1d-aaaa-bbbb-cccc-0123456789ab failed", "request 11111111-aaaa-bbbb-cccc-0123456789ab failed"),
+        (
+            "request 3f2b8c1d-aaaa-bbbb-cccc-0123456789ab failed",
+            "request 11111111-aaaa-bbbb-cccc-0123456789ab failed",
+        ),
     ],
 )
 def test_what_differs_each_time_does_not_make_another_error(one: str, other: str) -> None:
@@ -144,9 +160,15 @@ def test_one_line_has_no_controls_and_is_not_longer_than_asked() -> None:
 
 
 def test_half_of_a_secret_is_never_told_however_much_is_masked_before_it() -> None:
-    block = "-----BEGIN RSA PRIVATE KEY-----\n" + "abcdefghijklmnopqrstuvwx\n" * 150 + "-----END RSA PRIVATE KEY-----\n"
+    block = (
+        "-----BEGIN RSA PRIVATE KEY-----\n"
+        + "abcdefghijklmnopqrstuvwx\n" * 150
+        + "-----END RSA PRIVATE KEY-----\n"
+    )
     for width in range(180, 240):
-        told = masked_line(block + "x" * width + " sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")
+        told = masked_line(
+            block + "x" * width + " sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
+        )
         assert "sk-ant-api" not in told
 
 
@@ -156,14 +178,26 @@ def test_half_of_a_secret_is_never_told_however_much_is_masked_before_it() -> No
         ("forge test --match-contract VaultTest -vvv", "test", "forge test", "VaultTest"),
         ("dune runtest", "test", "dune runtest", ""),
         ("julia --project -e 'using Pkg; Pkg.test()'", "test", "julia Pkg.test", ""),
-        ("Rscript -e 'devtools::test(filter = \"tax\")'", "test", "Rscript devtools::test", "filter = tax"),
+        (
+            "Rscript -e 'devtools::test(filter = \"tax\")'",
+            "test",
+            "Rscript devtools::test",
+            "filter = tax",
+        ),
         ("prove -l t/date.t", "test", "prove", "t/date.t"),
         ("nix build .#shop", "build", "nix build", ".#shop"),
         ("./gradlew :app:compileKotlin", "build", "gradlew :app:compileKotlin", ""),
-        ("godot --headless -s gut.gd -gtest=res://test/test_player.gd", "test", "godot", "test_player.gd"),
+        (
+            "godot --headless -s gut.gd -gtest=res://test/test_player.gd",
+            "test",
+            "godot",
+            "test_player.gd",
+        ),
     ],
 )
-def test_a_check_that_no_list_names_says_itself_what_it_is(command: str, kind: str, name: str, target: str) -> None:
+def test_a_check_that_no_list_names_says_itself_what_it_is(
+    command: str, kind: str, name: str, target: str
+) -> None:
     found, is_last = check_in(parts(command))
     assert found is not None
     assert is_last
@@ -171,7 +205,15 @@ def test_a_check_that_no_list_names_says_itself_what_it_is(command: str, kind: s
 
 
 @pytest.mark.parametrize(
-    "command", ["mkdir test", "cat tests", "git checkout test", "rm -rf build", "python check", "vim test_a.py"]
+    "command",
+    [
+        "mkdir test",
+        "cat tests",
+        "git checkout test",
+        "rm -rf build",
+        "python check",
+        "vim test_a.py",
+    ],
 )
 def test_a_file_of_that_name_is_no_check(command: str) -> None:
     assert check_in(parts(command)) == (None, True)

@@ -32,11 +32,17 @@ def test_a_line_inside_a_private_key_is_never_picked_as_the_error() -> None:
 def test_what_a_person_typed_is_kept_whole_and_what_a_tool_printed_is_not() -> None:
     long = "word " * 50_000
     assert draft("human", long).text == long
-    assert len(draft("command", "x", refs={"outcome": "failed", "output": long}).refs["output"]) <= LONGEST_OUTPUT
+    assert (
+        len(draft("command", "x", refs={"outcome": "failed", "output": long}).refs["output"])
+        <= LONGEST_OUTPUT
+    )
 
 
 def test_the_same_event_has_the_same_id_and_another_has_not() -> None:
-    ids = [draft("human", "go", session=s, source=e).id for s, e in (("s", "1"), ("s", "1"), ("s", "2"), ("t", "1"))]
+    ids = [
+        draft("human", "go", session=s, source=e).id
+        for s, e in (("s", "1"), ("s", "1"), ("s", "2"), ("t", "1"))
+    ]
     assert ids[0] == ids[1]
     assert len(set(ids)) == 3
     assert draft("human", "go").id == ""
@@ -47,9 +53,14 @@ def test_tool_text_is_one_line() -> None:
 
 
 def test_the_first_line_that_says_what_went_wrong_is_found() -> None:
-    traceback = 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: invalid literal'
+    traceback = (
+        'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: invalid literal'
+    )
     assert first_error(traceback) == "ValueError: invalid literal"
-    assert first_error("Exit code 1\nok so far\nfatal: no repository\nerror: two") == "fatal: no repository"
+    assert (
+        first_error("Exit code 1\nok so far\nfatal: no repository\nerror: two")
+        == "fatal: no repository"
+    )
     assert first_error("Exit code 3\nhm\nha") == "hm"
     assert first_error("") == ""
 
@@ -57,7 +68,8 @@ def test_the_first_line_that_says_what_went_wrong_is_found() -> None:
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=8),
     lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["type", "text", "content", "x"]), inner)
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["type", "text", "content", "x"]), inner)
     ),
     max_leaves=12,
 )
@@ -68,12 +80,19 @@ def test_a_string_is_itself() -> None:
 
 
 def test_of_a_list_of_blocks_the_text_blocks_count() -> None:
-    blocks = [{"type": "text", "text": "a"}, {"type": "tool_result", "text": "no"}, "b", {"type": "text", "text": "c"}]
+    blocks = [
+        {"type": "text", "text": "a"},
+        {"type": "tool_result", "text": "no"},
+        "b",
+        {"type": "text", "text": "c"},
+    ]
     assert extract_text(blocks) == "a\nb\nc"
 
 
 def test_what_has_no_text_is_empty() -> None:
-    assert [extract_text(value) for value in (None, 3, {}, [], [None], {"type": "image", "text": "x"})] == [""] * 6
+    assert [
+        extract_text(value) for value in (None, 3, {}, [], [None], {"type": "image", "text": "x"})
+    ] == [""] * 6
 
 
 @given(JSON)

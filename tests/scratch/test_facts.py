@@ -1,4 +1,5 @@
-"""What counts as lost: what was there, and is not in the summary in any way a reader would find it."""
+"""What counts as lost: what was there, and is not in the summary in any way a reader would find
+it."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def test_a_path_is_kept_if_its_file_is_named(summary: str, path: str, is_lost: b
         ("Run the tests.", "pytest -q tests/a.py", True),
     ],
 )
-def test_a_command_is_kept_if_its_words_stand_together(summary: str, command: str, is_lost: bool) -> None:
+def test_a_command_is_kept_if_its_words_stand_together(
+    summary: str, command: str, is_lost: bool
+) -> None:
     assert lost(summary, "command", command) is is_lost
 
 
@@ -72,7 +75,9 @@ def test_a_decision_is_kept_if_most_of_its_words_are() -> None:
 
 
 def test_counts_say_how_many_there_were_and_how_many_were_lost() -> None:
-    measured = measure("only app.py", [("file", "app.py"), ("file", "b.py"), ("number", "5 ms"), ("other", "x")])
+    measured = measure(
+        "only app.py", [("file", "app.py"), ("file", "b.py"), ("number", "5 ms"), ("other", "x")]
+    )
     assert measured.counts() == {"file": [2, 1], "number": [1, 1]}
     assert measured.lost == (("file", "b.py"), ("number", "5 ms"))
 

@@ -85,7 +85,10 @@ def test_a_second_live_session_gets_a_folder_of_its_own(tmp_path: Path) -> None:
     first.append_human_input("one")
     second.append_human_input("two")
     first.append_human_input("three")
-    assert (first.scratch_path, second.scratch_path) == (".context/scratch.md", ".context/bbbbbbbb/scratch.md")
+    assert (first.scratch_path, second.scratch_path) == (
+        ".context/scratch.md",
+        ".context/bbbbbbbb/scratch.md",
+    )
     assert [entry.text for entry in first.read().entries] == ["one", "three"]
     assert [(entry.number, entry.text) for entry in second.read().entries] == [(1, "two")]
     index = (tmp_path / ".context" / "bbbbbbbb" / "scratch.md").read_text()
@@ -132,10 +135,14 @@ def test_two_sessions_whose_ids_begin_alike_do_not_meet(tmp_path: Path) -> None:
     for writer in writers:
         writer.append_human_input(writer.session)
     assert len({writer.folder for writer in writers}) == 4
-    assert [[entry.text for entry in writer.read().entries] for writer in writers] == [[w.session] for w in writers]
+    assert [[entry.text for entry in writer.read().entries] for writer in writers] == [
+        [w.session] for w in writers
+    ]
 
 
-@pytest.mark.parametrize("session", ["../../etc", "a/b", "..", "x" * 65, "é", "\0", "\ud800", "a b"])
+@pytest.mark.parametrize(
+    "session", ["../../etc", "a/b", "..", "x" * 65, "é", "\0", "\ud800", "a b"]
+)
 def test_an_id_from_outside_never_leads_out_of_the_folder(tmp_path: Path, session: str) -> None:
     assert all(re.fullmatch("[0-9a-f]{8,64}", name) for name in own_names(session))
     ScratchWriter(tmp_path, session="first", clock=lambda: 1.0).append_human_input("one")
@@ -172,7 +179,9 @@ def test_a_rendered_file_that_is_a_link_is_replaced_not_followed(tmp_path: Path)
     assert "on" in (tmp_path / ".context" / "scratch.md").read_text()
 
 
-@pytest.mark.parametrize("content", ["", "[]", "nonsense", '{"session": 5, "seen": "x"}', '{"seen": NaN}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "nonsense", '{"session": 5, "seen": "x"}', '{"seen": NaN}']
+)
 def test_a_damaged_note_of_the_owner_is_no_owner(tmp_path: Path, content: str) -> None:
     ScratchWriter(tmp_path, session="a").append_human_input("one")
     (tmp_path / ".context" / ".session").write_text(content)
@@ -206,7 +215,9 @@ def test_cleanup_keeps_the_journals_of_every_session(tree: Path, tmp_path: Path)
         ScratchWriter(tree, session=session).append_human_input(session)
     assert len(ScratchWriter(tree, state_folder=tmp_path / "state").cleanup()) == 3
     assert list(tree.iterdir()) == []
-    texts = sorted(entry.text for path in kept_in(tmp_path / "state") for entry in Journal(str(path)).refresh())
+    texts = sorted(
+        entry.text for path in kept_in(tmp_path / "state") for entry in Journal(str(path)).refresh()
+    )
     assert texts == ["a", "b", "c"]
 
 
@@ -268,11 +279,16 @@ def test_cleanups_and_appends_at_once_lose_nothing(tree: Path, tmp_path: Path) -
         "    writer.cleanup() if sys.argv[3] == 'clean' else writer.append_human_input(f'{sys.argv[3]} {n}')\n"
     )
     runs = [
-        subprocess.Popen([sys.executable, "-c", code, str(tree), str(tmp_path / "state"), name], stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tree), str(tmp_path / "state"), name],
+            stderr=subprocess.PIPE,
+        )
         for name in ("a", "b", "clean")
     ]
     assert [run.communicate(timeout=300)[1] for run in runs] == [b"", b"", b""]
-    kept = [Journal(str(path)).refresh() for path in kept_in(tmp_path / "state")] + [ScratchWriter(tree).read().entries]
+    kept = [Journal(str(path)).refresh() for path in kept_in(tmp_path / "state")] + [
+        ScratchWriter(tree).read().entries
+    ]
     assert sorted(entry.text for entries in kept for entry in entries) == sorted(
         f"{p} {n}" for p in "ab" for n in range(20)
     )
@@ -290,12 +306,16 @@ def said(folder: Path, session: str, text: str) -> str:
     return (folder / writer.scratch_path).read_text()
 
 
-def test_the_index_of_a_session_counts_what_ended_ones_were_asked_and_does_not_repeat_it(tmp_path: Path) -> None:
+def test_the_index_of_a_session_counts_what_ended_ones_were_asked_and_does_not_repeat_it(
+    tmp_path: Path,
+) -> None:
     said(tmp_path, FIRST, "remove the login")
     text = said(tmp_path, SECOND, "write the docs")
     assert "write the docs" in text
     assert "remove the login" not in text
-    assert "## Human Input (1): .context/human-input.md\n- 1 of earlier sessions not shown: " in text
+    assert (
+        "## Human Input (1): .context/human-input.md\n- 1 of earlier sessions not shown: " in text
+    )
     assert "remove the login" in (tmp_path / ".context" / "human-input.md").read_text()
 
 
@@ -320,7 +340,12 @@ def test_what_a_person_adds_by_hand_belongs_to_the_session_that_is_there(tmp_pat
 def test_the_index_stays_within_its_lines() -> None:
     kinds = ("human", "decision", "state", "dead-end", "artifact", "command")
     entries = [
-        MemoryEntry(number=n, kind=kinds[n % len(kinds)], text=f"entry {n}", session=(FIRST, SECOND)[n % 7 > 2])
+        MemoryEntry(
+            number=n,
+            kind=kinds[n % len(kinds)],
+            text=f"entry {n}",
+            session=(FIRST, SECOND)[n % 7 > 2],
+        )
         for n in range(1, 2001)
     ]
     assert len(render_index(MemoryView(entries), session=SECOND).splitlines()) == LINES

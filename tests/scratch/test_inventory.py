@@ -29,7 +29,9 @@ def test_a_file_has_one_name_however_it_is_called() -> None:
     read(inventory, "/home/user/shop/src/app.py")
     read(inventory, "./src/app.py")
     inventory.take(Message(role="user", text="Is app.py done?", human=True))
-    assert [(thing, held.uses) for thing, held in inventory.held.items()] == [(("file", "src/app.py"), 4)]
+    assert [(thing, held.uses) for thing, held in inventory.held.items()] == [
+        (("file", "src/app.py"), 4)
+    ]
 
 
 def test_what_was_changed_ranks_above_what_was_read_as_often() -> None:
@@ -62,7 +64,9 @@ def test_a_call_that_was_refused_used_nothing() -> None:
         ("", (), (), ""),
     ],
 )
-def test_what_a_command_tells(command: str, shown: tuple[str, ...], changed: tuple[str, ...], worth: str) -> None:
+def test_what_a_command_tells(
+    command: str, shown: tuple[str, ...], changed: tuple[str, ...], worth: str
+) -> None:
     told = told_in(command)
     assert (told.shown, told.changed, told.command) == (shown, changed, worth)
 

@@ -20,16 +20,32 @@ from tests.scratch.test_entries import JSON
 from tests.scratch.test_quotes import NASTY
 
 
-@given(NASTY, NASTY, st.integers(1, 2**53), st.none() | st.floats(allow_nan=False, allow_infinity=False))
-def test_an_entry_comes_back_as_it_was_from_one_line(text: str, session: str, number: int, time: float | None) -> None:
+@given(
+    NASTY,
+    NASTY,
+    st.integers(1, 2**53),
+    st.none() | st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_an_entry_comes_back_as_it_was_from_one_line(
+    text: str, session: str, number: int, time: float | None
+) -> None:
     entry = MemoryEntry(
-        number=number, id="x", session=session, time=time, kind="human", text=text, refs={"output": text}
+        number=number,
+        id="x",
+        session=session,
+        time=time,
+        kind="human",
+        text=text,
+        refs={"output": text},
     )
     line = encoded(entry)
     assert line.count(b"\n") == 1
     back = decoded(line)
     assert back is not None
-    clean = {name: str(getattr(entry, name)).encode("utf-8", "replace") for name in ("number", "time", "kind")}
+    clean = {
+        name: str(getattr(entry, name)).encode("utf-8", "replace")
+        for name in ("number", "time", "kind")
+    }
     assert {name: str(getattr(back, name)).encode() for name in clean} == clean
     if text.isascii():
         assert back.text == text
@@ -44,12 +60,16 @@ def test_anything_else_is_no_entry_and_never_raises(line: bytes) -> None:
 def test_fields_of_another_type_never_raise(fields: dict[str, object]) -> None:
     line = json.dumps({"number": 1, "kind": "human", "text": "x", **fields}).encode()
     found = decoded(line)
-    assert found is None or (found.number > 0 and isinstance(found.text, str) and isinstance(found.refs, dict))
+    assert found is None or (
+        found.number > 0 and isinstance(found.text, str) and isinstance(found.refs, dict)
+    )
 
 
 def test_numbers_that_are_none_are_refused() -> None:
     for number in (0, -1, True, 1.5, "1", 10**400, None):
-        assert decoded(json.dumps({"number": number, "kind": "human", "text": "x"}).encode()) is None
+        assert (
+            decoded(json.dumps({"number": number, "kind": "human", "text": "x"}).encode()) is None
+        )
 
 
 def test_a_time_that_is_none_is_unknown() -> None:
@@ -189,7 +209,11 @@ def test_on_a_full_disk_nothing_is_half_written(tmp_path: Path) -> None:
     )
     path = tmp_path / "journal.jsonl"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     assert "cannot be written" in done.stdout
     assert [each.text for each in journal_in(tmp_path).refresh()] == ["a"]
@@ -208,7 +232,9 @@ def test_writers_killed_at_any_moment_lose_nothing_that_was_acknowledged(tmp_pat
     kept = {(each.number, each.text[:40]) for each in journal.entries}
     acknowledged = [line.split(" ", 1) for line in told.read_text().splitlines()]
     assert len(acknowledged) > 50
-    assert [(number, text) for number, text in acknowledged if (int(number), text) not in kept] == []
+    assert [
+        (number, text) for number, text in acknowledged if (int(number), text) not in kept
+    ] == []
     assert journal.broken > 0
     ScratchWriter(worktree).append_human_input("afterwards")
     index = (worktree / ".context" / "scratch.md").read_text()
@@ -226,7 +252,9 @@ def test_many_processes_at_once_give_every_entry_its_own_number(tmp_path: Path) 
         "    print(entry.number, entry.text)\n"
     )
     runs = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), f"p{n}"], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path), f"p{n}"], stdout=subprocess.PIPE, text=True
+        )
         for n in range(5)
     ]
     told = [line for run in runs for line in run.communicate(timeout=300)[0].splitlines()]
@@ -234,7 +262,10 @@ def test_many_processes_at_once_give_every_entry_its_own_number(tmp_path: Path) 
     journal = ScratchWriter(tmp_path).read()
     assert sorted(told) == sorted(f"{each.number} {each.text}" for each in journal.entries)
     assert [each.number for each in journal.entries] == list(range(1, 61))
-    assert (journal.broken, (tmp_path / ".context" / "human-input.md").read_text().count("\n## #")) == (0, 60)
+    assert (
+        journal.broken,
+        (tmp_path / ".context" / "human-input.md").read_text().count("\n## #"),
+    ) == (0, 60)
 
 
 def test_a_number_out_of_all_reach_is_damage_and_is_not_counted_on_from(tmp_path: Path) -> None:
@@ -279,7 +310,10 @@ def test_writing_again_changes_nothing(tmp_path: Path) -> None:
 
 
 STEP = st.tuples(
-    st.sampled_from(["go", "stop"]), st.permutations(["extract", "append"]), st.sets(st.integers(0, 2)), st.booleans()
+    st.sampled_from(["go", "stop"]),
+    st.permutations(["extract", "append"]),
+    st.sets(st.integers(0, 2)),
+    st.booleans(),
 )
 
 
@@ -288,7 +322,8 @@ STEP = st.tuples(
 def test_every_interleaving_gives_each_saying_once(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[str], set[int], bool]]
 ) -> None:
-    """Each saying is extracted and appended, in either order, and the model is written at any places in between."""
+    """Each saying is extracted and appended, in either order, and the model is written at any
+    places in between."""
     worktree = tmp_path_factory.mktemp("tree")
     model, writer = ScratchModel(find_dead_ends=False), ScratchWriter(worktree)
     for number, (text, order, writes, identified) in enumerate(steps):
@@ -308,12 +343,16 @@ def test_every_interleaving_gives_each_saying_once(
 @given(st.lists(STEP, max_size=5), st.randoms())
 @settings(max_examples=20, deadline=None)
 def test_order_between_sayings_does_not_matter(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[str], set[int], bool]], shuffle: object
+    tmp_path_factory: pytest.TempPathFactory,
+    steps: list[tuple[str, list[str], set[int], bool]],
+    shuffle: object,
 ) -> None:
     """All appends and all extractions, shuffled, with writes anywhere: as many as were said."""
     worktree = tmp_path_factory.mktemp("tree")
     model, writer = ScratchModel(find_dead_ends=False), ScratchWriter(worktree)
-    todo = [(what, text) for text, *_ in steps for what in ("extract", "append")] + [("write", "")] * 3
+    todo = [(what, text) for text, *_ in steps for what in ("extract", "append")] + [
+        ("write", "")
+    ] * 3
     shuffle.shuffle(todo)  # type: ignore[attr-defined]
     for what, text in [*todo, ("write", "")]:
         if what == "extract":
@@ -364,7 +403,8 @@ def test_the_same_event_id_in_another_session_is_another_event(tmp_path: Path) -
 
 
 def test_what_another_process_appended_is_recognised_by_time_once(tmp_path: Path) -> None:
-    """A hook appends what was typed; the supervisor reads the event of it, and later another one of the same words."""
+    """A hook appends what was typed; the supervisor reads the event of it, and later another one of
+    the same words."""
     ScratchWriter(tmp_path, session="s", clock=lambda: 1000.0).append_human_input("go")
     for id, time in (("u1", 1001.0), ("u2", 1002.0), ("u1", 1001.0)):
         model = ScratchModel()
@@ -379,7 +419,9 @@ def test_what_another_process_appended_is_recognised_by_time_once(tmp_path: Path
 
 
 @pytest.mark.parametrize("identified", [True, False])
-def test_a_session_read_again_from_its_beginning_doubles_nothing(tmp_path: Path, identified: bool) -> None:
+def test_a_session_read_again_from_its_beginning_doubles_nothing(
+    tmp_path: Path, identified: bool
+) -> None:
     ScratchWriter(tmp_path, session="s", clock=lambda: 1e9).append_human_input("go")
     for _ in range(3):
         model = ScratchModel()

@@ -28,12 +28,18 @@ def tool_use(name: str, path: str, **more: Any) -> dict[str, Any]:
 def test_the_seeds_events_are_understood() -> None:
     model = fed(
         {"type": "user", "message": {"role": "user", "content": "Fix the parser"}},
-        {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "and the tests"}]}},
+        {
+            "type": "user",
+            "message": {"role": "user", "content": [{"type": "text", "text": "and the tests"}]},
+        },
         tool_use("Write", "src/a.py"),
         tool_use("Edit", "src/b.py"),
         tool_use("Edit", "src/a.py"),
         tool_use("Read", "src/c.py"),
-        {"type": "assistant", "message": {"id": "m1", "content": [tool_use("Edit", "src/d.py", id="t9")]}},
+        {
+            "type": "assistant",
+            "message": {"id": "m1", "content": [tool_use("Edit", "src/d.py", id="t9")]},
+        },
     )
     model.record_state_change("PLAN", "EXECUTE")
     model.add_dead_end("a regular expression cannot nest")
@@ -46,18 +52,29 @@ def test_the_seeds_events_are_understood() -> None:
 
 
 def test_only_what_a_person_typed_is_human_input() -> None:
-    model = fed(said("typed"), Message(role="user", text="from a machine"), Message(role="assistant", text="answer"))
+    model = fed(
+        said("typed"),
+        Message(role="user", text="from a machine"),
+        Message(role="assistant", text="answer"),
+    )
     assert model.human_inputs == ["typed"]
 
 
 def test_saying_the_same_twice_is_two_and_reading_the_same_event_twice_is_one() -> None:
     assert fed(said("go"), said("go")).human_inputs == ["go", "go"]
-    assert fed(said("go", id="u1"), said("go", id="u2"), said("go", id="u1")).human_inputs == ["go", "go"]
+    assert fed(said("go", id="u1"), said("go", id="u2"), said("go", id="u1")).human_inputs == [
+        "go",
+        "go",
+    ]
     assert fed(said("go", time=5.0), said("go", time=5.0)).human_inputs == ["go"]
 
 
 def test_secrets_are_never_in_the_model() -> None:
-    model = fed(said(f"use {KEY}"), call("1", "Bash", "shell", command=f"curl {KEY}"), failed("1", f"error: {KEY}"))
+    model = fed(
+        said(f"use {KEY}"),
+        call("1", "Bash", "shell", command=f"curl {KEY}"),
+        failed("1", f"error: {KEY}"),
+    )
     model.add_dead_end(KEY)
     model.record_decision(KEY)
     model.record_state_change(KEY, KEY)
@@ -69,7 +86,10 @@ def test_a_dead_end_is_found_with_its_evidence() -> None:
     tries = []
     for number in range(4):
         id = f"t{number}"
-        tries += [call(id, "Bash", "shell", command="make build"), failed(id, "Exit code 2\nerror: no rule for it")]
+        tries += [
+            call(id, "Bash", "shell", command="make build"),
+            failed(id, "Exit code 2\nerror: no rule for it"),
+        ]
     model = fed(*tries)
     (suspect, *_) = [entry for entry in model.entries if entry.kind == "suspect"]
     assert "make build" in suspect.text
@@ -89,7 +109,9 @@ def test_a_confirmed_dead_end_is_shown_once_however_often_it_changes() -> None:
         return DeadEnd(rule="sub-agent", status=status, times=times, **about).entry(0.0)  # type: ignore[arg-type]
 
     shown = MemoryView([entry(3, "suspect"), entry(4), entry(5)]).of("dead-end")
-    assert [sentence(each) for each in shown] == ["`sub-agent: port it`: ended in error; quoted output: `no time left`"]
+    assert [sentence(each) for each in shown] == [
+        "`sub-agent: port it`: ended in error; quoted output: `no time left`"
+    ]
 
 
 def test_finding_dead_ends_can_be_switched_off() -> None:
@@ -116,7 +138,16 @@ def test_it_never_raises_on_any_line(lines: list[Any]) -> None:
     model.render()
 
 
-NAMES = ["Write", "Edit", "Bash", "TodoWrite", "TaskUpdate", "AskUserQuestion", "ExitPlanMode", "Task"]
+NAMES = [
+    "Write",
+    "Edit",
+    "Bash",
+    "TodoWrite",
+    "TaskUpdate",
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "Task",
+]
 FIELDS = [
     "file_path",
     "command",
@@ -134,17 +165,29 @@ FIELDS = [
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(NAMES), st.dictionaries(st.sampled_from(FIELDS), JSON), JSON, st.booleans()),
+        st.tuples(
+            st.sampled_from(NAMES),
+            st.dictionaries(st.sampled_from(FIELDS), JSON),
+            JSON,
+            st.booleans(),
+        ),
         max_size=5,
     )
 )
 @settings(deadline=None)
-def test_it_never_raises_on_any_call_and_result(calls: list[tuple[str, dict[str, Any], Any, bool]]) -> None:
+def test_it_never_raises_on_any_call_and_result(
+    calls: list[tuple[str, dict[str, Any], Any, bool]],
+) -> None:
     model = ScratchModel()
     for number, (name, given_, detail, error) in enumerate(calls):
         use = {"type": "tool_use", "id": f"t{number}", "name": name, "input": given_}
         model.extract({"type": "assistant", "message": {"id": f"m{number}", "content": [use]}})
-        result = {"type": "tool_result", "tool_use_id": f"t{number}", "is_error": error, "content": detail}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": f"t{number}",
+            "is_error": error,
+            "content": detail,
+        }
         model.extract({"type": "user", "message": {"content": [result]}, "tool_use_result": detail})
     model.render()
 

@@ -10,7 +10,9 @@ from brim.scratch.quotes import code, encodable, one_line, plain_lines, shortene
 
 NASTY = st.text(
     st.one_of(
-        st.sampled_from("`` \n\r\t\v\f\x1c\x1d\x1e\x85\u2028\u2029\x1b[]#>-*\u202e\u200b\ufeff\U000e0041\ud800ab\x00"),
+        st.sampled_from(
+            "`` \n\r\t\v\f\x1c\x1d\x1e\x85\u2028\u2029\x1b[]#>-*\u202e\u200b\ufeff\U000e0041\ud800ab\x00"
+        ),
         st.characters(),
     ),
     max_size=300,
@@ -50,7 +52,10 @@ def test_plain_lines_keep_every_line_and_nothing_that_steers(text: str) -> None:
 
 
 def test_colours_titles_and_links_of_a_terminal_are_gone() -> None:
-    assert one_line("\x1b[31mred\x1b[0m \x1b]0;title\x07x \x1b]8;;http://h\x1b\\link\x1b]8;;\x1b\\") == "red x link"
+    assert (
+        one_line("\x1b[31mred\x1b[0m \x1b]0;title\x07x \x1b]8;;http://h\x1b\\link\x1b]8;;\x1b\\")
+        == "red x link"
+    )
 
 
 def test_what_is_cut_off_ends_with_an_ellipsis() -> None:
@@ -58,7 +63,12 @@ def test_what_is_cut_off_ends_with_an_ellipsis() -> None:
 
 
 def test_text_with_backticks_gets_a_longer_fence() -> None:
-    assert (code("a"), code("`a`"), code("a``b"), code("")) == ("`a`", "`` `a` ``", "```a``b```", "`  `")
+    assert (code("a"), code("`a`"), code("a``b"), code("")) == (
+        "`a`",
+        "`` `a` ``",
+        "```a``b```",
+        "`  `",
+    )
 
 
 def test_every_sign_that_steers_or_is_half_a_pair_counts_as_not_printable() -> None:
@@ -81,7 +91,9 @@ def test_what_is_plain_stays_and_what_steers_goes(text: str) -> None:
     assert plain_lines(text) == [kept]
 
 
-@pytest.mark.parametrize(("text", "quoted"), [("a", "`a`"), ("a`b", "``a`b``"), ("``a", "``` ``a ```"), ("", "`  `")])
+@pytest.mark.parametrize(
+    ("text", "quoted"), [("a", "`a`"), ("a`b", "``a`b``"), ("``a", "``` ``a ```"), ("", "`  `")]
+)
 def test_a_quote_is_fenced_by_more_backticks_than_it_holds(text: str, quoted: str) -> None:
     assert code(text) == quoted
 
@@ -138,8 +150,14 @@ JEST = " FAIL  src/a.test.js\n  ● adds › two\n    expect(received).toBe(expe
         (GO, "    sum_test.go:12: got 3, want 4"),
         (GCC, "a.h:3:5: error: unknown type name 'u8'"),
         (JEST, " FAIL  src/a.test.js"),
-        ("src/a.ts(3,5): error TS2304: Cannot find name 'b'.", "src/a.ts(3,5): error TS2304: Cannot find name 'b'."),
-        ("Exit code 127\nbash: line 1: foo: command not found", "bash: line 1: foo: command not found"),
+        (
+            "src/a.ts(3,5): error TS2304: Cannot find name 'b'.",
+            "src/a.ts(3,5): error TS2304: Cannot find name 'b'.",
+        ),
+        (
+            "Exit code 127\nbash: line 1: foo: command not found",
+            "bash: line 1: foo: command not found",
+        ),
         ("error[E0308]: mismatched types\n --> src/a.rs:3:5", "error[E0308]: mismatched types"),
         ("checked 3 files, 0 errors\nhm", "hm"),
         ("\n\nha", "ha"),
@@ -147,7 +165,9 @@ JEST = " FAIL  src/a.test.js\n  ● adds › two\n    expect(received).toBe(expe
         ("", ""),
     ],
 )
-def test_the_line_that_says_what_failed_is_taken_and_not_the_code_around_it(output: str, line: str) -> None:
+def test_the_line_that_says_what_failed_is_taken_and_not_the_code_around_it(
+    output: str, line: str
+) -> None:
     assert telling_line(output.splitlines()) == line
 
 

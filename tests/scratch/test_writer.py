@@ -41,8 +41,14 @@ def test_every_section_has_its_index_line_and_its_detail_by_the_same_number(tmp_
     model = full_model()
     ScratchWriter(tmp_path).write_scratch(model)
     shown = files(tmp_path)
-    for section, text in zip(SECTIONS, ("Fix it", "by hand", "PLAN", "a regular", "src/a.py", "make"), strict=True):
-        (line,) = [line for line in shown["scratch.md"].splitlines() if line.startswith("- #") and text in line]
+    for section, text in zip(
+        SECTIONS, ("Fix it", "by hand", "PLAN", "a regular", "src/a.py", "make"), strict=True
+    ):
+        (line,) = [
+            line
+            for line in shown["scratch.md"].splitlines()
+            if line.startswith("- #") and text in line
+        ]
         number = line.split()[1]
         assert f"\n## {number} · " in shown[section.file]
         assert text in shown[section.file]
@@ -91,7 +97,9 @@ def test_rendered_files_come_back_from_the_journal(tmp_path: Path) -> None:
     assert ScratchWriter(tmp_path).rebuild() == ["human-input.md"]
 
 
-def test_what_a_killed_process_did_not_render_is_rendered_by_the_next_writer(tmp_path: Path) -> None:
+def test_what_a_killed_process_did_not_render_is_rendered_by_the_next_writer(
+    tmp_path: Path,
+) -> None:
     mine, theirs = ScratchWriter(tmp_path), ScratchWriter(tmp_path)
     mine.append_human_input("one")
     theirs.append_dead_end("two")
@@ -107,7 +115,9 @@ def test_a_model_is_written_again_if_somebody_removes_the_folder(tmp_path: Path)
     shutil.rmtree(tmp_path / ".context")
     writer.write_scratch(model)
     assert files(tmp_path).keys() == before.keys()
-    assert [line for line in files(tmp_path)["scratch.md"].splitlines() if line.startswith("- #")] != []
+    assert [
+        line for line in files(tmp_path)["scratch.md"].splitlines() if line.startswith("- #")
+    ] != []
     assert writer.write_scratch(model) == []
 
 
@@ -180,7 +190,9 @@ def test_writing_down_imports_nothing_heavy(tmp_path: Path) -> None:
         "writer.write_scratch(model)\nwriter.append_human_input('go')\nwriter.close()\n"
         "print(*sorted(heavy & set(sys.modules)))\n"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
     alone = subprocess.run(
         [sys.executable, "-I", "-c", "import sys; print(*sorted(sys.modules))"],
         capture_output=True,
@@ -199,6 +211,10 @@ def test_who_cannot_render_is_told_that_the_journal_holds_it(tmp_path: Path) -> 
         writer.append_human_input("two")
     (tmp_path / ".context" / "scratch.md").rmdir()
     writer.append_human_input("three")
-    assert [entry.text for entry in ScratchWriter(tmp_path).read().entries] == ["one", "two", "three"]
+    assert [entry.text for entry in ScratchWriter(tmp_path).read().entries] == [
+        "one",
+        "two",
+        "three",
+    ]
     assert "two" in files(tmp_path)["scratch.md"]
     assert "two" in files(tmp_path)["human-input.md"]

@@ -20,7 +20,22 @@ def test_a_spend_counts_against_every_scope_above() -> None:
 
 
 @pytest.mark.parametrize(
-    "scope", ["", "/", "a/", "/a", "a//b", "a b", ".", "a/..", "ä", "a" * 81, "/".join("abcdefghi"), None, 1]
+    "scope",
+    [
+        "",
+        "/",
+        "a/",
+        "/a",
+        "a//b",
+        "a b",
+        ".",
+        "a/..",
+        "ä",
+        "a" * 81,
+        "/".join("abcdefghi"),
+        None,
+        1,
+    ],
 )
 def test_what_is_no_scope_is_an_error(scope: Any) -> None:
     with pytest.raises(InputError, match="isn't a scope"):
@@ -48,5 +63,7 @@ with open_ledger({path!r}, create=False, timeout=0.15) as ledger:
 # SQLite's own module reads dates for adapters that nobody uses
 print(*(set(sys.modules) - before - {{"datetime", "_datetime"}}))
 """
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
     assert set(done.stdout.split()) & HEAVY == set()

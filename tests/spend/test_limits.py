@@ -10,14 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.spend import CostBudget, CostLimit, CostWarning, InputRequested, Limit, Raise, build_wrap_up_prompt
+from brim.spend import (
+    CostBudget,
+    CostLimit,
+    CostWarning,
+    InputRequested,
+    Limit,
+    Raise,
+    build_wrap_up_prompt,
+)
 from brim.tracking.notices import Notice
 
 amounts = st.integers(0, 10**9)
 
 
 @pytest.mark.parametrize(
-    ("limit", "held"), [(5_000_000, 250_000), (20_000_000, 500_000), (10**9, 500_000), (19, 0), (0, 0)]
+    ("limit", "held"),
+    [(5_000_000, 250_000), (20_000_000, 500_000), (10**9, 500_000), (19, 0), (0, 0)],
 )
 def test_a_twentieth_is_held_back_at_most_half_a_dollar(limit: int, held: int) -> None:
     assert Limit(limit).held == held
@@ -26,7 +35,12 @@ def test_a_twentieth_is_held_back_at_most_half_a_dollar(limit: int, held: int) -
 
 def test_no_limit_holds_nothing_back_and_never_asks() -> None:
     limit = Limit(None)
-    assert (limit.held, limit.pause_at, limit.warn_at(), limit.room(10**12)) == (0, None, None, None)
+    assert (limit.held, limit.pause_at, limit.warn_at(), limit.room(10**12)) == (
+        0,
+        None,
+        None,
+        None,
+    )
     assert limit.reached(10**12) == (limit, False, False)
 
 
@@ -278,13 +292,20 @@ def test_a_share_is_from_0_to_1(warn: Any) -> None:
         CostBudget(100, warn)
 
 
-@given(st.integers(0, 1_000), st.lists(st.integers(0, 300) | st.sampled_from(["continue", "wrap_up", "stop"])))
+@given(
+    st.integers(0, 1_000),
+    st.lists(st.integers(0, 300) | st.sampled_from(["continue", "wrap_up", "stop"])),
+)
 def test_each_notice_comes_at_most_once_per_limit(limit: int, steps: list[int | str]) -> None:
     budget = CostBudget(limit)
     seen: list[tuple[str, int]] = []
     for step in steps:
         if isinstance(step, int):
-            seen += [(notice.kind, notice.limit) for notice in budget.add(step) if hasattr(notice, "limit")]
+            seen += [
+                (notice.kind, notice.limit)
+                for notice in budget.add(step)
+                if hasattr(notice, "limit")
+            ]
         elif step != "continue" or budget.state == "asked":
             if step == "continue" and limit == 0:
                 continue
@@ -297,7 +318,10 @@ def test_notices_say_what_happened() -> None:
     assert str(CostLimit(4_800_000, 5_000_000, held=250_000)) == (
         "the cost limit is reached: $4.80 of $5.00 is spent, $0.20 is held back for the wrap-up"
     )
-    assert str(CostLimit(5_100_000, 5_000_000, held=250_000)) == "the cost limit is reached: $5.10 of $5.00 is spent"
+    assert (
+        str(CostLimit(5_100_000, 5_000_000, held=250_000))
+        == "the cost limit is reached: $5.10 of $5.00 is spent"
+    )
     assert str(CostLimit(200_000, 5_000_000, "shop", wanted=4_900_000)) == (
         "shop: another $4.90 does not fit under the cost limit: $0.20 of $5.00 is spent"
     )
@@ -310,7 +334,9 @@ def test_notices_say_what_happened() -> None:
 
 
 def test_it_says_what_is_spent_and_what_is_left_for_it() -> None:
-    text = build_wrap_up_prompt(4_750_000, 5_000_000, held=250_000, scratch_path=".context/scratch.md")
+    text = build_wrap_up_prompt(
+        4_750_000, 5_000_000, held=250_000, scratch_path=".context/scratch.md"
+    )
     assert "$4.75 of $5.00" in text
     assert "This turn may cost $0.25." in text
     assert ".context/scratch.md" in text
@@ -318,7 +344,9 @@ def test_it_says_what_is_spent_and_what_is_left_for_it() -> None:
 
 def test_it_says_that_the_limit_is_reached_only_if_it_is() -> None:
     assert "limit is reached" in build_wrap_up_prompt(4_750_000, 5_000_000)
-    assert build_wrap_up_prompt(1_000_000, 5_000_000).startswith("$1.00 of $5.00 is spent. Wrap up now.")
+    assert build_wrap_up_prompt(1_000_000, 5_000_000).startswith(
+        "$1.00 of $5.00 is spent. Wrap up now."
+    )
     assert build_wrap_up_prompt(1_000_000, None).startswith("$1.00 is spent. Wrap up now.")
 
 

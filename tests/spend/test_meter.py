@@ -22,11 +22,15 @@ class Cents:
         return None if model == "dear" else tokens.input + tokens.output
 
     def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
-        return None if "dear" in tokens else sum(each.input + each.output for each in tokens.values())
+        return (
+            None if "dear" in tokens else sum(each.input + each.output for each in tokens.values())
+        )
 
 
 def use(request: str, tokens: int = 10, **fields: Any) -> Usage:
-    return Usage(request=request, tokens=Tokens(input=tokens), **{"model": "m", "session": "s", **fields})
+    return Usage(
+        request=request, tokens=Tokens(input=tokens), **{"model": "m", "session": "s", **fields}
+    )
 
 
 def total(cost: int | None, **fields: Any) -> RunTotal:
@@ -83,20 +87,26 @@ def test_a_total_below_what_is_known_takes_nothing_back(meter: SpendMeter) -> No
     assert (meter.total, meter.unattributed) == (10, 0)
 
 
-def test_a_placeholder_that_becomes_final_after_the_total_is_not_counted_twice(meter: SpendMeter) -> None:
+def test_a_placeholder_that_becomes_final_after_the_total_is_not_counted_twice(
+    meter: SpendMeter,
+) -> None:
     meter.update(use("a", 1, final=False))
     assert meter.update(total(30)) == 29
     assert meter.update(use("a", 25)) == 0
     assert (meter.total, meter.unattributed, meter.by_model["m"]) == (30, 5, 25)
 
 
-def test_a_placeholder_that_is_read_after_the_final_report_changes_nothing(meter: SpendMeter) -> None:
+def test_a_placeholder_that_is_read_after_the_final_report_changes_nothing(
+    meter: SpendMeter,
+) -> None:
     meter.update(use("a", 25, time=1.0))
     assert meter.update(use("a", 1, final=False)) == 0
     assert meter.by_model == {"m": 25}
 
 
-def test_a_resumed_runs_stream_that_is_read_before_the_transcript_is_not_counted_twice(meter: SpendMeter) -> None:
+def test_a_resumed_runs_stream_that_is_read_before_the_transcript_is_not_counted_twice(
+    meter: SpendMeter,
+) -> None:
     meter.update(Message(role="user", text="compacted", session="s", time=9.0))
     assert meter.update(total(79)) == 79
     assert meter.update(use("a", 68, time=1.0)) == 0
@@ -104,7 +114,9 @@ def test_a_resumed_runs_stream_that_is_read_before_the_transcript_is_not_counted
     assert (meter.total, meter.unattributed) == (84, 11)
 
 
-def test_a_total_of_which_no_time_is_known_may_have_what_another_file_shows(meter: SpendMeter) -> None:
+def test_a_total_of_which_no_time_is_known_may_have_what_another_file_shows(
+    meter: SpendMeter,
+) -> None:
     meter.update(total(79))
     assert meter.update(use("a", 68, time=1.0)) == 0
     assert meter.update(use("b", 5)) == 5  # the same stream goes on
@@ -136,13 +148,17 @@ def test_a_total_without_a_time_is_as_late_as_the_last_request_before_it(meter: 
     assert meter.update(use("c", 15, time=9.0)) == 15
 
 
-def test_a_client_that_goes_on_with_its_total_after_a_resume_is_settled_by_the_difference(meter: SpendMeter) -> None:
+def test_a_client_that_goes_on_with_its_total_after_a_resume_is_settled_by_the_difference(
+    meter: SpendMeter,
+) -> None:
     for event in (use("a", 68), total(68), total(79)):
         meter.update(event)
     assert (meter.total, meter.unattributed) == (79, 11)
 
 
-def test_a_client_that_begins_its_total_anew_adds_its_requests_and_nothing_twice(meter: SpendMeter) -> None:
+def test_a_client_that_begins_its_total_anew_adds_its_requests_and_nothing_twice(
+    meter: SpendMeter,
+) -> None:
     meter.update(use("a", 50))
     meter.update(total(60))
     meter.update(use("b", 20))
@@ -156,7 +172,9 @@ def test_totals_of_two_sessions_are_kept_apart(meter: SpendMeter) -> None:
     assert meter.total == 20
 
 
-def test_a_session_that_goes_on_from_another_counts_neither_its_requests_nor_its_total_again(meter: SpendMeter) -> None:
+def test_a_session_that_goes_on_from_another_counts_neither_its_requests_nor_its_total_again(
+    meter: SpendMeter,
+) -> None:
     for event in (use("a", 10), total(15)):
         meter.update(event)
     assert meter.update(use("a", 10, session="fork")) == 0
@@ -176,7 +194,9 @@ def test_a_price_of_ones_own_is_believed_before_the_clients(meter: SpendMeter) -
     assert meter.reported == 0
 
 
-def test_a_request_without_price_and_cost_is_listed_once_and_settled_by_the_total(meter: SpendMeter) -> None:
+def test_a_request_without_price_and_cost_is_listed_once_and_settled_by_the_total(
+    meter: SpendMeter,
+) -> None:
     for _ in range(3):
         assert meter.update(use("a", 10, model="dear")) == 0
     assert (meter.unpriced, meter.by_model, meter.by_agent) == ({"dear": 1}, {}, {})
@@ -223,13 +243,19 @@ def test_the_sums_always_agree(given: list[Event]) -> None:
     meter = SpendMeter(Cents())
     added = sum(meter.update(event) for event in given)
     assert added == meter.total >= 0
-    assert sum(meter.by_model.values()) == sum(meter.by_agent.values()) == meter.total - meter.unattributed
+    assert (
+        sum(meter.by_model.values())
+        == sum(meter.by_agent.values())
+        == meter.total - meter.unattributed
+    )
     assert min([0, meter.reported, *meter.unpriced.values()]) == 0
 
 
 costs = st.integers(1, 9)
 runs = st.lists(
-    st.tuples(st.lists(st.tuples(costs, costs, st.booleans()), min_size=1, max_size=3), st.integers(0, 9)),
+    st.tuples(
+        st.lists(st.tuples(costs, costs, st.booleans()), min_size=1, max_size=3), st.integers(0, 9)
+    ),
     min_size=1,
     max_size=3,
 )
@@ -239,7 +265,8 @@ runs = st.lists(
 def test_in_whatever_order_the_files_of_a_session_come_its_cost_is_the_clients_total(
     given: list[tuple[list[tuple[int, int, bool]], int]], order: Random
 ) -> None:
-    """Each run has a stream with placeholders and a total so far; main thread and sub-agents have a transcript each."""
+    """Each run has a stream with placeholders and a total so far; main thread and sub-agents have a
+    transcript each."""
     time, sum_ = 0.0, 0
     files: list[list[Event]] = [[], []]
     for requests, unseen in given:

@@ -42,7 +42,9 @@ def test_more_than_six_places_are_rounded_up_and_down_for_a_limit() -> None:
     assert micro_dollars("0." + 40 * "9", up=False) == 999_999
 
 
-@pytest.mark.parametrize("text", ["", "-1", "ten", "nan", "inf", "1e12", "$", "1.2.3", "0x10", "1e999999999", *COMMAS])
+@pytest.mark.parametrize(
+    "text", ["", "-1", "ten", "nan", "inf", "1e12", "$", "1.2.3", "0x10", "1e999999999", *COMMAS]
+)
 def test_what_is_no_amount_is_an_error(text: str) -> None:
     with pytest.raises(InputError, match="US dollars"):
         micro_dollars(text)
@@ -71,7 +73,9 @@ DAY = 86_400.0
 
 def test_a_request_costs_what_cost_says() -> None:
     tokens = Tokens(input=1_000, output=100, cache_read=5_000, cache_write_5m=300)
-    assert PriceList().request(tokens, "claude-sonnet-4-5", None) == cost(tokens, "claude-sonnet-4-5")
+    assert PriceList().request(tokens, "claude-sonnet-4-5", None) == cost(
+        tokens, "claude-sonnet-4-5"
+    )
 
 
 def test_an_unknown_model_has_no_price() -> None:

@@ -42,8 +42,31 @@ def test_a_limit_is_read_as_people_write_it(text: str, ceiling: Ceiling) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "nan", "inf/day", "1e10", "-5/day", "5/fortnight", "5/subagent", "5/total", "10k", "5/5h", "/day", "5/"),
-        *("0,25/day", "tokens", "-3 tokens", "nan tokens/day", "1e99 tokens", "0%/5h", "101%/5h", "90%", "90%/month"),
+        *(
+            "",
+            "nan",
+            "inf/day",
+            "1e10",
+            "-5/day",
+            "5/fortnight",
+            "5/subagent",
+            "5/total",
+            "10k",
+            "5/5h",
+            "/day",
+            "5/",
+        ),
+        *(
+            "0,25/day",
+            "tokens",
+            "-3 tokens",
+            "nan tokens/day",
+            "1e99 tokens",
+            "0%/5h",
+            "101%/5h",
+            "90%",
+            "90%/month",
+        ),
         *(
             "0.0000001/day",
             "0.4 tokens",
@@ -64,7 +87,9 @@ def test_anything_else_is_an_error_with_examples(text: str) -> None:
 def test_a_sub_agent_has_one_limit_for_its_whole_life() -> None:
     assert read_ceiling("200k tokens", subagent=True) == Ceiling(200_000, "tokens", "subagent")
     for text in ("5/day", "2/session", "200k tokens/day"):
-        with pytest.raises(InputError, match="for its whole life: try --subagent 2 or --subagent 200k tokens"):
+        with pytest.raises(
+            InputError, match="for its whole life: try --subagent 2 or --subagent 200k tokens"
+        ):
             read_ceiling(text, subagent=True)
     with pytest.raises(InputError, match="has no sub-agents"):
         read_ceiling("90%/5h", subagent=True)
@@ -85,7 +110,9 @@ def at(zone: str, *when: int) -> float:
         ("Asia/Kathmandu", (2026, 3, 8), 24),
     ],
 )
-def test_a_day_is_as_long_as_its_zone_says(zone: str, day: tuple[int, int, int], hours: float) -> None:
+def test_a_day_is_as_long_as_its_zone_says(
+    zone: str, day: tuple[int, int, int], hours: float
+) -> None:
     starts, ends = bounds("day", zone, at(zone, *day, 12))
     assert ends is not None
     assert ends - starts == hours * HOUR
@@ -106,11 +133,21 @@ def test_weeks_begin_on_monday_and_months_on_the_first() -> None:
     )
 
 
-ZONES = ("Europe/Berlin", "America/Havana", "Africa/Cairo", "Asia/Beirut", "Pacific/Apia", "America/St_Johns", "UTC")
+ZONES = (
+    "Europe/Berlin",
+    "America/Havana",
+    "Africa/Cairo",
+    "Asia/Beirut",
+    "Pacific/Apia",
+    "America/St_Johns",
+    "UTC",
+)
 
 
 @given(st.sampled_from(("day", "week", "month")), st.sampled_from(ZONES), st.floats(0, 4e9))
-def test_periods_follow_each_other_without_gap_or_overlap(period: str, zone: str, now: float) -> None:
+def test_periods_follow_each_other_without_gap_or_overlap(
+    period: str, zone: str, now: float
+) -> None:
     starts, ends = bounds(period, zone, now)
     assert ends is not None
     assert starts <= now < ends
@@ -124,12 +161,16 @@ def test_two_zones_end_their_day_at_different_times() -> None:
     assert (east[1], west[1]) == (at("UTC", 2026, 6, 1, 15), at("UTC", 2026, 6, 2, 7))
 
 
-@pytest.mark.parametrize(("zone", "found"), [("Europe/Berlin", "Europe/Berlin"), (":Asia/Tokyo", "Asia/Tokyo")])
+@pytest.mark.parametrize(
+    ("zone", "found"), [("Europe/Berlin", "Europe/Berlin"), (":Asia/Tokyo", "Asia/Tokyo")]
+)
 def test_the_zone_of_the_machine_is_what_it_says(zone: str, found: str) -> None:
     assert local_zone({"TZ": zone}) == found
 
 
-@pytest.mark.parametrize("zone", ["../../etc/passwd", "Nowhere/None", "", "/etc/localtime", "CET-1CEST\0", "a" * 5000])
+@pytest.mark.parametrize(
+    "zone", ["../../etc/passwd", "Nowhere/None", "", "/etc/localtime", "CET-1CEST\0", "a" * 5000]
+)
 def test_what_is_not_a_zone_is_not_taken_for_one(zone: str) -> None:
     assert not is_zone(zone)
     assert is_zone(local_zone({"TZ": zone}))
@@ -137,7 +178,9 @@ def test_what_is_not_a_zone_is_not_taken_for_one(zone: str) -> None:
 
 def allowance(period: str = "day", zone: str = "UTC", now: float = 100 * DAY + HOUR) -> Allowance:
     starts, ends = bounds(period, zone, now)
-    return Allowance("shop", period, "usd", Limit(100, state="asked", amount=110), 99, 1, zone, starts, ends)
+    return Allowance(
+        "shop", period, "usd", Limit(100, state="asked", amount=110), 99, 1, zone, starts, ends
+    )
 
 
 def test_the_next_period_begins_with_nothing_spent_and_the_limit_as_it_was_set() -> None:
@@ -167,6 +210,8 @@ def test_a_zone_that_this_machine_lost_counts_as_utc() -> None:
     assert begun.ends == 102 * DAY
 
 
-@pytest.mark.parametrize(("period", "name"), [("300m", "5h"), ("10080m", "week"), ("2880m", "2d"), ("7m", "7m")])
+@pytest.mark.parametrize(
+    ("period", "name"), [("300m", "5h"), ("10080m", "week"), ("2880m", "2d"), ("7m", "7m")]
+)
 def test_a_plans_window_is_called_by_its_length(period: str, name: str) -> None:
     assert window_name(period) == name

@@ -29,7 +29,9 @@ def path(tmp_path: Path) -> str:
 
 
 def test_a_request_is_reserved_and_settled_by_its_response(path: str) -> None:
-    response = SimpleNamespace(id="msg_1", model="claude-sonnet-4-5-20250929", usage=SimpleNamespace(**USAGE))
+    response = SimpleNamespace(
+        id="msg_1", model="claude-sonnet-4-5-20250929", usage=SimpleNamespace(**USAGE)
+    )
     with open_ledger(path) as ledger:
         with ledger.spend("shop/agent", **HELLO) as spend:
             assert ledger.status("shop").reserved == spend.amount > 0
@@ -40,7 +42,9 @@ def test_a_request_is_reserved_and_settled_by_its_response(path: str) -> None:
 
 def test_an_unknown_snapshot_costs_what_was_asked_for(path: str) -> None:
     with open_ledger(path) as ledger, ledger.spend("shop", **HELLO) as spend:
-        assert spend.settle({"model": "anthropic-secret-snapshot", "usage": USAGE}) == cost(USAGE, MODEL)
+        assert spend.settle({"model": "anthropic-secret-snapshot", "usage": USAGE}) == cost(
+            USAGE, MODEL
+        )
 
 
 def test_a_cost_that_is_unknown_is_an_error_and_can_be_given(path: str) -> None:
@@ -91,7 +95,10 @@ def after(earlier: Exception) -> Exception:
         (WithStatus(status_code=503), True),
         (WithStatus(code="insufficient_quota", status_code=429), False),
         (ConnectionResetError(), True),
-        (after(ConnectionRefusedError()), True),  # the first attempt was refused, the second may have been answered
+        (
+            after(ConnectionRefusedError()),
+            True,
+        ),  # the first attempt was refused, the second may have been answered
         (asyncio.CancelledError(), True),
         (None, True),
     ],
@@ -110,7 +117,9 @@ def test_the_same_in_an_event_loop(path: str) -> None:
     async def main() -> None:
         with open_ledger(path) as ledger:
             async with ledger.spend("shop", **HELLO) as spend:
-                assert spend.settle(USAGE) is None  # it's written by another thread, before the block ends
+                assert (
+                    spend.settle(USAGE) is None
+                )  # it's written by another thread, before the block ends
             assert spend.cost == cost(USAGE, MODEL)
             with pytest.raises(ConnectionRefusedError):
                 async with ledger.spend("shop", **HELLO):
@@ -166,7 +175,11 @@ def test_one_ledger_goes_on_after_a_fork(path: str) -> None:
                 os._exit(1)
             children.append(child)
         ledger.settle(ledger.reserve("shop", 10), 10)
-        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0, 0]
+        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [
+            0,
+            0,
+            0,
+        ]
         assert ledger.status("shop").spent == 10 + 3 * 50 + 10
         assert ledger.status("shop").reserved == 4
     assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -1,7 +1,7 @@
 """What every engine that keeps behaviors has to do, whatever it is made of.
 
-A test module of an engine subclasses ``StoreContract`` and says how a new, empty store is opened; what was written
-must be there when it is opened again.
+A test module of an engine subclasses ``StoreContract`` and says how a new, empty store is opened;
+what was written must be there when it is opened again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class StoreContract:
 
     def test_what_is_put_comes_back_as_it_was(self, opened: Open) -> None:
         one = behavior(
-            when={"language": "python", "file": ["src/**", "*.py"]}, tags=("python",), variants=("Uv only.",)
+            when={"language": "python", "file": ["src/**", "*.py"]},
+            tags=("python",),
+            variants=("Uv only.",),
         )
         with opened() as store:
             store.put(one, event="learned", now=1.0)
@@ -57,7 +59,11 @@ class StoreContract:
     def test_putting_the_same_id_again_replaces_it(self, opened: Open) -> None:
         with opened() as store:
             store.put(behavior(when={"language": "python"}), event="learned", now=1.0)
-            store.put(behavior(canonical="Use uv always.", when={"task": "testing"}), event="edited", now=2.0)
+            store.put(
+                behavior(canonical="Use uv always.", when={"task": "testing"}),
+                event="edited",
+                now=2.0,
+            )
             assert [each.canonical for each in store.behaviors()] == ["Use uv always."]
             assert list(store.seeds({"language": ("python",)}, frozenset())) == []
             assert [node.id for node in store.seeds({"task": ("testing",)}, frozenset())] == ["b1"]
@@ -67,12 +73,22 @@ class StoreContract:
             for status in Status:
                 store.put(behavior(f"is-{status}", status=status), event="learned", now=1.0)
             assert [each.id for each in store.behaviors("active")] == ["is-active"]
-            assert [each.id for each in store.behaviors((Status.ACTIVE, Status.PENDING))] == ["is-active", "is-pending"]
+            assert [each.id for each in store.behaviors((Status.ACTIVE, Status.PENDING))] == [
+                "is-active",
+                "is-pending",
+            ]
             assert len(store.behaviors()) == 4
 
-    def test_a_behavior_is_found_by_id_by_name_and_by_the_beginning_of_either(self, opened: Open) -> None:
+    def test_a_behavior_is_found_by_id_by_name_and_by_the_beginning_of_either(
+        self, opened: Open
+    ) -> None:
         with opened() as store:
-            for id, name in (("b-12ab", "one"), ("b-12cd", "two"), ("b-12", "three"), ("x", "b-12ab")):
+            for id, name in (
+                ("b-12ab", "one"),
+                ("b-12cd", "two"),
+                ("b-12", "three"),
+                ("x", "b-12ab"),
+            ):
                 store.put(behavior(id, name=name), event="learned", now=1.0)
             assert store.find("b-12").name == "three"
             assert store.find("two").id == "b-12cd"
@@ -94,18 +110,34 @@ class StoreContract:
             store.put(behavior("new"), event="learned", now=1.0)
             assert store.find("use-uv").id == "new"
 
-    @given(st.lists(making.behaviors, unique_by=lambda each: each.id, max_size=6), making.facts, st.data())
+    @given(
+        st.lists(making.behaviors, unique_by=lambda each: each.id, max_size=6),
+        making.facts,
+        st.data(),
+    )
     @one_store_for_all_examples
     def test_seeds_are_never_too_few(
-        self, opened: Open, some: list[Behavior], facts: dict[str, tuple[str, ...]], data: st.DataObject
+        self,
+        opened: Open,
+        some: list[Behavior],
+        facts: dict[str, tuple[str, ...]],
+        data: st.DataObject,
     ) -> None:
         self.check_seeds(opened, some, facts, data)
 
     def check_seeds(
-        self, opened: Open, some: list[Behavior], facts: dict[str, tuple[str, ...]], data: st.DataObject
+        self,
+        opened: Open,
+        some: list[Behavior],
+        facts: dict[str, tuple[str, ...]],
+        data: st.DataObject,
     ) -> None:
         known = [word for each in some for word in behavior_words(each.name, each.tags)]
-        words = frozenset(data.draw(st.lists(st.sampled_from(known), max_size=2))) if known else frozenset()
+        words = (
+            frozenset(data.draw(st.lists(st.sampled_from(known), max_size=2)))
+            if known
+            else frozenset()
+        )
         with opened() as store:
             for old in store.behaviors(("active", "pending")):
                 store.put(replace(old, status="forgotten"), event="forgotten", now=1.0)
@@ -117,7 +149,11 @@ class StoreContract:
             each.id
             for each in some
             if each.live
-            and (not each.when or each.when.match(facts).confirmed or words & behavior_words(each.name, each.tags))
+            and (
+                not each.when
+                or each.when.match(facts).confirmed
+                or words & behavior_words(each.name, each.tags)
+            )
         }
         assert wanted <= set(found) <= {each.id for each in some if each.live}
 
@@ -139,7 +175,11 @@ class StoreContract:
     def test_a_term_finds_its_live_rules_with_their_weights(self, opened: Open) -> None:
         some = [
             behavior(id="b1", canonical="Test the retry helper.", tags=("retry",)),
-            behavior(id="b, 2", canonical="Retry a webhook, then retry once more.", when={"language": "python"}),
+            behavior(
+                id="b, 2",
+                canonical="Retry a webhook, then retry once more.",
+                when={"language": "python"},
+            ),
             behavior(id="b3", canonical="Retry nothing.", status="forgotten"),
         ]
         asked = ("retry", "webhook", "language=python", "", "unknown")
@@ -147,7 +187,9 @@ class StoreContract:
             for each in some:
                 store.put(each, event="learned", now=1.0)
             found = {term: sorted(rules) for term, rules in store.postings(asked).items()}
-            assert found == {term: sorted(rules) for term, rules in Graph(some).postings(asked).items()}
+            assert found == {
+                term: sorted(rules) for term, rules in Graph(some).postings(asked).items()
+            }
             assert [id for id, _ in found["retry"]] == ["b, 2", "b1"]
 
     def test_edges_are_given_from_either_end_if_both_are_live(self, opened: Open) -> None:
@@ -155,7 +197,11 @@ class StoreContract:
             for id in "abc":
                 store.put(behavior(id), event="learned", now=1.0)
             store.put(behavior("gone", status="forgotten"), event="learned", now=1.0)
-            kept = [Edge("a", "b", "requires", 0.5), Edge("b", "c", "conflicts"), Edge("a", "b", "similar-to")]
+            kept = [
+                Edge("a", "b", "requires", 0.5),
+                Edge("b", "c", "conflicts"),
+                Edge("a", "b", "similar-to"),
+            ]
             for edge in (*kept, Edge("a", "gone", "requires"), Edge("nobody", "b", "requires")):
                 store.put_edge(edge, now=1.0)
             assert set(store.edges(["b"])) == set(kept)
@@ -186,14 +232,19 @@ class StoreContract:
         from brim.tokens.engines import encoding_counter
 
         one = behavior(
-            canonical="Never do X.\n\n# not a heading\n\n- 規則 naïve", summary="", kind="constraint", tags=("a",)
+            canonical="Never do X.\n\n# not a heading\n\n- 規則 naïve",
+            summary="",
+            kind="constraint",
+            tags=("a",),
         )
         with opened() as store:
             store.put(one, event="learned", now=1.0)
             for encoding in ("o200k_base", "o200k_harmony", "cl100k_base"):
                 counter = encoding_counter(encoding)
                 assert counter is not None
-                texts = {tier: item_text(one, tier) for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL)}
+                texts = {
+                    tier: item_text(one, tier) for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL)
+                }
                 assert store.line_costs(["b1", "b2"], encoding) == {
                     ("b1", int(tier)): (counter(text), len(text)) for tier, text in texts.items()
                 }

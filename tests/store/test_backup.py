@@ -76,7 +76,9 @@ def test_a_damaged_file_is_replaced_and_kept(path: str, tmp_path: Path, damage: 
     assert Path(kept + "-wal").read_bytes() == b"an old log"
 
 
-def test_the_log_of_a_damaged_file_is_not_read_into_the_restored_one(path: str, tmp_path: Path) -> None:
+def test_the_log_of_a_damaged_file_is_not_read_into_the_restored_one(
+    path: str, tmp_path: Path
+) -> None:
     backup = create(path, str(tmp_path / "monday.db"))
     with open_store(path) as store:
         store.put(behavior("second"), event="learned", now=2.0)
@@ -153,24 +155,29 @@ with open_store(sys.argv[1], timeout=300) as store:
 
 
 def test_a_backup_under_writers_is_of_one_moment(path: str, tmp_path: Path) -> None:
-    writer = subprocess.Popen([sys.executable, "-c", WRITE, path], stdout=subprocess.PIPE, text=True)
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITE, path], stdout=subprocess.PIPE, text=True
+    )
     assert writer.stdout is not None
     try:
         assert writer.stdout.readline() == "ready\n"
         for number in range(3):
             ids = held(create(path, str(tmp_path / f"{number}.db")))
-            assert len([id for id in ids if id.startswith("a")]) == len([id for id in ids if id.startswith("b")])
+            assert len([id for id in ids if id.startswith("a")]) == len(
+                [id for id in ids if id.startswith("b")]
+            )
     finally:
         writer.kill()
         writer.communicate(timeout=300)
     assert "first" in held(path)
 
 
-# Copies of a project's store --------------------------------------------------------------------------------------
+# Copies of a project's store ----------------------------------------------------------------------
 
 
 def replaced(path: str, user: str, *ids: str) -> None:
-    """Let a store with the rules *ids* take the place of the one at *path*, and keep a copy of it."""
+    """Let a store with the rules *ids* take the place of the one at *path*, and keep a copy of
+    it."""
     for part in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.unlink(path + part)
@@ -194,7 +201,9 @@ def test_a_copy_with_many_lost_rules_outlives_those_with_few(path: str, tmp_path
     assert len(kept_copies(path, user)) == NEWEST_COPIES + OTHER_COPIES
 
 
-def test_copies_made_while_rules_are_put_back_take_no_lost_rules_away(path: str, tmp_path: Path) -> None:
+def test_copies_made_while_rules_are_put_back_take_no_lost_rules_away(
+    path: str, tmp_path: Path
+) -> None:
     user = str(tmp_path / "user")
     ids = [f"r{number}" for number in range(8)]
     for id in ids:

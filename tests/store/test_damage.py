@@ -1,4 +1,5 @@
-"""A file whose bytes or rows are not what brim wrote: an error in words, never a traceback, and nothing thrown away."""
+"""A file whose bytes or rows are not what brim wrote: an error in words, never a traceback, and
+nothing thrown away."""
 
 from __future__ import annotations
 
@@ -28,11 +29,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with something in every table that a hook reads."""
     path = tmp_path_factory.mktemp("made") / "brim.db"
     with open_store(str(path)) as store:
-        several = [behavior(f"b{i}", name=f"rule-{i}", canonical="Mind the café. " * (i + 1)) for i in range(12)]
+        several = [
+            behavior(f"b{i}", name=f"rule-{i}", canonical="Mind the café. " * (i + 1))
+            for i in range(12)
+        ]
         store.put_many(
-            [replace(each, when=When(language="python")) for each in several], event="learned", now=1.0, a="b"
+            [replace(each, when=When(language="python")) for each in several],
+            event="learned",
+            now=1.0,
+            a="b",
         )
-        store.put_edges([Edge(f"b{i}", f"b{i + 1}", "similar-to", 0.5, last_activated=3.0) for i in range(11)])
+        store.put_edges(
+            [Edge(f"b{i}", f"b{i + 1}", "similar-to", 0.5, last_activated=3.0) for i in range(11)]
+        )
         store.used(["b1", "b2"], now=2.0)
         with store.session("s") as session:
             session.next_prompt()
@@ -73,7 +82,9 @@ def test_damaged_bytes_never_lead_to_a_traceback(path: Path, seed: int) -> None:
 
 def test_a_message_of_sqlite_that_cannot_be_decoded_is_damage(path: Path) -> None:
     content = path.read_bytes()
-    path.write_bytes(content.replace(b"CREATE TABLE behaviors (", b"CREATE T\xff\xfeLE behaviors ("))
+    path.write_bytes(
+        content.replace(b"CREATE TABLE behaviors (", b"CREATE T\xff\xfeLE behaviors (")
+    )
     with pytest.raises(StoreError) as raised:
         use(path)
     assert raised.value.reason == "damaged"
@@ -101,9 +112,13 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("table", "column", "value"), ROWS)
-def test_a_row_that_brim_cannot_have_written_is_damage(path: Path, table: str, column: str, value: object) -> None:
+def test_a_row_that_brim_cannot_have_written_is_damage(
+    path: Path, table: str, column: str, value: object
+) -> None:
     connection = raw(path)
-    (trigger,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'events_are_not_changed'").fetchone()
+    (trigger,) = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_changed'"
+    ).fetchone()
     connection.execute("DROP TRIGGER events_are_not_changed")
     cast = "CAST(? AS TEXT)" if isinstance(value, bytes) else "?"
     connection.execute(f"UPDATE {table} SET {column} = {cast}", (value,))
@@ -115,7 +130,9 @@ def test_a_row_that_brim_cannot_have_written_is_damage(path: Path, table: str, c
     assert len(str(raised.value)) < 1_000
 
 
-@pytest.mark.parametrize(("tokens", "chars"), [(0, 5), (-4, 5), ("few", 5), (2.5, 5), (3, "few"), (3, -1)])
+@pytest.mark.parametrize(
+    ("tokens", "chars"), [(0, 5), (-4, 5), ("few", 5), (2.5, 5), (3, "few"), (3, -1)]
+)
 def test_a_cost_that_no_line_has_is_not_believed(path: Path, tokens: object, chars: object) -> None:
     connection = raw(path)
     connection.execute("UPDATE line_costs SET tokens = ?, chars = ?", (tokens, chars))
@@ -166,7 +183,9 @@ def test_nothing_is_written_through_a_link(path: Path, tmp_path: Path, part: str
     assert victim.read_text() == "precious"
 
 
-def test_a_log_that_a_power_cut_has_shortened_leaves_whole_transactions(path: Path, tmp_path: Path) -> None:
+def test_a_log_that_a_power_cut_has_shortened_leaves_whole_transactions(
+    path: Path, tmp_path: Path
+) -> None:
     with open_store(str(path)) as store:
         for number in range(5):
             store.put(behavior(f"new{number}"), event="learned", now=3.0)

@@ -40,8 +40,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of some hundred pages with something in every table, and pages that are free."""
     path = tmp_path_factory.mktemp("made") / "brim.db"
     with open_store(str(path)) as store, open_ledger(str(path)) as ledger:
-        several = [behavior(f"b{i}", name=f"rule-{i}", canonical=f"Mind {i}. " * (i % 90 + 1)) for i in range(200)]
-        store.put_many([replace(each, when=When(language="python")) for each in several], event="learned", now=1.0)
+        several = [
+            behavior(f"b{i}", name=f"rule-{i}", canonical=f"Mind {i}. " * (i % 90 + 1))
+            for i in range(200)
+        ]
+        store.put_many(
+            [replace(each, when=When(language="python")) for each in several],
+            event="learned",
+            now=1.0,
+        )
         store.put_edges([Edge(f"b{i}", f"b{i + 1}", "similar-to", 0.5) for i in range(199)])
         ledger.limit("shop", 10**9)
         for i in range(100):
@@ -83,7 +90,9 @@ def rows(path: Path) -> dict[str, Any]:
         connection.text_factory = bytes
         for table in TABLES:
             try:
-                found[table] = sorted(map(repr, connection.execute(f"SELECT * FROM {table} NOT INDEXED")))
+                found[table] = sorted(
+                    map(repr, connection.execute(f"SELECT * FROM {table} NOT INDEXED"))
+                )
             except (sqlite3.Error, UnicodeDecodeError):
                 found[table] = None
     return found
@@ -110,7 +119,10 @@ def spend(path: Path) -> None:
 @pytest.mark.parametrize("write", [learn, spend])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_write_is_refused_or_everything_is_as_it_was_with_the_new(
-    made: Path, tmp_path: Path, damage: Callable[[bytearray, random.Random], None], write: Callable[[Path], None]
+    made: Path,
+    tmp_path: Path,
+    damage: Callable[[bytearray, random.Random], None],
+    write: Callable[[Path], None],
 ) -> None:
     accepted = 0
     for seed in range(40):
@@ -128,7 +140,14 @@ def test_a_write_is_refused_or_everything_is_as_it_was_with_the_new(
         assert sound(damaged), seed
         assert sound(path), seed
         before, after = rows(damaged), rows(path)
-        for table in ("behaviors", "edges", "events", "line_costs", "reservations", "spend_entries"):
+        for table in (
+            "behaviors",
+            "edges",
+            "events",
+            "line_costs",
+            "reservations",
+            "spend_entries",
+        ):
             assert before[table] is not None, (seed, table)
             assert set(before[table]) <= set(after[table]), (seed, table)
     assert damage is not shorten or accepted == 0

@@ -35,7 +35,11 @@ def test_only_a_plain_word_is_not_looked_at(text: str) -> None:
 def test_a_secret_among_ids_is_masked(tmp_path: Path) -> None:
     kept = ["b-0123456789", "a-behavior-with-a-long-id", 7, ["x", "a longer text"]]
     with open_store(str(tmp_path / "brim.db")) as store:
-        store.record(RuleEvent("injected", 1.0, detail={"ids": [*kept, SECRET], "event": "prompt", "why": [SECRET]}))
+        store.record(
+            RuleEvent(
+                "injected", 1.0, detail={"ids": [*kept, SECRET], "event": "prompt", "why": [SECRET]}
+            )
+        )
         (event,) = store.events()
     masked = mask(SECRET)
     assert masked != SECRET
@@ -53,11 +57,15 @@ def opened(tmp_path: Path) -> Scopes:
 def both(tmp_path: Path, *, user: tuple[str, ...] = (), project: tuple[str, ...] = ()) -> Scopes:
     scopes = opened(tmp_path)
     for scope, ids in (("user", user), ("project", project)):
-        scopes.store(scope).put_many([behavior(id, scope=scope, when=WHEN) for id in ids], event="learned", now=NOW)
+        scopes.store(scope).put_many(
+            [behavior(id, scope=scope, when=WHEN) for id in ids], event="learned", now=NOW
+        )
     return scopes
 
 
-def told(scopes: Scopes, *ids: str, now: float = NOW, active: tuple[str, ...] | None = None) -> None:
+def told(
+    scopes: Scopes, *ids: str, now: float = NOW, active: tuple[str, ...] | None = None
+) -> None:
     found = scopes.get_many(ids)
     with scopes.writing():
         note_injection(scopes, [found[id] for id in ids], active or ids, now=now, session="s")
@@ -65,7 +73,9 @@ def told(scopes: Scopes, *ids: str, now: float = NOW, active: tuple[str, ...] | 
 
 def ties(scopes: Scopes) -> dict[tuple[str, str], float]:
     return {
-        (edge.source, edge.target): edge.weight for edge in scopes.all_edges() if edge.kind is EdgeKind.CO_ACTIVATED
+        (edge.source, edge.target): edge.weight
+        for edge in scopes.all_edges()
+        if edge.kind is EdgeKind.CO_ACTIVATED
     }
 
 
@@ -76,7 +86,11 @@ def test_each_is_used_in_the_file_whose_it_is(tmp_path: Path) -> None:
         assert scopes.store("project").behaviors()[0].usage.injected == 1
         for scope, id in (("user", "a"), ("project", "b")):
             (event,) = scopes.store(scope).events(kind="injected")
-            assert (event.detail["ids"], event.detail["together"], event.session) == ([id], ["b", "a"], "s")
+            assert (event.detail["ids"], event.detail["together"], event.session) == (
+                [id],
+                ["b", "a"],
+                "s",
+            )
 
 
 def test_a_pair_is_tied_when_it_has_come_up_three_times(tmp_path: Path) -> None:
@@ -133,7 +147,9 @@ def test_an_edge_that_carried_something_is_fresh_again(tmp_path: Path) -> None:
 
 def test_an_edge_that_is_not_followed_is_left_as_it_is(tmp_path: Path) -> None:
     with both(tmp_path, project=("theirs",)) as scopes:
-        scopes.store("user").put(behavior("mine", kind="constraint", scope="user"), event="learned", now=NOW)
+        scopes.store("user").put(
+            behavior("mine", kind="constraint", scope="user"), event="learned", now=NOW
+        )
         edge = Edge("theirs", "mine", "overrides", last_activated=1.0)
         scopes.store("project").put_edges([edge])
         told(scopes, "mine", "theirs")
@@ -152,7 +168,9 @@ def test_nothing_is_kept_if_the_whole_is_not(tmp_path: Path) -> None:
         assert scopes.store("user").events(kind="injected") == []
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root"
+)
 def test_a_file_that_cannot_be_written_is_left_as_it_is(tmp_path: Path) -> None:
     both(tmp_path, user=("a",), project=("b",)).close()
     (tmp_path / "shop" / ".brim" / "brim.db").chmod(0o400)

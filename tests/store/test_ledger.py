@@ -26,7 +26,12 @@ class TestSqlite(LedgerContract):
 
 @pytest.mark.parametrize(
     ("address", "path"),
-    [("sqlite:///a/b.db", "a/b.db"), ("sqlite:////a/b.db", "/a/b.db"), ("b.db", "b.db"), ("/a:b.db", "/a:b.db")],
+    [
+        ("sqlite:///a/b.db", "a/b.db"),
+        ("sqlite:////a/b.db", "/a/b.db"),
+        ("b.db", "b.db"),
+        ("/a:b.db", "/a:b.db"),
+    ],
 )
 def test_an_address_is_written_as_elsewhere(address: str, path: str) -> None:
     assert ledger_path(address) == path
@@ -34,7 +39,15 @@ def test_an_address_is_written_as_elsewhere(address: str, path: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["postgresql://host/db", "sqlite://", "sqlite:///", "sqlite:///:memory:", "", "sqlite://host/x", "sqlite:///a?b=c"],
+    [
+        "postgresql://host/db",
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "",
+        "sqlite://host/x",
+        "sqlite:///a?b=c",
+    ],
 )
 def test_another_address_is_an_error_that_says_what_there_is(address: str) -> None:
     with pytest.raises(InputError, match="sqlite:///"):
@@ -93,8 +106,14 @@ def test_answers_are_kept_with_the_limit_that_followed(tmp_path: Path) -> None:
         ledger.record("a", "r", 1_000)
         ledger.answer("a", "continue")
         ledger.answer("a", "wrap_up")
-        rows = ledger.database.rows("SELECT time, scope, answer, amount FROM spend_answers ORDER BY number")
-        assert rows == [(7.0, "a", "limit", 1_000), (7.0, "a", "continue", 1_100), (7.0, "a", "wrap_up", 1_100)]
+        rows = ledger.database.rows(
+            "SELECT time, scope, answer, amount FROM spend_answers ORDER BY number"
+        )
+        assert rows == [
+            (7.0, "a", "limit", 1_000),
+            (7.0, "a", "continue", 1_100),
+            (7.0, "a", "wrap_up", 1_100),
+        ]
 
 
 def test_a_missing_ledger_is_not_made_for_a_hook(tmp_path: Path) -> None:

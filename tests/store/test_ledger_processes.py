@@ -1,4 +1,5 @@
-"""Many processes on one ledger, some of them killed: nothing is overspent, nothing leaks, no settled amount is lost.
+"""Many processes on one ledger, some of them killed: nothing is overspent, nothing leaks, no
+settled amount is lost.
 
 ``BRIM_STORM=1`` lets 64 processes do it; ``make bench`` does that too.
 """

@@ -111,7 +111,9 @@ def test_an_empty_file_becomes_a_store_but_not_in_a_hook(path: Path) -> None:
     made(path)
 
 
-@pytest.mark.parametrize("content", [b"hello", b"SQLite format 3\0" + b"\xff" * 5000, os.urandom(9000)])
+@pytest.mark.parametrize(
+    "content", [b"hello", b"SQLite format 3\0" + b"\xff" * 5000, os.urandom(9000)]
+)
 def test_what_is_no_database_is_refused_and_left_alone(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
@@ -121,7 +123,9 @@ def test_what_is_no_database_is_refused_and_left_alone(path: Path, content: byte
 
 def test_damage_in_the_middle_is_told_when_it_is_met(path: Path) -> None:
     with open_store(str(path)) as store:
-        store.put_many([behavior(f"b{n}", canonical="x" * 500) for n in range(200)], event="learned", now=1.0)
+        store.put_many(
+            [behavior(f"b{n}", canonical="x" * 500) for n in range(200)], event="learned", now=1.0
+        )
     content = bytearray(path.read_bytes())
     half = len(content) // 2  # the tables stand before it, what is in them after
     content[half:] = b"\xff" * (len(content) - half)
@@ -151,7 +155,9 @@ def test_another_programs_database_is_refused(path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [2, 4, 99])
-def test_a_file_of_another_version_is_left_alone_and_says_what_to_do(path: Path, version: int) -> None:
+def test_a_file_of_another_version_is_left_alone_and_says_what_to_do(
+    path: Path, version: int
+) -> None:
     connection = raw(made(path))
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
@@ -170,7 +176,9 @@ def test_a_file_that_git_tracks_is_refused(path: Path) -> None:
     assert "git tracks it" in refused(path, "refused", create=False)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away"
+)
 def test_another_users_file_is_refused(path: Path) -> None:
     os.chown(made(path), 12345, 12345)
     assert "12345" in refused(path, "refused")
@@ -182,7 +190,9 @@ def test_what_is_no_regular_file_is_refused(path: Path, kind: str, tmp_path: Pat
     if kind == "folder":
         path.mkdir()
     else:
-        path.symlink_to(made(tmp_path / "elsewhere" / "brim.db") if kind == "link" else tmp_path / "nowhere")
+        path.symlink_to(
+            made(tmp_path / "elsewhere" / "brim.db") if kind == "link" else tmp_path / "nowhere"
+        )
     with pytest.raises(StoreError, match="not a regular file"):
         open_store(str(path))
 
@@ -274,7 +284,11 @@ def test_a_file_in_a_read_only_folder_can_be_read(how: str) -> None:
     try:
         path = made(folder / ".brim" / "brim.db")
         done = subprocess.run(
-            [sys.executable, "-c", READ_ONLY, str(path), how], capture_output=True, text=True, timeout=300, check=False
+            [sys.executable, "-c", READ_ONLY, str(path), how],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
         )
         assert (done.stdout, done.stderr) == ("True use-uv\nread-only\n", "")
     finally:
@@ -287,7 +301,9 @@ OPEN = "import sys; from brim.store import open_store; open_store(sys.argv[1]).c
 
 def test_processes_that_make_one_file_at_once_all_succeed(path: Path) -> None:
     running = [
-        subprocess.Popen([sys.executable, "-c", OPEN, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", OPEN, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         for _ in range(8)
     ]
     assert [process.communicate(timeout=300) for process in running] == [(b"ok\n", b"")] * 8

@@ -1,4 +1,5 @@
-"""The ledger in PostgreSQL: the contract, against a real server, and what is particular to many machines."""
+"""The ledger in PostgreSQL: the contract, against a real server, and what is particular to many
+machines."""
 
 from __future__ import annotations
 
@@ -46,7 +47,18 @@ class TestPostgres(LedgerContract):
 SCOPES = ("a", "a/b", "a/b/c", "a/c/main", "d")
 steps = st.tuples(
     st.sampled_from(
-        [*["reserve"] * 6, *["settle"] * 4, "release", "record", "wait", "day", "limit", "allow", "answer", "wrap_up"]
+        [
+            *["reserve"] * 6,
+            *["settle"] * 4,
+            "release",
+            "record",
+            "wait",
+            "day",
+            "limit",
+            "allow",
+            "answer",
+            "wrap_up",
+        ]
     ),
     st.sampled_from(SCOPES),
     st.integers(0, 90),
@@ -70,20 +82,28 @@ def done(ledger: Any, step: tuple[str, str, int, int], number: int, known: list[
     try:
         if action in ("reserve", "wrap_up"):
             purpose = "wrap_up" if action == "wrap_up" else ""
-            return ledger.reserve(scope, amount, request_id=f"r{number}", tokens=percent, lease=60, purpose=purpose)
+            return ledger.reserve(
+                scope, amount, request_id=f"r{number}", tokens=percent, lease=60, purpose=purpose
+            )
         if action == "settle":
             held = ledger.reservation(id)
             return ledger.settle(held or id, (held.amount if held else 0) * percent // 100)
         if action == "release":
             return ledger.release(id)
         if action == "record":
-            return ledger.record(scope, f"r{number}", amount, tokens=percent, model="small", branch="main")
+            return ledger.record(
+                scope, f"r{number}", amount, tokens=percent, model="small", branch="main"
+            )
         if action == "limit":
             return ledger.limit(scope, amount * 10)
         if action == "allow":
-            return ledger.allow(scope, Ceiling(amount * 5, "usd", "day"), including_past=percent > 50)
+            return ledger.allow(
+                scope, Ceiling(amount * 5, "usd", "day"), including_past=percent > 50
+            )
         if action == "answer":
-            return ledger.answer(scope, ("continue", "wrap_up", "stop", Raise(amount * 20))[amount % 4])
+            return ledger.answer(
+                scope, ("continue", "wrap_up", "stop", Raise(amount * 20))[amount % 4]
+            )
     except BrimError as error:
         return f"{type(error).__name__} {error}"
     return None
@@ -125,7 +145,9 @@ def test_requests_that_wait_are_admitted_together_in_the_order_of_arrival() -> N
         with ledger.database.writing():  # all others wait meanwhile
             threads, made = [], []
             for number in range(30):
-                ask = lambda n=number: made.append(ledger.reserve(f"shop/{n % 3}", 50, request_id=f"r{n:02}"))  # noqa: E731
+                ask = lambda n=number: made.append(  # noqa: E731
+                    ledger.reserve(f"shop/{n % 3}", 50, request_id=f"r{n:02}")
+                )
                 threads.append(threading.Thread(target=_quietly, args=(ask,)))
                 threads[-1].start()
                 while ledger.waiting <= number:  # one after the other
@@ -146,7 +168,9 @@ def test_the_first_to_come_gets_the_last_of_a_limit() -> None:
         with ledger.database.writing():
             threads = []
             for number in range(20):
-                ask = lambda n=number: made.append(ledger.reserve("shop", 100, request_id=f"r{n:02}").request_id)  # noqa: E731
+                ask = lambda n=number: made.append(  # noqa: E731
+                    ledger.reserve("shop", 100, request_id=f"r{n:02}").request_id
+                )
                 threads.append(threading.Thread(target=_quietly, args=(ask,)))
                 threads[-1].start()
                 while ledger.waiting <= number:
@@ -208,7 +232,7 @@ def test_one_object_serves_parent_and_child_of_a_fork() -> None:
         assert ledger.status("shop").spent == 12
 
 
-# When something is wrong --------------------------------------------------------------------------------------------
+# When something is wrong --------------------------------------------------------------------------
 
 
 def reason(address: str, **more: Any) -> tuple[str, str]:
@@ -230,7 +254,12 @@ def test_an_unknown_database_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["postgresql://h/db?schema=Bad-Name", "postgresql://h/db?schema", "postgresql://h/db?nonsense=1"]
+    "address",
+    [
+        "postgresql://h/db?schema=Bad-Name",
+        "postgresql://h/db?schema",
+        "postgresql://h/db?nonsense=1",
+    ],
 )
 def test_an_address_that_cannot_be_right_is_an_input_error(address: str) -> None:
     with pytest.raises(InputError):
@@ -248,7 +277,9 @@ def test_a_schema_of_another_version_and_another_programs_are_refused() -> None:
     newer, other = new_schema(), new_schema()
     open_ledger(newer).close()
     with psycopg.connect(running().url, autocommit=True) as connection:
-        connection.execute(f"UPDATE {newer.rpartition('=')[2]}.meta SET value = '99' WHERE key = 'version'")
+        connection.execute(
+            f"UPDATE {newer.rpartition('=')[2]}.meta SET value = '99' WHERE key = 'version'"
+        )
         connection.execute(f"CREATE SCHEMA {other.rpartition('=')[2]}")
         connection.execute(f"CREATE TABLE {other.rpartition('=')[2]}.meta (mine text)")
     assert reason(newer)[0] == "version"
@@ -290,7 +321,11 @@ def test_two_places_may_make_the_tables_at_once() -> None:
 def test_a_connection_that_was_cut_is_made_again() -> None:
     with open_ledger(empty_schema()) as ledger:
         made = ledger.reserve("shop", 10)
-        for call in (lambda: ledger.settle(made, 7), lambda: ledger.status("shop"), lambda: ledger.limit("shop", 99)):
+        for call in (
+            lambda: ledger.settle(made, 7),
+            lambda: ledger.status("shop"),
+            lambda: ledger.limit("shop", 99),
+        ):
             with psycopg.connect(running().url, autocommit=True) as connection:
                 sql = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'brim'"
                 connection.execute(sql)

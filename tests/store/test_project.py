@@ -48,7 +48,14 @@ def test_a_head_that_names_no_branch_is_none(tmp_path: Path, head: str) -> None:
 
 def test_types_are_told_by_files(tmp_path: Path) -> None:
     assert project_types(str(tmp_path)) == ()
-    for name in ("Dockerfile", "package.json", "pyproject.toml", "setup.py", "Shop.csproj", "readme.md"):
+    for name in (
+        "Dockerfile",
+        "package.json",
+        "pyproject.toml",
+        "setup.py",
+        "Shop.csproj",
+        "readme.md",
+    ):
         (tmp_path / name).touch()
     assert project_types(str(tmp_path)) == ("python", "node", "dotnet", "docker")
     assert project_types(str(tmp_path / "nowhere")) == ()
@@ -56,15 +63,30 @@ def test_types_are_told_by_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("environ", "expected"),
-    [({}, None), ({"CI": ""}, None), ({"CI": "false"}, None), ({"CI": "true"}, "ci"), ({"CI": "1"}, "ci")],
+    [
+        ({}, None),
+        ({"CI": ""}, None),
+        ({"CI": "false"}, None),
+        ({"CI": "true"}, "ci"),
+        ({"CI": "1"}, "ci"),
+    ],
 )
 def test_a_build_server_says_so(environ: dict[str, str], expected: str | None) -> None:
     assert environment(environ) == expected
 
 
 def git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, timeout=300)
+    identity = (
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@example.org",
+        "-c",
+        "init.defaultBranch=main",
+    )
+    subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, timeout=300
+    )
 
 
 def put(folder: Path, *names: str) -> None:
@@ -76,16 +98,32 @@ def put(folder: Path, *names: str) -> None:
 def cloned(folder: Path, *options: str) -> Path:
     folder.mkdir()
     git(folder, "init", *options)
-    put(folder, ".brim/behaviors.jsonl", ".brim/brim.db", ".brim/brim.db.old", "sub/.brim/brim.db", "zz/last.txt")
+    put(
+        folder,
+        ".brim/behaviors.jsonl",
+        ".brim/brim.db",
+        ".brim/brim.db.old",
+        "sub/.brim/brim.db",
+        "zz/last.txt",
+    )
     return folder
 
 
 @pytest.mark.parametrize("version", ["2", "4"])
 @pytest.mark.parametrize("hashes", ["sha1", "sha256"])
-def test_a_tracked_file_is_found_in_every_format_of_the_index(tmp_path: Path, version: str, hashes: str) -> None:
+def test_a_tracked_file_is_found_in_every_format_of_the_index(
+    tmp_path: Path, version: str, hashes: str
+) -> None:
     here = cloned(tmp_path / "clone", f"--object-format={hashes}")
     git(here, "update-index", "--index-version", version)
-    git(here, "add", ".brim/behaviors.jsonl", ".brim/brim.db.old", "sub/.brim/brim.db", "zz/last.txt")
+    git(
+        here,
+        "add",
+        ".brim/behaviors.jsonl",
+        ".brim/brim.db.old",
+        "sub/.brim/brim.db",
+        "zz/last.txt",
+    )
     assert not is_tracked(str(here / ".brim/brim.db"), ignore_case=False)
     assert is_tracked(str(here / "sub/.brim/brim.db"), ignore_case=False)
     git(here, "add", "-f", ".brim/brim.db")
@@ -97,7 +135,14 @@ def test_a_tracked_file_is_found_in_every_format_of_the_index(tmp_path: Path, ve
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_long_names_before_it_hide_nothing(tmp_path: Path, version: str) -> None:
     here = cloned(tmp_path / "clone")
-    put(here, *(f"{'-' * 200}{letter}/{'x' * length}" for letter in "abc" for length in (1, 127, 128, 250)))
+    put(
+        here,
+        *(
+            f"{'-' * 200}{letter}/{'x' * length}"
+            for letter in "abc"
+            for length in (1, 127, 128, 250)
+        ),
+    )
     git(here, "add", "-A", "-f")
     git(here, "update-index", "--index-version", version)
     assert is_tracked(str(here / ".brim/brim.db"), ignore_case=False)
@@ -127,7 +172,9 @@ def test_in_a_worktree_the_index_is_elsewhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["2", "4"])
-def test_where_case_does_not_count_another_spelling_is_the_same_file(tmp_path: Path, version: str) -> None:
+def test_where_case_does_not_count_another_spelling_is_the_same_file(
+    tmp_path: Path, version: str
+) -> None:
     here = tmp_path / "clone"
     here.mkdir()
     git(here, "init")
@@ -143,7 +190,9 @@ def test_without_git_nothing_is_tracked(tmp_path: Path) -> None:
     assert not is_tracked(str(tmp_path / ".brim/brim.db"))
 
 
-@pytest.mark.parametrize("index", [b"", b"DIRC", b"DIRC\0\0\0\4\0\0\0\5", b"DIRC\0\0\0\2", b"nonsense" * 100])
+@pytest.mark.parametrize(
+    "index", [b"", b"DIRC", b"DIRC\0\0\0\4\0\0\0\5", b"DIRC\0\0\0\2", b"nonsense" * 100]
+)
 def test_a_broken_index_is_no_error(tmp_path: Path, index: bytes) -> None:
     put(tmp_path, ".brim/brim.db", ".git/index")
     (tmp_path / ".git/index").write_bytes(index)
@@ -156,7 +205,9 @@ def test_a_git_file_that_says_nothing_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["brim.db-wal", "brim.db-journal"])
-def test_a_log_that_came_with_a_clone_is_not_taken_into_a_database(tmp_path: Path, part: str) -> None:
+def test_a_log_that_came_with_a_clone_is_not_taken_into_a_database(
+    tmp_path: Path, part: str
+) -> None:
     git(tmp_path, "init")
     path = tmp_path / ".brim" / "brim.db"
     open_store(str(path)).close()
@@ -189,7 +240,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", [*HOSTILE, "6 GB", "many parts"])
-def test_an_index_that_takes_too_long_to_look_through_is_said_to_be_too_large(tmp_path: Path, what: str) -> None:
+def test_an_index_that_takes_too_long_to_look_through_is_said_to_be_too_large(
+    tmp_path: Path, what: str
+) -> None:
     git = tmp_path / ".git"
     git.mkdir()
     with open(git / "index", "wb") as file:
@@ -199,6 +252,8 @@ def test_an_index_that_takes_too_long_to_look_through_is_said_to_be_too_large(tm
     for number in range(2_000 if what == "many parts" else 0):
         (git / f"sharedindex.{number}").write_bytes(b"DIRC\0\0\0\2")
     begun = time.process_time()
-    with pytest.raises(StoreError, match=r"index: is too large to see whether git tracks \.brim/brim\.db"):
+    with pytest.raises(
+        StoreError, match=r"index: is too large to see whether git tracks \.brim/brim\.db"
+    ):
         is_tracked(str(tmp_path / ".brim" / "brim.db"))
     assert time.process_time() - begun < 2

@@ -42,7 +42,9 @@ def test_an_edge_comes_back_from_its_row_as_it_was(one: Edge) -> None:
     assert edge_of(edge_row(one)) == one
 
 
-@pytest.mark.parametrize("row", [("a", "b", "loves", 1.0, None, None), ("a", "b", "requires", 7.0, None, None)])
+@pytest.mark.parametrize(
+    "row", [("a", "b", "loves", 1.0, None, None), ("a", "b", "requires", 7.0, None, None)]
+)
 def test_an_edge_that_cannot_be_is_an_error_that_names_it(row: tuple[object, ...]) -> None:
     with pytest.raises(StoreError, match=r"'a' to 'b'.*(loves|7\.0)"):
         edge_of(row)
@@ -75,7 +77,9 @@ def test_a_row_that_brim_cannot_have_written_is_an_error_that_names_it(
                 store.nodes(["b1"])
 
 
-@pytest.mark.parametrize("text", ["nul \0 inside", "half \ud83d of a pair", "\u202e turned", "a" * 200_000, "\r\n\t "])
+@pytest.mark.parametrize(
+    "text", ["nul \0 inside", "half \ud83d of a pair", "\u202e turned", "a" * 200_000, "\r\n\t "]
+)
 def test_no_text_is_too_odd_to_be_kept(tmp_path: Path, text: str) -> None:
     text += "."
     with open_store(str(tmp_path / "brim.db")) as store:
@@ -85,7 +89,9 @@ def test_no_text_is_too_odd_to_be_kept(tmp_path: Path, text: str) -> None:
     assert (found.canonical, found.variants) == (text, (text,))
 
 
-def test_a_number_that_sqlite_cannot_hold_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_number_that_sqlite_cannot_hold_is_an_error_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
     with open_store(str(tmp_path / "brim.db")) as store:
         with pytest.raises(InputError, match="too large"):
             store.put(behavior(usage=RuleUsage(injected=10**30)), event="learned", now=1.0)
@@ -125,7 +131,9 @@ def test_secrets_are_masked_wherever_they_are_kept(tmp_path: Path) -> None:
 def test_what_could_not_be_read_again_is_not_stored(tmp_path: Path, use: dict[str, Any]) -> None:
     with open_store(str(tmp_path / "brim.db")) as store:
         with pytest.raises(InputError, match="'odd' can't be stored"):
-            store.put_many([behavior("b1"), behavior("odd", usage=RuleUsage(**use))], event="learned", now=1.0)
+            store.put_many(
+                [behavior("b1"), behavior("odd", usage=RuleUsage(**use))], event="learned", now=1.0
+            )
         assert store.behaviors() == []
         assert store.events() == []
         with pytest.raises(InputError, match="cannot be stored"):
@@ -136,7 +144,9 @@ def test_what_could_not_be_read_again_is_not_stored(tmp_path: Path, use: dict[st
 def test_a_secret_is_nowhere_in_the_file(tmp_path: Path) -> None:
     secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
     came = Provenance("human", wrong=secret, file=f"src/{secret}/a.py", task=secret, note=secret)
-    one = behavior("b1", name=secret, tags=("ci", secret), canonical=f"Use {secret}.", variants=(secret,))
+    one = behavior(
+        "b1", name=secret, tags=("ci", secret), canonical=f"Use {secret}.", variants=(secret,)
+    )
     with open_store(str(tmp_path / "brim.db")) as store:
         store.put(replace(one, provenance=came), event="learned", now=1.0, was=secret)
         found = store.get("b1")
@@ -178,7 +188,9 @@ def test_every_pattern_that_matches_a_path_is_found(pattern: str, path: str) -> 
 
 
 def test_words_are_found_by_words_only() -> None:
-    assert terms(When(task="x"), "Pin the versions") & triggers_in({}, ("version", "pip")) == {"version"}
+    assert terms(When(task="x"), "Pin the versions") & triggers_in({}, ("version", "pip")) == {
+        "version"
+    }
 
 
 def test_what_has_no_conditions_is_always_found() -> None:

@@ -1,4 +1,5 @@
-"""A database that came with a project holds what the migrations made, or it isn't used; and no query runs forever."""
+"""A database that came with a project holds what the migrations made, or it isn't used; and no
+query runs forever."""
 
 from __future__ import annotations
 
@@ -76,11 +77,17 @@ def test_a_schema_that_the_migrations_did_not_make_is_refused(path: Path, sql: s
                 opens(str(path), create=may_create)
             assert caught.value.reason == "damaged"
             assert "brim rules restore" in str(caught.value)
-    for use in (rules_in, lambda given: create(given, f"{path}.copy"), lambda given: restore(given, f"{path}.new")):
+    for use in (
+        rules_in,
+        lambda given: create(given, f"{path}.copy"),
+        lambda given: restore(given, f"{path}.new"),
+    ):
         with pytest.raises(StoreError):
             use(str(path))
     assert path.read_bytes() == before
-    assert not [name for name in os.listdir(path.parent) if name.endswith((".copy", ".new", ".tmp"))]
+    assert not [
+        name for name in os.listdir(path.parent) if name.endswith((".copy", ".new", ".tmp"))
+    ]
 
 
 def test_a_file_that_was_refused_is_replaced_by_a_backup(path: Path, tmp_path: Path) -> None:
@@ -106,11 +113,12 @@ def test_a_file_that_claims_to_be_older_than_any_is_not_used(tmp_path: Path, ver
     assert older.read_bytes() == before
 
 
-# Journals -------------------------------------------------------------------------------------------------------
+# Journals -----------------------------------------------------------------------------------------
 
 
 def hot_journal(path: Path, named: str = "") -> None:
-    """Put a rollback journal of the first page next to *path*, as of a transaction that also wrote to *named*."""
+    """Put a rollback journal of the first page next to *path*, as of a transaction that also wrote
+    to *named*."""
     with closing(raw(path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
     size = int.from_bytes(path.read_bytes()[16:18], "big")
@@ -146,7 +154,11 @@ def test_a_journal_that_is_a_pipe_is_not_waited_for(path: Path) -> None:
     os.mkfifo(f"{path}-journal")
     code = "import sys; from brim.store import open_store; open_store(sys.argv[1])"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert "isn't a file that can be read" in done.stderr
 
@@ -196,7 +208,9 @@ def test_a_hook_goes_on_without_such_a_project(tmp_path: Path) -> None:
     world = World(tmp_path)
     database = world.project / ".brim" / "brim.db"
     with open_store(str(database)) as store:
-        store.put(behavior("b-2", kind="constraint", canonical="Mind the gap."), event="learned", now=0)
+        store.put(
+            behavior("b-2", kind="constraint", canonical="Mind the gap."), event="learned", now=0
+        )
     written(database, VIEW)
     done = world.launch("SessionStart", world.message("SessionStart"))
     assert (done.returncode, done.stderr) == (0, b"")
@@ -204,7 +218,7 @@ def test_a_hook_goes_on_without_such_a_project(tmp_path: Path) -> None:
     assert "triggers" in world.log() or RULE.encode() in done.stdout
 
 
-# Queries --------------------------------------------------------------------------------------------------------
+# Queries ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("timeout", [0.15, 0.0])
@@ -219,7 +233,9 @@ def test_a_write_that_takes_too_long_leaves_nothing(path: Path) -> None:
     with open_store(str(path), create=False, timeout=0.15) as store:
         with suppress(StoreError), store.writing():
             store.put(behavior("b2"), event="learned", now=2.0)
-            store.database.run(f"INSERT INTO meta SELECT i, i FROM ({ENDLESS.replace('count(*)', 'i')})")
+            store.database.run(
+                f"INSERT INTO meta SELECT i, i FROM ({ENDLESS.replace('count(*)', 'i')})"
+            )
         assert [each.id for each in store.behaviors()] == ["b1"]
         assert store.check() == []
 
@@ -236,7 +252,10 @@ store.database.rows({ENDLESS!r})
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_person_can_interrupt_a_query(path: Path) -> None:
     running = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", INTERRUPTED, str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert running.stdout is not None
     assert running.stdout.readline() == "ready\n"

@@ -75,8 +75,12 @@ def test_a_hook_makes_no_file_of_either_scope(places: Places) -> None:
 
 def test_an_id_in_both_files_is_the_projects(places: Places) -> None:
     with places.open() as scopes:
-        scopes.put(behavior("a", canonical="The user's.", when={"task": "x"}), event="learned", now=1.0)
-        scopes.put(behavior("a", canonical="The project's.", scope="project"), event="learned", now=1.0)
+        scopes.put(
+            behavior("a", canonical="The user's.", when={"task": "x"}), event="learned", now=1.0
+        )
+        scopes.put(
+            behavior("a", canonical="The project's.", scope="project"), event="learned", now=1.0
+        )
         assert [each.canonical for each in scopes.behaviors()] == ["The project's."]
         assert scopes.find("use-uv").scope == "project"
         assert len(scopes.nodes(["a"])) == 1
@@ -86,8 +90,14 @@ def test_an_id_in_both_files_is_the_projects(places: Places) -> None:
 
 def test_a_project_does_not_replace_a_constraint_of_the_users(places: Places) -> None:
     with places.open() as scopes:
-        scopes.put(behavior("a", kind="constraint", canonical="Never push."), event="learned", now=1.0)
-        scopes.put(behavior("a", canonical="Push!", scope="project", status="superseded"), event="learned", now=1.0)
+        scopes.put(
+            behavior("a", kind="constraint", canonical="Never push."), event="learned", now=1.0
+        )
+        scopes.put(
+            behavior("a", canonical="Push!", scope="project", status="superseded"),
+            event="learned",
+            now=1.0,
+        )
         scopes.put(behavior("b", canonical="Push!", scope="project"), event="learned", now=1.0)
         scopes.store("project").put_edge(Edge("b", "a", "overrides"), now=1.0)
         found = scopes.get("a")
@@ -128,7 +138,9 @@ def test_uses_and_costs_are_those_of_the_file_whose_the_behavior_is(places: Plac
         scopes.put(behavior("a"), event="learned", now=1.0)
         scopes.put(behavior("b"), event="learned", now=1.0)
         scopes.put(
-            behavior("b", scope="project", canonical="Much longer than the other one."), event="learned", now=1.0
+            behavior("b", scope="project", canonical="Much longer than the other one."),
+            event="learned",
+            now=1.0,
         )
         scopes.used(["a", "b", "nobody"], now=9.0)
         assert [each.usage.injected for each in scopes.behaviors()] == [1, 1]
@@ -179,7 +191,8 @@ def test_a_file_that_cannot_be_used_is_an_error_and_the_other_is_closed(places: 
 
 
 standings = st.dictionaries(
-    st.sampled_from("abcd"), st.tuples(st.booleans(), st.sampled_from([kind.value for kind in BehaviorKind]))
+    st.sampled_from("abcd"),
+    st.tuples(st.booleans(), st.sampled_from([kind.value for kind in BehaviorKind])),
 )
 some_edges = st.lists(
     st.builds(
@@ -222,9 +235,15 @@ FORCE = {
 
 @pytest.mark.parametrize(
     "edge",
-    [Edge("theirs", "mine", "overrides"), Edge("theirs", "mine", "conflicts"), Edge("mine", "theirs", "conflicts")],
+    [
+        Edge("theirs", "mine", "overrides"),
+        Edge("theirs", "mine", "conflicts"),
+        Edge("mine", "theirs", "conflicts"),
+    ],
 )
-def test_nothing_of_the_projects_weakens_a_constraint_of_the_users_in_whichever_file_it_is(edge: Edge) -> None:
+def test_nothing_of_the_projects_weakens_a_constraint_of_the_users_in_whichever_file_it_is(
+    edge: Edge,
+) -> None:
     assert followed([], [edge], FORCE) == ([], [(edge, "mine")])
     assert followed([edge], [], FORCE) == ([], [(edge, "mine")])
 
@@ -237,20 +256,32 @@ def test_the_projects_file_cannot_set_the_users_own_rules_against_each_other() -
 
 @pytest.mark.parametrize(
     "edge",
-    [Edge("mine", "theirs", "overrides"), Edge("theirs", "mine", "requires"), Edge("theirs", "my-note", "overrides")],
+    [
+        Edge("mine", "theirs", "overrides"),
+        Edge("theirs", "mine", "requires"),
+        Edge("theirs", "my-note", "overrides"),
+    ],
 )
 def test_edges_that_weaken_no_constraint_are_followed(edge: Edge) -> None:
     assert followed([], [edge], FORCE) == ([edge], [])
 
 
 def test_edges_to_what_is_not_there_or_not_live_are_left_out_without_a_word() -> None:
-    assert followed([Edge("mine", "gone", "requires")], [Edge("mine", "nobody", "requires")], FORCE) == ([], [])
+    assert followed(
+        [Edge("mine", "gone", "requires")], [Edge("mine", "nobody", "requires")], FORCE
+    ) == ([], [])
 
 
 def test_of_one_edge_in_both_files_the_projects_counts_unless_it_touches_a_constraint() -> None:
-    mine, theirs = Edge("my-note", "theirs", "requires", 1.0), Edge("my-note", "theirs", "requires", 0.1)
+    mine, theirs = (
+        Edge("my-note", "theirs", "requires", 1.0),
+        Edge("my-note", "theirs", "requires", 0.1),
+    )
     assert followed([mine], [theirs], FORCE)[0] == [theirs]
-    mine, theirs = Edge("my-note", "mine", "requires", 1.0), Edge("my-note", "mine", "requires", 0.1)
+    mine, theirs = (
+        Edge("my-note", "mine", "requires", 1.0),
+        Edge("my-note", "mine", "requires", 0.1),
+    )
     assert followed([mine], [theirs], FORCE)[0] == [mine]
 
 
@@ -298,14 +329,21 @@ def test_of_two_files_each_comes_from_the_one_whose_it_is(paths: dict[str, str])
         with open_store(paths[scope]) as store:
             store.put(behavior("both", kind=kind), event="learned", now=0)
             store.put(behavior(scope), event="learned", now=0)
-            store.put(behavior("kept", kind="constraint" if scope == "user" else "directive"), event="learned", now=0)
+            store.put(
+                behavior("kept", kind="constraint" if scope == "user" else "directive"),
+                event="learned",
+                now=0,
+            )
     with Scopes(paths) as scopes:
         ids = ["both", "user", "project", "kept"]
         found, whole = scopes.sketches(ids), scopes.get_many(ids)
     assert {id: (each.scope, each.kind) for id, each in found.items()} == {
         id: (each.scope, each.kind) for id, each in whole.items()
     }
-    assert (found["both"].kind, found["kept"].kind) == (BehaviorKind.PROCEDURE, BehaviorKind.CONSTRAINT)
+    assert (found["both"].kind, found["kept"].kind) == (
+        BehaviorKind.PROCEDURE,
+        BehaviorKind.CONSTRAINT,
+    )
     assert found["user"].status is Status.ACTIVE
 
 
@@ -315,14 +353,19 @@ def test_what_brim_cannot_have_written_is_an_error(paths: dict[str, str]) -> Non
     with sqlite3.connect(paths["user"]) as database:
         database.execute("UPDATE behaviors SET kind = 'nonsense'")
     database.close()
-    with Scopes({"user": paths["user"]}) as scopes, pytest.raises(StoreError, match="'a' can't be read"):
+    with (
+        Scopes({"user": paths["user"]}) as scopes,
+        pytest.raises(StoreError, match="'a' can't be read"),
+    ):
         scopes.sketches(["a"])
 
 
 def test_what_somebody_else_changes_is_seen_at_once(paths: dict[str, str]) -> None:
     with Scopes(paths) as scopes:
         for scope in ("user", "project"):
-            scopes.store(scope).put(behavior(scope, when={"language": "go"}), event="learned", now=0)
+            scopes.store(scope).put(
+                behavior(scope, when={"language": "go"}), event="learned", now=0
+            )
         facts = {"language": ("go",)}
         ids = ["user", "project", "new"]
         assert {node.id for node in scopes.seeds(facts, frozenset())} == {"user", "project"}
@@ -368,7 +411,9 @@ def test_what_was_taken_back_is_not_remembered(paths: dict[str, str]) -> None:
 
         def fail() -> None:
             with scopes.writing():
-                scopes.put(behavior("a", scope="user", status="forgotten"), event="forgotten", now=0)
+                scopes.put(
+                    behavior("a", scope="user", status="forgotten"), event="forgotten", now=0
+                )
                 assert not scopes.sketches(["a"])["a"].live
                 raise ValueError("changed my mind")
 
@@ -381,7 +426,9 @@ def test_what_could_not_be_read_once_is_read_the_next_time(paths: dict[str, str]
     with Scopes({"user": paths["user"]}, timeout=0.0) as scopes:
         scopes.store("user").put(behavior("a"), event="learned", now=0)
         connection = scopes.store("user").database._connection
-        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_READ else 0)
+        connection.set_authorizer(
+            lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_READ else 0
+        )
         with pytest.raises(StoreError):
             scopes.sketches(["a"])
         connection.set_authorizer(None)

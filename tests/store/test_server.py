@@ -22,7 +22,14 @@ from tests.store.server import (
     run_unprivileged,
     running,
 )
-from tests.temporary import RUN_PREFIX, TemporaryFolder, command_line, first_usable, places_on_disk, sweep
+from tests.temporary import (
+    RUN_PREFIX,
+    TemporaryFolder,
+    command_line,
+    first_usable,
+    places_on_disk,
+    sweep,
+)
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -60,8 +67,11 @@ sys.stdin.read()
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Return a folder with a short path that the server's user can enter: pytest's own are closed."""
-    folder = TemporaryFolder(RUN_PREFIX, first_usable([Path("/tmp"), Path("/var/tmp"), *places_on_disk()]))
+    """Return a folder with a short path that the server's user can enter: pytest's own are
+    closed."""
+    folder = TemporaryFolder(
+        RUN_PREFIX, first_usable([Path("/tmp"), Path("/var/tmp"), *places_on_disk()])
+    )
     yield folder.path
     folder.remove()
 
@@ -82,13 +92,27 @@ def run_tests(place: Path, *options: str, **environ: str) -> tuple[int, str]:
     """Run tests that need PostgreSQL, with *place* as their temporary folder."""
     shutil.copy(ROOT / "tests" / "conftest.py", place)
     (place / "test_needing_it.py").write_text(NEEDING_IT)
-    command = [sys.executable, "-m", "pytest", "--rootdir", str(place), "-p", "no:cacheprovider", *options, str(place)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--rootdir",
+        str(place),
+        "-p",
+        "no:cacheprovider",
+        *options,
+        str(place),
+    ]
     environ = {**os.environ, "TMPDIR": str(place), "PYTHONPATH": str(ROOT), **environ}
-    pytest_run = subprocess.run(command, cwd=place, env=environ, capture_output=True, text=True, check=False)
+    pytest_run = subprocess.run(
+        command, cwd=place, env=environ, capture_output=True, text=True, check=False
+    )
     return pytest_run.returncode, pytest_run.stdout + pytest_run.stderr
 
 
-@pytest.mark.parametrize("options", [(), ("--numprocesses", "2"), ("-k", "fixture"), ("-k", "body")])
+@pytest.mark.parametrize(
+    "options", [(), ("--numprocesses", "2"), ("-k", "fixture"), ("-k", "body")]
+)
 def test_a_server_that_fails_says_why_in_one_test_and_the_others_are_skipped(
     place: Path, options: tuple[str, ...]
 ) -> None:
@@ -128,7 +152,9 @@ def test_the_server_of_a_killed_process_is_ended_by_the_next_one(place: Path) ->
     assert folder not in command_line(int(pid))
 
 
-def test_a_server_starts_below_a_path_with_spaces(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_starts_below_a_path_with_spaces(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     running()
     spaced = place / "a & b"
     spaced.mkdir()
@@ -143,7 +169,9 @@ def test_a_server_starts_below_a_path_with_spaces(place: Path, monkeypatch: pyte
 
 
 @is_root
-def test_a_copy_runs_where_the_installed_programs_cannot_be_entered(place: Path, tmp_path: Path) -> None:
+def test_a_copy_runs_where_the_installed_programs_cannot_be_entered(
+    place: Path, tmp_path: Path
+) -> None:
     installed = installed_postgres()
     closed = tmp_path / "closed"
     package = closed / installed.parent.name
@@ -157,5 +185,7 @@ def test_a_copy_runs_where_the_installed_programs_cannot_be_entered(place: Path,
     data = place / "data"
     data.mkdir()
     data.chmod(0o777)
-    made = run_unprivileged([str(copied / "bin" / "initdb"), "-D", str(data / "new"), "--no-sync"], place)
+    made = run_unprivileged(
+        [str(copied / "bin" / "initdb"), "-D", str(data / "new"), "--no-sync"], place
+    )
     assert made.returncode == 0, made.stderr

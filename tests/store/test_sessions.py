@@ -28,7 +28,9 @@ def path(tmp_path: Path) -> str:
 
 def plan_of(*some: Behavior) -> InjectionPlan:
     mapper = ActivationTierMapper()
-    return mapper.plan([(each.id, 0.9) for each in some], {each.id: each for each in some}, budget=None)
+    return mapper.plan(
+        [(each.id, 0.9) for each in some], {each.id: each for each in some}, budget=None
+    )
 
 
 def test_what_was_charged_is_there_again(path: str) -> None:
@@ -101,7 +103,9 @@ def names(database: Database) -> list[str]:
     return [row[0] for row in database.rows("SELECT session FROM sessions ORDER BY session")]
 
 
-@pytest.mark.parametrize("state", ["nonsense", "{}", "[]", '{"prompts": "x", "spent": 0, "shown": {}}'])
+@pytest.mark.parametrize(
+    "state", ["nonsense", "{}", "[]", '{"prompts": "x", "spent": 0, "shown": {}}']
+)
 def test_a_state_that_cannot_be_read_is_an_error_and_stays(path: str, state: str) -> None:
     with open_store(path) as store:
         with store.session("s1"):
@@ -147,7 +151,9 @@ def test_processes_that_charge_one_session_never_exceed_it_and_lose_nothing(path
         assert 500 < session.used <= 600
 
 
-def test_processes_that_are_killed_leave_a_sound_file_and_every_charge_they_told_of(path: str) -> None:
+def test_processes_that_are_killed_leave_a_sound_file_and_every_charge_they_told_of(
+    path: str,
+) -> None:
     open_store(path).close()
     dice = random.Random(7)
     said = 0
@@ -164,7 +170,9 @@ def test_processes_that_are_killed_leave_a_sound_file_and_every_charge_they_told
             process.stdout.close()
     with open_store(path) as store, store.session("s1", max_tokens=10**6) as session:
         assert store.check() == []
-        assert said <= session.used <= said + 16 * 40  # at most the one charge each that nobody was told of any more
+        assert (
+            said <= session.used <= said + 16 * 40
+        )  # at most the one charge each that nobody was told of any more
 
 
 def test_a_session_can_be_looked_at_while_another_writes(path: str, tmp_path: Path) -> None:
@@ -172,7 +180,10 @@ def test_a_session_can_be_looked_at_while_another_writes(path: str, tmp_path: Pa
         with scopes.session("s1", "agent") as session:
             session.charge(plan_of(behavior()))
         with open_store(path) as other, other.writing():
-            main, mine = scopes.session_seen("s1"), scopes.session_seen("s1", "agent", max_tokens=50)
+            main, mine = (
+                scopes.session_seen("s1"),
+                scopes.session_seen("s1", "agent", max_tokens=50),
+            )
         assert (main.used, main.shown, main.remaining) == (mine.used, {}, 3_000 - main.used)
         assert (mine.shown["b1"].times, mine.remaining) == (1, 50 - main.used)
         mine.spend(1)

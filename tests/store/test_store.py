@@ -1,4 +1,5 @@
-"""What one file does beyond the contract: events, costs of another renderer, what is known of models."""
+"""What one file does beyond the contract: events, costs of another renderer, what is known of
+models."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def test_events_are_kept_in_order_and_can_be_asked_for(path: str) -> None:
             ("forgotten", "a"),
             ("noted", None),
         ]
-        assert store.events(behavior="a")[0] == RuleEvent("learned", 1.0, "a", session="s1", detail={"wrong": "pip"})
+        assert store.events(behavior="a")[0] == RuleEvent(
+            "learned", 1.0, "a", session="s1", detail={"wrong": "pip"}
+        )
         assert [event.time for event in store.events(kind="learned")] == [1.0, 2.0]
         assert [event.time for event in store.events(limit=2)] == [3.0, 4.0]
 
@@ -64,7 +67,9 @@ def test_costs_of_another_renderer_are_not_believed_until_they_are_counted_anew(
         fresh = store.line_costs(["a", "b"], "cl100k_base")
         with store.writing():
             store.database.run("UPDATE line_costs SET renderer = 0, tokens = 1 WHERE behavior = 1")
-        assert store.line_costs(["a", "b"], "cl100k_base") == {k: v for k, v in fresh.items() if k[0] == "b"}
+        assert store.line_costs(["a", "b"], "cl100k_base") == {
+            k: v for k, v in fresh.items() if k[0] == "b"
+        }
         assert store.recost() == 1
         assert store.line_costs(["a", "b"], "cl100k_base") == fresh
         assert store.recost() == 0
@@ -224,5 +229,7 @@ def test_processes_that_learn_the_same_thing_end_in_one_row_and_all_events(path:
         assert same is not None
         assert same.usage.confirmed == 20
         assert len(store.events(behavior="same")) == 20
-        assert ids(store) == sorted(["same", *(f"{name}-{number}" for name in names for number in range(5))])
+        assert ids(store) == sorted(
+            ["same", *(f"{name}-{number}" for name in names for number in range(5))]
+        )
         assert store.check() == []

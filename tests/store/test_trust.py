@@ -62,7 +62,9 @@ def test_another_folder_in_the_same_place_is_not_trusted(project: Path, user: st
     assert not is_trusted(str(project), user)
 
 
-def test_another_clone_with_the_same_number_on_the_disk_is_not_trusted(project: Path, user: str) -> None:
+def test_another_clone_with_the_same_number_on_the_disk_is_not_trusted(
+    project: Path, user: str
+) -> None:
     """Disks give the number of a removed folder to the next one that is made."""
     trust(str(project), user, now=5.0)
     shutil.rmtree(project / ".brim")
@@ -72,7 +74,9 @@ def test_another_clone_with_the_same_number_on_the_disk_is_not_trusted(project: 
     assert is_trusted(str(project), user)
 
 
-def test_no_mark_that_comes_with_a_project_is_believed(project: Path, user: str, tmp_path: Path) -> None:
+def test_no_mark_that_comes_with_a_project_is_believed(
+    project: Path, user: str, tmp_path: Path
+) -> None:
     marks = project / ".brim" / "trusted"
     marks.write_text("planted\n")
     trust(str(project), user, now=5.0)
@@ -117,7 +121,9 @@ def test_what_is_no_folder_cannot_be_trusted(tmp_path: Path, user: str) -> None:
         trust(str(tmp_path / "nowhere"), user, now=1.0)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away"
+)
 def test_another_users_folder_cannot_be_trusted(project: Path, user: str) -> None:
     trust(str(project), user, now=1.0)
     os.chown(project / ".brim", 12345, 12345)
@@ -126,8 +132,12 @@ def test_another_users_folder_cannot_be_trusted(project: Path, user: str) -> Non
         trust(str(project), user, now=1.0)
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "[]", "{}", '{"projects": 3}', '{"projects": {"/": 3}}'])
-def test_a_damaged_list_trusts_nothing_and_is_not_overwritten(project: Path, user: str, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "[]", "{}", '{"projects": 3}', '{"projects": {"/": 3}}']
+)
+def test_a_damaged_list_trusts_nothing_and_is_not_overwritten(
+    project: Path, user: str, text: str
+) -> None:
     trust(str(project), user, now=1.0)
     file = Path(user) / "trust.json"
     file.write_text(text)
@@ -150,6 +160,8 @@ def test_processes_that_trust_at_once_do_not_undo_each_other(tmp_path: Path, use
     projects = [tmp_path / f"project-{number}" for number in range(6)]
     for each in projects:
         each.mkdir()
-    running = [subprocess.Popen([sys.executable, "-c", TRUST, str(each), user]) for each in projects]
+    running = [
+        subprocess.Popen([sys.executable, "-c", TRUST, str(each), user]) for each in projects
+    ]
     assert [process.wait(timeout=300) for process in running] == [0] * 6
     assert len(trusted_projects(user)) == 6

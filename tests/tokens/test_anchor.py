@@ -71,7 +71,9 @@ def test_whole_is_reported_plus_tail(prefix: list[Any], tail: list[Any], reporte
 
 
 @given(conversation, conversation, st.data())
-def test_any_change_in_the_prefix_invalidates(prefix: list[Any], tail: list[Any], data: st.DataObject) -> None:
+def test_any_change_in_the_prefix_invalidates(
+    prefix: list[Any], tail: list[Any], data: st.DataObject
+) -> None:
     counter = AnchoredTokenCounter(Words())
     counter.report(prefix, 12_345)
     at = data.draw(st.integers(0, len(prefix) - 1))
@@ -151,7 +153,10 @@ class Private:
     [
         {"content": "hello", "role": "user"},
         {"role": "user", "content": [{"type": "text", "text": "hello"}]},
-        {"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}],
+        },
         {"role": "user", "content": "hello", "name": None},
         Message("user", "hello"),
         Slotted("user", "hello"),
@@ -166,20 +171,27 @@ def test_what_the_provider_sees_alike_is_alike(same: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [Message, Slotted, Private, lambda role, content: SimpleNamespace(role=role, text=content)]
+    "kind",
+    [Message, Slotted, Private, lambda role, content: SimpleNamespace(role=role, text=content)],
 )
 def test_objects_with_other_content_are_others(kind: Any) -> None:
     counter = AnchoredTokenCounter(Words(), anchors=MemoryAnchorStore())
     counter.report([kind("user", "hello")], 700)
     assert counter.count_messages([kind("user", "hello")]) == 700
-    assert counter.report([kind("user", "hallo")], 300) != counter.report([kind("user", "hello")], 300)
+    assert counter.report([kind("user", "hallo")], 300) != counter.report(
+        [kind("user", "hello")], 300
+    )
 
 
 def test_messages_that_cannot_be_seen_into_are_never_taken_for_others() -> None:
     holds_itself: dict[str, Any] = {"role": "user", "content": "x"}
     holds_itself["self"] = holds_itself
     counter = AnchoredTokenCounter(Words())
-    for odd in (holds_itself, {"role": "user", "content": object()}, {"role": "user", "content": {1, 2}}):
+    for odd in (
+        holds_itself,
+        {"role": "user", "content": object()},
+        {"role": "user", "content": {1, 2}},
+    ):
         assert counter.report([user("a"), odd], 700) is None
         assert counter.count_messages([user("a"), odd]).basis == "estimated"
     counter.report([user("a")], 700)
@@ -190,13 +202,23 @@ def test_lone_surrogates_and_bytes_are_content_too() -> None:
     counter = AnchoredTokenCounter(Words(), model="\ud800")
     counter.report([user("\ud800"), {"role": "user", "content": b"\xff"}], 700)
     assert counter.count_messages([user("\ud800"), {"role": "user", "content": b"\xff"}]) == 700
-    assert counter.count_messages([user("\ud800"), {"role": "user", "content": b"\xfe"}]).basis == "estimated"
+    assert (
+        counter.count_messages([user("\ud800"), {"role": "user", "content": b"\xfe"}]).basis
+        == "estimated"
+    )
 
 
-@pytest.mark.parametrize(("messages", "tokens", "output"), [([], 500, 0), ([user("a")], 0, 0), ([user("a")], 5, -1)])
-def test_a_report_of_nothing_is_not_remembered(messages: list[Any], tokens: int, output: int) -> None:
+@pytest.mark.parametrize(
+    ("messages", "tokens", "output"), [([], 500, 0), ([user("a")], 0, 0), ([user("a")], 5, -1)]
+)
+def test_a_report_of_nothing_is_not_remembered(
+    messages: list[Any], tokens: int, output: int
+) -> None:
     store = MemoryAnchorStore()
-    assert AnchoredTokenCounter(Words(), anchors=store).report(messages, tokens, output_tokens=output) is None
+    assert (
+        AnchoredTokenCounter(Words(), anchors=store).report(messages, tokens, output_tokens=output)
+        is None
+    )
     assert len(store) == 0
 
 
@@ -260,12 +282,23 @@ def test_a_ratio_is_not_learned_from_itself() -> None:
 
 def test_a_name_that_nobody_knows_is_calibrated_too() -> None:
     store = MemoryCalibrationStore()
-    counter = AnchoredTokenCounter(counter_for("some-new-model", calibrations=store), calibrations=store)
+    counter = AnchoredTokenCounter(
+        counter_for("some-new-model", calibrations=store), calibrations=store
+    )
     history: list[dict[str, str]] = []
     for _ in range(5):
-        history.append({"role": "user", "content": "What was decided about the importer, and why? " * 300})
+        history.append(
+            {"role": "user", "content": "What was decided about the importer, and why? " * 300}
+        )
         local = int(counter_for("some-new-model").count_messages(history))
         counter.report(history, int(local * 1.3))
-    learned = counter_for("some-new-model", calibrations=store).count("What was decided about the importer? " * 100)
+    learned = counter_for("some-new-model", calibrations=store).count(
+        "What was decided about the importer? " * 100
+    )
     assert learned.basis == "calibrated"
-    assert 1.2 < learned / counter_for("some-new-model").count("What was decided about the importer? " * 100) < 1.4
+    assert (
+        1.2
+        < learned
+        / counter_for("some-new-model").count("What was decided about the importer? " * 100)
+        < 1.4
+    )

@@ -1,4 +1,5 @@
-"""The provider's own count through the real SDKs, against a server on this machine; the local count when it fails."""
+"""The provider's own count through the real SDKs, against a server on this machine; the local count
+when it fails."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ every_provider = pytest.mark.parametrize("provider", list(MODELS))
 
 
 class Endpoint(ThreadingHTTPServer):
-    """Answers every request with *tokens*, or as *status*, *body* and *delay* say; keeps what it was asked."""
+    """Answers every request with *tokens*, or as *status*, *body* and *delay* say; keeps what it
+    was asked."""
 
     daemon_threads = True
 
@@ -102,7 +104,8 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 
 
 def reach(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
-    """Let the SDKs find this machine in the environment, as a user would tell them, and nothing else."""
+    """Let the SDKs find this machine in the environment, as a user would tell them, and nothing
+    else."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
@@ -139,7 +142,12 @@ def test_the_same_content_is_asked_for_once(endpoint: Endpoint, provider: str) -
     with counting(provider) as counter:
         first = counter.count_messages([{"role": "user", "content": "Hello"}])
         endpoint.tokens = 7
-        assert counter.count_messages([{"content": "Hello", "role": "user"}]) == first == counter.count("Hello") == 42
+        assert (
+            counter.count_messages([{"content": "Hello", "role": "user"}])
+            == first
+            == counter.count("Hello")
+            == 42
+        )
         assert len(endpoint.asked) == 1
         assert counter.count("Hello!") == 7
         assert len(endpoint.asked) == 2
@@ -147,9 +155,21 @@ def test_the_same_content_is_asked_for_once(endpoint: Endpoint, provider: str) -
 
 def test_the_cache_is_bounded_and_can_be_off(endpoint: Endpoint) -> None:
     with counting("anthropic", cache=2) as counter:
-        for text in ("a", "b", "a", "c", "a", "b"):  # c pushes out b, which was not used for longest
+        for text in (
+            "a",
+            "b",
+            "a",
+            "c",
+            "a",
+            "b",
+        ):  # c pushes out b, which was not used for longest
             counter.count(text)
-        assert [asked["messages"][0]["content"] for _, asked in endpoint.asked] == ["a", "b", "c", "b"]
+        assert [asked["messages"][0]["content"] for _, asked in endpoint.asked] == [
+            "a",
+            "b",
+            "c",
+            "b",
+        ]
     with counting("anthropic", cache=0) as counter:
         counter.count("z")
         counter.count("z")
@@ -189,7 +209,9 @@ def test_a_failure_falls_back_and_says_so(endpoint: Endpoint, provider: str, fai
         assert counter.last_error
         assert counter.last_error in count.note
         assert f"counted locally, as {provider}'s endpoint gave no count" in count.note
-    wait_until(lambda: bool(endpoint.asked))  # a busy server may read it after the client has given up
+    wait_until(
+        lambda: bool(endpoint.asked)
+    )  # a busy server may read it after the client has given up
     assert len(endpoint.asked) == 1  # one request, no retries
 
 
@@ -205,7 +227,9 @@ def test_a_closed_port_falls_back(monkeypatch: pytest.MonkeyPatch, provider: str
 
 
 @every_provider
-def test_no_key_falls_back(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, provider: str) -> None:
+def test_no_key_falls_back(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name)
     with counting(provider) as counter:
@@ -224,7 +248,9 @@ def test_no_sdk_falls_back(monkeypatch: pytest.MonkeyPatch, provider: str) -> No
 
 
 @every_provider
-def test_after_a_failure_the_endpoint_is_left_alone_for_a_while(endpoint: Endpoint, provider: str) -> None:
+def test_after_a_failure_the_endpoint_is_left_alone_for_a_while(
+    endpoint: Endpoint, provider: str
+) -> None:
     clock = Clock()
     with counting(provider, clock=clock) as counter:
         assert counter.count("known") == 42
@@ -241,7 +267,9 @@ def test_after_a_failure_the_endpoint_is_left_alone_for_a_while(endpoint: Endpoi
 
 @every_provider
 @pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_request_that_is_wrong_in_itself_stops_no_other(endpoint: Endpoint, provider: str, status: int) -> None:
+def test_a_request_that_is_wrong_in_itself_stops_no_other(
+    endpoint: Endpoint, provider: str, status: int
+) -> None:
     with counting(provider) as counter:
         endpoint.status = status
         assert counter.count("wrong").basis == "estimated"
@@ -275,7 +303,9 @@ def test_an_asynchronous_client_is_refused() -> None:
     import anthropic
 
     with pytest.raises(InputError, match="synchronous client, not AsyncAnthropic"):
-        ApiTokenCounter("claude-sonnet-4-5", client=anthropic.AsyncAnthropic(api_key="k"), fallback=Local())
+        ApiTokenCounter(
+            "claude-sonnet-4-5", client=anthropic.AsyncAnthropic(api_key="k"), fallback=Local()
+        )
 
 
 @pytest.mark.parametrize(
@@ -287,7 +317,9 @@ def test_an_asynchronous_client_is_refused() -> None:
         ("o3-mini", "openai", "o3-mini"),
     ],
 )
-def test_the_provider_is_known_by_the_model(endpoint: Endpoint, model: str, provider: str, sent: str) -> None:
+def test_the_provider_is_known_by_the_model(
+    endpoint: Endpoint, model: str, provider: str, sent: str
+) -> None:
     with ApiTokenCounter(model, fallback=Local()) as counter:
         assert (counter.provider, counter.model) == (provider, model)
         assert counter.count("a") == 42
@@ -309,14 +341,23 @@ CHAT = [
         "role": "assistant",
         "content": None,
         "tool_calls": [
-            {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q":"it"}'}},
+            {
+                "id": "c1",
+                "type": "function",
+                "function": {"name": "search", "arguments": '{"q":"it"}'},
+            },
             {"id": "c2", "type": "function", "function": {"name": "search", "arguments": ""}},
         ],
     },
     {"role": "tool", "tool_call_id": "c1", "content": "found"},
     {"role": "tool", "tool_call_id": "c2", "content": "nothing"},
 ]
-CHAT_TOOLS = [{"type": "function", "function": {"name": "search", "description": "Searches", "parameters": SCHEMA}}]
+CHAT_TOOLS = [
+    {
+        "type": "function",
+        "function": {"name": "search", "description": "Searches", "parameters": SCHEMA},
+    }
+]
 ANTHROPIC = [
     {"role": "user", "content": "Find it"},
     {
@@ -328,25 +369,40 @@ ANTHROPIC = [
     },
     {
         "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "found"}]}],
+        "content": [
+            {
+                "type": "tool_result",
+                "tool_use_id": "c1",
+                "content": [{"type": "text", "text": "found"}],
+            }
+        ],
     },
 ]
 ANTHROPIC_TOOLS = [{"name": "search", "description": "Searches", "input_schema": SCHEMA}]
 GEMINI = [
     {"role": "user", "parts": [{"text": "Find it"}]},
     {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {"q": "it"}}}]},
-    {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"result": "found"}}}]},
+    {
+        "role": "user",
+        "parts": [{"functionResponse": {"name": "search", "response": {"result": "found"}}}],
+    },
 ]
-GEMINI_TOOLS = [{"functionDeclarations": [{"name": "search", "description": "Searches", "parameters": SCHEMA}]}]
+GEMINI_TOOLS = [
+    {"functionDeclarations": [{"name": "search", "description": "Searches", "parameters": SCHEMA}]}
+]
 RESPONSES = [
     {"role": "user", "content": [{"type": "input_text", "text": "Find it"}]},
     {"type": "function_call", "call_id": "c1", "name": "search", "arguments": '{"q":"it"}'},
     {"type": "function_call_output", "call_id": "c1", "output": "found"},
 ]
-RESPONSES_TOOLS = [{"type": "function", "name": "search", "description": "Searches", "parameters": SCHEMA}]
+RESPONSES_TOOLS = [
+    {"type": "function", "name": "search", "description": "Searches", "parameters": SCHEMA}
+]
 
 
-def asked_for(endpoint: Endpoint, provider: str, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Any:
+def asked_for(
+    endpoint: Endpoint, provider: str, messages: Sequence[Any], tools: Sequence[Any] | None = None
+) -> Any:
     with counting(provider) as counter:
         assert counter.count_messages(messages, tools).exact, counter.last_error
     return body_of(endpoint)
@@ -408,11 +464,25 @@ def test_chat_messages_for_gemini(endpoint: Endpoint) -> None:
                     {"functionCall": {"name": "search", "args": {}}},
                 ],
             },
-            {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"result": "found"}}}]},
-            {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"result": "nothing"}}}]},
+            {
+                "role": "user",
+                "parts": [
+                    {"functionResponse": {"name": "search", "response": {"result": "found"}}}
+                ],
+            },
+            {
+                "role": "user",
+                "parts": [
+                    {"functionResponse": {"name": "search", "response": {"result": "nothing"}}}
+                ],
+            },
         ],
         "tools": [
-            {"functionDeclarations": [{"name": "search", "description": "Searches", "parametersJsonSchema": SCHEMA}]}
+            {
+                "functionDeclarations": [
+                    {"name": "search", "description": "Searches", "parametersJsonSchema": SCHEMA}
+                ]
+            }
         ],
     }
 
@@ -420,7 +490,9 @@ def test_chat_messages_for_gemini(endpoint: Endpoint) -> None:
 def test_vertex_takes_system_and_tools_by_itself(endpoint: Endpoint) -> None:
     from google import genai
 
-    with genai.Client(vertexai=True, api_key="k", http_options={"base_url": endpoint.url}) as client:
+    with genai.Client(
+        vertexai=True, api_key="k", http_options={"base_url": endpoint.url}
+    ) as client:
         counter = ApiTokenCounter("gemini-2.5-flash", client=client, fallback=Local())
         assert counter.count_messages(CHAT, CHAT_TOOLS).exact, counter.last_error
     asked = body_of(endpoint)
@@ -454,9 +526,16 @@ def test_a_providers_own_shape_is_passed_on(
 @every_provider
 @pytest.mark.parametrize(
     ("messages", "tools"),
-    [(CHAT, CHAT_TOOLS), (ANTHROPIC, ANTHROPIC_TOOLS), (GEMINI, GEMINI_TOOLS), (RESPONSES, RESPONSES_TOOLS)],
+    [
+        (CHAT, CHAT_TOOLS),
+        (ANTHROPIC, ANTHROPIC_TOOLS),
+        (GEMINI, GEMINI_TOOLS),
+        (RESPONSES, RESPONSES_TOOLS),
+    ],
 )
-def test_every_shape_reaches_every_provider(endpoint: Endpoint, provider: str, messages: Any, tools: Any) -> None:
+def test_every_shape_reaches_every_provider(
+    endpoint: Endpoint, provider: str, messages: Any, tools: Any
+) -> None:
     text = json.dumps(asked_for(endpoint, provider, messages, tools))
     for word in ("Find it", "search", "found", "Searches"):
         assert word in text
@@ -470,7 +549,10 @@ IMAGE = "data:image/png;base64,iVBORw0KGgo="
     [
         (
             "anthropic",
-            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+            {
+                "type": "image",
+                "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+            },
         ),
         ("openai", {"type": "input_image", "image_url": IMAGE, "detail": "low"}),
         ("gemini", {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}),
@@ -479,7 +561,11 @@ IMAGE = "data:image/png;base64,iVBORw0KGgo="
 def test_images_are_converted(endpoint: Endpoint, provider: str, expected: Any) -> None:
     part = {"type": "image_url", "image_url": {"url": IMAGE, "detail": "low"}}
     system = {"role": "system", "content": "Look."}
-    asked = asked_for(endpoint, provider, [system, {"role": "user", "content": [{"type": "text", "text": "?"}, part]}])
+    asked = asked_for(
+        endpoint,
+        provider,
+        [system, {"role": "user", "content": [{"type": "text", "text": "?"}, part]}],
+    )
     assert expected in [
         part
         for message in asked.get("generateContentRequest", {}).get("contents")
@@ -499,17 +585,27 @@ def test_objects_are_messages_too(endpoint: Endpoint) -> None:
 
     reply = ChatCompletionMessage(role="assistant", content="Hi")
     asked = asked_for(endpoint, "anthropic", [Plain(), reply])
-    assert asked["messages"] == [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
+    assert asked["messages"] == [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi"},
+    ]
 
 
 @pytest.mark.parametrize(
     ("provider", "message", "why"),
     [
         ("anthropic", {"type": "reasoning", "summary": []}, "an item of type 'reasoning'"),
-        ("openai", {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]}, "type 'thinking'"),
+        (
+            "openai",
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]},
+            "type 'thinking'",
+        ),
         (
             "gemini",
-            {"role": "user", "content": [{"type": "image_url", "image_url": "https://example.com/a.png"}]},
+            {
+                "role": "user",
+                "content": [{"type": "image_url", "image_url": "https://example.com/a.png"}],
+            },
             "image",
         ),
         (
@@ -520,7 +616,9 @@ def test_objects_are_messages_too(endpoint: Endpoint) -> None:
         ("anthropic", object(), "neither role nor content"),
     ],
 )
-def test_what_has_no_counterpart_is_counted_locally(endpoint: Endpoint, provider: str, message: Any, why: str) -> None:
+def test_what_has_no_counterpart_is_counted_locally(
+    endpoint: Endpoint, provider: str, message: Any, why: str
+) -> None:
     with counting(provider) as counter:
         count = counter.count_messages([message])
         assert count.basis == "calibrated"
@@ -532,9 +630,9 @@ def test_what_has_no_counterpart_is_counted_locally(endpoint: Endpoint, provider
 def test_importing_it_imports_no_sdk() -> None:
     import brim
 
-    code = (
-        "import sys, brim.tokens.api; print([m for m in ('anthropic', 'openai', 'google.genai') if m in sys.modules])"
-    )
+    code = "import sys, brim.tokens.api; print([m for m in ('anthropic', 'openai', 'google.genai') if m in sys.modules])"
     env = {"PYTHONPATH": str(brim.__path__[0]).removesuffix("brim")}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+    )
     assert done.stdout.strip() == "[]"

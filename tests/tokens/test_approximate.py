@@ -20,7 +20,9 @@ def test_four_characters_are_a_token_and_nothing_is_one(text: str) -> None:
     assert count.low <= count <= count.high
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 1), ("abc", 1), ("abcdefg", 1), ("abcdefgh", 2), ("上下文窗口", 1)])
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 1), ("abc", 1), ("abcdefg", 1), ("abcdefgh", 2), ("上下文窗口", 1)]
+)
 def test_examples(text: str, tokens: int) -> None:
     assert ApproximateTokenCounter().count(text) == tokens
 
@@ -38,7 +40,8 @@ def test_no_messages_are_no_token() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", [None, 5, {}, {"role": "user", "content": None}, {"content": [{"type": "x"}]}, "text"]
+    "message",
+    [None, 5, {}, {"role": "user", "content": None}, {"content": [{"type": "x"}]}, "text"],
 )
 def test_no_message_raises(message: object) -> None:
     assert ApproximateTokenCounter().count_messages([message]) >= 4
@@ -51,7 +54,10 @@ def test_an_image_is_not_counted_by_its_base64() -> None:
 
 
 def test_tools_are_counted() -> None:
-    tool = {"type": "function", "function": {"name": "search", "description": "Search. " * 50, "parameters": {}}}
+    tool = {
+        "type": "function",
+        "function": {"name": "search", "description": "Search. " * 50, "parameters": {}},
+    }
     assert ApproximateTokenCounter().count_messages([], [tool]) > 80
 
 
@@ -75,7 +81,11 @@ def test_estimates(text: str, tokens: int) -> None:
 
 @given(one=st.text(), two=st.text())
 def test_more_text_is_never_estimated_less(one: str, two: str) -> None:
-    assert estimate_tokens(one) <= estimate_tokens(one + two) <= estimate_tokens(one) + estimate_tokens(two)
+    assert (
+        estimate_tokens(one)
+        <= estimate_tokens(one + two)
+        <= estimate_tokens(one) + estimate_tokens(two)
+    )
 
 
 def test_it_is_a_token_counter_and_remembers_its_model() -> None:

@@ -1,4 +1,5 @@
-"""A ratio is learned from reports, stays within what vocabularies can differ by, and says how sure it is."""
+"""A ratio is learned from reports, stays within what vocabularies can differ by, and says how sure
+it is."""
 
 from __future__ import annotations
 
@@ -52,15 +53,22 @@ def test_the_ratio_never_leaves_its_bounds(reports: list[tuple[float, float]]) -
 
 
 @pytest.mark.parametrize(
-    ("reported", "local"), [(10, 0), (10, -1), (0, 10), (-5, 10), (math.inf, 10), (10, math.nan), (10, 10**400)]
+    ("reported", "local"),
+    [(10, 0), (10, -1), (0, 10), (-5, 10), (math.inf, 10), (10, math.nan), (10, 10**400)],
 )
 def test_what_says_nothing_teaches_nothing(reported: float, local: float) -> None:
     known = Calibration(1.3, 0.1, 5)
     assert known.observe(reported, local) is known
 
 
-@given(st.floats(0.55, 1.95), st.floats(0.5, 2.0), st.lists(st.integers(2_000, 200_000), min_size=60, max_size=60))
-def test_it_converges_to_a_constant_ratio(true_ratio: float, prior: float, sizes: list[int]) -> None:
+@given(
+    st.floats(0.55, 1.95),
+    st.floats(0.5, 2.0),
+    st.lists(st.integers(2_000, 200_000), min_size=60, max_size=60),
+)
+def test_it_converges_to_a_constant_ratio(
+    true_ratio: float, prior: float, sizes: list[int]
+) -> None:
     known = Calibration(prior)
     for local in sizes:
         known = known.observe(true_ratio * local, local)
@@ -126,14 +134,27 @@ def test_the_spread_is_the_interval() -> None:
     steady, scattered = MemoryCalibrationStore(), MemoryCalibrationStore()
     for number in range(20):
         learn(steady, "m", "claude", reported=13_000, local=10_000)
-        learn(scattered, "m", "claude", reported=13_000 + (1_500 if number % 2 else -1_500), local=10_000)
+        learn(
+            scattered,
+            "m",
+            "claude",
+            reported=13_000 + (1_500 if number % 2 else -1_500),
+            local=10_000,
+        )
     narrow, wide = ratio_for("m", "claude", steady), ratio_for("m", "claude", scattered)
     assert 0.03 < narrow.high - narrow.low < 0.15 < wide.high - wide.low < 0.8
     assert wide.low < 1.15 < 1.45 < wide.high
 
 
-@given(st.floats(0.5, 2), st.floats(0, 1.5), st.floats(0.001, 1000), st.sampled_from(["claude", "gemini", "", "grok"]))
-def test_any_stored_calibration_gives_a_usable_ratio(ratio: float, spread: float, samples: float, family: str) -> None:
+@given(
+    st.floats(0.5, 2),
+    st.floats(0, 1.5),
+    st.floats(0.001, 1000),
+    st.sampled_from(["claude", "gemini", "", "grok"]),
+)
+def test_any_stored_calibration_gives_a_usable_ratio(
+    ratio: float, spread: float, samples: float, family: str
+) -> None:
     store = MemoryCalibrationStore()
     store.put("m", Calibration(ratio, spread, samples))
     found = ratio_for("m", family, store)
@@ -148,7 +169,9 @@ def test_a_public_vocabulary_has_nothing_to_learn() -> None:
     assert store.get("gpt-4o") is None
 
 
-@pytest.mark.parametrize("row", [(0.4, 0, 0), (2.1, 0, 0), (1, -1, 0), (1, 0, -1), (math.nan, 0, 0), (1, 0, math.inf)])
+@pytest.mark.parametrize(
+    "row", [(0.4, 0, 0), (2.1, 0, 0), (1, -1, 0), (1, 0, -1), (math.nan, 0, 0), (1, 0, math.inf)]
+)
 def test_a_calibration_out_of_bounds_is_refused(row: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="a calibration needs"):
         Calibration(*row)

@@ -1,11 +1,18 @@
-"""A stand-in's tokens times what is known of the ratio, with an interval that says how sure that is."""
+"""A stand-in's tokens times what is known of the ratio, with an interval that says how sure that
+is."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
 
-from brim.tokens import CalibratedTokenCounter, Calibration, MemoryCalibrationStore, TokenCounter, blocks
+from brim.tokens import (
+    CalibratedTokenCounter,
+    Calibration,
+    MemoryCalibrationStore,
+    TokenCounter,
+    blocks,
+)
 from tests.conftest import Oracle
 from tests.texts import ANY_TEXT, documents
 
@@ -25,7 +32,11 @@ def test_without_a_report_the_prior_of_the_family_is_the_ratio(model: str, oracl
     count = CalibratedTokenCounter(model).count(TEXT)
     ratio, low, high = PRIORS[model]
     assert count == -(-local * ratio // 100)
-    assert (count.basis, count.low, count.high) == ("estimated", local * low // 100, -(-local * high // 100))
+    assert (count.basis, count.low, count.high) == (
+        "estimated",
+        local * low // 100,
+        -(-local * high // 100),
+    )
 
 
 def test_an_unknown_model_is_cl100k_with_a_wide_interval(oracle: Oracle) -> None:
@@ -67,7 +78,9 @@ def test_the_count_lies_in_its_interval_and_empty_is_0(text: str) -> None:
     assert (count == 0) == (text == "")
 
 
-@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "nobody-knows-me", "mistral-7b", "llama-2-70b"])
+@pytest.mark.parametrize(
+    "model", ["claude-sonnet-4-5", "nobody-knows-me", "mistral-7b", "llama-2-70b"]
+)
 def test_blocks_count_as_the_text_and_are_rounded_once(model: str) -> None:
     text = "".join(documents(seed=41, number=20))
     counter = CalibratedTokenCounter(model)

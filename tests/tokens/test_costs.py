@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.tokens import AnchoredTokenCounter, ApiTokenCounter, ApproximateTokenCounter, Count, TokenCounter, counter_for
+from brim.tokens import (
+    AnchoredTokenCounter,
+    ApiTokenCounter,
+    ApproximateTokenCounter,
+    Count,
+    TokenCounter,
+    counter_for,
+)
 from brim.tokens.costs import message_costs
 
 PICTURE = {"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}}
@@ -22,7 +29,12 @@ MESSAGES: list[dict[str, Any]] = [
     {"role": "assistant", "content": "A cat.", "reasoning_content": "It has whiskers."},
     {"role": "user", "content": "Thanks!"},
 ]
-TOOLS = [{"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}}}]
+TOOLS = [
+    {
+        "type": "function",
+        "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}},
+    }
+]
 
 
 class Plain:
@@ -35,7 +47,9 @@ class Plain:
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
         low = sum(len(str(message)) for message in messages)
-        return Count(5 + low + 10 * len(tools or ()), "estimated", low, 2 * low + 5 + 10 * len(tools or ()))
+        return Count(
+            5 + low + 10 * len(tools or ()), "estimated", low, 2 * low + 5 + 10 * len(tools or ())
+        )
 
 
 COUNTERS: dict[str, TokenCounter] = {
@@ -52,9 +66,12 @@ COUNTERS: dict[str, TokenCounter] = {
 @pytest.mark.parametrize("tools", [None, TOOLS])
 @settings(max_examples=30)
 @given(kept=st.sets(st.integers(0, len(MESSAGES) - 2)))
-def test_the_costs_of_some_messages_are_their_count(name: str, tools: list[Any] | None, kept: set[int]) -> None:
+def test_the_costs_of_some_messages_are_their_count(
+    name: str, tools: list[Any] | None, kept: set[int]
+) -> None:
     counter = COUNTERS[name]
-    # The last prompt decides which reasoning counts; tools stand in the system message, which always stays.
+    # The last prompt decides which reasoning counts; tools stand in the system message, which
+    # always stays.
     places = [*sorted(kept | {0}), len(MESSAGES) - 1]
     costs = message_costs(counter, MESSAGES, tools)
     counted = counter.count_messages([MESSAGES[at] for at in places], tools)
@@ -79,7 +96,10 @@ def test_costs_alone_leave_out_what_belongs_to_no_message(name: str) -> None:
 @pytest.mark.parametrize("name", COUNTERS)
 def test_costs_can_be_replaced(name: str) -> None:
     counter = COUNTERS[name]
-    other = [{"role": "user", "content": "Something else."}, {"role": "tool", "tool_call_id": "c1", "content": "x"}]
+    other = [
+        {"role": "user", "content": "Something else."},
+        {"role": "tool", "tool_call_id": "c1", "content": "x"},
+    ]
     costs = message_costs(counter, MESSAGES).replaced([1, 3], message_costs(counter, other))
     changed = [MESSAGES[0], other[0], MESSAGES[2], other[1], *MESSAGES[4:]]
     assert int(costs.count(range(6))) == int(counter.count_messages(changed))
@@ -87,8 +107,13 @@ def test_costs_can_be_replaced(name: str) -> None:
 
 
 def test_an_endpoint_is_not_asked_what_a_single_message_costs() -> None:
-    counter = ApiTokenCounter("claude-sonnet-4-5", fallback=counter_for("claude-sonnet-4-5"), client=object())
-    assert message_costs(counter, MESSAGES).each == message_costs(counter_for("claude-sonnet-4-5"), MESSAGES).each
+    counter = ApiTokenCounter(
+        "claude-sonnet-4-5", fallback=counter_for("claude-sonnet-4-5"), client=object()
+    )
+    assert (
+        message_costs(counter, MESSAGES).each
+        == message_costs(counter_for("claude-sonnet-4-5"), MESSAGES).each
+    )
     assert counter.last_error is None
 
 

@@ -33,9 +33,12 @@ def test_a_plain_count_is_exact() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "low", "high"), [(-1, None, None), (5, 6, 7), (5, 3, 4), (5, -1, 5), (5, None, 4), (5, 6, None)]
+    ("value", "low", "high"),
+    [(-1, None, None), (5, 6, 7), (5, 3, 4), (5, -1, 5), (5, None, 4), (5, 6, None)],
 )
-def test_value_lies_in_its_interval_and_is_not_negative(value: int, low: int | None, high: int | None) -> None:
+def test_value_lies_in_its_interval_and_is_not_negative(
+    value: int, low: int | None, high: int | None
+) -> None:
     with pytest.raises(ValueError, match="0 <= low <= value <= high"):
         Count(value, "estimated", low, high)
 
@@ -121,13 +124,21 @@ def test_a_note_is_told_once() -> None:
 
 
 def test_a_difference_is_a_plain_number() -> None:
-    for result in (Count(5) - 3, 3 - Count(5), Count(5) + -7, -7 + Count(5), Count(5) * 2, Count(7) // 2):
+    for result in (
+        Count(5) - 3,
+        3 - Count(5),
+        Count(5) + -7,
+        -7 + Count(5),
+        Count(5) * 2,
+        Count(7) // 2,
+    ):
         assert type(result) is int
     assert Count(5) + 0.5 == 5.5
 
 
 @pytest.mark.parametrize(
-    ("value", "ratio", "expected"), [(100, 1.1, 110), (100, 1.27, 127), (3, 1.27, 4), (0, 1.6, 0), (1, 0.5, 1)]
+    ("value", "ratio", "expected"),
+    [(100, 1.1, 110), (100, 1.27, 127), (3, 1.27, 4), (0, 1.6, 0), (1, 0.5, 1)],
 )
 def test_scaled_rounds_up_once(value: int, ratio: float, expected: int) -> None:
     assert Count(value).scaled(ratio, ratio, ratio, "calibrated") == expected
@@ -148,7 +159,9 @@ def test_scaled_keeps_the_weaker_basis_and_an_interval(
 def test_importing_it_imports_nothing_heavy() -> None:
     code = "import sys; before = set(sys.modules); import brim.tokens.count, brim.tokens.calibrate;"
     code += "print(sorted({'json', 'logging', 'pathlib'} & (set(sys.modules) - before)))"
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=_env())
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=_env()
+    )
     assert done.stdout.strip() == "[]"
 
 

@@ -36,14 +36,18 @@ KINDS = {
 
 
 @pytest.mark.parametrize("model", KINDS)
-def test_auto_is_exact_where_the_vocabulary_is_here_and_calibrated_elsewhere(model: str | None) -> None:
+def test_auto_is_exact_where_the_vocabulary_is_here_and_calibrated_elsewhere(
+    model: str | None,
+) -> None:
     counter = counter_for(model)
     assert type(counter) is KINDS[model]
     assert counter.model == model
     assert counter_for(model, mode="auto").count("Hello world") == counter.count("Hello world")
 
 
-@pytest.mark.parametrize("model", ["", " ", "\ud800", "x" * 10_000, "a\0b", "🙂", "/", "[1m]", "models/"])
+@pytest.mark.parametrize(
+    "model", ["", " ", "\ud800", "x" * 10_000, "a\0b", "🙂", "/", "[1m]", "models/"]
+)
 def test_auto_never_raises(model: str) -> None:
     assert counter_for(model).count("Hello world") > 0
 
@@ -106,7 +110,10 @@ def test_an_unknown_mode_is_refused_and_the_known_named() -> None:
 def test_calibrations_reach_the_counter() -> None:
     store = MemoryCalibrationStore()
     store.put("claude-sonnet-4-5", Calibration(1.5, 0.01, 50.0))
-    assert counter_for("claude-sonnet-4-5", calibrations=store).count("word\n" * 1_000).basis == "calibrated"
+    assert (
+        counter_for("claude-sonnet-4-5", calibrations=store).count("word\n" * 1_000).basis
+        == "calibrated"
+    )
     assert counter_for("gpt-4o", calibrations=store).count("Hello world").basis == "exact"
 
 
@@ -137,7 +144,11 @@ def test_every_counter_keeps_the_rules(model: str | None, mode: Any) -> None:
     assert counter.count("") == (1 if mode == "approximate" else 0)
     for text in ("<|endoftext|>", "a\ud800b", "\0", "x"):
         assert counter.count(text) == counter.count(text) > 0
-    messages: list[Any] = ["text", {"role": "user", "content": None}, {"content": [{"type": "odd"}]}]
+    messages: list[Any] = [
+        "text",
+        {"role": "user", "content": None},
+        {"content": [{"type": "odd"}]},
+    ]
     for message in messages:
         assert counter.count_messages([message]) >= 0
 
@@ -145,5 +156,7 @@ def test_every_counter_keeps_the_rules(model: str | None, mode: Any) -> None:
 @pytest.mark.parametrize("mode", ["auto", "approximate"])
 def test_only_text_is_counted(mode: Any) -> None:
     for wrong in (None, 5, b"bytes", ["text"]):
-        with pytest.raises(InputError, match=f"count takes a text, not {type(wrong).__name__}; .*counter_for"):
+        with pytest.raises(
+            InputError, match=f"count takes a text, not {type(wrong).__name__}; .*counter_for"
+        ):
             brim.count(wrong, "gpt-4o", mode=mode)  # type: ignore[arg-type]

@@ -29,7 +29,9 @@ def test_empty_text_is_no_token(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_generated_documents_count_as_in_tiktoken(name: str, oracle: Oracle) -> None:
     count = load_table_counter(name)
-    differing = [text for text in documents(seed=7, number=150) if count(text) != oracle(text, name)]
+    differing = [
+        text for text in documents(seed=7, number=150) if count(text) != oracle(text, name)
+    ]
     assert differing == []
 
 
@@ -42,10 +44,17 @@ def test_any_text_counts_as_in_tiktoken(name: str, oracle: Oracle, text: str) ->
 
 @pytest.mark.parametrize(("name", "step"), [("o200k_base", 1), ("cl100k_base", 8)])
 def test_every_character_counts_as_in_tiktoken(name: str, step: int, oracle: Oracle) -> None:
-    """Both encodings read the classes of characters from one file, so a sample will do for the second."""
+    """Both encodings read the classes of characters from one file, so a sample will do for the
+    second."""
     count = load_table_counter(name)
-    # Beyond the planes that hold characters there are only private and unassigned ones: a sample of those will do.
-    points = [*range(0x32000), *range(0x32000, 0xE0000, 97), *range(0xE0000, 0xE0200), *range(0xE0200, 0x110000, 97)]
+    # Beyond the planes that hold characters there are only private and unassigned ones: a sample of
+    # those will do.
+    points = [
+        *range(0x32000),
+        *range(0x32000, 0xE0000, 97),
+        *range(0xE0000, 0xE0200),
+        *range(0xE0200, 0x110000, 97),
+    ]
     points = points[::step]
     for start in range(0, len(points), 256):
         text = "".join(f"{chr(point)}a {chr(point)}1" for point in points[start : start + 256])
@@ -66,7 +75,8 @@ def test_sixteen_times_the_text_is_at_most_twenty_times_the_work(kind: str) -> N
 
 
 def calls_to_count(text: str) -> int:
-    """Return how many calls it takes to count *text*: the same on every machine, unlike the time."""
+    """Return how many calls it takes to count *text*: the same on every machine, unlike the
+    time."""
     count = TableEncoding("o200k_base")
     count("warm up: the pattern, ünïcode too")
     calls = 0

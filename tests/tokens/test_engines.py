@@ -1,4 +1,5 @@
-"""The engine that is best for the amount of work counts, and whatever happens to it, the number is the same."""
+"""The engine that is best for the amount of work counts, and whatever happens to it, the number is
+the same."""
 
 from __future__ import annotations
 
@@ -66,7 +67,9 @@ def test_little_text_is_counted_by_the_table(encoding: str, oracle: Oracle) -> N
 
 
 @pytest.mark.parametrize("encoding", OPENAI)
-def test_the_native_engine_takes_over_when_there_is_much_and_counts_the_same(encoding: str, oracle: Oracle) -> None:
+def test_the_native_engine_takes_over_when_there_is_much_and_counts_the_same(
+    encoding: str, oracle: Oracle
+) -> None:
     count = EncodingCounter(encoding)
     assert count(LARGE) == oracle(LARGE, encoding)
     assert count.engine == "native"
@@ -88,7 +91,9 @@ def test_the_native_engine_is_not_loaded_for_little_text(broken: list[Broken]) -
     assert (count.engine, broken) == ("table", [])
 
 
-def test_the_table_answers_when_the_native_engine_fails(broken: list[Broken], oracle: Oracle) -> None:
+def test_the_table_answers_when_the_native_engine_fails(
+    broken: list[Broken], oracle: Oracle
+) -> None:
     count = EncodingCounter("o200k_base")
     right = oracle(LARGE, "o200k_base")
     assert count(LARGE) == right
@@ -100,14 +105,18 @@ def test_the_table_answers_when_the_native_engine_fails(broken: list[Broken], or
     assert (broken[0].calls, len(broken)) == (calls, 1)
 
 
-def test_an_open_vocabulary_whose_engine_fails_is_estimated_and_never_raises(broken: list[Broken]) -> None:
+def test_an_open_vocabulary_whose_engine_fails_is_estimated_and_never_raises(
+    broken: list[Broken],
+) -> None:
     count = EncodingCounter("llama3")
     assert count("Hello world") == 2
     broken[0].broken = True
     assert count("Hello world, again") == encoding_counter("o200k_base")("Hello world, again")  # type: ignore[misc]
 
 
-def test_the_table_answers_when_the_native_engine_counts_the_canary_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_answers_when_the_native_engine_counts_the_canary_wrongly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Wrong:
         @staticmethod
         def from_pretrained(name: str) -> Any:
@@ -130,7 +139,9 @@ def test_the_table_answers_when_the_native_engine_counts_the_canary_wrongly(monk
     assert count.engine == "table"
 
 
-def test_without_the_native_engine_the_table_counts_everything(monkeypatch: pytest.MonkeyPatch, oracle: Oracle) -> None:
+def test_without_the_native_engine_the_table_counts_everything(
+    monkeypatch: pytest.MonkeyPatch, oracle: Oracle
+) -> None:
     monkeypatch.setitem(sys.modules, "splintr", None)
     count = EncodingCounter("cl100k_base")
     assert count(LARGE) == oracle(LARGE, "cl100k_base")
@@ -146,7 +157,9 @@ def test_open_vocabularies_are_the_native_engines(encoding: str) -> None:
     assert count("Hello world") == 2
 
 
-@pytest.mark.parametrize("encoding", ["claude", "claude-4.7", "gemini", "r50k_base", "", "nonsense", "\ud800"])
+@pytest.mark.parametrize(
+    "encoding", ["claude", "claude-4.7", "gemini", "r50k_base", "", "nonsense", "\ud800"]
+)
 def test_no_engine_has_a_vocabulary_that_is_not_public(encoding: str) -> None:
     assert encoding_counter(encoding) is None
     with pytest.raises(KeyError):

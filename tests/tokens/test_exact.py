@@ -32,7 +32,12 @@ def test_text_counts_as_in_the_models_own_vocabulary(model: str | None, oracle: 
     assert (counter.model, counter.encoding) == (model, PUBLIC[model])
     for text in ("", "Hello world", *documents(seed=31, number=5)):
         count = counter.count(text)
-        assert (count, count.basis, count.low, count.high) == (oracle(text, PUBLIC[model]), "exact", count, count)
+        assert (count, count.basis, count.low, count.high) == (
+            oracle(text, PUBLIC[model]),
+            "exact",
+            count,
+            count,
+        )
 
 
 @given(text=ANY_TEXT)
@@ -41,7 +46,9 @@ def test_any_text_counts_as_in_tiktoken(text: str, oracle: Oracle) -> None:
     assert ExactTokenCounter("gpt-4o").count(text) == oracle(text, "o200k_base")
 
 
-@pytest.mark.parametrize("text", ["<|endoftext|>", "<|im_start|>user", "a\ud800b", "\udcff", "\0", "\ufeff"])
+@pytest.mark.parametrize(
+    "text", ["<|endoftext|>", "<|im_start|>user", "a\ud800b", "\udcff", "\0", "\ufeff"]
+)
 def test_no_text_raises(text: str, oracle: Oracle) -> None:
     assert ExactTokenCounter("gpt-4o").count(text) == oracle(text, "o200k_base")
 
@@ -96,7 +103,9 @@ counter = counter_for({LLAMA!r})
 for _ in range(2):
     print(counter.count("Hello world").basis)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True
+    )
     assert done.stdout.split() == ["exact", "estimated"]
 
 
@@ -105,7 +114,9 @@ def test_an_open_model_without_it_is_refused_and_the_extra_named() -> None:
         "import sys; sys.modules['splintr'] = None\nfrom brim.tokens import counter_for\n"
         f"print(counter_for({LLAMA!r}).count('Hello world').basis)\ncounter_for({LLAMA!r}, mode='exact')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.stdout == "estimated\n"
     assert "NoExactCounter" in done.stderr
     assert "brim[fast]" in done.stderr
@@ -123,9 +134,16 @@ def test_blocks_count_as_the_text(encoding: str) -> None:
     assert counter.count_blocks([]) == 0
 
 
-@pytest.mark.parametrize(("model", "encoding"), [("gpt-4o", "o200k_base"), ("gpt-4", "cl100k_base")])
-def test_plain_chat_is_exact_in_the_published_framing(model: str, encoding: str, oracle: Oracle) -> None:
-    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why does naïve façade fail?"}]
+@pytest.mark.parametrize(
+    ("model", "encoding"), [("gpt-4o", "o200k_base"), ("gpt-4", "cl100k_base")]
+)
+def test_plain_chat_is_exact_in_the_published_framing(
+    model: str, encoding: str, oracle: Oracle
+) -> None:
+    chat = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Why does naïve façade fail?"},
+    ]
     count = ExactTokenCounter(model).count_messages(chat)
     text = sum(oracle(value, encoding) for message in chat for value in message.values())
     assert (count, count.basis) == (3 + 3 * len(chat) + text, "exact")
@@ -133,7 +151,9 @@ def test_plain_chat_is_exact_in_the_published_framing(model: str, encoding: str,
 
 def test_tools_make_a_message_count_estimated_with_an_interval() -> None:
     chat = [{"role": "user", "content": "Hi"}]
-    tools = [{"type": "function", "function": {"name": "f", "description": "A tool.", "parameters": {}}}]
+    tools = [
+        {"type": "function", "function": {"name": "f", "description": "A tool.", "parameters": {}}}
+    ]
     count = ExactTokenCounter("gpt-4o").count_messages(chat, tools)
     assert count > ExactTokenCounter("gpt-4o").count_messages(chat)
     assert count.basis == "estimated"

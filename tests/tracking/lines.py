@@ -19,7 +19,13 @@ def result(tokens: int = 0, **fields: Any) -> dict[str, Any]:
 
 
 def assistant(
-    id: str, tokens: int, *, model: str = MODEL, parent: str | None = None, session: str = "s1", read: int = 0
+    id: str,
+    tokens: int,
+    *,
+    model: str = MODEL,
+    parent: str | None = None,
+    session: str = "s1",
+    read: int = 0,
 ) -> dict[str, Any]:
     """One content block of one API message."""
     usage = {
@@ -28,7 +34,12 @@ def assistant(
         "cache_read_input_tokens": read,
         "output_tokens": 1,
     }
-    message = {"id": id, "role": "assistant", "model": model, "content": [{"type": "text", "text": "ok"}]}
+    message = {
+        "id": id,
+        "role": "assistant",
+        "model": model,
+        "content": [{"type": "text", "text": "ok"}],
+    }
     return {
         "type": "assistant",
         "message": {**message, "usage": usage},
@@ -39,13 +50,24 @@ def assistant(
 
 def boundary(before: int, after: int | None, *, session: str = "s1") -> dict[str, Any]:
     """A compaction."""
-    about = {"trigger": "auto", "pre_tokens": before, **({} if after is None else {"post_tokens": after})}
-    return {"type": "system", "subtype": "compact_boundary", "session_id": session, "compact_metadata": about}
+    about = {
+        "trigger": "auto",
+        "pre_tokens": before,
+        **({} if after is None else {"post_tokens": after}),
+    }
+    return {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "session_id": session,
+        "compact_metadata": about,
+    }
 
 
 def usage(request: str, prompt: int, *, output: int = 0, **fields: Any) -> Usage:
     """A typed report of the main thread."""
-    return Usage(tokens=Tokens(input=prompt, output=output), request=request, **{"model": MODEL, **fields})
+    return Usage(
+        tokens=Tokens(input=prompt, output=output), request=request, **{"model": MODEL, **fields}
+    )
 
 
 def by_category(filling: Filling) -> dict[str, int]:

@@ -1,4 +1,5 @@
-"""Where Claude Code compacts by itself: every number here is what the real one (2.1.325) said or did."""
+"""Where Claude Code compacts by itself: every number here is what the real one (2.1.325) said or
+did."""
 
 from __future__ import annotations
 
@@ -89,11 +90,32 @@ SET: list[tuple[str, dict[str, Any], int]] = [
     (OPUS, {"user": {"autoCompactWindow": 50_000}}, 967_000),
     (OPUS, {"user": {"autoCompactWindow": 2_000_000}}, 967_000),
     (OPUS, {"user": {"autoCompactWindow": "300k"}}, 967_000),
-    (OPUS, {"user": {"autoCompactWindow": 300_000}, "project": {"autoCompactWindow": 200_000}}, 167_000),
-    (OPUS, {"project": {"autoCompactWindow": 300_000}, "local": {"autoCompactWindow": 200_000}}, 167_000),
-    (OPUS, {"user": {"autoCompactWindow": 400_000, "modelSettings": {OPUS: {"autoCompactWindow": 300_000}}}}, 267_000),
+    (
+        OPUS,
+        {"user": {"autoCompactWindow": 300_000}, "project": {"autoCompactWindow": 200_000}},
+        167_000,
+    ),
+    (
+        OPUS,
+        {"project": {"autoCompactWindow": 300_000}, "local": {"autoCompactWindow": 200_000}},
+        167_000,
+    ),
+    (
+        OPUS,
+        {
+            "user": {
+                "autoCompactWindow": 400_000,
+                "modelSettings": {OPUS: {"autoCompactWindow": 300_000}},
+            }
+        },
+        267_000,
+    ),
     (OPUS, {"user": {"modelSettings": {"claude-opus-5": {"autoCompactWindow": 300_000}}}}, 967_000),
-    (HAIKU, {"user": {"modelSettings": {f"{HAIKU}-20251001": {"autoCompactWindow": 150_000}}}}, 117_000),
+    (
+        HAIKU,
+        {"user": {"modelSettings": {f"{HAIKU}-20251001": {"autoCompactWindow": 150_000}}}},
+        117_000,
+    ),
     (
         OPUS,
         {
@@ -111,11 +133,26 @@ SET: list[tuple[str, dict[str, Any], int]] = [
         },
         267_000,
     ),
-    (OPUS, {"command": ("claude", "--autocompact", "300k"), "user": {"autoCompactWindow": 200_000}}, 267_000),
+    (
+        OPUS,
+        {"command": ("claude", "--autocompact", "300k"), "user": {"autoCompactWindow": 200_000}},
+        267_000,
+    ),
     (OPUS, {"command": ("claude", "--autocompact=0.5m")}, 467_000),
     (OPUS, {"command": ("claude", "--autocompact", "200")}, 167_000),
-    (OPUS, {"command": ("claude", "--autocompact", "auto"), "user": {"autoCompactWindow": 200_000}}, 967_000),
-    (OPUS, {"command": ("claude", "--autocompact", "300k"), "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, 467_000),
+    (
+        OPUS,
+        {"command": ("claude", "--autocompact", "auto"), "user": {"autoCompactWindow": 200_000}},
+        967_000,
+    ),
+    (
+        OPUS,
+        {
+            "command": ("claude", "--autocompact", "300k"),
+            "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000",
+        },
+        467_000,
+    ),
     (OPUS, {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 490_000),
     (OPUS, {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "99.5"}, 967_000),
     (OPUS, {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "150"}, 967_000),
@@ -123,12 +160,18 @@ SET: list[tuple[str, dict[str, Any], int]] = [
     (OPUS, {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "junk"}, 967_000),
     (OPUS, {"DISABLE_AUTO_COMPACT": "0"}, 967_000),
     (OPUS, {"user": {"autoCompactEnabled": True}, "notes": {"autoCompactEnabled": False}}, 967_000),
-    (OPUS, {"user": {"autoCompactEnabled": False}, "project": {"autoCompactEnabled": True}}, 967_000),
+    (
+        OPUS,
+        {"user": {"autoCompactEnabled": False}, "project": {"autoCompactEnabled": True}},
+        967_000,
+    ),
 ]
 
 
 @pytest.mark.parametrize(("model", "settings", "at"), SET)
-def test_settings_and_variables_move_it(client: Client, model: str, settings: dict[str, Any], at: int) -> None:
+def test_settings_and_variables_move_it(
+    client: Client, model: str, settings: dict[str, Any], at: int
+) -> None:
     found = client.point(model, **settings)
     assert found is not None
     assert (found.at, found.off) == (at, False)
@@ -156,7 +199,9 @@ def test_it_can_be_off(client: Client, settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"user": {"modelSettings": {"opus": {"autoCompactWindow": 300_000}}}},  # which model is "opus" now?
+        {
+            "user": {"modelSettings": {"opus": {"autoCompactWindow": 300_000}}}
+        },  # which model is "opus" now?
         {"command": ("claude", "--settings", "more.json")},
         {"model": "claude-3-5-haiku-20241022"},
         {"window": 0},
@@ -168,15 +213,26 @@ def test_what_cannot_be_known_is_not_said(client: Client, settings: dict[str, An
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe", b"[" * 100_000, b""])
-def test_a_settings_file_that_cannot_be_read_makes_it_unknown(client: Client, tmp_path: Path, content: bytes) -> None:
+def test_a_settings_file_that_cannot_be_read_makes_it_unknown(
+    client: Client, tmp_path: Path, content: bytes
+) -> None:
     (tmp_path / "home" / ".claude").mkdir(parents=True)
     (tmp_path / "home" / ".claude" / "settings.json").write_bytes(content)
     assert client.point() is None
 
 
-@pytest.mark.parametrize("value", [None, [], 7, "x", {"opus": 1}, {OPUS: {"autoCompactWindow": True}}])
-def test_strange_values_are_ignored_as_the_client_ignores_them(client: Client, value: object) -> None:
-    strange = {"env": value, "modelSettings": value, "autoCompactWindow": value, "autoCompactEnabled": value}
+@pytest.mark.parametrize(
+    "value", [None, [], 7, "x", {"opus": 1}, {OPUS: {"autoCompactWindow": True}}]
+)
+def test_strange_values_are_ignored_as_the_client_ignores_them(
+    client: Client, value: object
+) -> None:
+    strange = {
+        "env": value,
+        "modelSettings": value,
+        "autoCompactWindow": value,
+        "autoCompactEnabled": value,
+    }
     found = client.point(user=strange)
     assert found is not None
     assert found.at == 967_000
@@ -192,14 +248,17 @@ def test_strange_values_are_ignored_as_the_client_ignores_them(client: Client, v
         (AutoCompact(980_000, off=True), 900_000, "80k left, auto-compact off"),
     ],
 )
-def test_it_says_what_is_left_and_what_the_client_shows(point: AutoCompact, used: int, told: str) -> None:
+def test_it_says_what_is_left_and_what_the_client_shows(
+    point: AutoCompact, used: int, told: str
+) -> None:
     wordings = point.told(used)
     assert wordings[0] == told
     assert wordings == sorted(wordings, key=len, reverse=True)
 
 
 @pytest.mark.skipif(
-    not os.path.exists("/proc/self/cmdline"), reason="this system doesn't show what others were started with"
+    not os.path.exists("/proc/self/cmdline"),
+    reason="this system doesn't show what others were started with",
 )
 def test_the_clients_own_arguments_are_found() -> None:
     with open(f"/proc/{os.getppid()}/cmdline", "rb") as file:

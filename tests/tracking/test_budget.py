@@ -1,4 +1,5 @@
-"""``ContextBudget``: the last call of the main thread is what is in the window, and the flags stay until cleared."""
+"""``ContextBudget``: the last call of the main thread is what is in the window, and the flags stay
+until cleared."""
 
 from __future__ import annotations
 
@@ -18,12 +19,20 @@ from tests.tracking.lines import MODEL, assistant, result, usage
 
 @pytest.mark.parametrize("nested", [True, False])
 def test_counters_of_a_result_are_read_at_the_top_level_and_under_usage(nested: bool) -> None:
-    counters = {"input_tokens": 1_000, "cache_creation_input_tokens": 20_000, "cache_read_input_tokens": 79_000}
+    counters = {
+        "input_tokens": 1_000,
+        "cache_creation_input_tokens": 20_000,
+        "cache_read_input_tokens": 79_000,
+    }
     budget = ContextBudget()
     budget.update({"type": "result", **({"usage": counters} if nested else counters)})
     assert (budget.input_tokens, budget.cache_creation_input_tokens) == (1_000, 20_000)
     assert budget.cache_read_input_tokens == 79_000
-    assert (budget.used_tokens, budget.utilization, budget.context_window) == (100_000, 0.5, 200_000)
+    assert (budget.used_tokens, budget.utilization, budget.context_window) == (
+        100_000,
+        0.5,
+        200_000,
+    )
     assert not budget.should_warn
     assert not budget.should_compact
 
@@ -122,8 +131,14 @@ def test_a_result_settles_the_output_and_the_window() -> None:
     budget.update(assistant("m1", 30_000, model="claude-opus-4-5"))
     assert budget.output_tokens == 1
     about = {"claude-opus-4-5": {"contextWindow": 500_000, "inputTokens": 1}}
-    budget.update(result(30_000, modelUsage=about) | {"usage": {"input_tokens": 30_000, "output_tokens": 812}})
-    assert (budget.output_tokens, budget.context_window, budget.window.source) == (812, 500_000, "reported")
+    budget.update(
+        result(30_000, modelUsage=about) | {"usage": {"input_tokens": 30_000, "output_tokens": 812}}
+    )
+    assert (budget.output_tokens, budget.context_window, budget.window.source) == (
+        812,
+        500_000,
+        "reported",
+    )
     assert budget.window.others == (("table", 200_000),)
 
 
@@ -169,13 +184,24 @@ def test_sub_agents_have_windows_of_their_own() -> None:
     assert budget.used_tokens == 30_000
     assert not budget.should_warn
     (agent,) = budget.agents.values()
-    assert (agent.model, agent.used_tokens, agent.utilization) == ("claude-haiku-4-5", 190_000, 0.95)
+    assert (agent.model, agent.used_tokens, agent.utilization) == (
+        "claude-haiku-4-5",
+        190_000,
+        0.95,
+    )
 
 
 def test_sums_of_codex_and_gemini_are_never_the_occupancy() -> None:
     budget = ContextBudget()
-    budget.update({"type": "turn.completed", "usage": {"input_tokens": 900_000, "cached_input_tokens": 800_000}})
-    budget.update(RunTotal(usage=Tokens(input=900_000), tokens={"gemini-2.5-flash": Tokens(input=900_000)}))
+    budget.update(
+        {
+            "type": "turn.completed",
+            "usage": {"input_tokens": 900_000, "cached_input_tokens": 800_000},
+        }
+    )
+    budget.update(
+        RunTotal(usage=Tokens(input=900_000), tokens={"gemini-2.5-flash": Tokens(input=900_000)})
+    )
     assert (budget.used_tokens, budget.should_warn) == (0, False)
 
 
@@ -201,11 +227,15 @@ def test_the_cache_hit_share_is_over_all_calls() -> None:
 def test_each_notice_comes_once_per_latch() -> None:
     budget = ContextBudget()
     kinds = [
-        [notice.kind for notice in budget.update(result(tokens))] for tokens in (140_000, 141_000, 156_000, 157_000)
+        [notice.kind for notice in budget.update(result(tokens))]
+        for tokens in (140_000, 141_000, 156_000, 157_000)
     ]
     assert kinds == [[CONTEXT_WARNING], [], [COMPACT_DUE], []]
     budget.clear_compact()
-    assert [notice.kind for notice in budget.update(result(156_000))] == [CONTEXT_WARNING, COMPACT_DUE]
+    assert [notice.kind for notice in budget.update(result(156_000))] == [
+        CONTEXT_WARNING,
+        COMPACT_DUE,
+    ]
 
 
 def test_a_notice_says_what_was_measured_and_reads_as_a_sentence() -> None:
@@ -213,7 +243,12 @@ def test_a_notice_says_what_was_measured_and_reads_as_a_sentence() -> None:
     assert str(warning) == "The context window is filling up: 158,000 of 200,000 tokens, 79%."
     assert str(due) == "It is time to compact: 158,000 of 200,000 tokens, 79%."
     facts: Any = due
-    assert (facts.used_tokens, facts.window, facts.utilization, facts.session) == (158_000, 200_000, 0.79, "s1")
+    assert (facts.used_tokens, facts.window, facts.utilization, facts.session) == (
+        158_000,
+        200_000,
+        0.79,
+        "s1",
+    )
 
 
 def test_subscribers_are_told_and_one_that_fails_stops_nothing() -> None:
@@ -237,7 +272,9 @@ def test_subscribers_are_told_and_one_that_fails_stops_nothing() -> None:
 # The caller's mistakes
 
 
-@pytest.mark.parametrize("fields", [{"context_window": "200k"}, {"context_window": True}, {"context_window": None}])
+@pytest.mark.parametrize(
+    "fields", [{"context_window": "200k"}, {"context_window": True}, {"context_window": None}]
+)
 def test_a_window_that_is_no_number_is_refused(fields: Any) -> None:
     with pytest.raises(InputError, match="context_window must be a whole number"):
         ContextBudget(**fields)
@@ -280,14 +317,32 @@ def test_responses_of_the_sdks_are_read() -> None:
         "model": "claude-sonnet-4-5",
         "content": [],
     }
-    chat: dict[str, Any] = {"id": "c", "object": "chat.completion", "created": 1, "model": "gpt-4o", "choices": []}
-    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-    gemini = {"response_id": "r", "model_version": "gemini-2.5-pro", "usage_metadata": {"prompt_token_count": 1_000}}
+    chat: dict[str, Any] = {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "gpt-4o",
+        "choices": [],
+    }
+    details = {
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": 0},
+    }
+    gemini = {
+        "response_id": "r",
+        "model_version": "gemini-2.5-pro",
+        "usage_metadata": {"prompt_token_count": 1_000},
+    }
     responses: list[Any] = [
         Message.model_construct(**claude, usage=usage),
-        ChatCompletion.model_construct(**chat, usage={"prompt_tokens": 1_000, "completion_tokens": 20}),
+        ChatCompletion.model_construct(
+            **chat, usage={"prompt_tokens": 1_000, "completion_tokens": 20}
+        ),
         Response.model_construct(
-            id="r", object="response", model="gpt-4o", usage={"input_tokens": 1_000, "output_tokens": 20, **details}
+            id="r",
+            object="response",
+            model="gpt-4o",
+            usage={"input_tokens": 1_000, "output_tokens": 20, **details},
         ),
         GenerateContentResponse.model_validate(gemini),
     ]

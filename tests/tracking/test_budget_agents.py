@@ -9,7 +9,12 @@ import pytest
 from brim.tracking.budget import ContextBudget
 from tests.tracking.lines import assistant
 
-CLAUDE = {"input_tokens": 8, "cache_creation_input_tokens": 300, "cache_read_input_tokens": 9_000, "output_tokens": 70}
+CLAUDE = {
+    "input_tokens": 8,
+    "cache_creation_input_tokens": 300,
+    "cache_read_input_tokens": 9_000,
+    "output_tokens": 70,
+}
 LINES: dict[str, tuple[dict[str, Any], int]] = {
     "claude-stream": (assistant("m1", 9_308), 9_308),
     "claude-transcript": (
@@ -56,7 +61,14 @@ LINES: dict[str, tuple[dict[str, Any], int]] = {
             "timestamp": "2026-01-05T06:47:24.874Z",
             "type": "gemini",
             "content": "Done.",
-            "tokens": {"input": 5_984, "output": 38, "cached": 2_090, "thoughts": 0, "tool": 0, "total": 6_022},
+            "tokens": {
+                "input": 5_984,
+                "output": 38,
+                "cached": 2_090,
+                "thoughts": 0,
+                "tool": 0,
+                "total": 6_022,
+            },
             "model": "gemini-2.5-flash",
         },
         5_984,
@@ -71,7 +83,12 @@ LINES: dict[str, tuple[dict[str, Any], int]] = {
                 "messageID": "msg_1",
                 "sessionID": "ses_1",
                 "type": "step-finish",
-                "tokens": {"input": 8, "output": 38, "reasoning": 0, "cache": {"write": 1, "read": 7_727}},
+                "tokens": {
+                    "input": 8,
+                    "output": 38,
+                    "reasoning": 0,
+                    "cache": {"write": 1, "read": 7_727},
+                },
             },
         },
         7_736,
@@ -107,7 +124,11 @@ LINES: dict[str, tuple[dict[str, Any], int]] = {
             "object": "response",
             "model": "gpt-4o",
             "output": [],
-            "usage": {"input_tokens": 4_000, "output_tokens": 7, "input_tokens_details": {"cached_tokens": 3_000}},
+            "usage": {
+                "input_tokens": 4_000,
+                "output_tokens": 7,
+                "input_tokens_details": {"cached_tokens": 3_000},
+            },
         },
         4_000,
     ),
@@ -116,7 +137,11 @@ LINES: dict[str, tuple[dict[str, Any], int]] = {
             "responseId": "r1",
             "modelVersion": "gemini-2.5-flash",
             "candidates": [],
-            "usageMetadata": {"promptTokenCount": 700, "candidatesTokenCount": 5, "cachedContentTokenCount": 200},
+            "usageMetadata": {
+                "promptTokenCount": 700,
+                "candidatesTokenCount": 5,
+                "cachedContentTokenCount": 200,
+            },
         },
         700,
     ),

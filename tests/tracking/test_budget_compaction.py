@@ -1,4 +1,5 @@
-"""``ContextBudget`` and compactions: what they leave, what is asked for, and when asking again is no use."""
+"""``ContextBudget`` and compactions: what they leave, what is asked for, and when asking again is
+no use."""
 
 from __future__ import annotations
 
@@ -89,14 +90,18 @@ def test_another_session_with_a_smaller_prompt_is_another_window() -> None:
 
 
 @pytest.mark.parametrize("session", ["", "s1"])
-def test_overhead_over_the_threshold_is_said_once_and_compaction_not_asked_for_again(session: str) -> None:
+def test_overhead_over_the_threshold_is_said_once_and_compaction_not_asked_for_again(
+    session: str,
+) -> None:
     budget = ContextBudget()
     first = budget.update(usage("a", 165_000, session=session))
     assert [notice.kind for notice in first] == [CONTEXT_WARNING, COMPACT_DUE]
     told: list[Notice] = []
     for turn in range(5):
         budget.request_compaction()
-        told += budget.update(Compaction(before=165_000, after=3_000, time=float(turn), session=session))
+        told += budget.update(
+            Compaction(before=165_000, after=3_000, time=float(turn), session=session)
+        )
         told += budget.update(usage(f"b{turn}", 164_000, session=session))
         told += budget.update(usage(f"c{turn}", 166_000, session=session))
     assert not budget.should_compact
@@ -144,7 +149,9 @@ def test_once_there_is_room_again_compaction_is_asked_for_again() -> None:
         (Compaction(), 2),
     ],
 )
-def test_a_repeated_compaction_counts_once_if_it_can_be_told_from_another(compaction: Compaction, times: int) -> None:
+def test_a_repeated_compaction_counts_once_if_it_can_be_told_from_another(
+    compaction: Compaction, times: int
+) -> None:
     budget = ContextBudget()
     budget.update(usage("a", 160_000))
     for _ in range(2):

@@ -15,7 +15,9 @@ def _started(model: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("answering", ["claude-sonnet-4-5", "claude-sonnet-4-5-20250929"])
-def test_the_window_that_a_run_was_started_with_stays_when_its_answers_do_not_name_it(answering: str) -> None:
+def test_the_window_that_a_run_was_started_with_stays_when_its_answers_do_not_name_it(
+    answering: str,
+) -> None:
     budget = ContextBudget()
     budget.update(_started("claude-sonnet-4-5[1m]"))
     assert budget.update(assistant("m1", 160_000, model=answering)) == []
@@ -30,7 +32,11 @@ def test_the_window_that_the_caller_asked_for_stays_too() -> None:
 
 def test_a_run_that_is_started_with_the_smaller_window_has_that() -> None:
     budget = ContextBudget()
-    for line in (_started("claude-sonnet-4-5[1m]"), assistant("m1", 160_000), _started("claude-sonnet-4-5")):
+    for line in (
+        _started("claude-sonnet-4-5[1m]"),
+        assistant("m1", 160_000),
+        _started("claude-sonnet-4-5"),
+    ):
         budget.update(line)
     assert (budget.model, budget.context_window) == ("claude-sonnet-4-5", 200_000)
 
@@ -47,7 +53,12 @@ def test_a_transcript_that_names_the_window_keeps_it() -> None:
     about = {"sessionId": "s1", "isSidechain": False}
     chosen = {"type": "model", "identity": {"modelId": "claude-sonnet-4-5[1m]"}}
     budget.update({"type": "attachment", "uuid": "u1", "attachment": chosen, **about})
-    message = {"id": "m1", "model": "claude-sonnet-4-5", "usage": {"input_tokens": 160_000}, "content": []}
+    message = {
+        "id": "m1",
+        "model": "claude-sonnet-4-5",
+        "usage": {"input_tokens": 160_000},
+        "content": [],
+    }
     assert budget.update({"type": "assistant", "uuid": "u2", "message": message, **about}) == []
     assert budget.context_window == 1_000_000
 
@@ -64,16 +75,22 @@ def test_a_transcript_that_names_the_window_keeps_it() -> None:
         ("", "claude-opus-4-8[1m]", False),
     ],
 )
-def test_a_short_name_is_the_same_model_without_its_window(name: str, full: str, is_short: bool) -> None:
+def test_a_short_name_is_the_same_model_without_its_window(
+    name: str, full: str, is_short: bool
+) -> None:
     assert is_short_for(name, full) is is_short
 
 
 def test_only_what_a_sub_agent_reports_makes_a_window() -> None:
     """The end of a task names it by another id than its answers do."""
     budget = ContextBudget()
-    budget.update({"type": "system", "subtype": "task_started", "task_type": "local_agent", "task_id": "a1"})
+    budget.update(
+        {"type": "system", "subtype": "task_started", "task_type": "local_agent", "task_id": "a1"}
+    )
     budget.update(assistant("m1", 5_000, parent="toolu_1"))
-    budget.update({"type": "system", "subtype": "task_notification", "task_id": "a1", "status": "completed"})
+    budget.update(
+        {"type": "system", "subtype": "task_notification", "task_id": "a1", "status": "completed"}
+    )
     assert {name: agent.used_tokens for name, agent in budget.agents.items()} == {"toolu_1": 5_000}
 
 
@@ -85,7 +102,9 @@ def test_the_callers_window_is_the_main_threads_alone() -> None:
 
 
 @pytest.mark.parametrize("prompt", [150_000, 180_000])
-def test_a_refused_prompt_names_the_window_and_one_that_fits_does_not_disprove_it(prompt: int) -> None:
+def test_a_refused_prompt_names_the_window_and_one_that_fits_does_not_disprove_it(
+    prompt: int,
+) -> None:
     said = "API Error: 400 prompt is too long: 210000 tokens > 180000 maximum"
     for refusal in (Message(role="error", text=said), End(error=True, text=said)):
         budget = ContextBudget()

@@ -11,34 +11,76 @@ from hypothesis import strategies as st
 
 from brim.models.usage import Tokens
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
+from brim.tracking.events import (
+    Compaction,
+    End,
+    Event,
+    Message,
+    ModelSeen,
+    RunTotal,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from tests.tracking.lines import assistant, boundary, result
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 SIZES = st.integers(0, 400_000)
 IDS = st.sampled_from(("", "a", "b", "c", "d"))
 LINES = st.one_of(
     SIZES.map(result),
-    st.builds(assistant, IDS, SIZES, parent=st.sampled_from((None, "toolu_1")), session=st.sampled_from(("s1", "s2"))),
+    st.builds(
+        assistant,
+        IDS,
+        SIZES,
+        parent=st.sampled_from((None, "toolu_1")),
+        session=st.sampled_from(("s1", "s2")),
+    ),
     st.builds(boundary, SIZES, SIZES),
-    st.just({"type": "result", "modelUsage": {"m": {"contextWindow": 7}}, "total_cost_usd": 1, "usage": {}}),
-    st.just({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "x", "content": "ok"}]}}),
+    st.just(
+        {
+            "type": "result",
+            "modelUsage": {"m": {"contextWindow": 7}},
+            "total_cost_usd": 1,
+            "usage": {},
+        }
+    ),
+    st.just(
+        {
+            "type": "user",
+            "message": {"content": [{"type": "tool_result", "tool_use_id": "x", "content": "ok"}]},
+        }
+    ),
     st.just({"type": "turn.completed", "usage": {"input_tokens": 5}}),
-    st.just({"type": "step_finish", "part": {"tokens": {"input": 8, "output": 4, "cache": {"read": 9, "write": 1}}}}),
+    st.just(
+        {
+            "type": "step_finish",
+            "part": {"tokens": {"input": 8, "output": 4, "cache": {"read": 9, "write": 1}}},
+        }
+    ),
     st.just({"usageMetadata": {"promptTokenCount": 7}, "candidates": []}),
 )
 WRONG: Any = JSON | st.integers(-5, 10**15)
 TYPED = st.one_of(
-    st.builds(Usage, tokens=st.builds(Tokens, input=WRONG, cache_read=SIZES), request=IDS | WRONG, agent=IDS | WRONG),
+    st.builds(
+        Usage,
+        tokens=st.builds(Tokens, input=WRONG, cache_read=SIZES),
+        request=IDS | WRONG,
+        agent=IDS | WRONG,
+    ),
     st.builds(Usage, tokens=WRONG, model=WRONG, session=WRONG),
     st.builds(Compaction, before=WRONG, after=WRONG, trigger=WRONG, time=WRONG, agent=IDS),
     st.builds(RunTotal, cost=WRONG, tokens=WRONG, windows=WRONG, usage=WRONG),
     st.builds(ModelSeen, model=WRONG, window=WRONG),
-    st.builds(Message, role=WRONG | st.sampled_from(("user", "error", "summary")), text=WRONG, human=WRONG),
+    st.builds(
+        Message, role=WRONG | st.sampled_from(("user", "error", "summary")), text=WRONG, human=WRONG
+    ),
     st.builds(ToolCall, id=WRONG, name=WRONG, input=WRONG),
     st.builds(ToolResult, id=WRONG, text=WRONG),
     st.builds(End, reason=WRONG, error=st.just(True), text=WRONG),
@@ -64,7 +106,11 @@ def mutated(draw: st.DrawFn) -> Any:
 
 def holds(budget: ContextBudget) -> None:
     """Everything that can be asked is answered, and nothing is less than nothing."""
-    counters = (budget.input_tokens, budget.cache_creation_input_tokens, budget.cache_read_input_tokens)
+    counters = (
+        budget.input_tokens,
+        budget.cache_creation_input_tokens,
+        budget.cache_read_input_tokens,
+    )
     assert budget.used_tokens == sum(counters)
     assert min(counters) >= 0
     assert budget.utilization >= 0
@@ -78,7 +124,9 @@ def holds(budget: ContextBudget) -> None:
     assert str(budget.window)
     assert isinstance(budget.model, str)
     assert isinstance(budget.session, str)
-    assert all(agent.used_tokens >= 0 and agent.utilization >= 0 for agent in budget.agents.values())
+    assert all(
+        agent.used_tokens >= 0 and agent.utilization >= 0 for agent in budget.agents.values()
+    )
     budget.must_compact()
 
 
@@ -170,7 +218,9 @@ def test_a_result_after_a_call_never_changes_the_occupancy(
 
 
 @given(st.lists(SIZES.map(lambda size: size + 1), min_size=1, max_size=6), st.data())
-def test_repeated_lines_change_nothing_wherever_they_come(sizes: list[int], data: st.DataObject) -> None:
+def test_repeated_lines_change_nothing_wherever_they_come(
+    sizes: list[int], data: st.DataObject
+) -> None:
     lines = [assistant(f"m{number}", size) for number, size in enumerate(sizes)]
     once, twice = ContextBudget(), ContextBudget()
     for number, line in enumerate(lines):
@@ -178,5 +228,12 @@ def test_repeated_lines_change_nothing_wherever_they_come(sizes: list[int], data
         twice.update(line)
         for again in data.draw(st.lists(st.integers(0, number), max_size=3)):
             twice.update(lines[again])
-        for name in ("used_tokens", "output_tokens", "cache_hit_share", "should_warn", "should_compact", "overhead"):
+        for name in (
+            "used_tokens",
+            "output_tokens",
+            "cache_hit_share",
+            "should_warn",
+            "should_compact",
+            "overhead",
+        ):
             assert getattr(once, name) == getattr(twice, name)

@@ -30,7 +30,12 @@ def test_the_difference_of_two_prompts_is_what_came_between_them() -> None:
 
 
 def test_a_report_that_comes_again_with_its_output_is_one_report() -> None:
-    events = [usage("a", 20_000, output=1, final=False), RESULT, usage("a", 20_000, output=700), usage("b", 33_700)]
+    events = [
+        usage("a", 20_000, output=1, final=False),
+        RESULT,
+        usage("a", 20_000, output=700),
+        usage("b", 33_700),
+    ]
     assert learned(events) == pytest.approx(1.3)
 
 
@@ -51,8 +56,13 @@ def test_what_says_nothing_about_the_ratio_teaches_nothing(between: list[Event])
 
 def test_a_placeholder_another_model_or_another_session_teaches_nothing() -> None:
     assert learned([usage("a", 20_000, final=False), RESULT, usage("b", 33_000)]) is None
-    assert learned([usage("a", 20_000, model="claude-opus-4-5"), RESULT, usage("b", 33_000)]) is None
-    assert learned([usage("a", 20_000, session="s1"), RESULT, usage("b", 33_000, session="s2")]) is None
+    assert (
+        learned([usage("a", 20_000, model="claude-opus-4-5"), RESULT, usage("b", 33_000)]) is None
+    )
+    assert (
+        learned([usage("a", 20_000, session="s1"), RESULT, usage("b", 33_000, session="s2")])
+        is None
+    )
 
 
 @pytest.mark.parametrize("tokens", [1_000, 90_000])
@@ -66,7 +76,13 @@ def test_a_stream_that_reports_after_its_tools_teaches_nothing() -> None:
 
 
 def test_a_vocabulary_that_is_here_has_nothing_to_learn() -> None:
-    assert learned([usage("a", 20_000, model="gpt-4o"), RESULT, usage("b", 33_000, model="gpt-4o")], "gpt-4o") is None
+    assert (
+        learned(
+            [usage("a", 20_000, model="gpt-4o"), RESULT, usage("b", 33_000, model="gpt-4o")],
+            "gpt-4o",
+        )
+        is None
+    )
 
 
 def test_the_ratio_of_a_scaling_counter_is_taken_out() -> None:

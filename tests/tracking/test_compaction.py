@@ -11,15 +11,23 @@ HEAD, MIDDLE = "/compact focus on ", " -- current CfA state is "
 
 
 def test_the_whole_text() -> None:
-    assert build_compact_prompt(task="fix the parser", cfa_state="EXECUTING", scratch_path=".context/scratch.md") == (
+    assert build_compact_prompt(
+        task="fix the parser", cfa_state="EXECUTING", scratch_path=".context/scratch.md"
+    ) == (
         "/compact focus on fix the parser -- current CfA state is EXECUTING\n"
         "After compaction, read .context/scratch.md for preserved context."
     )
 
 
 def test_without_a_scratch_file_it_is_one_line() -> None:
-    assert build_compact_prompt("fix it", "PLAN") == "/compact focus on fix it -- current CfA state is PLAN"
-    assert build_compact_prompt("fix it", "PLAN", "") == "/compact focus on fix it -- current CfA state is PLAN"
+    assert (
+        build_compact_prompt("fix it", "PLAN")
+        == "/compact focus on fix it -- current CfA state is PLAN"
+    )
+    assert (
+        build_compact_prompt("fix it", "PLAN", "")
+        == "/compact focus on fix it -- current CfA state is PLAN"
+    )
 
 
 def test_an_empty_state_leaves_its_part_out() -> None:

@@ -23,7 +23,9 @@ def test_report_output_and_what_arrived_make_the_next_prompt() -> None:
     budget.update(Message(role="assistant", text="w" * 40_000))
     budget.update(ToolResult(id="1", text="y" * 4_000))
     count = budget.pending()
-    assert (int(count), count.basis) == (11_500, "anchored"), "the output is known: its words are not counted again"
+    assert (int(count), count.basis) == (11_500, "anchored"), (
+        "the output is known: its words are not counted again"
+    )
     assert (count.low, count.high) == (9_600 + 500 + 800, 10_400 + 500 + 3_000)
 
 
@@ -123,11 +125,20 @@ budget.pending("text"), budget.filling, budget.window, budget.must_compact()
 heavy = {"pathlib", "logging", "asyncio", "yaml", "tiktoken"}
 print(sorted(heavy & set(sys.modules)), [name for name in sys.modules if name.startswith("brim.tokens.e")])
 """
-    ran = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=300)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
     assert ran.stdout == "[] []\n", ran.stdout
 
 
-@given(st.integers(0, 10**9), st.sampled_from(("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-flash", "nobody", "")))
+@given(
+    st.integers(0, 10**9),
+    st.sampled_from(("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-flash", "nobody", "")),
+)
 def test_an_estimate_lies_in_its_interval_and_grows(size: int, model: str) -> None:
     count = by_length(size, model)
     assert 0 <= count.low <= int(count) <= count.high

@@ -21,14 +21,50 @@ from brim.tracking.events import (
 )
 
 EVENTS: list[Event] = [
-    Usage(tokens=Tokens(input=3, output=1), model="m", request="r", session="s", agent="a", time=1.5, at=7),
-    Message(role="user", text="fix it", human=True, id="u1", session="s", agent="a", time=1.5, at=7),
-    ToolCall(id="c1", name="Bash", tool="shell", input={"command": "ls"}, session="s", agent="a", time=1.5, at=7),
-    ToolResult(id="c1", text="no", error=True, detail={"exit_code": 2}, session="s", agent="a", time=1.5, at=7),
+    Usage(
+        tokens=Tokens(input=3, output=1),
+        model="m",
+        request="r",
+        session="s",
+        agent="a",
+        time=1.5,
+        at=7,
+    ),
+    Message(
+        role="user", text="fix it", human=True, id="u1", session="s", agent="a", time=1.5, at=7
+    ),
+    ToolCall(
+        id="c1",
+        name="Bash",
+        tool="shell",
+        input={"command": "ls"},
+        session="s",
+        agent="a",
+        time=1.5,
+        at=7,
+    ),
+    ToolResult(
+        id="c1",
+        text="no",
+        error=True,
+        detail={"exit_code": 2},
+        session="s",
+        agent="a",
+        time=1.5,
+        at=7,
+    ),
     Compaction(trigger="auto", before=900, after=100, session="s", agent="a", time=1.5, at=7),
     ModelSeen(model="m", window=200_000, session="s", agent="a", time=1.5, at=7),
     StateSeen(name="branch", value="main", session="s", agent="a", time=1.5, at=7),
-    RunTotal(cost=5, tokens={"m": Tokens(input=3)}, windows={"m": 9}, session="s", agent="a", time=1.5, at=7),
+    RunTotal(
+        cost=5,
+        tokens={"m": Tokens(input=3)},
+        windows={"m": 9},
+        session="s",
+        agent="a",
+        time=1.5,
+        at=7,
+    ),
     End(reason="stop", text="done", session="s", agent="a", time=1.5, at=7),
 ]
 each = pytest.mark.parametrize("event", EVENTS, ids=[type(event).__name__ for event in EVENTS])
@@ -64,5 +100,12 @@ def test_an_event_prints_itself_as_what_makes_it(event: Event) -> None:
 
 def test_what_is_not_said_is_empty() -> None:
     event = Usage(tokens=Tokens())
-    assert (event.session, event.agent, event.time, event.at, event.cost, event.final) == ("", "", None, 0, None, True)
+    assert (event.session, event.agent, event.time, event.at, event.cost, event.final) == (
+        "",
+        "",
+        None,
+        0,
+        None,
+        True,
+    )
     assert (ToolCall(id="", name="").input, RunTotal().tokens, RunTotal().windows) == ({}, {}, {})

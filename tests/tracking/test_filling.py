@@ -51,7 +51,11 @@ def test_what_no_line_shows_is_other() -> None:
     budget.update(usage("a", 10_000, model=GPT))
     budget.update(Message(role="user", text="z" * 4_000, human=True))
     budget.update(usage("b", 50_000, model=GPT))
-    assert by_category(budget.filling) == {"system and tools": 10_000, "your words": 2_000, "other": 38_000}
+    assert by_category(budget.filling) == {
+        "system and tools": 10_000,
+        "your words": 2_000,
+        "other": 38_000,
+    }
 
 
 def test_after_a_compaction_the_summary_takes_the_place_of_the_rest() -> None:
@@ -83,7 +87,8 @@ def test_of_a_sum_nothing_can_be_said() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(("user", "assistant", "system", "tool", "report", "summary")), st.integers(0, 90_000)
+            st.sampled_from(("user", "assistant", "system", "tool", "report", "summary")),
+            st.integers(0, 90_000),
         ),
         max_size=30,
     )

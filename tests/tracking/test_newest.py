@@ -110,7 +110,9 @@ def test_without_any_it_is_an_error_that_says_what_to_do(home: Home) -> None:
         {"parent_thread_id": "x"},
     ],
 )
-def test_a_sub_agent_of_codex_is_not_the_newest_session(home: Home, about: dict[str, object]) -> None:
+def test_a_sub_agent_of_codex_is_not_the_newest_session(
+    home: Home, about: dict[str, object]
+) -> None:
     mine = home.codex("/srv/shop", "main")
     line = json.dumps({"type": "session_meta", "payload": {"id": "y", "cwd": "/srv/shop", **about}})
     home.session(".codex/sessions/2026/11/15/rollout-sub.jsonl", line + "\n")
@@ -120,6 +122,8 @@ def test_a_sub_agent_of_codex_is_not_the_newest_session(home: Home, about: dict[
 
 def test_a_sub_agent_of_gemini_is_not_the_newest_session(home: Home) -> None:
     mine = home.gemini("/srv/shop")
-    line = json.dumps({"sessionId": "y", "projectHash": sha256(b"/srv/shop").hexdigest(), "kind": "subagent"})
+    line = json.dumps(
+        {"sessionId": "y", "projectHash": sha256(b"/srv/shop").hexdigest(), "kind": "subagent"}
+    )
     home.session(".gemini/tmp/shop/chats/session-2.jsonl", line + "\n")
     assert newest(home.environ, "/srv/shop").path == mine

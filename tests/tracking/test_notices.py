@@ -52,4 +52,10 @@ def test_a_subscriber_that_fails_keeps_no_other_from_being_told() -> None:
 
 
 def test_the_kinds_are_the_five_that_subscribers_know() -> None:
-    assert KINDS == ("CONTEXT_WARNING", "COMPACT_DUE", "COST_WARNING", "COST_LIMIT", "INPUT_REQUESTED")
+    assert KINDS == (
+        "CONTEXT_WARNING",
+        "COMPACT_DUE",
+        "COST_WARNING",
+        "COST_LIMIT",
+        "INPUT_REQUESTED",
+    )

@@ -63,7 +63,11 @@ def test_what_cannot_be_sent_is_refused() -> None:
         Pending().add("human", " \n")
 
 
-@given(st.lists(st.tuples(st.sampled_from((*PURPOSES, "take")), st.sampled_from(("s1", "s2"))), max_size=40))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from((*PURPOSES, "take")), st.sampled_from(("s1", "s2"))), max_size=40
+    )
+)
 def test_every_human_message_is_taken_once_and_in_order(steps: list[tuple[str, str]]) -> None:
     pending, said, taken = Pending(), [], []
     for number, (step, session) in enumerate(steps):

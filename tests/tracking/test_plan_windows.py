@@ -43,7 +43,7 @@ def window(used: float = 0.91, *, resets: float | None = HOUR, **fields: Any) ->
     return PlanWindow(used=used, resets_at=None if resets is None else NOW + resets, **values)
 
 
-# What the clients say ------------------------------------------------------------------------------------------------
+# What the clients say -----------------------------------------------------------------------------
 
 
 def test_claude_code_names_its_windows() -> None:
@@ -76,22 +76,31 @@ def test_codex_tells_its_windows_by_their_length_whichever_comes_first() -> None
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 FIELDS = st.fixed_dictionaries(
-    {}, optional=dict.fromkeys(("used_percentage", "used_percent", "window_minutes", "resets_at"), JSON)
+    {},
+    optional=dict.fromkeys(
+        ("used_percentage", "used_percent", "window_minutes", "resets_at"), JSON
+    ),
 )
 
 
-@given(st.dictionaries(st.sampled_from(["five_hour", "seven_day_x", "primary", "secondary"]), FIELDS | JSON))
+@given(
+    st.dictionaries(
+        st.sampled_from(["five_hour", "seven_day_x", "primary", "secondary"]), FIELDS | JSON
+    )
+)
 def test_nothing_that_comes_raises(limits: dict[str, Any]) -> None:
     for each in (*claude_plan_windows(limits, NOW), *codex_plan_windows(limits, NOW)):
         assert each.used >= 0
         assert each.told(NOW)
 
 
-# What is kept --------------------------------------------------------------------------------------------------------
+# What is kept -------------------------------------------------------------------------------------
 
 
 def test_the_last_reading_of_each_window_is_kept(tmp_path: Path) -> None:
@@ -99,7 +108,11 @@ def test_the_last_reading_of_each_window_is_kept(tmp_path: Path) -> None:
     keep_plan_windows(str(tmp_path), [window(0.5), week])
     keep_plan_windows(str(tmp_path), [window(0.6, read_at=NOW + 1)])
     keep_plan_windows(str(tmp_path), [window(0.1, agent="codex")])
-    assert read_plan_windows(str(tmp_path)) == [window(0.6, read_at=NOW + 1), week, window(0.1, agent="codex")]
+    assert read_plan_windows(str(tmp_path)) == [
+        window(0.6, read_at=NOW + 1),
+        week,
+        window(0.1, agent="codex"),
+    ]
 
 
 def test_the_same_reading_is_written_once_a_minute(tmp_path: Path) -> None:
@@ -119,9 +132,20 @@ def test_a_folder_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[]", b'{"windows": 7}', b'{"windows": [7, {}]}', b"\xff" * 99, b" " * 70_000, b"[" * 60_000],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"windows": 7}',
+        b'{"windows": [7, {}]}',
+        b"\xff" * 99,
+        b" " * 70_000,
+        b"[" * 60_000,
+    ],
 )
-def test_a_file_that_cannot_be_read_says_nothing_and_is_replaced(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_cannot_be_read_says_nothing_and_is_replaced(
+    tmp_path: Path, content: bytes
+) -> None:
     (tmp_path / NAME).write_bytes(content)
     assert read_plan_windows(str(tmp_path)) == []
     keep_plan_windows(str(tmp_path), [window()])
@@ -137,9 +161,17 @@ def rollout(folder: Path, day: str, *lines: object) -> Path:
 
 def counted(used: float | None, at: str) -> dict[str, Any]:
     """A line of a rollout, as Codex writes it after each request."""
-    primary = None if used is None else {"used_percent": used, "window_minutes": FIVE, "resets_at": int(NOW + HOUR)}
+    primary = (
+        None
+        if used is None
+        else {"used_percent": used, "window_minutes": FIVE, "resets_at": int(NOW + HOUR)}
+    )
     limits = {"limit_id": "codex", "limit_name": None, "primary": primary, "secondary": None}
-    return {"timestamp": at, "type": "event_msg", "payload": {"type": "token_count", "rate_limits": limits}}
+    return {
+        "timestamp": at,
+        "type": "event_msg",
+        "payload": {"type": "token_count", "rate_limits": limits},
+    }
 
 
 def test_codex_is_read_from_the_end_of_its_newest_rollout(tmp_path: Path) -> None:
@@ -165,7 +197,7 @@ def test_without_codex_there_is_nothing_of_it(tmp_path: Path) -> None:
     assert read_plan_windows(str(tmp_path), {"HOME": str(tmp_path)}) == []
 
 
-# What is told --------------------------------------------------------------------------------------------------------
+# What is told -------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("utc")

@@ -1,4 +1,5 @@
-"""A scan finds what reading every line finds, however it is written and wherever a file was left off."""
+"""A scan finds what reading every line finds, however it is written and wherever a file was left
+off."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ from brim.tracking.sessions import FileUsage, scan
 from tests.tracking.transcripts import answer, compact, cost_state, result, usage, write
 
 FUNCTION_SCOPED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-ODD: st.SearchStrategy[Any] = st.sampled_from([None, True, -1, 1.5, 3.0, 10**13, "7", [], {}, float("nan")])
+ODD: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, -1, 1.5, 3.0, 10**13, "7", [], {}, float("nan")]
+)
 COUNTS = st.integers(0, 9) | ODD
 IDS = st.sampled_from(["msg_1", "msg_2", "msg_3", ""])
 USAGES = st.fixed_dictionaries(
@@ -47,14 +50,25 @@ def lines(draw: st.DrawFn) -> dict[str, Any]:
     """A line that may report usage, or only looks like one."""
     kind = draw(st.sampled_from(["answer", "answer", "answer", "result", "total", "other"]))
     if kind == "result":
-        return result(draw(st.sampled_from(['{"usage": {"input_tokens": 5}}', "\x1b[0m", "\\u0075sage", "ok"])))
+        return result(
+            draw(
+                st.sampled_from(['{"usage": {"input_tokens": 5}}', "\x1b[0m", "\\u0075sage", "ok"])
+            )
+        )
     if kind == "total":
-        return cost_state(draw(st.sampled_from([0.5, 2, "x", None])), draw(st.sampled_from(["s-1", ""])))
+        return cost_state(
+            draw(st.sampled_from([0.5, 2, "x", None])), draw(st.sampled_from(["s-1", ""]))
+        )
     if kind == "other":
         nested = {"type": "assistant", "message": {"id": "msg_9", "usage": usage()}}
-        return {"type": draw(st.sampled_from(["user", "system", 3])), "sessionId": "s-1", "data": nested}
+        return {
+            "type": draw(st.sampled_from(["user", "system", 3])),
+            "sessionId": "s-1",
+            "data": nested,
+        }
     used = draw(USAGES | st.just(usage()) | ODD.filter(lambda odd: odd is not None))
-    # Where the main thread's line has no usage and a sub-agent's replay of it has, the reader drops both, a scan none.
+    # Where the main thread's line has no usage and a sub-agent's replay of it has, the reader drops
+    # both, a scan none.
     id = draw(IDS) if tokens(used) else "msg_without"
     line = answer(
         id,
@@ -83,12 +97,16 @@ def gathered(found: FileUsage) -> tuple[object, object]:
     everything = Gathered()
     everything.add(found, UsageSource("claude", ""))
     requests = sorted((each.key, each.model, *each[6:13]) for each, _ in everything.requests())
-    totals = sorted((each.session, each.cost or 0, sorted(each.tokens.items())) for each in found.totals.values())
+    totals = sorted(
+        (each.session, each.cost or 0, sorted(each.tokens.items()))
+        for each in found.totals.values()
+    )
     return requests, totals
 
 
 def naively(path: Path) -> dict[str, tuple[int, int]]:
-    """Return prompt and output of each request in *path*: every line is parsed, the largest report counts."""
+    """Return prompt and output of each request in *path*: every line is parsed, the largest report
+    counts."""
     found: dict[str, tuple[int, int]] = {}
     main: set[str] = set()
     lines = []
@@ -98,14 +116,20 @@ def naively(path: Path) -> dict[str, tuple[int, int]]:
         except (ValueError, RecursionError):
             continue
         message = line.get("message", line) if isinstance(line, dict) else None
-        if not isinstance(message, dict) or line.get("type") != "assistant" or line.get("isApiErrorMessage"):
+        if (
+            not isinstance(message, dict)
+            or line.get("type") != "assistant"
+            or line.get("isApiErrorMessage")
+        ):
             continue
         used = tokens(message.get("usage"))
         if used is not None and message.get("model") != "<synthetic>":
             lines.append((not line["isSidechain"], message["id"], line.get("requestId"), used))
             if not line["isSidechain"]:
                 main.add(message["id"])
-    for is_main, id, request, used in sorted(lines, key=lambda one: (one[0], one[3].output, one[3].prompt)):
+    for is_main, id, request, used in sorted(
+        lines, key=lambda one: (one[0], one[3].output, one[3].prompt)
+    ):
         if id and (is_main or id not in main):
             found[f"{id}:{request}" if request else id] = (used.prompt, used.output)
     return found
@@ -124,12 +148,18 @@ def test_a_scan_finds_exactly_what_the_reader_finds(
     tmp_path: Path, written: list[str], ended: bool, newline: str
 ) -> None:
     path = tmp_path / "s-1.jsonl"
-    path.write_bytes((newline.join(written) + (newline if ended else "")).encode("utf-8", "surrogatepass"))
+    path.write_bytes(
+        (newline.join(written) + (newline if ended else "")).encode("utf-8", "surrogatepass")
+    )
     found = scan(str(path), format="claude-transcript")
     assert gathered(found.usage) == gathered(by_the_reader(path))
     everything = Gathered()
     everything.add(found.usage, UsageSource("claude", ""))
-    named = {each.key: (each.prompt, each.output) for each, _ in everything.requests() if each.key.startswith("msg_")}
+    named = {
+        each.key: (each.prompt, each.output)
+        for each, _ in everything.requests()
+        if each.key.startswith("msg_")
+    }
     expected = naively(path)
     assert {key: named[key] for key in expected if key in named} == {
         key: expected[key] for key in expected if key in named
@@ -154,7 +184,12 @@ def test_going_on_where_it_was_left_is_the_same_as_reading_it_whole(
 
 
 def test_the_blocks_of_one_answer_are_one_request_with_its_last_numbers(tmp_path: Path) -> None:
-    lines = [answer(text="a"), answer(text="b"), answer(used=usage(output=90), text="c"), answer(text="d")]
+    lines = [
+        answer(text="a"),
+        answer(text="b"),
+        answer(used=usage(output=90), text="c"),
+        answer(text="d"),
+    ]
     found = scan(str(write(tmp_path / "a.jsonl", *lines)), format="claude-transcript").usage
     (request,) = found.requests.values()
     assert (request.key, request.input, request.output) == ("msg_1:req_1", 10, 90)
@@ -168,7 +203,14 @@ def test_a_line_with_the_same_numbers_and_another_request_counts(tmp_path: Path)
 
 def test_lines_that_name_no_request_count_each(tmp_path: Path) -> None:
     lines = [answer("", None), answer("", None, text="the next")]
-    assert len(scan(str(write(tmp_path / "a.jsonl", *lines)), format="claude-transcript").usage.requests) == 2
+    assert (
+        len(
+            scan(
+                str(write(tmp_path / "a.jsonl", *lines)), format="claude-transcript"
+            ).usage.requests
+        )
+        == 2
+    )
 
 
 def test_a_file_that_became_another_ones_is_read_as_what_it_is_now(tmp_path: Path) -> None:
@@ -176,7 +218,11 @@ def test_a_file_that_became_another_ones_is_read_as_what_it_is_now(tmp_path: Pat
     first = scan(str(path))
     write(path, {"type": "system", "subtype": "init", "session_id": "s", "cwd": "/x" * 300})
     again = scan(str(path), start=first.offset, check=first.check)
-    assert (first.format, again.format, again.resumed) == ("claude-transcript", "claude-stream", False)
+    assert (first.format, again.format, again.resumed) == (
+        "claude-transcript",
+        "claude-stream",
+        False,
+    )
 
 
 def test_a_replaced_file_is_read_from_its_beginning(tmp_path: Path) -> None:
@@ -188,14 +234,18 @@ def test_a_replaced_file_is_read_from_its_beginning(tmp_path: Path) -> None:
 
 
 def test_blocks_of_a_large_file_are_cut_anywhere(tmp_path: Path) -> None:
-    lines = [part for i in range(40) for part in (answer(f"msg_{i}", f"req_{i}"), result("x" * 90_000))]
+    lines = [
+        part for i in range(40) for part in (answer(f"msg_{i}", f"req_{i}"), result("x" * 90_000))
+    ]
     path = write(tmp_path / "a.jsonl", *lines)
     assert path.stat().st_size > 3_000_000
     assert len(scan(str(path)).usage.requests) == 40
 
 
 def test_broken_lines_are_counted_and_passed_over(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", compact(answer())[:-9], answer("msg_2"), '{"usage"', "\x00", "[]")
+    path = write(
+        tmp_path / "a.jsonl", compact(answer())[:-9], answer("msg_2"), '{"usage"', "\x00", "[]"
+    )
     found = scan(str(path), format="claude-transcript").usage
     assert (list(found.requests), found.broken) == (["msg_2:req_1"], 2)
 
@@ -209,7 +259,15 @@ def test_the_format_is_found_out(tmp_path: Path) -> None:
         "request_id": "req_1",
     }
     assert scan(str(write(tmp_path / "a.jsonl", result(), answer()))).format == "claude-transcript"
-    found = scan(str(write(tmp_path / "b.jsonl", {"type": "system", "subtype": "init", "session_id": "s"}, stream)))
+    found = scan(
+        str(
+            write(
+                tmp_path / "b.jsonl",
+                {"type": "system", "subtype": "init", "session_id": "s"},
+                stream,
+            )
+        )
+    )
     assert found.format == "claude-stream"
     (request,) = found.usage.requests.values()
     assert (request.key, request.final) == ("msg_1:req_1", False)

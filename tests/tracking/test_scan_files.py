@@ -50,7 +50,9 @@ def test_variables_name_other_folders(tmp_path: Path) -> None:
     }
     found = own_files(environ)
     assert len(found) == 4
-    assert {file.slug for file in found if file.format == "claude-transcript"} == {"-home-user-shop"}
+    assert {file.slug for file in found if file.format == "claude-transcript"} == {
+        "-home-user-shop"
+    }
     assert len(own_files(environ, ["codex"])) == 1
 
 
@@ -65,13 +67,18 @@ def test_a_named_session_comes_with_its_sub_agents(tmp_path: Path) -> None:
     ("path", "slug"),
     [
         ("home/projects/shop/.claude/projects/-home-user-shop/s.jsonl", "-home-user-shop"),
-        ("home/projects/shop/.claude/projects/-home-user-shop/s/subagents/agent-a.jsonl", "-home-user-shop"),
+        (
+            "home/projects/shop/.claude/projects/-home-user-shop/s/subagents/agent-a.jsonl",
+            "-home-user-shop",
+        ),
         ("home/projects/logs/stream.jsonl", ""),
         ("home/chats/logs/s.jsonl", ""),
         ("home/chats/.gemini/tmp/shop/chats/session-1.jsonl", "shop"),
     ],
 )
-def test_a_project_is_named_by_its_folder_only_where_an_agent_keeps_it(tmp_path: Path, path: str, slug: str) -> None:
+def test_a_project_is_named_by_its_folder_only_where_an_agent_keeps_it(
+    tmp_path: Path, path: str, slug: str
+) -> None:
     (found,) = named_files([str(write(tmp_path / path, answer()))])
     assert found.slug == slug
 

@@ -47,7 +47,9 @@ def test_a_file_that_is_missing_is_an_answer_too(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
 def test_what_a_killed_process_leaves_is_read_all_the_same(tmp_path: Path) -> None:
-    wanted = jobs(tmp_path, 6, 800)  # more than a pipe holds, so nobody is done before the first answer is taken
+    wanted = jobs(
+        tmp_path, 6, 800
+    )  # more than a pipe holds, so nobody is done before the first answer is taken
     before = children()
     scanning = scan_many(wanted, processes=2)
     found = dict([next(scanning)])
@@ -55,7 +57,10 @@ def test_what_a_killed_process_leaves_is_read_all_the_same(tmp_path: Path) -> No
         os.kill(child, signal.SIGKILL)
     found |= dict(scanning)
     assert sorted(found) == list(range(7))
-    assert sum(len(each.usage.requests) for each in found.values() if isinstance(each, Scan)) == 6 * 800
+    assert (
+        sum(len(each.usage.requests) for each in found.values() if isinstance(each, Scan))
+        == 6 * 800
+    )
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
@@ -70,12 +75,16 @@ def test_whoever_reads_ends_when_the_one_who_asked_is_killed(tmp_path: Path) -> 
         "print(open(f'/proc/self/task/{os.getpid()}/children').read(), flush=True)\n"
         "time.sleep(60)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as asking:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as asking:
         assert asking.stdout is not None
         reading = asking.stdout.readline().split()
         asking.kill()
         assert len(reading) == 2
-        assert asking.stdout.read() == ""  # which ends when the last process that could write there has ended
+        assert (
+            asking.stdout.read() == ""
+        )  # which ends when the last process that could write there has ended
 
 
 def children() -> set[int]:

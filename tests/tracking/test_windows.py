@@ -48,11 +48,17 @@ def test_a_pinned_window_outranks_everything_and_says_who_disagrees() -> None:
     budget = ContextBudget(100_000, pinned=True)
     budget.update(ModelSeen(model=MODEL, window=1_000_000))
     assert budget.context_window == 100_000
-    assert str(budget.window) == ("100,000 tokens (pinned; reported by the agent: 1,000,000; model table: 200,000)")
+    assert str(budget.window) == (
+        "100,000 tokens (pinned; reported by the agent: 1,000,000; model table: 200,000)"
+    )
 
 
-@pytest.mark.parametrize("event", [Message(role="error", text=TOO_LONG), End(error=True, text=TOO_LONG)])
-def test_an_overflow_error_is_the_providers_word_until_more_goes_through(event: Message | End) -> None:
+@pytest.mark.parametrize(
+    "event", [Message(role="error", text=TOO_LONG), End(error=True, text=TOO_LONG)]
+)
+def test_an_overflow_error_is_the_providers_word_until_more_goes_through(
+    event: Message | End,
+) -> None:
     budget = ContextBudget()
     budget.update(ModelSeen(model=MODEL, window=200_000))
     budget.update(event)

@@ -1,4 +1,5 @@
-"""Lines of Claude Code transcripts for the tests of usage: their shapes are the client's, their numbers are small."""
+"""Lines of Claude Code transcripts for the tests of usage: their shapes are the client's, their
+numbers are small."""
 
 from __future__ import annotations
 
@@ -62,14 +63,37 @@ def answer(
 def result(text: str = "ok", **more: Any) -> dict[str, Any]:
     """Return a line with the result of a tool."""
     content = [{"tool_use_id": "toolu_1", "type": "tool_result", "content": text}]
-    line = {"parentUuid": None, "isSidechain": False, "cwd": FOLDER, "sessionId": "s-1", "type": "user"}
-    return {**line, "message": {"role": "user", "content": content}, "uuid": "u", "toolUseResult": text, **more}
+    line = {
+        "parentUuid": None,
+        "isSidechain": False,
+        "cwd": FOLDER,
+        "sessionId": "s-1",
+        "type": "user",
+    }
+    return {
+        **line,
+        "message": {"role": "user", "content": content},
+        "uuid": "u",
+        "toolUseResult": text,
+        **more,
+    }
 
 
 def cost_state(dollars: Any, session: str = "s-1", **tokens: int) -> dict[str, Any]:
     """Return the client's own total; *tokens* are those of the model."""
-    used = {"inputTokens": 0, "outputTokens": 0, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, **tokens}
-    return {"type": "cost-state", "sessionId": session, "totalCostUSD": dollars, "modelUsage": {MODEL: used}}
+    used = {
+        "inputTokens": 0,
+        "outputTokens": 0,
+        "cacheReadInputTokens": 0,
+        "cacheCreationInputTokens": 0,
+        **tokens,
+    }
+    return {
+        "type": "cost-state",
+        "sessionId": session,
+        "totalCostUSD": dollars,
+        "modelUsage": {MODEL: used},
+    }
 
 
 def compact(line: Any) -> str:

@@ -1,4 +1,5 @@
-"""A real browser: a chromium that is on this machine, or the one that ``make e2e`` installed, driven by Playwright.
+"""A real browser: a chromium that is on this machine, or the one that ``make e2e`` installed,
+driven by Playwright.
 
 ``python -m tests.ui.browser`` says in one line if there is none.
 """
@@ -18,13 +19,19 @@ INSTALLED = Path(__file__).parents[2] / ".e2e" / "browser" / "chromium"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--no-zygote"),
+    *(
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-dev-shm-usage",
+        "--no-zygote",
+    ),
 )
 MISSING = "Left out: the tests in a real browser. `make e2e` installs one and runs them."
 
 
 def chromium(environ: Mapping[str, str] = os.environ) -> str | None:
-    """Return the browser: the one that ``BRIM_E2E_CHROMIUM`` names, one on the PATH, or the installed one."""
+    """Return the browser: the one that ``BRIM_E2E_CHROMIUM`` names, one on the PATH, or the
+    installed one."""
     if named := environ.get("BRIM_E2E_CHROMIUM"):
         return named
     found = next(filter(None, map(shutil.which, NAMES)), None)

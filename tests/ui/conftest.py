@@ -1,4 +1,5 @@
-"""Serves the pages for a home of their own, in a thread of the tests' process, and asks for them as a browser does."""
+"""Serves the pages for a home of their own, in a thread of the tests' process, and asks for them as
+a browser does."""
 
 from __future__ import annotations
 
@@ -55,7 +56,9 @@ class World:
 
     def story(self, **about: Any) -> Story:
         """Return a session of this project that began two hours ago."""
-        return Story(self.environ, self.project, **{"begin": time.time() - 7_000, "scale": 0.05, **about})
+        return Story(
+            self.environ, self.project, **{"begin": time.time() - 7_000, "scale": 0.05, **about}
+        )
 
 
 class Pages:
@@ -67,7 +70,11 @@ class Pages:
         self.cookie = f"brim-{port}={place.keys.cookie}"
 
     def ask(
-        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Send a request with *headers* and nothing else."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
@@ -85,7 +92,11 @@ class Pages:
     def post(self, path: str, headers: Mapping[str, str] | None = None, /, **form: str) -> Answer:
         """Send a form as our own pages do."""
         body = urlencode({"form_token": self.place.keys.form, **form}).encode()
-        known = {"Cookie": self.cookie, "Origin": self.origin, "Content-Type": "application/x-www-form-urlencoded"}
+        known = {
+            "Cookie": self.cookie,
+            "Origin": self.origin,
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
         return self.ask("POST", path, body, {**known, **(headers or {})})
 
 
@@ -95,7 +106,9 @@ def served(world: World, cwd: Path | None = None) -> Iterator[Pages]:
     place = Place(world.environ, str(cwd or world.project))
     with loopback.listen(0) as bound:
         port = bound.getsockname()[1]
-        config = uvicorn.Config(build_app(place, port), ws="none", log_level="critical", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            build_app(place, port), ws="none", log_level="critical", timeout_graceful_shutdown=1
+        )
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
         thread.start()

@@ -1,7 +1,8 @@
-"""A made-up session of Claude Code whose bills fit its texts, played through brim's hooks at the times that it tells.
+"""A made-up session of Claude Code whose bills fit its texts, played through brim's hooks at the
+times that it tells.
 
-An agent fixes an importer for two hours: it reads the same file again and again, is compacted, goes on after a long
-pause, and is told rules at its prompts.
+An agent fixes an importer for two hours: it reads the same file again and again, is compacted, goes
+on after a long pause, and is told rules at its prompts.
 """
 
 from __future__ import annotations
@@ -24,7 +25,20 @@ RATIO = 1.3
 FIXED = 17_800
 """Tokens of the system prompt and the tools, which the client doesn't record."""
 ID = "0b5e55ed-0000-4000-8000-00000000{:04}"
-_WORDS = ("supplier", "order", "price", "stock", "row", "batch", "export", "invoice", "number", "date", "file", "total")
+_WORDS = (
+    "supplier",
+    "order",
+    "price",
+    "stock",
+    "row",
+    "batch",
+    "export",
+    "invoice",
+    "number",
+    "date",
+    "file",
+    "total",
+)
 
 
 @cache
@@ -43,7 +57,9 @@ def _text(seed: int, lines: int, kind: str) -> str:
                 f"tests/test_{one}.py::test_{other}_{third} PASSED [{number:3}%] in 0.{draw.randrange(10, 99)}s"
             )
         else:
-            found.append(f"The {one} has a {other}, and the {third} of batch {number} is checked before it is written.")
+            found.append(
+                f"The {one} has a {other}, and the {third} of batch {number} is checked before it is written."
+            )
     return "\n".join(found)
 
 
@@ -53,7 +69,8 @@ def _tokens(text: str) -> int:
 
 
 class Story:
-    """The session *number* in *project*, which began at the time *begin*; *scale* is how long its texts are."""
+    """The session *number* in *project*, which began at the time *begin*; *scale* is how long its
+    texts are."""
 
     def __init__(
         self,
@@ -76,24 +93,54 @@ class Story:
         self._hooks = Path(environ["HOME"], ".brim").is_dir()
 
     def hook(self, event: str, **said: Any) -> None:
-        """Let brim's hook for *event* answer, at the time of the story; the agent reads what it tells."""
+        """Let brim's hook for *event* answer, at the time of the story; the agent reads what it
+        tells."""
         if not self._hooks:
             return
-        data = {"session_id": self.id, "transcript_path": str(self.path), "cwd": str(self.project), **said}
-        answer = answer_to(event, "claude", {**data, "hook_event_name": event}, self.environ, now=self.time)
+        data = {
+            "session_id": self.id,
+            "transcript_path": str(self.path),
+            "cwd": str(self.project),
+            **said,
+        }
+        answer = answer_to(
+            event, "claude", {**data, "hook_event_name": event}, self.environ, now=self.time
+        )
         # What PreCompact prints is plain text, for whoever writes the summary.
-        told = answer.startswith("{") and json.loads(answer).get("hookSpecificOutput", {}).get("additionalContext")
+        told = answer.startswith("{") and json.loads(answer).get("hookSpecificOutput", {}).get(
+            "additionalContext"
+        )
         if told:
             self._held += _tokens(told)
-            about = {"type": "hook_additional_context", "content": [told], "hookName": event, "hookEvent": event}
+            about = {
+                "type": "hook_additional_context",
+                "content": [told],
+                "hookName": event,
+                "hookEvent": event,
+            }
             self.write(type="attachment", attachment=about)
 
     def write(self, **line: Any) -> None:
         """Write a line of the transcript."""
         self._lines += 1
-        moment = datetime.fromtimestamp(self.time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        about = {"uuid": f"u{self._lines:06}", "timestamp": moment, "cwd": str(self.project), "sessionId": self.id}
-        whole = {**line, **about, "isSidechain": False, "version": "2.1.325", "gitBranch": self.branch}
+        moment = (
+            datetime.fromtimestamp(self.time, UTC)
+            .isoformat(timespec="milliseconds")
+            .replace("+00:00", "Z")
+        )
+        about = {
+            "uuid": f"u{self._lines:06}",
+            "timestamp": moment,
+            "cwd": str(self.project),
+            "sessionId": self.id,
+        }
+        whole = {
+            **line,
+            **about,
+            "isSidechain": False,
+            "version": "2.1.325",
+            "gitBranch": self.branch,
+        }
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(whole) + "\n")
 
@@ -104,7 +151,9 @@ class Story:
         self._held += _tokens(prompt)
         self.write(type="user", message={"role": "user", "content": prompt}, promptSource="typed")
 
-    def answer(self, text: str = "", *calls: tuple[str, dict[str, Any], str], fresh: bool = False) -> None:
+    def answer(
+        self, text: str = "", *calls: tuple[str, dict[str, Any], str], fresh: bool = False
+    ) -> None:
         """The agent answers a request with *text* and *calls*, each with its result."""
         self.time += 25
         self._answers += 1
@@ -117,10 +166,21 @@ class Story:
             names.append(f"toolu_{self.id[-4:]}{self._calls:06}")
             content.append({"type": "tool_use", "id": names[-1], "name": tool, "input": given})
         written = _tokens(json.dumps(content))
-        usage = {"input_tokens": 4, "cache_read_input_tokens": read, "cache_creation_input_tokens": prompt - read - 4}
+        usage = {
+            "input_tokens": 4,
+            "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": prompt - read - 4,
+        }
         usage |= {"output_tokens": written}
         id = f"msg_{self.id[-4:]}{self._answers:06}"
-        message = {"id": id, "type": "message", "role": "assistant", "model": MODEL, "content": content, "usage": usage}
+        message = {
+            "id": id,
+            "type": "message",
+            "role": "assistant",
+            "model": MODEL,
+            "content": content,
+            "usage": usage,
+        }
         message["stop_reason"] = "tool_use" if calls else "end_turn"
         self.write(type="assistant", message=message, requestId=f"req_{id}")
         self._cached, self._held = prompt, self._held + written
@@ -130,7 +190,11 @@ class Story:
             self.time += 5
             self._held += _tokens(result)
             block = {"tool_use_id": name, "type": "tool_result", "content": result}
-            self.write(type="user", message={"role": "user", "content": [block]}, toolUseResult={"stdout": result})
+            self.write(
+                type="user",
+                message={"role": "user", "content": [block]},
+                toolUseResult={"stdout": result},
+            )
             self.hook("PostToolUse", **said, tool_response={"stdout": result})
         if not calls:
             self.hook("Stop", stop_hook_active=False)
@@ -140,7 +204,9 @@ class Story:
         shown = _text(seed, round(lines * self.scale), "code")
         self.answer(text, ("Read", {"file_path": str(self.project / name)}, shown))
 
-    def run(self, command: str, lines: int, seed: int, *, text: str = "", fresh: bool = False) -> None:
+    def run(
+        self, command: str, lines: int, seed: int, *, text: str = "", fresh: bool = False
+    ) -> None:
         """The agent runs a command."""
         shown = _text(seed, round(lines * self.scale), "log")
         self.answer(text, ("Bash", {"command": command}, shown), fresh=fresh)
@@ -148,7 +214,11 @@ class Story:
     def edit(self, name: str, lines: int, seed: int) -> None:
         """The agent edits a file."""
         new = _text(seed, round(lines * self.scale), "code")
-        given = {"file_path": str(self.project / name), "old_string": "return None", "new_string": new}
+        given = {
+            "file_path": str(self.project / name),
+            "old_string": "return None",
+            "new_string": new,
+        }
         said = _text(seed, round(12 * self.scale) or 1, "prose")
         self.answer(said, ("Edit", given, "The file was updated."))
 
@@ -157,7 +227,12 @@ class Story:
         self.hook("PreCompact", trigger="auto", custom_instructions="")
         before, self._held, self._cached = FIXED + self._held, _tokens(summary), 0
         about = {"trigger": "auto", "preTokens": before, "postTokens": self._held}
-        self.write(type="system", subtype="compact_boundary", content="Conversation compacted", compactMetadata=about)
+        self.write(
+            type="system",
+            subtype="compact_boundary",
+            content="Conversation compacted",
+            compactMetadata=about,
+        )
         self.write(type="user", message={"role": "user", "content": summary}, isCompactSummary=True)
         self.hook("SessionStart", source="compact")
         self.hook("PostCompact", trigger="auto", compact_summary=summary)
@@ -177,7 +252,9 @@ class Story:
             self.edit("src/importer.py", 90, 20 + step)
             self.run("pytest -x tests/test_importer.py", 60, 30 + step)
         self.answer("The last row had no newline. It is read now, and the test passes.")
-        self.ask("Good. Now add a --dry-run option, and never restart the importer while lock.json exists.")
+        self.ask(
+            "Good. Now add a --dry-run option, and never restart the importer while lock.json exists."
+        )
         for step in range(5):
             self.edit("src/importer.py", 70, 40 + step)
             self.read(f"src/{_WORDS[step]}.py", 110, 50 + step)
@@ -207,5 +284,7 @@ class Story:
         for step in range(5):
             self.read(f"src/export_{step}.py", 120, 90 + step)
             self.run("pytest tests/test_export.py", 50, 130 + step)
-        self.answer("The export sorted every batch again. It is 14 times faster now, and the tests pass.")
+        self.answer(
+            "The export sorted every batch again. It is 14 times faster now, and the tests pass."
+        )
         self.hook("SessionEnd", reason="other")

@@ -36,10 +36,16 @@ class Tab:
     def __init__(self, chrome: Browser, pages: Pages) -> None:
         self.page: Page = chrome.new_page(viewport={"width": 1000, "height": 700}, locale="en-US")
         self.pages, self.problems = pages, list[str]()
-        self.page.on("console", lambda said: self.problems.append(said.text) if said.type == "error" else None)
+        self.page.on(
+            "console",
+            lambda said: self.problems.append(said.text) if said.type == "error" else None,
+        )
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on(
-            "request", lambda sent: None if sent.url.startswith(pages.origin) else self.problems.append(sent.url)
+            "request",
+            lambda sent: (
+                None if sent.url.startswith(pages.origin) else self.problems.append(sent.url)
+            ),
         )
         self.page.goto(f"{pages.origin}/?token={pages.place.keys.token}")
         self.page.wait_for_url(f"{pages.origin}/")
@@ -59,7 +65,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
     world.brim("init", "--agent", "claude")
     world.brim("learn", "In Python files, use pathlib instead of os.path.")
     world.brim("learn", "--user", "Never push to main.", "--kind", "constraint")
-    world.brim("learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing")
+    world.brim(
+        "learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing"
+    )
     world.story().play()
     with served(world) as pages:
         yield pages
@@ -72,11 +80,19 @@ def tab(chrome: Browser, shop: Pages) -> Tab:
 
 def hook(pages: Pages, event: str, **said: object) -> str:
     world = pages.world
-    data = {"session_id": "s1", "transcript_path": "", "cwd": str(world.project), "hook_event_name": event, **said}
+    data = {
+        "session_id": "s1",
+        "transcript_path": "",
+        "cwd": str(world.project),
+        "hook_event_name": event,
+        **said,
+    }
     return answer_to(event, "claude", data, world.environ, now=time.time())
 
 
-def test_every_page_is_reached_by_clicking_and_nothing_leaves_the_machine(tab: Tab, shop: Pages) -> None:
+def test_every_page_is_reached_by_clicking_and_nothing_leaves_the_machine(
+    tab: Tab, shop: Pages
+) -> None:
     with tab:
         page = tab.page
         assert "token" not in page.url
@@ -121,9 +137,17 @@ def test_the_sliders_numbers_are_those_of_why(tab: Tab, shop: Pages) -> None:
             slider.fill(str(tokens))
             expect(page.locator(f'#plan[data-tokens="{tokens}"]')).to_be_visible()
             said = shop.world.json(
-                "rules", "why", "--prompt", "run the tests", "--token-budget", str(tokens), code=int(tokens < 30)
+                "rules",
+                "why",
+                "--prompt",
+                "run the tests",
+                "--token-budget",
+                str(tokens),
+                code=int(tokens < 30),
             )
-            expect(page.locator("[data-total]")).to_have_attribute("data-total", str(said["total_tokens"]))
+            expect(page.locator("[data-total]")).to_have_attribute(
+                "data-total", str(said["total_tokens"])
+            )
             shown = page.eval_on_selector_all(
                 "tr[data-rule]", "rows => rows.map(row => [row.dataset.rule, row.dataset.tier])"
             )
@@ -132,7 +156,9 @@ def test_the_sliders_numbers_are_those_of_why(tab: Tab, shop: Pages) -> None:
 
 def test_a_correction_is_accepted_and_told_by_the_next_hook(tab: Tab, shop: Pages) -> None:
     world = shop.world
-    Suggestions(str(world.home / ".brim")).add("no, use pnpm here", project=str(world.project), time=time.time())
+    Suggestions(str(world.home / ".brim")).add(
+        "no, use pnpm here", project=str(world.project), time=time.time()
+    )
     with tab:
         tab.page.goto(f"{shop.origin}/rules")
         tab.page.get_by_label("Rule", exact=True).fill("Use pnpm, not npm, to install packages.")
@@ -154,7 +180,9 @@ def test_a_limit_is_set_and_the_next_call_held(tab: Tab, shop: Pages) -> None:
         expect(page.locator(".said")).to_contain_text("$0.01/day")
         story.play(cut=True)
         call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": story.id}
-        assert "Held by your user's limit" in hook(shop, "PreToolUse", **call, transcript_path=str(story.path))
+        assert "Held by your user's limit" in hook(
+            shop, "PreToolUse", **call, transcript_path=str(story.path)
+        )
         page.goto(f"{shop.origin}/")
         expect(page.locator("#standing")).to_contain_text("waits at its limit")
         page.get_by_label("Raise to").fill("90/day")
@@ -168,7 +196,9 @@ def test_the_pages_follow_a_session_while_it_grows(tab: Tab, chrome: Browser, sh
     with tab, Tab(chrome, shop) as other:
         tab.page.goto(f"{shop.origin}/")
         story.play(cut=True)
-        card = tab.page.locator("#live article", has=tab.page.locator(f'a[href="/session/{story.id}"]'))
+        card = tab.page.locator(
+            "#live article", has=tab.page.locator(f'a[href="/session/{story.id}"]')
+        )
         expect(card).to_contain_text("claude-opus", timeout=300_000)
         before = card.locator(".level").inner_text()
         other.page.goto(f"{shop.origin}/session/{story.id}")
@@ -191,7 +221,9 @@ def test_pages_fit_a_narrow_screen(tab: Tab, shop: Pages) -> None:
     tab.page.set_viewport_size({"width": 1000, "height": 700})
 
 
-def test_the_copy_to_share_is_drawn_without_a_server(tab: Tab, chrome: Browser, shop: Pages, tmp_path: Path) -> None:
+def test_the_copy_to_share_is_drawn_without_a_server(
+    tab: Tab, chrome: Browser, shop: Pages, tmp_path: Path
+) -> None:
     with tab:
         tab.page.goto(f"{shop.origin}/session/{Path(shop.place.files()[0].path).stem}")
         with tab.page.expect_download() as download:
@@ -210,13 +242,20 @@ def test_the_copy_to_share_is_drawn_without_a_server(tab: Tab, chrome: Browser, 
 
 
 @pytest.mark.skipif("BRIM_E2E_ALL" not in os.environ, reason="a minute of hooks: make e2e plays it")
-def test_a_recorded_session_played_through_the_installed_hooks_is_followed(chrome: Browser, world: World) -> None:
+def test_a_recorded_session_played_through_the_installed_hooks_is_followed(
+    chrome: Browser, world: World
+) -> None:
     world.brim("init", "--agent", "claude")
     world.brim("limit", "5")
-    environ = {**world.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{world.environ['PATH']}"}
+    environ = {
+        **world.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{world.environ['PATH']}",
+    }
     with served(world) as pages, Tab(chrome, pages) as tab:
         playing = subprocess.Popen(
-            [sys.executable, str(EXAMPLES / "replay.py"), str(world.project)], env=environ, stdout=subprocess.DEVNULL
+            [sys.executable, str(EXAMPLES / "replay.py"), str(world.project)],
+            env=environ,
+            stdout=subprocess.DEVNULL,
         )
         expect(tab.page.locator("#live article")).to_contain_text("claude-sonnet", timeout=300_000)
         tab.page.locator("#live a").first.click()

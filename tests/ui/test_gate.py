@@ -27,7 +27,13 @@ EVERY = [*map(path_of, PAGES), *map(path_of, STREAMS), *(f"/static/{name}" for n
 
 @pytest.mark.parametrize("path", EVERY)
 def test_without_the_cookie_nothing_is_shown(open_pages: Pages, path: str) -> None:
-    for cookie in ("", "brim-1=x", f"brim-{open_pages.port}=wrong", f"brim-{open_pages.port}=", '"; brim'):
+    for cookie in (
+        "",
+        "brim-1=x",
+        f"brim-{open_pages.port}=wrong",
+        f"brim-{open_pages.port}=",
+        '"; brim',
+    ):
         answer = open_pages.ask("GET", path, headers={"Cookie": cookie} if cookie else {})
         assert answer.status == 401
         assert "brim ui" in answer.text
@@ -45,9 +51,14 @@ def test_a_form_of_another_page_changes_nothing(open_pages: Pages, path: str) ->
     ):
         assert open_pages.post(path, {"Origin": origin}, action="set", limit="1/day").status == 403
     for site in ("cross-site", "same-site"):
-        assert open_pages.post(path, {"Sec-Fetch-Site": site}, action="set", limit="1/day").status == 403
+        assert (
+            open_pages.post(path, {"Sec-Fetch-Site": site}, action="set", limit="1/day").status
+            == 403
+        )
     known = {"Cookie": open_pages.cookie, "Content-Type": "application/x-www-form-urlencoded"}
-    assert open_pages.ask("POST", path, b"", known).status == 403  # browsers always say where a form is from
+    assert (
+        open_pages.ask("POST", path, b"", known).status == 403
+    )  # browsers always say where a form is from
     for token in ("", "wrong", open_pages.place.keys.cookie):
         answer = open_pages.post(path, form_token=token, action="set", limit="1/day")
         assert answer.status == 400
@@ -58,7 +69,9 @@ def test_a_form_of_another_page_changes_nothing(open_pages: Pages, path: str) ->
     assert not (open_pages.world.home / ".brim" / "brim.db").exists()
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", ""]
+)
 def test_another_name_for_this_machine_is_refused(open_pages: Pages, host: str) -> None:
     answer = open_pages.get("/", Host=host.format(port=open_pages.port))
     assert answer.status in (400, 421)
@@ -75,7 +88,9 @@ def test_the_link_becomes_a_cookie(open_pages: Pages) -> None:
     assert "samesite=strict" in cookie.lower()
     assert "max-age" not in cookie.lower()
     assert keys.token not in answer.text
-    assert open_pages.ask("GET", f"/?token={keys.token}").status == 200  # as long as the server runs
+    assert (
+        open_pages.ask("GET", f"/?token={keys.token}").status == 200
+    )  # as long as the server runs
     assert open_pages.ask("GET", "/?token=wrong").status == 403
     assert len({keys.token, keys.cookie, keys.form, *keys.once}) == 4
 
@@ -89,12 +104,16 @@ def test_the_link_for_the_browsers_command_line_works_once(world: World) -> None
 
 def test_other_sites_can_link_to_the_token_and_to_nothing_else(open_pages: Pages) -> None:
     cross = {"Sec-Fetch-Site": "cross-site"}
-    assert open_pages.ask("GET", f"/?token={open_pages.place.keys.token}", headers=cross).status == 200
+    assert (
+        open_pages.ask("GET", f"/?token={open_pages.place.keys.token}", headers=cross).status == 200
+    )
     assert open_pages.get("/", **cross).status == 403
     assert open_pages.get("/", **{"Sec-Fetch-Site": "none"}).status == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/rules", "/money", "/nowhere", "/session/gone", "/static/brim.js", "/?token=x"])
+@pytest.mark.parametrize(
+    "path", ["/", "/rules", "/money", "/nowhere", "/session/gone", "/static/brim.js", "/?token=x"]
+)
 def test_every_answer_has_the_policy(open_pages: Pages, path: str) -> None:
     answer = open_pages.get(path)
     policy = answer.headers["content-security-policy"]
@@ -106,8 +125,12 @@ def test_every_answer_has_the_policy(open_pages: Pages, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/rules", "/money"])
-def test_pages_load_nothing_from_elsewhere_and_have_nothing_inline(open_pages: Pages, path: str) -> None:
+def test_pages_load_nothing_from_elsewhere_and_have_nothing_inline(
+    open_pages: Pages, path: str
+) -> None:
     text = open_pages.get(path).text
     assert not re.search(r"\son\w+=|<style|\sstyle=|javascript:", text)
     assert not re.search(r"<script(?![^>]*\ssrc=)", text)
-    assert all(address.startswith("/") for address in re.findall(r'(?:src|href|action)="([^"#]+)"', text))
+    assert all(
+        address.startswith("/") for address in re.findall(r'(?:src|href|action)="([^"#]+)"', text)
+    )

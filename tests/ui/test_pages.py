@@ -1,4 +1,5 @@
-"""Now, Rules and Money: what they show is what the commands say, and what is done there counts for the hooks."""
+"""Now, Rules and Money: what they show is what the commands say, and what is done there counts for
+the hooks."""
 
 from __future__ import annotations
 
@@ -24,7 +25,13 @@ def plain(text: str) -> str:
 
 
 def hook(world: World, event: str, **said: object) -> str:
-    data = {"session_id": "s1", "transcript_path": "", "cwd": str(world.project), "hook_event_name": event, **said}
+    data = {
+        "session_id": "s1",
+        "transcript_path": "",
+        "cwd": str(world.project),
+        "hook_event_name": event,
+        **said,
+    }
     return answer_to(event, "claude", data, world.environ, now=time.time())
 
 
@@ -64,14 +71,16 @@ def test_hooks_are_paused_and_resumed(pages: Pages) -> None:
     assert pages.post("/pause", **{"for": "soon"}).status == 400
 
 
-# Rules ----------------------------------------------------------------------------------------------------------
+# Rules --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def taught(world: World) -> World:
     world.brim("learn", "In Python files, use pathlib instead of os.path.", "--name", "use-pathlib")
     world.brim("learn", "Never push to main.", "--kind", "constraint", "--name", "never-push")
-    world.brim("learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing")
+    world.brim(
+        "learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing"
+    )
     return world
 
 
@@ -89,8 +98,12 @@ OPTIONS = {"tokens": "token-budget"}
 
 @pytest.mark.parametrize("given", SITUATIONS, ids=str)
 def test_the_plan_is_that_of_why(taught: World, given: dict[str, str]) -> None:
-    words = [word for name, value in given.items() for word in (f"--{OPTIONS.get(name, name)}", value)]
-    ran = json.loads(taught.brim("rules", "why", *words, "--json", code=int(given.get("tokens") == "12")))
+    words = [
+        word for name, value in given.items() for word in (f"--{OPTIONS.get(name, name)}", value)
+    ]
+    ran = json.loads(
+        taught.brim("rules", "why", *words, "--json", code=int(given.get("tokens") == "12"))
+    )
     with served(taught) as pages:
         query = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in given.items())
         text = pages.get(f"/rules/plan?{query}").text
@@ -117,24 +130,45 @@ def test_rules_are_listed_with_what_came_of_them(taught: World) -> None:
 
 def test_rules_are_changed(taught: World) -> None:
     with served(taught) as pages:
-        rule = next(each for each in taught.json("rules")["behaviors"] if each["name"] == "use-pathlib")
-        form = re.search(r"<textarea[^>]*>(.*?)</textarea>", pages.get(f"/rules/{rule['id']}").text, re.DOTALL)
+        rule = next(
+            each for each in taught.json("rules")["behaviors"] if each["name"] == "use-pathlib"
+        )
+        form = re.search(
+            r"<textarea[^>]*>(.*?)</textarea>", pages.get(f"/rules/{rule['id']}").text, re.DOTALL
+        )
         assert form is not None
         edited = html.unescape(form[1]).replace("os.path", "os.path, always")
         assert pages.post("/rule", action="edit", rule=rule["id"], text=edited).status == 303
         assert pages.post("/rule", action="edit", rule=rule["id"], text="kind: odd").status == 400
-        assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="npm install").status == 303
-        assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git").status == 400
-        assert pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git", sure="1").status == 303
+        assert (
+            pages.post(
+                "/rule", action="block", rule=rule["id"], kind="run", pattern="npm install"
+            ).status
+            == 303
+        )
+        assert (
+            pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git").status
+            == 400
+        )
+        assert (
+            pages.post(
+                "/rule", action="block", rule=rule["id"], kind="run", pattern="git", sure="1"
+            ).status
+            == 303
+        )
         now = taught.json("rules", "why", rule["id"])["rule"]
         assert "always" in now["canonical"]
         assert now["blocks"] == ["run npm install", "run git"]
-        assert "npm install" in hook(taught, "PreToolUse", tool_name="Bash", tool_input={"command": "npm install x"})
+        assert "npm install" in hook(
+            taught, "PreToolUse", tool_name="Bash", tool_input={"command": "npm install x"}
+        )
         pages.post("/rule", action="remove", rule=rule["id"])
         assert taught.json("rules", "why", rule["id"])["status"] == "forgotten"
         pages.post("/rule", action="restore", rule=rule["id"])
         assert taught.json("rules", "why", rule["id"])["status"] == "active"
-        pages.post("/rule", action="replace", rule=rule["id"], text="In Python files, use anyio paths.")
+        pages.post(
+            "/rule", action="replace", rule=rule["id"], text="In Python files, use anyio paths."
+        )
         assert taught.json("rules", "why", rule["id"])["status"] == "superseded"
         assert pages.post("/rule", action="odd", rule=rule["id"]).status == 400
         assert pages.post("/learn", text="").status == 400
@@ -142,14 +176,26 @@ def test_rules_are_changed(taught: World) -> None:
 
 def test_a_correction_is_accepted_and_told_by_the_next_hook(world: World) -> None:
     world.brim("init", "--agent", "claude")
-    Suggestions(str(world.home / ".brim")).add("no, use pnpm here", project=str(world.project), time=time.time())
+    Suggestions(str(world.home / ".brim")).add(
+        "no, use pnpm here", project=str(world.project), time=time.time()
+    )
     with served(world) as pages:
         text = pages.get("/rules").text
         number = re.search(r'name="number" value="(\d+)"', text)
         assert number is not None
         assert pages.post("/review", action="accept", number=number[1], text="").status == 400
-        assert pages.post("/review", action="accept", number=number[1], text="Use pnpm, not npm.").status == 303
-        assert pages.post("/review", action="accept", number=number[1], text="Use pnpm, not npm.").status == 400
+        assert (
+            pages.post(
+                "/review", action="accept", number=number[1], text="Use pnpm, not npm."
+            ).status
+            == 303
+        )
+        assert (
+            pages.post(
+                "/review", action="accept", number=number[1], text="Use pnpm, not npm."
+            ).status
+            == 400
+        )
         assert "Use pnpm" in hook(world, "SessionStart", source="startup") + hook(
             world, "UserPromptSubmit", prompt="install the packages with npm"
         )
@@ -161,7 +207,9 @@ def test_what_waits_is_decided(taught: World) -> None:
         assert "contradiction" in pages.get("/rules").text
         taught.brim("learn", "Always push to the main.")
         text = pages.get("/rules").text
-        pair = re.search(r'name="rule" value="([^"]+)"><input type="hidden" name="other" value="([^"]+)"', text)
+        pair = re.search(
+            r'name="rule" value="([^"]+)"><input type="hidden" name="other" value="([^"]+)"', text
+        )
         assert pair is not None
         assert pages.post("/rule", action="merge", rule=pair[1], other=pair[2]).status == 303
         assert pages.post("/rule", action="merge", rule=pair[1], other=pair[2]).status == 400
@@ -171,13 +219,19 @@ def test_hostile_rules_are_text(world: World) -> None:
     world.brim("learn", f"Say {HOSTILE} to everyone.")
     with served(world) as pages:
         id = world.json("rules")["behaviors"][0]["id"]
-        for path in ("/rules", f"/rules/{id}", "/rules/plan", f"/?said={HOSTILE}", f"/rules?said={HOSTILE}"):
+        for path in (
+            "/rules",
+            f"/rules/{id}",
+            "/rules/plan",
+            f"/?said={HOSTILE}",
+            f"/rules?said={HOSTILE}",
+        ):
             text = pages.get(path.replace(" ", "+")).text
             assert "<img" not in text
             assert "&lt;img" in text
 
 
-# Money ----------------------------------------------------------------------------------------------------------
+# Money --------------------------------------------------------------------------------------------
 
 
 def test_money_is_that_of_usage(world: World) -> None:
@@ -202,7 +256,9 @@ def test_a_limit_is_set_and_the_next_call_held(world: World) -> None:
         story = world.story(begin=time.time() - 300)
         story.play(cut=True)
         call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": story.id}
-        assert "Held by your user's limit" in hook(world, "PreToolUse", **call, transcript_path=str(story.path))
+        assert "Held by your user's limit" in hook(
+            world, "PreToolUse", **call, transcript_path=str(story.path)
+        )
         text = pages.get("/").text
         assert "waits at its limit" in text
         scope = re.search(r'name="scope" value="([^"]+)"', text)
@@ -223,7 +279,7 @@ def test_a_limit_is_set_and_the_next_call_held(world: World) -> None:
             assert pages.post("/limit", action="set", limit=limit).status == 400
 
 
-# What can go wrong ----------------------------------------------------------------------------------------------
+# What can go wrong --------------------------------------------------------------------------------
 
 
 def test_a_damaged_store_is_said_and_left_alone(world: World) -> None:
@@ -242,7 +298,10 @@ def test_a_damaged_store_is_said_and_left_alone(world: World) -> None:
 def test_a_locked_store_is_said_and_nothing_is_lost(world: World) -> None:
     world.brim("learn", "--user", "Use pnpm.", "--name", "use-pnpm")
     id = world.json("rules")["behaviors"][0]["id"]
-    with served(world) as pages, sqlite3.connect(world.home / ".brim" / "brim.db", isolation_level=None) as other:
+    with (
+        served(world) as pages,
+        sqlite3.connect(world.home / ".brim" / "brim.db", isolation_level=None) as other,
+    ):
         other.execute("BEGIN EXCLUSIVE")
         answer = pages.post("/rule", action="remove", rule=id)
         assert answer.status == 503

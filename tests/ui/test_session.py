@@ -25,7 +25,9 @@ HOSTILE = '</script><img src=x onerror="alert(1)">\x1b[2J'
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Pages, Story]]:
     world = World(tmp_path_factory.mktemp("session"))
     world.brim("init", "--agent", "claude")
-    world.brim("learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing")
+    world.brim(
+        "learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing"
+    )
     story = world.story()
     story.play()
     story.ask(f"Look at {HOSTILE} with {SECRET}")
@@ -57,8 +59,12 @@ def test_the_chart_has_the_parts_of_every_request(played: tuple[Pages, Story]) -
                 for name, part in known.items()
                 if name in names or (group[:6] == "system" and "not recorded" in name)
             ]
-            slack = sum(part["items"] for part in parts)  # each piece is rounded there, and the sum here
-            assert abs(sums[group][number - 1] - sum(part["tokens"] or 0 for part in parts)) <= slack
+            slack = sum(
+                part["items"] for part in parts
+            )  # each piece is rounded there, and the sum here
+            assert (
+                abs(sums[group][number - 1] - sum(part["tokens"] or 0 for part in parts)) <= slack
+            )
 
 
 def test_the_timeline_adds_up_to_the_bill() -> None:
@@ -89,7 +95,10 @@ def test_marks_stand_where_things_happened(played: tuple[Pages, Story]) -> None:
 def test_figures_are_those_of_the_commands(played: tuple[Pages, Story]) -> None:
     pages, story = played
     text = html.unescape(re.sub(r"<[^>]+>", "", pages.get(f"/session/{story.id}").text))
-    report, lost = pages.world.json("report", str(story.path)), pages.world.json("memory", "lost", str(story.path))
+    report, lost = (
+        pages.world.json("report", str(story.path)),
+        pages.world.json("memory", "lost", str(story.path)),
+    )
     assert dollars(report["money"]["total"]) in text
     compaction = lost["compactions"][0]
     assert f"{rounded(compaction['before'])} → {rounded(compaction['after'])}" in text
@@ -126,7 +135,17 @@ def test_the_copy_to_share_names_nothing(played: tuple[Pages, Story]) -> None:
     assert answer.headers["content-disposition"].startswith("attachment")
     text = html.unescape(answer.text)
     page = text.partition("<body>")[2].partition("<script>")[0]
-    for name in ("importer", "export_", "pytest", "cProfile", "shop", "supplier", "lock.json", story.id, "one failure"):
+    for name in (
+        "importer",
+        "export_",
+        "pytest",
+        "cProfile",
+        "shop",
+        "supplier",
+        "lock.json",
+        story.id,
+        "one failure",
+    ):
         assert name not in page
     assert not re.search(r"/(?:tmp|home)\b", page)
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
@@ -150,7 +169,9 @@ def test_a_call_that_was_held_is_marked_and_nothing_else(world: World) -> None:
     story.answer("I stop here.")
     with served(world) as pages:
         marks = pages.get(f"/session/{story.id}/data").json["chart"]["marks"]
-    assert [(mark["kind"], mark["at"]) for mark in marks if mark["kind"] == "limit"] == [("limit", 4)]
+    assert [(mark["kind"], mark["at"]) for mark in marks if mark["kind"] == "limit"] == [
+        ("limit", 4)
+    ]
 
 
 def test_a_broken_project_doesnt_hide_its_session(world: World) -> None:
@@ -175,7 +196,9 @@ def test_a_session_that_is_deleted_while_it_is_shown(world: World) -> None:
         assert pages.get("/").status == 200
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"[" * 5_000, b'{"type": "user"', b"{}\n" * 100])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe\x00", b"[" * 5_000, b'{"type": "user"', b"{}\n" * 100]
+)
 def test_files_that_are_no_session(world: World, content: bytes) -> None:
     story = world.story()
     story.path.write_bytes(content)

@@ -19,13 +19,21 @@ class Words:
         return Count(len(text.split()))
 
     def count_messages(self, messages: Any, tools: Any = None) -> Count:
-        return Count(3 + 10 * len(tools or ()) + sum(4 + len(self._text(message).split()) for message in messages))
+        return Count(
+            3
+            + 10 * len(tools or ())
+            + sum(4 + len(self._text(message).split()) for message in messages)
+        )
 
     def _text(self, message: Any) -> str:
         if isinstance(message, SimpleNamespace):
             message = vars(message)
         content = message.get("content", message.get("parts")) or ""
-        return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)
+        return (
+            content
+            if isinstance(content, str)
+            else " ".join(part.get("text", "") for part in content)
+        )
 
 
 def words(count: int, word: str = "word") -> str:
@@ -44,8 +52,14 @@ def talk(turns: int, size: int = 6, provider: Provider = "openai") -> list[dict[
     ]
 
 
-def memory(most: int = 100_000, *, reserve: int = 0, least: int = 0, **options: Any) -> WorkingMemory:
-    caps = {name: options.pop(name) for name in ("max_knowledge_tokens", "max_episode_tokens") if name in options}
+def memory(
+    most: int = 100_000, *, reserve: int = 0, least: int = 0, **options: Any
+) -> WorkingMemory:
+    caps = {
+        name: options.pop(name)
+        for name in ("max_knowledge_tokens", "max_episode_tokens")
+        if name in options
+    }
     config = MemoryConfig(
         max_working_memory_tokens=most, output_reserve=reserve, min_history_tokens=least, **caps
     )  # fmt: skip
@@ -55,7 +69,11 @@ def memory(most: int = 100_000, *, reserve: int = 0, least: int = 0, **options: 
 def request_of(assembly: Assembly) -> list[Any]:
     """The request as it is counted: the system text is a message, wherever it is sent."""
     beside = assembly.system and assembly.provider in ("anthropic", "gemini")
-    return [{"role": "system", "content": assembly.system}, *assembly.messages] if beside else assembly.messages
+    return (
+        [{"role": "system", "content": assembly.system}, *assembly.messages]
+        if beside
+        else assembly.messages
+    )
 
 
 def said(assembly: Assembly) -> list[str]:

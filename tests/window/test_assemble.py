@@ -19,7 +19,13 @@ from brim.history import (
     WatermarkPruner,
 )
 from brim.models import report_window
-from brim.tokens import AnchoredTokenCounter, ApproximateTokenCounter, Count, ExactTokenCounter, counter_for
+from brim.tokens import (
+    AnchoredTokenCounter,
+    ApproximateTokenCounter,
+    Count,
+    ExactTokenCounter,
+    counter_for,
+)
 from brim.window import Assembly, MemoryConfig, WorkingMemory
 from brim.window.assembly import SECTIONS
 from tests.window.requests import Words, memory, request_of, said, talk, words
@@ -52,7 +58,9 @@ def test_the_example_comes_out_to_the_token(counter: Any) -> None:
 
 
 def test_framing_is_taken_from_what_history_gets() -> None:
-    bare = memory(1_000).assemble(system_prompt=words(10), history=talk(100), current_message=words(5))
+    bare = memory(1_000).assemble(
+        system_prompt=words(10), history=talk(100), current_message=words(5)
+    )
     assert bare.history_budget == 985
     assert bare.section("framing").tokens == 3 + 4 + 4
     assert bare.section("history").tokens == 970  # 97 messages of 10 fit into the 974 that are left
@@ -68,7 +76,9 @@ def test_what_a_capped_section_leaves_flows_to_history() -> None:
 
 
 def test_the_window_limits_as_well_as_the_working_memory() -> None:
-    wm = WorkingMemory(MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192), model="gpt-4o")
+    wm = WorkingMemory(
+        MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192), model="gpt-4o"
+    )
     assert wm.assemble(current_message="Why?").budget == 128_000 - 8_192
     assert wm.assemble(current_message="Why?", context_window=20_000).budget == 20_000 - 8_192
     small = WorkingMemory(model="gpt-5").assemble(current_message="Why?", context_window=50_000)
@@ -107,9 +117,7 @@ def test_openai_gets_system_messages_before_the_history(provider: Provider) -> N
         current_message="Why?",
         provider=provider,
     )
-    block = (
-        "<knowledge>\n<item>\nWater boils.\n</item>\n</knowledge>\n<episodes>\n<item>\nIt rained.\n</item>\n</episodes>"
-    )
+    block = "<knowledge>\n<item>\nWater boils.\n</item>\n</knowledge>\n<episodes>\n<item>\nIt rained.\n</item>\n</episodes>"
     assert found.system == "Be brief.\n\nLook first."
     assert found.messages == [
         {"role": "system", "content": "Be brief.\n\nLook first."},
@@ -121,7 +129,10 @@ def test_openai_gets_system_messages_before_the_history(provider: Provider) -> N
 
 def test_anthropic_gets_the_system_text_beside_and_the_block_from_the_user() -> None:
     found = memory().assemble(
-        system_prompt="Be brief.", knowledge=["Water boils."], current_message="Why?", provider="anthropic"
+        system_prompt="Be brief.",
+        knowledge=["Water boils."],
+        current_message="Why?",
+        provider="anthropic",
     )
     assert found.system == "Be brief."
     assert [message["role"] for message in found.messages] == ["user", "user"]
@@ -151,15 +162,29 @@ def test_nothing_given_is_an_empty_request() -> None:
         ("gemini-2.5-pro", [], "Why?", "gemini"),
         ("gemini-2.5-pro", talk(1), "Why?", "openai"),
         ("gpt-4o", talk(1, provider="gemini"), "Why?", "gemini"),
-        ("gpt-4o", [], {"role": "user", "content": [{"type": "input_text", "text": "Why?"}]}, "responses"),
+        (
+            "gpt-4o",
+            [],
+            {"role": "user", "content": [{"type": "input_text", "text": "Why?"}]},
+            "responses",
+        ),
     ],
 )
-def test_the_provider_is_found(model: str | None, history: list[Any], current: Any, expected: str) -> None:
-    assert WorkingMemory(model=model).assemble(history=history, current_message=current).provider == expected
+def test_the_provider_is_found(
+    model: str | None, history: list[Any], current: Any, expected: str
+) -> None:
+    assert (
+        WorkingMemory(model=model).assemble(history=history, current_message=current).provider
+        == expected
+    )
 
 
 def test_a_current_message_is_passed_on_as_it_is() -> None:
-    message = {"role": "user", "content": [{"type": "text", "text": "What is this?"}], "name": "anna"}
+    message = {
+        "role": "user",
+        "content": [{"type": "text", "text": "What is this?"}],
+        "name": "anna",
+    }
     found = WorkingMemory(model="gpt-4o").assemble(history=talk(2), current_message=message)
     assert found.messages[-1] is message
     assert found.section("current_message").tokens > 3
@@ -178,7 +203,9 @@ def test_a_current_message_that_answers_a_call_keeps_the_call() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     history = [*talk(20), {"role": "assistant", "content": None, "tool_calls": [call]}]
     result = {"role": "tool", "tool_call_id": "c1", "content": words(20)}
-    wm = WorkingMemory(MemoryConfig(max_working_memory_tokens=100, output_reserve=0, min_history_tokens=0))
+    wm = WorkingMemory(
+        MemoryConfig(max_working_memory_tokens=100, output_reserve=0, min_history_tokens=0)
+    )
     found = wm.assemble(history=history, current_message=result, provider="openai")
     assert found.messages[-2:] == [history[-1], result]
     assert found.fits
@@ -190,7 +217,9 @@ def test_a_current_message_stays_whole_whatever_the_pruner_does(pruner: Any) -> 
     call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     history = [*talk(20), {"role": "assistant", "content": None, "tool_calls": [call]}]
     result = {"role": "tool", "tool_call_id": "c1", "content": words(400)}
-    wm = WorkingMemory(MemoryConfig(max_working_memory_tokens=300, output_reserve=0, min_history_tokens=0))
+    wm = WorkingMemory(
+        MemoryConfig(max_working_memory_tokens=300, output_reserve=0, min_history_tokens=0)
+    )
     found = wm.assemble(history=history, current_message=result, pruner=pruner)
     assert found.messages[-1] is result
     assert sum(message is result for message in found.messages) == 1
@@ -257,7 +286,9 @@ def test_episodes_and_then_the_procedure_make_way_for_the_minimum_history() -> N
 
 
 def test_what_made_way_is_listed_with_the_reason() -> None:
-    found = memory(100, least=80).assemble(procedure=words(30), episodes=[words(5)], history=talk(50))
+    found = memory(100, least=80).assemble(
+        procedure=words(30), episodes=[words(5)], history=talk(50)
+    )
     for name in ("procedure", "episodes"):
         (gone,) = found.section(name).dropped
         assert "no room" in gone.reason
@@ -267,7 +298,9 @@ def test_what_made_way_is_listed_with_the_reason() -> None:
 
 def test_the_minimum_history_may_exceed_the_working_memory() -> None:
     history = talk(50)
-    found = memory(100, least=195).assemble(system_prompt=words(10), history=history, current_message="Why?")
+    found = memory(100, least=195).assemble(
+        system_prompt=words(10), history=history, current_message="Why?"
+    )
     assert found.section("history").tokens == 200
     assert found.messages[1:-1] == history[-20:]
     assert (found.fits, found.over_budget, found.over_by) == (True, True, int(found.tokens) - 100)
@@ -283,7 +316,9 @@ def test_a_short_history_is_its_own_minimum() -> None:
 
 
 def test_the_minimum_history_never_exceeds_the_window() -> None:
-    found = memory(100, least=195).assemble(history=talk(50), current_message="Why?", context_window=150)
+    found = memory(100, least=195).assemble(
+        history=talk(50), current_message="Why?", context_window=150
+    )
     assert found.fits
     assert found.section("history").tokens == 140
     assert found.over_budget
@@ -292,7 +327,9 @@ def test_the_minimum_history_never_exceeds_the_window() -> None:
 
 
 def test_history_below_its_minimum_is_said_even_if_the_budget_holds() -> None:
-    found = memory(1_000, least=195).assemble(history=talk(50), current_message="Why?", context_window=150)
+    found = memory(1_000, least=195).assemble(
+        history=talk(50), current_message="Why?", context_window=150
+    )
     assert (found.fits, found.over_budget) == (True, False)
     assert "min_history_tokens" in found.reason
 
@@ -306,9 +343,19 @@ def test_history_below_its_minimum_is_said_even_if_the_budget_holds() -> None:
         ("framing", {"tools": [{}] * 50}),
     ],
 )
-def test_what_alone_is_over_the_window_does_not_fit_and_is_named(largest: str, given: dict[str, Any]) -> None:
-    options = {"system_prompt": words(5), "current_message": "Why?", "episodes": ["a"], "procedure": "b", **given}
-    found = memory(1_000, reserve=100, least=50).assemble(history=talk(50), context_window=400, **options)
+def test_what_alone_is_over_the_window_does_not_fit_and_is_named(
+    largest: str, given: dict[str, Any]
+) -> None:
+    options = {
+        "system_prompt": words(5),
+        "current_message": "Why?",
+        "episodes": ["a"],
+        "procedure": "b",
+        **given,
+    }
+    found = memory(1_000, reserve=100, least=50).assemble(
+        history=talk(50), context_window=400, **options
+    )
     assert not found.fits
     assert f"largest part is {largest} with" in found.reason
     assert [found.section(name).items for name in ("history", "episodes", "procedure")] == [0, 0, 0]
@@ -330,8 +377,12 @@ def test_tools_are_counted() -> None:
 
 
 def test_the_upper_end_of_a_count_stays_within_the_window() -> None:
-    wm = WorkingMemory(MemoryConfig(output_reserve=100, min_history_tokens=50), model="claude-sonnet-4-5")
-    found = wm.assemble(system_prompt="Be brief.", history=talk(500), current_message="Why?", context_window=2_000)
+    wm = WorkingMemory(
+        MemoryConfig(output_reserve=100, min_history_tokens=50), model="claude-sonnet-4-5"
+    )
+    found = wm.assemble(
+        system_prompt="Be brief.", history=talk(500), current_message="Why?", context_window=2_000
+    )
     assert found.fits
     assert found.tokens.high <= 1_900 < found.tokens.high + 200
     assert found.section("history").items > 20
@@ -341,12 +392,17 @@ def test_the_upper_end_of_a_count_stays_within_the_window() -> None:
 
 
 @pytest.mark.parametrize(
-    "pruner", [FifoPruner(), SlidingWindowPruner(2), SummarizePruner(), WatermarkPruner(), ToolResultCap()]
+    "pruner",
+    [FifoPruner(), SlidingWindowPruner(2), SummarizePruner(), WatermarkPruner(), ToolResultCap()],
 )
 def test_any_pruner_will_do(pruner: Any) -> None:
-    wm = WorkingMemory(MemoryConfig(max_working_memory_tokens=500, output_reserve=0, min_history_tokens=60))
+    wm = WorkingMemory(
+        MemoryConfig(max_working_memory_tokens=500, output_reserve=0, min_history_tokens=60)
+    )
     history = talk(50)
-    found = wm.assemble(system_prompt="Be brief.", history=history, current_message="Why?", pruner=pruner)
+    found = wm.assemble(
+        system_prompt="Be brief.", history=history, current_message="Why?", pruner=pruner
+    )
     assert found.tokens <= 500
     assert (found.fits, found.reason) == (True, "")
     assert found.receipt.pruner in ("fifo", "sliding", "summarize", "watermark", "cap")
@@ -355,7 +411,9 @@ def test_any_pruner_will_do(pruner: Any) -> None:
 
 
 def test_the_minimum_outranks_a_pruner_that_keeps_less() -> None:
-    found = memory(least=100).assemble(history=talk(50), current_message="Why?", pruner=SlidingWindowPruner(1))
+    found = memory(least=100).assemble(
+        history=talk(50), current_message="Why?", pruner=SlidingWindowPruner(1)
+    )
     assert found.section("history").tokens == 100
     assert memory(least=0).assemble(
         history=talk(50), current_message="Why?", pruner=SlidingWindowPruner(2)
@@ -401,8 +459,13 @@ def test_the_whole_is_within_the_budget_even_if_its_parts_do_not_add_up() -> Non
 
 
 def test_the_account_prints_itself() -> None:
-    found = memory(100).assemble(system_prompt=words(10), knowledge=["a", words(5_000)], history=talk(9))
-    assert repr(found) == f"Assembly({len(found.messages)} messages, {found.tokens} of 100 tokens, fits)"
+    found = memory(100).assemble(
+        system_prompt=words(10), knowledge=["a", words(5_000)], history=talk(9)
+    )
+    assert (
+        repr(found)
+        == f"Assembly({len(found.messages)} messages, {found.tokens} of 100 tokens, fits)"
+    )
     lines = str(found).splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(SECTIONS)
     assert "1 item, 1 dropped" in lines[3]
@@ -424,13 +487,18 @@ def test_text_that_takes_less_together_is_accounted_for() -> None:
 
 
 def test_text_of_spaces_is_no_text() -> None:
-    found = memory().assemble(system_prompt=" \n", procedure="\t", current_message="  ", history=talk(1))
+    found = memory().assemble(
+        system_prompt=" \n", procedure="\t", current_message="  ", history=talk(1)
+    )
     assert len(found.messages) == 2
     assert found.system == ""
 
 
 def test_an_approximate_count_works_too() -> None:
-    wm = WorkingMemory(MemoryConfig(max_working_memory_tokens=200, output_reserve=0), counter=ApproximateTokenCounter())
+    wm = WorkingMemory(
+        MemoryConfig(max_working_memory_tokens=200, output_reserve=0),
+        counter=ApproximateTokenCounter(),
+    )
     found = wm.assemble(system_prompt="Be brief.", history=talk(3), current_message="Why?")
     assert found.tokens == ApproximateTokenCounter().count_messages(request_of(found))
     assert found.section("procedure").tokens == 0
@@ -439,7 +507,9 @@ def test_an_approximate_count_works_too() -> None:
 def test_what_a_provider_reported_is_accounted_for() -> None:
     for reported in (20, 400):
         counter = AnchoredTokenCounter(counter_for("gpt-4o"))
-        wm = WorkingMemory(MemoryConfig(max_working_memory_tokens=1_000, output_reserve=0), counter=counter)
+        wm = WorkingMemory(
+            MemoryConfig(max_working_memory_tokens=1_000, output_reserve=0), counter=counter
+        )
         first = wm.assemble(system_prompt="Be brief.", history=talk(9), current_message="Why?")
         counter.report(first.messages, reported)
         found = wm.assemble(system_prompt="Be brief.", history=talk(9), current_message="Why?")
@@ -450,7 +520,8 @@ def test_what_a_provider_reported_is_accounted_for() -> None:
 def test_a_report_that_is_over_the_budget_is_heeded() -> None:
     counter = AnchoredTokenCounter(counter_for("gpt-4o"))
     wm = WorkingMemory(
-        MemoryConfig(max_working_memory_tokens=300, output_reserve=0, min_history_tokens=20), counter=counter
+        MemoryConfig(max_working_memory_tokens=300, output_reserve=0, min_history_tokens=20),
+        counter=counter,
     )
     first = wm.assemble(history=talk(9), current_message="Why?")
     counter.report(first.messages, 400)
@@ -492,17 +563,29 @@ def test_what_cannot_be_read_is_refused_by_name(options: dict[str, Any], name: s
 
 def test_nothing_is_not_an_error() -> None:
     missing = dict.fromkeys(
-        ("system_prompt", "procedure", "knowledge", "episodes", "history", "current_message", "tools")
+        (
+            "system_prompt",
+            "procedure",
+            "knowledge",
+            "episodes",
+            "history",
+            "current_message",
+            "tools",
+        )
     )
     assert memory().assemble(**missing).messages == []  # type: ignore[arg-type]
 
 
 def test_any_iterable_is_a_list() -> None:
-    found = memory().assemble(knowledge=iter(["a", "b"]), history=(message for message in talk(2)), tools=iter([{}]))
+    found = memory().assemble(
+        knowledge=iter(["a", "b"]), history=(message for message in talk(2)), tools=iter([{}])
+    )
     assert (found.section("knowledge").items, found.section("history").items) == (2, 4)
 
 
-@pytest.mark.parametrize("odd", [None, 5, {}, {"role": "user"}, [], {"role": "User", "content": "Hi"}])
+@pytest.mark.parametrize(
+    "odd", [None, 5, {}, {"role": "user"}, [], {"role": "User", "content": "Hi"}]
+)
 def test_what_is_no_message_is_refused(odd: Any) -> None:
     for provider in PROVIDERS:
         with pytest.raises(InputError, match=r"messages\[0\]"):
@@ -512,10 +595,15 @@ def test_what_is_no_message_is_refused(odd: Any) -> None:
 def kept(assembly: Assembly, name: str = "knowledge") -> list[str]:
     block = next(text for text in said(assembly) if f"<{name}>" in text)
     inside = block.split(f"<{name}>\n")[1].split(f"\n</{name}>")[0]
-    return [item.removeprefix("<item>\n").removesuffix("\n</item>") for item in inside.split("\n<item>\n")]
+    return [
+        item.removeprefix("<item>\n").removesuffix("\n</item>")
+        for item in inside.split("\n<item>\n")
+    ]
 
 
-@pytest.mark.parametrize(("name", "cap"), [("knowledge", "max_knowledge_tokens"), ("episodes", "max_episode_tokens")])
+@pytest.mark.parametrize(
+    ("name", "cap"), [("knowledge", "max_knowledge_tokens"), ("episodes", "max_episode_tokens")]
+)
 def test_items_go_in_best_first_up_to_the_cap(name: str, cap: str) -> None:
     items: list[Any] = [
         {"text": words(4, "poor"), "score": 0.1},
@@ -557,7 +645,9 @@ def test_a_cap_of_0_lets_nothing_in() -> None:
 
 
 def test_title_and_source_are_written_and_counted() -> None:
-    found = memory().assemble(knowledge=[{"text": "Water boils.", "title": "Physics", "source": "notes.md"}])
+    found = memory().assemble(
+        knowledge=[{"text": "Water boils.", "title": "Physics", "source": "notes.md"}]
+    )
     assert kept(found) == ["Physics (notes.md)\nWater boils."]
     assert (found.section("knowledge").tokens, found.section("knowledge").source) == (4, "notes.md")
 

@@ -50,7 +50,10 @@ MESSAGES = st.lists(
 
 def formula(messages: list[dict[str, Any]], encoding: str, oracle: Oracle) -> int:
     """The milestone's count_messages_tokens, with tiktoken itself."""
-    return 3 + sum(4 + oracle(each["content"] or "", encoding) + oracle(each["role"], encoding) for each in messages)
+    return 3 + sum(
+        4 + oracle(each["content"] or "", encoding) + oracle(each["role"], encoding)
+        for each in messages
+    )
 
 
 # Acceptance criteria of the milestone
@@ -62,7 +65,9 @@ def test_hello_world_is_two_tokens() -> None:
 
 @pytest.mark.parametrize("words", [7_000, 8_192, 50_000])
 def test_no_memory_is_left_when_the_messages_fill_the_window(words: int) -> None:
-    budget = TokenBudgetCalculator().calculate("gpt-4", [{"role": "user", "content": " word" * words}])
+    budget = TokenBudgetCalculator().calculate(
+        "gpt-4", [{"role": "user", "content": " word" * words}]
+    )
     assert (budget.memory_tokens, budget.is_constrained) == (0, True)
 
 
@@ -84,7 +89,9 @@ def test_no_name_of_a_model_raises(name: str) -> None:
 def test_less_than_a_thousand_tokens_is_constrained(free: int, constrained: bool) -> None:
     window = 10_000
     output = window - int(0.05 * window) - 3 - free
-    budget = TokenBudgetCalculator().calculate("gpt-4o", [], max_output=output, context_window=window)
+    budget = TokenBudgetCalculator().calculate(
+        "gpt-4o", [], max_output=output, context_window=window
+    )
     assert (budget.memory_tokens, budget.is_constrained) == (free, constrained)
 
 
@@ -100,7 +107,11 @@ def test_the_constants_are_the_milestones() -> None:
         "gpt-3.5-turbo": 16_385,
         "gpt-3.5-turbo-16k": 16_385,
     }
-    assert (RESPONSE_RESERVE_RATIO, RESPONSE_RESERVE_MIN, RESPONSE_RESERVE_MAX) == (0.15, 500, 4_096)
+    assert (RESPONSE_RESERVE_RATIO, RESPONSE_RESERVE_MIN, RESPONSE_RESERVE_MAX) == (
+        0.15,
+        500,
+        4_096,
+    )
     assert (DEFAULT_CONTEXT_WINDOW, SAFETY_BUFFER_RATIO) == (8_192, 0.05)
 
 
@@ -119,7 +130,10 @@ def test_the_six_models_come_out_as_the_formula_says(
     model: str, reserve: int, safety: int, free: int, oracle: Oracle
 ) -> None:
     budget = TokenBudgetCalculator().calculate(model, CHAT, "Answer in German.")
-    messages, directive = formula(CHAT, ENCODINGS[model], oracle), oracle("Answer in German.", ENCODINGS[model])
+    messages, directive = (
+        formula(CHAT, ENCODINGS[model], oracle),
+        oracle("Answer in German.", ENCODINGS[model]),
+    )
     assert budget == TokenBudget(
         model=model,
         context_window=MODEL_CONTEXT_WINDOWS[model],
@@ -166,8 +180,12 @@ def test_messages_are_3_and_4_each_and_content_and_role(model: str, oracle: Orac
 
 @given(messages=MESSAGES)
 @settings(deadline=None)
-def test_any_messages_are_3_and_4_each_and_content_and_role(messages: list[dict[str, Any]], oracle: Oracle) -> None:
-    assert TokenBudgetCalculator().count_messages_tokens(messages, "gpt-4o") == formula(messages, "o200k_base", oracle)
+def test_any_messages_are_3_and_4_each_and_content_and_role(
+    messages: list[dict[str, Any]], oracle: Oracle
+) -> None:
+    assert TokenBudgetCalculator().count_messages_tokens(messages, "gpt-4o") == formula(
+        messages, "o200k_base", oracle
+    )
 
 
 @pytest.mark.parametrize("model", ["claude-sonnet-4-5", "gemini-2.5-pro"])
@@ -194,11 +212,18 @@ def test_objects_count_as_dicts_do() -> None:
     calculator = TokenBudgetCalculator()
     expected = calculator.count_messages_tokens(CHAT, "gpt-4o")
     for kind in (Message, SimpleNamespace):
-        assert calculator.count_messages_tokens([kind(**each) for each in CHAT], "gpt-4o") == expected
-    assert calculator.calculate("gpt-4o", [Message(**each) for each in CHAT]).messages_tokens == expected
+        assert (
+            calculator.count_messages_tokens([kind(**each) for each in CHAT], "gpt-4o") == expected
+        )
+    assert (
+        calculator.calculate("gpt-4o", [Message(**each) for each in CHAT]).messages_tokens
+        == expected
+    )
 
 
-@pytest.mark.parametrize("message", [{"role": "user", "content": None}, {"role": "user"}, Message("user", None)])
+@pytest.mark.parametrize(
+    "message", [{"role": "user", "content": None}, {"role": "user"}, Message("user", None)]
+)
 def test_content_that_is_none_or_missing_is_no_token(message: object) -> None:
     assert TokenBudgetCalculator().count_messages_tokens([message], "gpt-4o") == 3 + 4 + 1
 
@@ -216,7 +241,9 @@ def test_content_in_parts_counts_their_text() -> None:
     assert 3 + 4 + 1 + 4 <= calculator.count_messages_tokens(more, "gpt-4o") <= 3 + 4 + 1 + 8
 
 
-@pytest.mark.parametrize("message", [None, 5, "text", [], {}, {"role": 5, "content": {"a": [1]}}, object(), b"bytes"])
+@pytest.mark.parametrize(
+    "message", [None, 5, "text", [], {}, {"role": 5, "content": {"a": [1]}}, object(), b"bytes"]
+)
 def test_no_message_raises(message: object) -> None:
     assert TokenBudgetCalculator().count_messages_tokens([message], "gpt-4o") >= 3
 
@@ -238,17 +265,27 @@ def test_text_in_text_is_counted_without_special_tokens_and_surrogates() -> None
 
 def test_max_output_takes_the_place_of_the_reserve() -> None:
     calculator = TokenBudgetCalculator()
-    assert calculator.calculate("gpt-4o", [], max_output=16_384).memory_tokens == 128_000 - 6_400 - 3 - 16_384
+    assert (
+        calculator.calculate("gpt-4o", [], max_output=16_384).memory_tokens
+        == 128_000 - 6_400 - 3 - 16_384
+    )
     assert calculator.calculate("gpt-4o", [], max_output=0).response_reserve == 0
 
 
 def test_tools_take_their_tokens_from_memory() -> None:
     tool = {
         "type": "function",
-        "function": {"name": "search", "description": "Search the documentation.", "parameters": {"type": "object"}},
+        "function": {
+            "name": "search",
+            "description": "Search the documentation.",
+            "parameters": {"type": "object"},
+        },
     }
     calculator = TokenBudgetCalculator()
-    without, one = calculator.calculate("gpt-4o", CHAT), calculator.calculate("gpt-4o", CHAT, tools=[tool])
+    without, one = (
+        calculator.calculate("gpt-4o", CHAT),
+        calculator.calculate("gpt-4o", CHAT, tools=[tool]),
+    )
     two = calculator.calculate("gpt-4o", CHAT, tools=[tool, tool])
     assert without.tools_tokens == 0
     assert 0 < one.tools_tokens < two.tools_tokens
@@ -257,7 +294,9 @@ def test_tools_take_their_tokens_from_memory() -> None:
     assert calculator.calculate("gpt-4o", CHAT, tools=[]) == without
 
 
-@pytest.mark.parametrize("option", [{"max_output": -1}, {"context_window": 0}, {"context_window": -5}])
+@pytest.mark.parametrize(
+    "option", [{"max_output": -1}, {"context_window": 0}, {"context_window": -5}]
+)
 def test_a_number_out_of_range_is_refused(option: dict[str, int]) -> None:
     with pytest.raises(InputError, match=next(iter(option))):
         TokenBudgetCalculator().calculate("gpt-4o", [], **option)  # type: ignore[arg-type]
@@ -285,8 +324,12 @@ def test_what_fits_is_decided_by_the_upper_end_of_the_interval() -> None:
     messages = [{"role": "user", "content": "word\n" * 10_000}]
     count = calculator.count_messages_tokens(messages, "claude-sonnet-4-5")
     assert count < count.high
-    tight = calculator.calculate("claude-sonnet-4-5", messages, max_output=0, context_window=int(count))
-    roomy = calculator.calculate("claude-sonnet-4-5", messages, max_output=0, context_window=count.high)
+    tight = calculator.calculate(
+        "claude-sonnet-4-5", messages, max_output=0, context_window=int(count)
+    )
+    roomy = calculator.calculate(
+        "claude-sonnet-4-5", messages, max_output=0, context_window=count.high
+    )
     assert (tight.fits, roomy.fits) == (False, True)
 
 
@@ -304,8 +347,15 @@ def test_what_fits_is_decided_by_the_upper_end_of_the_interval() -> None:
 def test_the_parts_are_the_window_unless_it_is_over_full(
     messages: list[dict[str, Any]], directive: str, window: int, max_output: int | None, model: str
 ) -> None:
-    budget = TokenBudgetCalculator().calculate(model, messages, directive, max_output=max_output, context_window=window)
-    taken = int(budget.messages_tokens) + int(budget.directive_tokens) + budget.response_reserve + budget.safety_buffer
+    budget = TokenBudgetCalculator().calculate(
+        model, messages, directive, max_output=max_output, context_window=window
+    )
+    taken = (
+        int(budget.messages_tokens)
+        + int(budget.directive_tokens)
+        + budget.response_reserve
+        + budget.safety_buffer
+    )
     assert budget.memory_tokens == max(0, window - taken)
     assert budget.memory_tokens >= 0
     assert budget.is_constrained == (budget.memory_tokens < 1_000)
@@ -315,9 +365,13 @@ def test_the_parts_are_the_window_unless_it_is_over_full(
 
 @given(messages=MESSAGES, model=st.sampled_from(["gpt-4o", "claude-sonnet-4-5", "nobody-knows-me"]))
 @settings(deadline=None)
-def test_one_more_message_never_leaves_more_memory(messages: list[dict[str, Any]], model: str) -> None:
+def test_one_more_message_never_leaves_more_memory(
+    messages: list[dict[str, Any]], model: str
+) -> None:
     calculator = TokenBudgetCalculator()
-    free = [calculator.calculate(model, messages[:n]).memory_tokens for n in range(len(messages) + 1)]
+    free = [
+        calculator.calculate(model, messages[:n]).memory_tokens for n in range(len(messages) + 1)
+    ]
     assert free == sorted(free, reverse=True)
 
 

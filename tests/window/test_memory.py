@@ -47,7 +47,9 @@ def test_sections_that_leave_nothing_leave_0(section: str) -> None:
 
 
 @given(values=st.tuples(TOKENS, TOKENS, TOKENS, TOKENS, TOKENS), most=TOKENS, output=TOKENS)
-def test_the_budget_is_what_is_left_and_never_negative(values: tuple[int, ...], most: int, output: int) -> None:
+def test_the_budget_is_what_is_left_and_never_negative(
+    values: tuple[int, ...], most: int, output: int
+) -> None:
     memory = WorkingMemory(MemoryConfig(max_working_memory_tokens=most, output_reserve=output))
     found = memory.history_budget(**dict(zip(SECTIONS, values, strict=True)))
     assert found == max(0, most - sum(values) - output)
@@ -97,7 +99,9 @@ def test_a_configuration_cannot_be_changed() -> None:
 
 def test_a_section_that_is_none_is_not_there() -> None:
     memory = WorkingMemory()
-    assert memory.history_budget(procedure=None, system_prompt=100) == memory.history_budget(system_prompt=100)
+    assert memory.history_budget(procedure=None, system_prompt=100) == memory.history_budget(
+        system_prompt=100
+    )
 
 
 def test_a_function_is_not_a_counter() -> None:

@@ -27,7 +27,10 @@ from tests.window.requests import Words, request_of
 SIZES = st.integers(0, 400)
 TEXTS = st.text(st.sampled_from("ab é上<>/\n.knowledge"), max_size=120)
 ITEMS = st.lists(
-    st.one_of(TEXTS, st.fixed_dictionaries({"text": TEXTS, "score": st.integers(0, 3), "title": TEXTS})), max_size=5
+    st.one_of(
+        TEXTS, st.fixed_dictionaries({"text": TEXTS, "score": st.integers(0, 3), "title": TEXTS})
+    ),
+    max_size=5,
 )
 CONFIGS = st.builds(
     MemoryConfig,
@@ -38,8 +41,13 @@ CONFIGS = st.builds(
     max_episode_tokens=st.integers(0, 60),
 )
 WINDOWS = st.one_of(st.none(), st.integers(1, 500))
-PRUNERS = st.sampled_from((FifoPruner, SlidingWindowPruner, SummarizePruner, WatermarkPruner, ToolResultCap))
-TOOL = {"type": "function", "function": {"name": "read", "parameters": {"type": "object", "properties": {}}}}
+PRUNERS = st.sampled_from(
+    (FifoPruner, SlidingWindowPruner, SummarizePruner, WatermarkPruner, ToolResultCap)
+)
+TOOL = {
+    "type": "function",
+    "function": {"name": "read", "parameters": {"type": "object", "properties": {}}},
+}
 MODELS: dict[Provider, str] = {
     "openai": "gpt-4o",
     "responses": "gpt-5",
@@ -67,15 +75,23 @@ def counters(provider: Provider) -> st.SearchStrategy[TokenCounter]:
 
 
 def most(assembly: Assembly, config: MemoryConfig) -> int | None:
-    return None if assembly.context_window is None else assembly.context_window - config.output_reserve
+    return (
+        None if assembly.context_window is None else assembly.context_window - config.output_reserve
+    )
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_a_request_is_within_its_limits_or_says_truly_why_not(provider: Provider, data: st.DataObject) -> None:
+def test_a_request_is_within_its_limits_or_says_truly_why_not(
+    provider: Provider, data: st.DataObject
+) -> None:
     history = data.draw(valid_histories(provider))
-    config, counter, options = data.draw(CONFIGS), data.draw(counters(provider)), data.draw(sections())
+    config, counter, options = (
+        data.draw(CONFIGS),
+        data.draw(counters(provider)),
+        data.draw(sections()),
+    )
     wm = WorkingMemory(config, counter=counter)
     found = wm.assemble(history=history, provider=provider, pruner=data.draw(PRUNERS)(), **options)
     request, limit = request_of(found), most(found, config)
@@ -101,8 +117,14 @@ def test_a_request_is_within_its_limits_or_says_truly_why_not(provider: Provider
 @pytest.mark.parametrize("provider", PROVIDERS)
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_what_does_not_fit_would_not_fit_without_history_either(provider: Provider, data: st.DataObject) -> None:
-    history = [message for message in data.draw(valid_histories(provider, objects=False)) if _speaks(message)]
+def test_what_does_not_fit_would_not_fit_without_history_either(
+    provider: Provider, data: st.DataObject
+) -> None:
+    history = [
+        message
+        for message in data.draw(valid_histories(provider, objects=False))
+        if _speaks(message)
+    ]
     config, options = data.draw(CONFIGS), data.draw(sections())
     assume(options["current_message"].strip())
     wm = WorkingMemory(config, model=MODELS[provider])
@@ -137,11 +159,15 @@ def test_every_token_belongs_to_a_section(provider: Provider, data: st.DataObjec
 @pytest.mark.parametrize("provider", PROVIDERS)
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_the_messages_are_valid_and_the_callers_own(provider: Provider, data: st.DataObject) -> None:
+def test_the_messages_are_valid_and_the_callers_own(
+    provider: Provider, data: st.DataObject
+) -> None:
     history = data.draw(any_chat(provider))
     wm = WorkingMemory(data.draw(CONFIGS), model=MODELS[provider])
     found = wm.assemble(history=history, provider=provider, **data.draw(sections()))
-    assert [problem for problem in validate(found.messages, provider=provider) if found.messages] == []
+    assert [
+        problem for problem in validate(found.messages, provider=provider) if found.messages
+    ] == []
     places = iter(history)
     own = [message for message in found.messages if any(message is given for given in history)]
     assert all(any(message is given for given in places) for message in own)
@@ -154,10 +180,16 @@ def test_the_messages_are_valid_and_the_callers_own(provider: Provider, data: st
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_the_same_input_gives_the_same_request(provider: Provider, data: st.DataObject) -> None:
-    history, options, config = data.draw(any_chat(provider)), data.draw(sections()), data.draw(CONFIGS)
+    history, options, config = (
+        data.draw(any_chat(provider)),
+        data.draw(sections()),
+        data.draw(CONFIGS),
+    )
     before = repr(history)
     one, two = (
-        WorkingMemory(config, model=MODELS[provider]).assemble(history=history, provider=provider, **options)
+        WorkingMemory(config, model=MODELS[provider]).assemble(
+            history=history, provider=provider, **options
+        )
         for _ in range(2)
     )
     assert (one, repr(history)) == (two, before)
@@ -166,10 +198,14 @@ def test_the_same_input_gives_the_same_request(provider: Provider, data: st.Data
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_the_newest_history_is_spared_while_the_window_allows(data: st.DataObject) -> None:
-    history = data.draw(valid_histories("openai", objects=False).filter(lambda found: all(map(_speaks, found))))
+    history = data.draw(
+        valid_histories("openai", objects=False).filter(lambda found: all(map(_speaks, found)))
+    )
     config = data.draw(CONFIGS)
     wm = WorkingMemory(config, counter=Words())
-    found = wm.assemble(history=history, provider="openai", current_message="Why?", system_prompt="a b c")
+    found = wm.assemble(
+        history=history, provider="openai", current_message="Why?", system_prompt="a b c"
+    )
     own = found.section("history")
     total = sum(int(Words().count_messages([message])) - 3 for message in history)
     assert int(own.tokens) >= min(config.min_history_tokens, total)
@@ -186,6 +222,8 @@ def any_chat(provider: Provider) -> st.SearchStrategy[list[Any]]:
         return True
 
     def read(history: list[Any]) -> list[Any]:
-        return history if is_read(history) else [message for message in history if is_read([message])]
+        return (
+            history if is_read(history) else [message for message in history if is_read([message])]
+        )
 
     return any_histories(provider).map(read).filter(is_read)

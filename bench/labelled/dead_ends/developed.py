@@ -63,7 +63,11 @@ def one_error_from_many_commands(s: Session) -> None:
         "pip install lxml==5.1",
         "sudo pip install lxml --upgrade",
     ):
-        s.sh(command, "error: externally-managed-environment\n\n× This environment is externally managed", 1)
+        s.sh(
+            command,
+            "error: externally-managed-environment\n\n× This environment is externally managed",
+            1,
+        )
         s.filler()
     s.end()
 
@@ -108,7 +112,12 @@ def edits_miss_their_text(s: Session) -> None:
 @scenario(DEVELOPED, missed_edit="resolved", shapes=CLAUDE)
 def edits_miss_then_fit(s: Session) -> None:
     for i in range(4):
-        s.edit(s.path(), f"x = {i}", "x = 9", error=f"String to replace not found in file.\nString: x = {i}")
+        s.edit(
+            s.path(),
+            f"x = {i}",
+            "x = 9",
+            error=f"String to replace not found in file.\nString: x = {i}",
+        )
         s.read(s.path(), "1\tx = 77\n")
     s.edit(s.path(), "x = 77", "x = 9")
     s.end()
@@ -156,7 +165,9 @@ def git_takes_edits_back(s: Session) -> None:
 @scenario(DEVELOPED, failing_test="confirmed", allows=("same-call",))
 def test_fails_the_same_after_edits(s: Session) -> None:
     command = s.pick(
-        f"pytest tests/test_{s.name}.py -x", f"python -m pytest tests/test_{s.name}.py 2>&1 | tail -30", "pytest -q"
+        f"pytest tests/test_{s.name}.py -x",
+        f"python -m pytest tests/test_{s.name}.py 2>&1 | tail -30",
+        "pytest -q",
     )
     code = 0 if "tail" in command else 1
     s.sh(command, pytest_failed(s, "assert 2 == 3"), code)
@@ -200,11 +211,19 @@ def sub_agent_fails(s: Session) -> None:
 
 @scenario(DEVELOPED, sub_agent="confirmed", shapes=CLAUDE)
 def sub_agent_in_the_background_fails(s: Session) -> None:
-    call = s.agent("Port the tests", "Async agent launched successfully.", detail={"isAsync": True, "agentId": "a77"})
+    call = s.agent(
+        "Port the tests",
+        "Async agent launched successfully.",
+        detail={"isAsync": True, "agentId": "a77"},
+    )
     s.task("task_started", task_id="a77", tool_use_id=call, task_type="local_agent")
     s.filler()
     s.task(
-        "task_notification", task_id="a77", tool_use_id=call, status="failed", summary="could not finish: no such tool"
+        "task_notification",
+        task_id="a77",
+        tool_use_id=call,
+        status="failed",
+        summary="could not finish: no such tool",
     )
     s.end()
 

@@ -14,12 +14,22 @@ LOOK_ALIKES: Scenarios = []
 def cascade_of_one_failure(s: Session) -> None:
     for _ in range(4):
         calls = [
-            ("Read", {"file_path": s.path(f"f{i}")}, "<tool_use_error>Sibling tool call errored</tool_use_error>", True)
+            (
+                "Read",
+                {"file_path": s.path(f"f{i}")},
+                "<tool_use_error>Sibling tool call errored</tool_use_error>",
+                True,
+            )
             for i in range(4)
         ]
         s.together(
             [
-                ("Bash", {"command": f"ls {s.number(1, 9999)}"}, "Exit code 2\nls: cannot access: No such file", True),
+                (
+                    "Bash",
+                    {"command": f"ls {s.number(1, 9999)}"},
+                    "Exit code 2\nls: cannot access: No such file",
+                    True,
+                ),
                 *calls,
             ]
         )
@@ -40,14 +50,20 @@ def permission_is_refused(s: Session) -> None:
 @scenario(LOOK_ALIKES, shapes=CLAUDE)
 def person_interrupts(s: Session) -> None:
     for _ in range(4):
-        s.tool("Bash", {"command": "npm run dev"}, "[Request interrupted by user for tool use]", True)
+        s.tool(
+            "Bash", {"command": "npm run dev"}, "[Request interrupted by user for tool use]", True
+        )
         s.human("wait")
         s.human("go on")
 
 
 @scenario(LOOK_ALIKES)
 def polling_until_ready(s: Session) -> None:
-    url = s.pick("curl -sf http://localhost:8080/health", "curl -f https://api.example.com/healthz", "pg_isready -h db")
+    url = s.pick(
+        "curl -sf http://localhost:8080/health",
+        "curl -f https://api.example.com/healthz",
+        "pg_isready -h db",
+    )
     for _ in range(s.number(3, 7)):
         s.sh(url, "curl: (7) Failed to connect to localhost port 8080: Connection refused", 7)
         s.sh("sleep 2")
@@ -125,7 +141,11 @@ def looking_for_a_file_in_many_places(s: Session) -> None:
 @scenario(LOOK_ALIKES)
 def linter_with_other_findings(s: Session) -> None:
     for i in range(5):
-        s.sh("ruff check .", f"src/a.py:{s.number(1, 99)}:1: F{400 + i} unused import\nFound {5 - i} errors.", 1)
+        s.sh(
+            "ruff check .",
+            f"src/a.py:{s.number(1, 99)}:1: F{400 + i} unused import\nFound {5 - i} errors.",
+            1,
+        )
         s.edit(s.path(), f"import x{i}", "")
     s.sh("ruff check .", "All checks passed!")
 
@@ -188,7 +208,9 @@ def person_asks_to_undo(s: Session) -> None:
 @scenario(LOOK_ALIKES, shapes=CLAUDE)
 def probes_are_taken_out(s: Session) -> None:
     old = "value = load(key)"
-    new = old + s.pick('\nprint("value", value)', "\nconsole.log(value)", "\nlogger.debug(value)\nbreakpoint()")
+    new = old + s.pick(
+        '\nprint("value", value)', "\nconsole.log(value)", "\nlogger.debug(value)\nbreakpoint()"
+    )
     s.edit(s.path(), old, new)
     s.sh("python -m app", "value 3")
     s.edit(s.path(), new, old)
@@ -219,7 +241,12 @@ def broken_test_elsewhere(s: Session) -> None:
 @scenario(LOOK_ALIKES, shapes=CLAUDE)
 def files_must_be_read_first(s: Session) -> None:
     for i in range(5):
-        s.edit(s.path(f"f{i}"), "a", "b", error="File has not been read yet. Read it first before writing to it.")
+        s.edit(
+            s.path(f"f{i}"),
+            "a",
+            "b",
+            error="File has not been read yet. Read it first before writing to it.",
+        )
         s.read(s.path(f"f{i}"), "1\ta\n")
         s.edit(s.path(f"f{i}"), "a", "b")
 
@@ -227,7 +254,11 @@ def files_must_be_read_first(s: Session) -> None:
 @scenario(LOOK_ALIKES)
 def numbers_tell_progress(s: Session) -> None:
     for i in range(4):
-        s.sh("python migrate.py", f"Error: stopped at row {1200 * (i + 1)} of 9000: constraint failed", 1)
+        s.sh(
+            "python migrate.py",
+            f"Error: stopped at row {1200 * (i + 1)} of 9000: constraint failed",
+            1,
+        )
 
 
 @scenario(LOOK_ALIKES, shapes=CLAUDE)

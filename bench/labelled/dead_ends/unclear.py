@@ -1,4 +1,5 @@
-"""Sessions that no stream tells apart from dead ends: only the agent knows what it meant. They are not judged."""
+"""Sessions that no stream tells apart from dead ends: only the agent knows what it meant. They are
+not judged."""
 
 from __future__ import annotations
 

@@ -56,7 +56,12 @@ def terraform_works_after_a_while(s: Session) -> None:
 @scenario(UNSEEN, same_call="suspect", shapes=CLAUDE)
 def tool_of_a_server_fails(s: Session) -> None:
     for _ in range(3):
-        s.tool("mcp__tracker__create_ticket", {"title": s.name, "board": 7}, "Board 7 has no column named Todo", True)
+        s.tool(
+            "mcp__tracker__create_ticket",
+            {"title": s.name, "board": 7},
+            "Board 7 has no column named Todo",
+            True,
+        )
         s.filler()
 
 
@@ -109,7 +114,11 @@ def one_import_breaks_every_spec(s: Session) -> None:
 def list_and_search_in_a_circle(s: Session) -> None:
     for _ in range(4):
         s.tool("Glob", {"pattern": "**/*.proto"}, "No files found")
-        s.tool("Grep", {"pattern": f"message {s.name}", "path": "/home/user/project"}, "No matches found")
+        s.tool(
+            "Grep",
+            {"pattern": f"message {s.name}", "path": "/home/user/project"},
+            "No matches found",
+        )
         if s.number(0, 1):
             s.say("Perhaps under another name.")
 
@@ -125,7 +134,10 @@ def two_status_commands_in_a_circle(s: Session) -> None:
 def replacements_that_do_not_fit(s: Session) -> None:
     path = s.path(ending="go")
     for i in range(s.number(3, 5)):
-        given = {"file_path": path, "edits": [{"old_string": f"if err{i} != nil", "new_string": "return err"}]}
+        given = {
+            "file_path": path,
+            "edits": [{"old_string": f"if err{i} != nil", "new_string": "return err"}],
+        }
         s.tool(
             "MultiEdit",
             given,
@@ -184,8 +196,14 @@ def hard_reset_after_a_bad_commit(s: Session) -> None:
     s.edit(s.path(ending="kt"), "val a = 1", "val a by lazy { 1 }")
     s.write(s.path("Extra", "kt"), "class Extra\n")
     s.sh("git add -A && git commit -qm 'lazy values'", "")
-    s.sh("./gradlew build", "e: Unresolved reference: lazy2\n\nFAILURE: Build failed with an exception.", 1)
-    s.sh(s.pick("git reset --hard HEAD~1", "git reset --hard HEAD^"), "HEAD is now at 1f2e3d4 before")
+    s.sh(
+        "./gradlew build",
+        "e: Unresolved reference: lazy2\n\nFAILURE: Build failed with an exception.",
+        1,
+    )
+    s.sh(
+        s.pick("git reset --hard HEAD~1", "git reset --hard HEAD^"), "HEAD is now at 1f2e3d4 before"
+    )
     s.filler()
     s.end()
 
@@ -275,7 +293,10 @@ def helper_gives_up(s: Session) -> None:
     s.tool(
         "Task",
         {"description": f"Rewrite {s.name}", "prompt": "Rewrite it", "subagent_type": "coder"},
-        s.pick("Sub-agent crashed: tool loop detected", "The agent terminated with an error: prompt is too long"),
+        s.pick(
+            "Sub-agent crashed: tool loop detected",
+            "The agent terminated with an error: prompt is too long",
+        ),
         True,
     )
     s.filler()

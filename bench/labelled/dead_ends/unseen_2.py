@@ -28,7 +28,10 @@ def migration_fails_then_works(s: Session) -> None:
             1,
         )
         s.filler()
-    s.sh("alembic upgrade head 2>&1 | tail -3", "INFO  [alembic.runtime.migration] Running upgrade a1 -> b2")
+    s.sh(
+        "alembic upgrade head 2>&1 | tail -3",
+        "INFO  [alembic.runtime.migration] Running upgrade a1 -> b2",
+    )
     s.end()
 
 
@@ -59,7 +62,11 @@ def notebook_text_is_not_there(s: Session) -> None:
 def dependency_is_tried_and_dropped(s: Session) -> None:
     path = "/home/user/project/package.json"
     s.edit(path, '"react": "18.3.0"', '"react": "19.0.0"')
-    s.sh("npm install", 'npm error ERESOLVE could not resolve\nnpm error peer react@"^18" from old-lib@2', 1)
+    s.sh(
+        "npm install",
+        'npm error ERESOLVE could not resolve\nnpm error peer react@"^18" from old-lib@2',
+        1,
+    )
     s.edit(path, '"react": "19.0.0"', '"react": "18.3.0"')
     s.sh("npm install", "up to date")
     s.end()
@@ -69,7 +76,11 @@ def dependency_is_tried_and_dropped(s: Session) -> None:
 def two_files_go_back_one_by_one(s: Session) -> None:
     for name in ("a", "b"):
         s.edit(s.path(name, "cs"), f"Get{name}()", f"Get{name}Async()")
-    s.sh("dotnet build", "error CS4032: The 'await' operator can only be used within an async method\nBuild FAILED.", 1)
+    s.sh(
+        "dotnet build",
+        "error CS4032: The 'await' operator can only be used within an async method\nBuild FAILED.",
+        1,
+    )
     for name in ("b", "a"):
         s.edit(s.path(name, "cs"), f"Get{name}Async()", f"Get{name}()")
         s.filler()
@@ -100,7 +111,11 @@ def phpunit_does_not_move(s: Session) -> None:
             "Tests: 9, Assertions: 20, Failures: 1."
         )
         s.sh(
-            s.pick("vendor/bin/phpunit", f"./vendor/bin/phpunit tests/{cls}Test.php", "php artisan test"),
+            s.pick(
+                "vendor/bin/phpunit",
+                f"./vendor/bin/phpunit tests/{cls}Test.php",
+                "php artisan test",
+            ),
             f"Time: 00:00.{s.number(100, 999)}, Memory: {s.number(8, 12)}.00 MB\n\n{out}",
             1,
         )
@@ -117,13 +132,17 @@ def narrowed_test_does_not_move(s: Session) -> None:
         "pytest -q",
     )
     for i, command in enumerate(commands):
-        s.sh(command, f"{'.' * s.number(3, 9)}F\nE   ValueError: not sorted\n{line}\n1 failed in {s.took()}", 1)
+        s.sh(
+            command,
+            f"{'.' * s.number(3, 9)}F\nE   ValueError: not sorted\n{line}\n1 failed in {s.took()}",
+            1,
+        )
         s.edit(s.path(), f"key{i}", f"key{i + 1}")
         s.filler()
     s.end()
 
 
-# --- look-alikes ----------------------------------------------------------------------------------------------------
+# --- look-alikes ----------------------------------------------------------------------------------
 
 
 @scenario(UNSEEN_2)
@@ -199,7 +218,11 @@ def swap_of_two_lines(s: Session) -> None:
 @scenario(UNSEEN_2, shapes=CLAUDE)
 def test_is_looked_at_with_probes(s: Session) -> None:
     for i in range(4):
-        s.sh(f"bundle exec rspec spec/{s.name}_spec.rb", f"rspec ./spec/{s.name}_spec.rb:{s.number(3, 90)} # sums", 1)
+        s.sh(
+            f"bundle exec rspec spec/{s.name}_spec.rb",
+            f"rspec ./spec/{s.name}_spec.rb:{s.number(3, 90)} # sums",
+            1,
+        )
         s.edit(s.path(ending="rb"), f"total({i})", f"total({i})\nputs total.inspect")
     s.end()
 

@@ -24,7 +24,12 @@ def port_is_in_use(s: Session) -> None:
 
 @scenario(UNSEEN_3, same_error="suspect")
 def cluster_cannot_be_reached(s: Session) -> None:
-    for c in ("helm list", "helm install web ./chart", "helm upgrade web ./chart", "helm status web"):
+    for c in (
+        "helm list",
+        "helm install web ./chart",
+        "helm upgrade web ./chart",
+        "helm status web",
+    ):
         s.sh(
             c,
             (
@@ -88,12 +93,17 @@ def several_edits_go_back_at_once(s: Session) -> None:
     p = s.path(ending="vue")
     e = [("a", "b"), ("c", "d")]
     s.tool(
-        "MultiEdit", {"file_path": p, "edits": [{"old_string": x + "()", "new_string": y + "()"} for x, y in e]}, "ok"
+        "MultiEdit",
+        {"file_path": p, "edits": [{"old_string": x + "()", "new_string": y + "()"} for x, y in e]},
+        "ok",
     )
     s.sh("npx vue-tsc", "error TS2304: Cannot find name 'b'.", 2)
     s.tool(
         "MultiEdit",
-        {"file_path": p, "edits": [{"old_string": y + "()", "new_string": x + "()"} for x, y in reversed(e)]},
+        {
+            "file_path": p,
+            "edits": [{"old_string": y + "()", "new_string": x + "()"} for x, y in reversed(e)],
+        },
         "ok",
     )
     s.end()
@@ -123,7 +133,11 @@ def make_leads_step_by_step(s: Session) -> None:
 @scenario(UNSEEN_3)
 def tests_fail_in_other_ways(s: Session) -> None:
     for i in range(4):
-        s.sh("go test -race ./...", f"--- FAIL: Test{s.pick('A', 'B')}{i} (0.0{i}s)\n    x_test.go:1: got {i}\nFAIL", 1)
+        s.sh(
+            "go test -race ./...",
+            f"--- FAIL: Test{s.pick('A', 'B')}{i} (0.0{i}s)\n    x_test.go:1: got {i}\nFAIL",
+            1,
+        )
         s.edit(s.path(ending="go"), f"{i}", f"{i + 1}")
 
 
@@ -158,7 +172,12 @@ def linter_goes_from_file_to_file(s: Session) -> None:
 @scenario(UNSEEN_3, shapes=CLAUDE)
 def plan_is_rejected(s: Session) -> None:
     for _ in range(4):
-        s.tool("ExitPlanMode", {"plan": "same plan"}, "User has rejected the plan. Keep planning.", True)
+        s.tool(
+            "ExitPlanMode",
+            {"plan": "same plan"},
+            "User has rejected the plan. Keep planning.",
+            True,
+        )
 
 
 @scenario(UNSEEN_3, shapes=CLAUDE)
@@ -177,7 +196,9 @@ def build_in_folders_without_a_project(s: Session) -> None:
     for d in "abcde":
         s.sh(
             f"cd {d} && cargo build",
-            "error: could not find `Cargo.toml` in `/home/user/project/" + d + "` or any parent directory",
+            "error: could not find `Cargo.toml` in `/home/user/project/"
+            + d
+            + "` or any parent directory",
             101,
         )
 

@@ -202,7 +202,10 @@ def forge_red_green(s: Session) -> None:
             1,
         )
         s.edit("/home/user/project/src/Vault.sol", f"// {i}", f"x = {i + 1};")
-        s.sh("forge test", f"Suite result: ok. {i + 1} passed; 0 failed; 0 skipped; finished in 1.{s.number(10, 99)}ms")
+        s.sh(
+            "forge test",
+            f"Suite result: ok. {i + 1} passed; 0 failed; 0 skipped; finished in 1.{s.number(10, 99)}ms",
+        )
     s.end()
 
 
@@ -217,7 +220,10 @@ def forge_more_verbose(s: Session) -> None:
             1,
         )
     s.edit("/home/user/project/src/Vault.sol", "amt + 1", "amt")
-    s.sh("forge test --mt test_Withdraw", "[PASS] test_Withdraw() (gas: 31415)\nSuite result: ok. 1 passed; 0 failed")
+    s.sh(
+        "forge test --mt test_Withdraw",
+        "[PASS] test_Withdraw() (gas: 31415)\nSuite result: ok. 1 passed; 0 failed",
+    )
     s.end()
 
 
@@ -297,7 +303,11 @@ def nextflow_resume(s: Session) -> None:
             f"Command error:\n  .command.sh: line 2: {p.lower()}: command not found",
             1,
         )
-        s.edit("/home/user/project/nextflow.config", f"// {p}", f"withName: {p} {{ container = 'bio/{p.lower()}' }}")
+        s.edit(
+            "/home/user/project/nextflow.config",
+            f"// {p}",
+            f"withName: {p} {{ container = 'bio/{p.lower()}' }}",
+        )
         s.filler()
     s.end()
 

@@ -113,7 +113,11 @@ def mongosh_auth(s: Session) -> None:
 
 @scenario(UNSEEN_5, undone_edit="confirmed")
 def makefile_switch_back(s: Session) -> None:
-    s.edit("/home/user/project/CMakeLists.txt", "set(CMAKE_CXX_STANDARD 17)", "set(CMAKE_CXX_STANDARD 23)")
+    s.edit(
+        "/home/user/project/CMakeLists.txt",
+        "set(CMAKE_CXX_STANDARD 17)",
+        "set(CMAKE_CXX_STANDARD 23)",
+    )
     s.sh("cmake --build build", "CMake Error: CXX_STANDARD is set to invalid value '23'", 1)
     s.sh("git restore CMakeLists.txt", "")
     s.filler()
@@ -200,7 +204,11 @@ def expected_failure_is_checked(s: Session) -> None:
 @scenario(UNSEEN_5)
 def wrong_password_by_person(s: Session) -> None:
     for _ in range(2):
-        s.sh("vagrant up", "The guest machine entered an invalid state while waiting for it to boot.", 1)
+        s.sh(
+            "vagrant up",
+            "The guest machine entered an invalid state while waiting for it to boot.",
+            1,
+        )
     s.human("I started libvirtd now, try again") if s.shape != "codex" else None
     s.sh("vagrant up", "==> default: Machine booted and ready!")
     s.end()
@@ -209,7 +217,11 @@ def wrong_password_by_person(s: Session) -> None:
 @scenario(UNSEEN_5)
 def zig_tests_new_each_time(s: Session) -> None:
     for i, e in enumerate(
-        ("expected type 'u8', found 'u16'", "use of undeclared identifier 'buf'", "unused local constant")
+        (
+            "expected type 'u8', found 'u16'",
+            "use of undeclared identifier 'buf'",
+            "unused local constant",
+        )
     ):
         s.sh(
             "zig build test",

@@ -101,10 +101,14 @@ def bats_file(s: Session) -> None:
 def nim_is_slower_so_back(s: Session) -> None:
     path = "/home/user/project/src/tally.nim"
     s.sh("nimble bench", f"tally 1M rows: {s.number(300, 340)} ms")
-    s.edit(path, "var seen = initTable[string, int]()", "var seen = initOrderedTable[string, int]()")
+    s.edit(
+        path, "var seen = initTable[string, int]()", "var seen = initOrderedTable[string, int]()"
+    )
     s.filler()
     s.sh("nimble bench", f"tally 1M rows: {s.number(600, 660)} ms")
-    s.edit(path, "var seen = initOrderedTable[string, int]()", "var seen = initTable[string, int]()")
+    s.edit(
+        path, "var seen = initOrderedTable[string, int]()", "var seen = initTable[string, int]()"
+    )
     s.edit(path, "for row in rows:", "for row in rows.items:")
     s.sh("nimble bench", f"tally 1M rows: {s.number(280, 299)} ms")
     s.end()
@@ -122,7 +126,14 @@ def fortran_goes_back(s: Session) -> None:
         1,
     )
     s.say("DO CONCURRENT cannot work with flux as it is. I take the change back.")
-    s.sh(s.pick("git checkout src/heat.f90", "git checkout -f -- src/", "git checkout -q HEAD -- src/heat.f90"), "")
+    s.sh(
+        s.pick(
+            "git checkout src/heat.f90",
+            "git checkout -f -- src/",
+            "git checkout -q HEAD -- src/heat.f90",
+        ),
+        "",
+    )
     s.filler()
     s.end()
 
@@ -170,7 +181,12 @@ def packer_image(s: Session) -> None:
 
 @scenario(UNSEEN_6, same_error="suspect")
 def gcloud_without_an_account(s: Session) -> None:
-    for words in ("run services list", "run deploy shop --source .", "sql instances list", "secrets list"):
+    for words in (
+        "run services list",
+        "run deploy shop --source .",
+        "sql instances list",
+        "secrets list",
+    ):
         place = ".".join(word for word in words.split() if word not in ("shop", "--source", "."))
         s.sh(
             f"gcloud {words}",

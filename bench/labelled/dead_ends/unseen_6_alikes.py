@@ -26,7 +26,11 @@ def migration_shortens_the_list(s: Session) -> None:
 
 @scenario(UNSEEN_6_ALIKES)
 def compiler_moves_down_the_file(s: Session) -> None:
-    for line, code in ((14, "viewRow model row"), (52, "List.map viewCell cells"), (97, "text (total model)")):
+    for line, code in (
+        (14, "viewRow model row"),
+        (52, "List.map viewCell cells"),
+        (97, "text (total model)"),
+    ):
         s.sh(
             "npx elm make src/Main.elm --output=/dev/null",
             "-- TYPE MISMATCH ------------------------------------------------- src/Table.elm\n\n"
@@ -44,7 +48,11 @@ def compiler_moves_down_the_file(s: Session) -> None:
 @scenario(UNSEEN_6_ALIKES)
 def racket_red_green(s: Session) -> None:
     for i, name in enumerate(("empty", "nested", "quoted", "escaped")):
-        s.edit("/home/user/project/tests/csv-test.rkt", ";; next", f'(check-equal? (csv "{name}") {i})\n;; next')
+        s.edit(
+            "/home/user/project/tests/csv-test.rkt",
+            ";; next",
+            f'(check-equal? (csv "{name}") {i})\n;; next',
+        )
         s.sh(
             "raco test tests/csv-test.rkt",
             "--------------------\nFAILURE\nname:       check-equal?\n"
@@ -63,7 +71,11 @@ def person_wants_other_numbers(s: Session) -> None:
     s.edit(path, "enum pageSize = 20;", "enum pageSize = 50;")
     for said, old, new in (
         ("guests should get 10 only", "enum pageSize = 50;", "enum pageSize = 10;"),
-        ("I asked the client: 20 for everybody, as before", "enum pageSize = 10;", "enum pageSize = 20;"),
+        (
+            "I asked the client: 20 for everybody, as before",
+            "enum pageSize = 10;",
+            "enum pageSize = 20;",
+        ),
     ):
         s.sh(
             "dub test",
@@ -88,7 +100,10 @@ def flaky_browser_test(s: Session) -> None:
             f"  1 failed\n    [chromium] › checkout.spec.ts:9:5 › pays by card\n  5 passed ({s.took()})",
             1,
         )
-        s.sh("npx playwright test checkout.spec.ts", f"Running 6 tests using 2 workers\n  6 passed ({s.took()})")
+        s.sh(
+            "npx playwright test checkout.spec.ts",
+            f"Running 6 tests using 2 workers\n  6 passed ({s.took()})",
+        )
         s.edit("/home/user/project/src/checkout.ts", f"// part {i}", f"addPart({i});")
         s.filler()
     s.end()
@@ -113,7 +128,12 @@ def person_says_no(s: Session) -> None:
         " you how to proceed.",
         "Permission to use Bash with command wrangler deploy has been denied.",
     )
-    for command in ("wrangler deploy", "npx wrangler deploy", "wrangler deploy --dry-run", "wrangler deploy"):
+    for command in (
+        "wrangler deploy",
+        "npx wrangler deploy",
+        "wrangler deploy --dry-run",
+        "wrangler deploy",
+    ):
         s.tool("Bash", {"command": command}, text, True)
         s.filler()
     s.tool("Bash", {"command": "wrangler deploy"}, text, True)
@@ -149,7 +169,9 @@ def script_linter_finds_more(s: Session) -> None:
             f"For more information:\n  https://www.shellcheck.net/wiki/{code} -- {tip[:30]}...",
             1,
         )
-        s.edit("/home/user/project/bin/release.sh", text, text.replace("$out", '"$out"') + " || exit 1")
+        s.edit(
+            "/home/user/project/bin/release.sh", text, text.replace("$out", '"$out"') + " || exit 1"
+        )
     s.end()
 
 
@@ -158,7 +180,11 @@ def own_prints_are_taken_out(s: Session) -> None:
     path, old, new = s.random.choice(
         [
             ("src/tally.nim", "let n = count(rows)", "let n = count(rows)\necho repr(n)"),
-            ("source/app.d", "auto n = count(rows);", 'auto n = count(rows);\nstderr.writefln("n %s", n);'),
+            (
+                "source/app.d",
+                "auto n = count(rows);",
+                'auto n = count(rows);\nstderr.writefln("n %s", n);',
+            ),
             ("csv.rkt", "(define n (count rows))", "(define n (count rows))\n(displayln n)"),
             ("src/heat.f90", "call step(u)", "call step(u)\nprint *, 'u', u(1)"),
         ]
@@ -204,15 +230,27 @@ def snapshots_are_updated(s: Session) -> None:
             f" 3 pass\n 1 fail\n 1 snapshots, 4 expect() calls\nRan 4 tests across 1 files. [{s.number(90, 400)}.00ms]",
             1,
         )
-        s.sh("bun test src/Summary.test.tsx --update-snapshots", " 4 pass\n 0 fail\n snapshots: +1 updated")
+        s.sh(
+            "bun test src/Summary.test.tsx --update-snapshots",
+            " 4 pass\n 0 fail\n snapshots: +1 updated",
+        )
         was = now
     s.end()
 
 
 @scenario(UNSEEN_6_ALIKES)
 def versions_are_halved(s: Session) -> None:
-    for version, bad in (("3.2.0", True), ("3.0.0", False), ("3.1.0", True), ("3.0.4", False), ("3.0.8", True)):
-        s.sh(f"nimble install -y chronos@{version}", f"Success:  chronos installed successfully ({version}).")
+    for version, bad in (
+        ("3.2.0", True),
+        ("3.0.0", False),
+        ("3.1.0", True),
+        ("3.0.4", False),
+        ("3.0.8", True),
+    ):
+        s.sh(
+            f"nimble install -y chronos@{version}",
+            f"Success:  chronos installed successfully ({version}).",
+        )
         out = f"  [FAILED] timers fire in order\nError: unhandled exception: tests/ttimer.nim({s.number(9, 40)})"
         s.sh("nim c -r tests/ttimer.nim", out if bad else "  [OK] timers fire in order", int(bad))
     s.end()
@@ -223,7 +261,9 @@ def conflicts_of_a_rebase(s: Session) -> None:
     path = "/home/user/project/src/routes.purs"
     s.edit(path, "home", "start")
     s.sh("git commit -qam 'Rename home'", "")
-    for i, command in enumerate(("git rebase main", *["GIT_EDITOR=true git rebase --continue"] * 3)):
+    for i, command in enumerate(
+        ("git rebase main", *["GIT_EDITOR=true git rebase --continue"] * 3)
+    ):
         sha = f"{s.random.getrandbits(28):07x}"
         s.sh(
             command,
@@ -234,9 +274,15 @@ def conflicts_of_a_rebase(s: Session) -> None:
             1,
         )
         if i == 2:
-            s.sh("git checkout --theirs src/routes.purs && git add src/routes.purs", "Updated 1 path from the index")
+            s.sh(
+                "git checkout --theirs src/routes.purs && git add src/routes.purs",
+                "Updated 1 path from the index",
+            )
         else:
             s.edit(path, f"<<<<<<< HEAD {i}", f"route{i}")
             s.sh("git add src/routes.purs")
-    s.sh("GIT_EDITOR=true git rebase --continue", "Successfully rebased and updated refs/heads/routes.")
+    s.sh(
+        "GIT_EDITOR=true git rebase --continue",
+        "Successfully rebased and updated refs/heads/routes.",
+    )
     s.end()

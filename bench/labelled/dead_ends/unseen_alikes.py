@@ -11,7 +11,12 @@ UNSEEN_ALIKES: Scenarios = []
 @scenario(UNSEEN_ALIKES, shapes=CLAUDE)
 def whole_batch_is_cancelled(s: Session) -> None:
     for i in range(3):
-        first = ("Bash", {"command": f"go vet ./pkg{i}"}, f"Exit code 1\npkg{i}/a.go:3: unreachable code", True)
+        first = (
+            "Bash",
+            {"command": f"go vet ./pkg{i}"},
+            f"Exit code 1\npkg{i}/a.go:3: unreachable code",
+            True,
+        )
         rest = [
             (
                 "Bash",
@@ -52,7 +57,10 @@ def waiting_for_a_rollout(s: Session) -> None:
             ),
             1,
         )
-    s.sh("kubectl rollout status deploy/web --timeout=10s", 'deployment "web" successfully rolled out')
+    s.sh(
+        "kubectl rollout status deploy/web --timeout=10s",
+        'deployment "web" successfully rolled out',
+    )
 
 
 @scenario(UNSEEN_ALIKES)
@@ -63,7 +71,10 @@ def waiting_for_a_database(s: Session) -> None:
             "psql: error: connection to server on socket failed: the database system is starting up",
             2,
         )
-    s.sh("sleep 3 && docker compose exec db psql -U shop -c 'select 1'", " ?column? \n----------\n        1")
+    s.sh(
+        "sleep 3 && docker compose exec db psql -U shop -c 'select 1'",
+        " ?column? \n----------\n        1",
+    )
 
 
 @scenario(UNSEEN_ALIKES)
@@ -99,7 +110,10 @@ def go_test_fails_once_more_then_passes(s: Session) -> None:
 def fewer_type_errors_each_time(s: Session) -> None:
     names = ["total", "price", "label", "count", "owner"]
     for i in range(len(names)):
-        out = "\n".join(tsc_failed(s, 2339, f"Property '{name}' does not exist on type 'Item'.") for name in names[i:])
+        out = "\n".join(
+            tsc_failed(s, 2339, f"Property '{name}' does not exist on type 'Item'.")
+            for name in names[i:]
+        )
         s.sh("npx tsc --noEmit", out, 2)
         s.edit(s.path(ending="ts"), f"item.{names[i]}", f"item.data.{names[i]}")
     s.sh("npx tsc --noEmit", "")
@@ -107,7 +121,9 @@ def fewer_type_errors_each_time(s: Session) -> None:
 
 @scenario(UNSEEN_ALIKES)
 def registry_is_slow(s: Session) -> None:
-    command = s.pick("cargo build", "go mod download", "mvn -q dependency:resolve", "docker pull postgres:16")
+    command = s.pick(
+        "cargo build", "go mod download", "mvn -q dependency:resolve", "docker pull postgres:16"
+    )
     for _ in range(s.number(2, 3)):
         s.sh(
             command,
@@ -154,9 +170,17 @@ def probing_for_programs(s: Session) -> None:
 @scenario(UNSEEN_ALIKES)
 def formatter_has_other_complaints(s: Session) -> None:
     for i in range(4):
-        s.sh("cargo fmt --check", f"Diff in /home/user/project/src/f{i}.rs:{s.number(1, 90)}:\n-a\n+b", 1)
+        s.sh(
+            "cargo fmt --check",
+            f"Diff in /home/user/project/src/f{i}.rs:{s.number(1, 90)}:\n-a\n+b",
+            1,
+        )
         s.edit(s.path(f"f{i}", "rs"), "a", "b")
-        s.sh("cargo clippy -- -D warnings", f"error: unused variable: `v{i}`\nerror: could not compile `shop`", 101)
+        s.sh(
+            "cargo clippy -- -D warnings",
+            f"error: unused variable: `v{i}`\nerror: could not compile `shop`",
+            101,
+        )
 
 
 @scenario(UNSEEN_ALIKES)
@@ -202,7 +226,10 @@ def branches_and_rebases(s: Session) -> None:
 @scenario(UNSEEN_ALIKES)
 def work_is_set_aside_for_a_moment(s: Session) -> None:
     s.edit(s.path(ending="go"), "a := 1", "a := 2")
-    s.sh("git stash push -u -m wip && go test ./... ; git stash apply", "ok  \texample.com/shop\t0.3s")
+    s.sh(
+        "git stash push -u -m wip && go test ./... ; git stash apply",
+        "ok  \texample.com/shop\t0.3s",
+    )
     s.filler()
     s.end()
 
@@ -221,7 +248,9 @@ def person_changes_their_mind(s: Session) -> None:
     path = s.path(ending="swift")
     s.write(path, "struct A {}\n")
     s.write(path, "class A {}\n")
-    s.human(s.pick("I prefer the struct after all", "ne, bitte wieder zurück", "revert to the struct"))
+    s.human(
+        s.pick("I prefer the struct after all", "ne, bitte wieder zurück", "revert to the struct")
+    )
     s.write(path, "struct A {}\n")
     s.end()
 
@@ -264,11 +293,20 @@ def scratch_file_is_written_again(s: Session) -> None:
 def helper_is_stopped_or_busy(s: Session) -> None:
     s.agent(
         "Look around",
-        s.pick("API Error: 429 rate_limit_error: too many requests", "API Error: Request timed out."),
+        s.pick(
+            "API Error: 429 rate_limit_error: too many requests", "API Error: Request timed out."
+        ),
         True,
     )
-    s.tool("Task", {"description": "x", "prompt": "x"}, "[Request interrupted by user for tool use]", True)
-    s.agent("Look around", "Agent type 'explorer' not found. Available agents: general-purpose", True)
+    s.tool(
+        "Task",
+        {"description": "x", "prompt": "x"},
+        "[Request interrupted by user for tool use]",
+        True,
+    )
+    s.agent(
+        "Look around", "Agent type 'explorer' not found. Available agents: general-purpose", True
+    )
     s.end()
 
 
@@ -297,6 +335,10 @@ def different_bugs_on_the_way(s: Session) -> None:
             "duplicate key value",
         )
     ):
-        s.sh("node scripts/seed.js", f"Error: {error}\n    at Client.query (/home/user/project/db.js:{20 + i}:5)", 1)
+        s.sh(
+            "node scripts/seed.js",
+            f"Error: {error}\n    at Client.query (/home/user/project/db.js:{20 + i}:5)",
+            1,
+        )
         s.edit(s.path(ending="js"), f"// {i}", f"fix{i}()")
     s.sh("node scripts/seed.js", "seeded")

@@ -1,7 +1,9 @@
-"""Sessions under rules: who may be held for which call is known, because each rule says which calls it is about.
+"""Sessions under rules: who may be held for which call is known, because each rule says which calls
+it is about.
 
-A rule's label is a pattern over what the call does, written by hand from the rule's meaning: the command line of a
-shell call, ``edit PATH`` with the new text of an edit. Everything else that is held for the rule is a false hold.
+A rule's label is a pattern over what the call does, written by hand from the rule's meaning: the
+command line of a shell call, ``edit PATH`` with the new text of an edit. Everything else that is
+held for the rule is a false hold.
 """
 
 from __future__ import annotations
@@ -69,11 +71,13 @@ def line_of(name: str, given: Line) -> str:
 class Ruled(Sitting):
     """A session in which *rules* hold.
 
-    *window* is what the agent hears besides the calls: the ``usual`` start and prompts; ``nothing``, as in a sub-agent;
-    or nothing, and a ``new`` window for every call.
+    *window* is what the agent hears besides the calls: the ``usual`` start and prompts;
+    ``nothing``, as in a sub-agent; or nothing, and a ``new`` window for every call.
     """
 
-    def __init__(self, shape: str, seed: str, folder: Path, rules: Sequence[Rule], *, window: str) -> None:
+    def __init__(
+        self, shape: str, seed: str, folder: Path, rules: Sequence[Rule], *, window: str
+    ) -> None:
         super().__init__(shape, seed, folder)
         self.seed, self.rules, self.window = seed, rules, window
         self.held: list[Held] = []
@@ -85,7 +89,9 @@ class Ruled(Sitting):
         with open_store(str(self.home / "brim.db")) as store:
             learned = [learn(each.text, now=NOW, **each.options).behavior for each in rules]
             store.put_many(learned, event="learned", now=NOW)
-        self.constraints = {each.text for each, it in zip(rules, learned, strict=True) if it.kind == "constraint"}
+        self.constraints = {
+            each.text for each, it in zip(rules, learned, strict=True) if it.kind == "constraint"
+        }
         if window == "usual":
             self._hear(self._event("SessionStart", {"source": "startup"}))
 
@@ -97,7 +103,12 @@ class Ruled(Sitting):
             self._hear(self._event(name, {"prompt": text}))
 
     def _event(self, name: str, data: Line) -> str:
-        data = {"session_id": self.id, "transcript_path": str(self.transcript), "cwd": "/home/user/project", **data}
+        data = {
+            "session_id": self.id,
+            "transcript_path": str(self.transcript),
+            "cwd": "/home/user/project",
+            **data,
+        }
         environ = {"HOME": str(self.home.parent), "BRIM_HOME": str(self.home)}
         sent = {"hook_event_name": name, **data}
         return answer_to(name, self.shape, sent, environ, now=NOW + 1000 + self._count) or ""
@@ -111,7 +122,11 @@ class Ruled(Sitting):
         if reason.startswith(HELD_BACK):
             self.held += [Held(self.seed, line, each) for each in self.rules if _says(each, reason)]
         for each in self.rules:
-            if each.text in self.constraints and is_about(each, line) and each.text not in self.about:
+            if (
+                each.text in self.constraints
+                and is_about(each, line)
+                and each.text not in self.about
+            ):
                 self.about.add(each.text)
                 if each.text in self._told or _says(each, reason):
                     self.known.add(each.text)
@@ -123,7 +138,9 @@ class Ruled(Sitting):
 
 
 def _says(rule: Rule, text: str) -> bool:
-    return rule.text[:40].replace('"', "").replace("'", "") in text.replace("\\", "").replace('"', "").replace("'", "")
+    return rule.text[:40].replace('"', "").replace("'", "") in text.replace("\\", "").replace(
+        '"', ""
+    ).replace("'", "")
 
 
 Plan = Callable[["Ruled"], None]
@@ -131,7 +148,8 @@ Plan = Callable[["Ruled"], None]
 
 @dataclass(frozen=True)
 class Everyday:
-    """A project of one kind: its ordinary commands, its files with what is written there, and what is asked for."""
+    """A project of one kind: its ordinary commands, its files with what is written there, and what
+    is asked for."""
 
     name: str
     commands: tuple[str, ...]

@@ -1,4 +1,5 @@
-"""Other rules and other projects, written when it was decided what a match is; first run when this was complete."""
+"""Other rules and other projects, written when it was decided what a match is; first run when this
+was complete."""
 
 from __future__ import annotations
 
@@ -26,14 +27,26 @@ RULES = (
         file="a.swift",
         kind="constraint",
     ),
-    rule("Never modify Podfile.lock yourself.", r"edit \S*Podfile\.lock|\$.*(rm|sed -i).*Podfile\.lock"),
+    rule(
+        "Never modify Podfile.lock yourself.",
+        r"edit \S*Podfile\.lock|\$.*(rm|sed -i).*Podfile\.lock",
+    ),
     rule("Do not edit *.pbxproj files.", r"edit \S*\.pbxproj"),
-    rule("Never change anything under third_party/.", r"edit third_party/|\$.*(rm|mv|sed -i).*third_party/"),
-    rule("Files in snapshots/ are read-only.", r"edit \S*snapshots/|\$.*(rm|mv|sed -i).*snapshots/"),
+    rule(
+        "Never change anything under third_party/.",
+        r"edit third_party/|\$.*(rm|mv|sed -i).*third_party/",
+    ),
+    rule(
+        "Files in snapshots/ are read-only.", r"edit \S*snapshots/|\$.*(rm|mv|sed -i).*snapshots/"
+    ),
     rule("Don't touch the CI config (.github/workflows/).", r"edit \.github/workflows/"),
     rule("Never write to the customers table from tests."),
     rule("Never use Eloquent in controllers.", file="a.php"),
-    rule("Do not use dd() or var_dump() in committed code.", r"edit \S+\.php\n.*(\bdd\(|var_dump\()", file="a.php"),
+    rule(
+        "Do not use dd() or var_dump() in committed code.",
+        r"edit \S+\.php\n.*(\bdd\(|var_dump\()",
+        file="a.php",
+    ),
     rule("Never run `php artisan migrate:fresh`.", r"\$.*migrate:fresh"),
     rule("Don't run nx reset.", r"\$.*nx reset"),
     rule("Never bypass the linter with eslint-disable.", r"edit \S+\n.*eslint-disable"),
@@ -52,7 +65,9 @@ RULES = (
     rule("Don't type-check generated code."),
     rule("Never go over 100 columns."),
     rule("Never split a component only to make it shorter."),
-    rule("Do not use time.sleep in tests.", r"edit \S*test\S*\.py\n.*time\.sleep", file="tests/a.py"),
+    rule(
+        "Do not use time.sleep in tests.", r"edit \S*test\S*\.py\n.*time\.sleep", file="tests/a.py"
+    ),
     rule("Never use pickle.", r"edit \S+\.py\n.*\bpickle\b", file="a.py"),
     rule("Never mutate props.", file="a.jsx"),
     rule("Never publish packages from a laptop.", r"\$.*\b(publish|twine upload|gem push)"),

@@ -1,4 +1,5 @@
-"""Sessions in which an agent goes in circles, and ordinary ones that look like it: what the rules were made with.
+"""Sessions in which an agent goes in circles, and ordinary ones that look like it: what the rules
+were made with.
 
 Each loop goes on for three more repeats after the call that may be held.
 """
@@ -20,7 +21,7 @@ def due_at(s: Session, at: int, due: int = DUE) -> None:
         s.loops()  # type: ignore[attr-defined]
 
 
-# Loops ------------------------------------------------------------------------------------------------------------
+# Loops --------------------------------------------------------------------------------------------
 
 
 @scenario(DEVELOPED, loop="held")
@@ -51,7 +52,9 @@ def the_same_search(s: Session) -> None:
 def the_same_tool_that_no_list_names(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
-        out = f'{{"request": "{s.random.getrandbits(128):032x}", "pages": [], "took": "{s.took()}"}}'
+        out = (
+            f'{{"request": "{s.random.getrandbits(128):032x}", "pages": [], "took": "{s.took()}"}}'
+        )
         s.tool("mcp__wiki__lookup", {"title": f"How {s.name} works", "limit": 5}, out)
 
 
@@ -60,7 +63,9 @@ def a_server_that_does_not_start(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         out = f"[{s.number(10, 23)}:{s.number(10, 59)}:{s.number(10, 59)}] pid {s.number(1000, 9999)}\n"
-        s.sh("node server.js", f"{out}Error: listen EADDRINUSE: address already in use :::3000\n", 1)
+        s.sh(
+            "node server.js", f"{out}Error: listen EADDRINUSE: address already in use :::3000\n", 1
+        )
 
 
 @scenario(DEVELOPED, loop="held")
@@ -87,7 +92,11 @@ def an_edit_undone_and_redone(s: Session) -> None:
         due_at(s, at, 3)
         old, new = ("retries = 3", "retries = 5") if at % 2 == 0 else ("retries = 5", "retries = 3")
         s.edit(path, old, new)
-        s.sh("pytest -q", pytest_failed(s, "TimeoutError: gave up" if at % 2 == 0 else "RetryError: too few"), 1)
+        s.sh(
+            "pytest -q",
+            pytest_failed(s, "TimeoutError: gave up" if at % 2 == 0 else "RetryError: too few"),
+            1,
+        )
 
 
 @scenario(DEVELOPED, loop="held")
@@ -107,7 +116,7 @@ def a_file_that_is_not_there(s: Session) -> None:
         s.read(s.path("missing"), error=f"File does not exist: {s.path('missing')}")
 
 
-# Ordinary sessions ------------------------------------------------------------------------------------------------
+# Ordinary sessions --------------------------------------------------------------------------------
 
 
 @scenario(DEVELOPED)
@@ -135,7 +144,9 @@ def waiting_for_a_run(s: Session) -> None:
 @scenario(DEVELOPED)
 def asking_a_tool_how_far_it_is(s: Session) -> None:
     for at in range(12):
-        s.tool("mcp__deploy__get_job", {"id": 17}, f'{{"state": "running", "elapsed": "{at * 11}s"}}')
+        s.tool(
+            "mcp__deploy__get_job", {"id": 17}, f'{{"state": "running", "elapsed": "{at * 11}s"}}'
+        )
     s.tool("mcp__deploy__get_job", {"id": 17}, '{"state": "done"}')
 
 
@@ -148,7 +159,11 @@ def watching_a_log(s: Session) -> None:
 @scenario(DEVELOPED)
 def retries_that_succeed(s: Session) -> None:
     for _ in range(4):
-        s.sh("npm install", "npm ERR! network request to https://packages.example/x failed, ETIMEDOUT\n", 1)
+        s.sh(
+            "npm install",
+            "npm ERR! network request to https://packages.example/x failed, ETIMEDOUT\n",
+            1,
+        )
     s.sh("npm install", f"added {s.number(10, 90)} packages in {s.took()}\n")
     s.filler()
 
@@ -177,7 +192,11 @@ def a_person_asks_again_and_again(s: Session) -> None:
 @scenario(DEVELOPED)
 def types_that_get_fewer(s: Session) -> None:
     for at in range(9, 0, -1):
-        s.sh("npx tsc --noEmit", "\n".join([tsc_failed(s, 2322 + each, f"Type {each}") for each in range(at)]), 2)
+        s.sh(
+            "npx tsc --noEmit",
+            "\n".join([tsc_failed(s, 2322 + each, f"Type {each}") for each in range(at)]),
+            2,
+        )
         s.edit(s.path(ending="ts"), f"x{at}", f"y{at}")
 
 
@@ -191,14 +210,21 @@ def installing_one_thing_after_another(s: Session) -> None:
 @scenario(DEVELOPED)
 def pages_of_a_file(s: Session) -> None:
     for at in range(12):
-        s.sh(f"sed -n {at * 200 + 1},{at * 200 + 200}p big.sql", f"INSERT INTO t VALUES ({at});\n" * 200)
+        s.sh(
+            f"sed -n {at * 200 + 1},{at * 200 + 200}p big.sql",
+            f"INSERT INTO t VALUES ({at});\n" * 200,
+        )
 
 
 @scenario(DEVELOPED)
 def a_browser_that_moves_on(s: Session) -> None:
     for at in range(9):
         s.tool("mcp__browser__click", {"selector": "#next"}, "Clicked #next")
-        s.tool("mcp__browser__snapshot", {}, f"- heading: Page {at}\n- list: {s.random.getrandbits(40)}")
+        s.tool(
+            "mcp__browser__snapshot",
+            {},
+            f"- heading: Page {at}\n- list: {s.random.getrandbits(40)}",
+        )
 
 
 @scenario(DEVELOPED)
@@ -213,7 +239,10 @@ def commits_one_by_one(s: Session) -> None:
     for at in range(9):
         s.edit(s.path(f"m{at}"), "old_name", "new_name")
         s.sh("git add -A", "")
-        s.sh(f"git commit -m 'Rename in m{at}'", f"[main {s.random.getrandbits(28):07x}] Rename in m{at}\n")
+        s.sh(
+            f"git commit -m 'Rename in m{at}'",
+            f"[main {s.random.getrandbits(28):07x}] Rename in m{at}\n",
+        )
         s.sh("git status --short", "")
 
 
@@ -221,7 +250,10 @@ def commits_one_by_one(s: Session) -> None:
 def bisecting(s: Session) -> None:
     for at in range(7, 0, -1):
         s.sh("make test", "FAIL: test_sum\nmake: *** [test] Error 1\n", 2)
-        s.sh("git bisect bad", f"Bisecting: {2**at} revisions left to test after this (roughly {at} steps)\n")
+        s.sh(
+            "git bisect bad",
+            f"Bisecting: {2**at} revisions left to test after this (roughly {at} steps)\n",
+        )
 
 
 @scenario(DEVELOPED)

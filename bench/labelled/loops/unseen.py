@@ -1,7 +1,8 @@
 """Written when the rules were finished: other tools, languages and habits.
 
-When they were first run, three of the loops were held earlier than they were marked (two calls in turn, and a file
-written to and fro): the marks were wrong by the rules' own definition and were moved.
+When they were first run, three of the loops were held earlier than they were marked (two calls in
+turn, and a file written to and fro): the marks were wrong by the rules' own definition and were
+moved.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from labelled.streams import Scenarios, Session, scenario
 UNSEEN: Scenarios = []
 
 
-# Loops ------------------------------------------------------------------------------------------------------------
+# Loops --------------------------------------------------------------------------------------------
 
 
 @scenario(UNSEEN, loop="held")
@@ -62,7 +63,9 @@ def a_page_that_refuses(s: Session) -> None:
 def a_file_written_to_and_fro(s: Session) -> None:
     for at in range(8):
         due_at(s, at, 4)
-        s.write(s.path("settings", "ini"), f"[cache]\nsize = {10 if at % 2 else 20}\nmode = strict\n")
+        s.write(
+            s.path("settings", "ini"), f"[cache]\nsize = {10 if at % 2 else 20}\nmode = strict\n"
+        )
         s.sh("python -m app --check", "bad size\n", 1)
 
 
@@ -71,9 +74,7 @@ def a_container_that_exits(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         id = f"{s.random.getrandbits(256):064x}"
-        out = (
-            f"{id}\nError response from daemon: driver failed programming external connectivity on endpoint {s.name}\n"
-        )
+        out = f"{id}\nError response from daemon: driver failed programming external connectivity on endpoint {s.name}\n"
         s.sh(f"docker run -d -p 8080:80 {s.name}", out, 125)
         s.filler(1) if at < 2 else s.say("Again.")
 
@@ -100,11 +101,17 @@ def a_temporary_folder_that_differs(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         place = f"/tmp/pkg-{s.number(1000, 9999)}x{s.number(10, 99)}"
-        out = f"copying to {place}\nmake[1]: {place}/Makefile: No rule to make target 'dist'. Stop.\n"
-        s.sh("./release.sh", f"{out}at 0x{s.random.getrandbits(40):010x}, port {s.number(30000, 60000)}\n", 2)
+        out = (
+            f"copying to {place}\nmake[1]: {place}/Makefile: No rule to make target 'dist'. Stop.\n"
+        )
+        s.sh(
+            "./release.sh",
+            f"{out}at 0x{s.random.getrandbits(40):010x}, port {s.number(30000, 60000)}\n",
+            2,
+        )
 
 
-# Ordinary sessions ------------------------------------------------------------------------------------------------
+# Ordinary sessions --------------------------------------------------------------------------------
 
 
 @scenario(UNSEEN)
@@ -134,7 +141,9 @@ def a_server_that_needs_time(s: Session) -> None:
 @scenario(UNSEEN)
 def a_background_shell(s: Session) -> None:
     for _ in range(12):
-        s.tool("BashOutput", {"bash_id": "bash_1"}, "<status>running</status>\n\n<stdout>\n</stdout>")
+        s.tool(
+            "BashOutput", {"bash_id": "bash_1"}, "<status>running</status>\n\n<stdout>\n</stdout>"
+        )
     s.tool("BashOutput", {"bash_id": "bash_1"}, "<status>completed</status>")
 
 
@@ -149,7 +158,11 @@ def formatting_file_after_file(s: Session) -> None:
 @scenario(UNSEEN)
 def an_editor_of_another_server(s: Session) -> None:
     for at in range(9):
-        given = {"name_path": f"Shop/m{at}", "relative_path": "shop.py", "body": f"def m{at}(self): return {at}"}
+        given = {
+            "name_path": f"Shop/m{at}",
+            "relative_path": "shop.py",
+            "body": f"def m{at}(self): return {at}",
+        }
         s.tool("mcp__serena__replace_symbol_body", given, "OK")
         s.sh("python -m unittest", "FAILED (failures=1)\nAssertionError: 3 != 4\n", 1)
 
@@ -157,7 +170,10 @@ def an_editor_of_another_server(s: Session) -> None:
 @scenario(UNSEEN)
 def stashing_to_compare(s: Session) -> None:
     for _ in range(3):
-        s.sh("git stash", f"Saved working directory and index state WIP on main: {s.random.getrandbits(28):07x}\n")
+        s.sh(
+            "git stash",
+            f"Saved working directory and index state WIP on main: {s.random.getrandbits(28):07x}\n",
+        )
         s.sh("npm test", "1 failing\n", 1)
         s.sh("git stash pop", f"Dropped refs/stash@{{0}} ({s.random.getrandbits(160):040x})\n")
         s.sh("npm test", "1 failing\n", 1)
@@ -195,7 +211,10 @@ def looking_at_one_folder_often(s: Session) -> None:
 @scenario(UNSEEN)
 def measuring_the_same_thing(s: Session) -> None:
     for _ in range(5):
-        s.sh("hyperfine ./app", f"Time (mean ± σ): {s.number(100, 999)}.{s.number(1, 9)} ms ± {s.number(1, 30)} ms\n")
+        s.sh(
+            "hyperfine ./app",
+            f"Time (mean ± σ): {s.number(100, 999)}.{s.number(1, 9)} ms ± {s.number(1, 30)} ms\n",
+        )
     s.filler(3)
 
 

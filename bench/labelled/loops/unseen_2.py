@@ -1,6 +1,7 @@
 """Written when the marks in ``unseen`` had been corrected.
 
-A loop is marked at the earliest call that a rule names: five same results, eight calls in turn, an edit made again.
+A loop is marked at the earliest call that a rule names: five same results, eight calls in turn, an
+edit made again.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from labelled.streams import Scenarios, Session, scenario
 UNSEEN_2: Scenarios = []
 
 
-# Loops ------------------------------------------------------------------------------------------------------------
+# Loops --------------------------------------------------------------------------------------------
 
 
 @scenario(UNSEEN_2, loop="held")
 def one_test_among_searches(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
-        s.sh("pytest tests/test_money.py -x", pytest_failed(s, "ZeroDivisionError: division by zero"), 1)
+        s.sh(
+            "pytest tests/test_money.py -x",
+            pytest_failed(s, "ZeroDivisionError: division by zero"),
+            1,
+        )
         s.sh(f"rg -n round_{at} src", f"src/m{at}.py:{at + 3}: round_{at}()\n")
 
 
@@ -36,7 +41,12 @@ def an_agent_that_explains_itself(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         given = {"library": "left-pad", "topic": f"padding of {s.name}", "tokens": 5000}
-        s.tool("mcp__docs__resolve", given, f"No library found. (request {s.random.getrandbits(64):016x})", True)
+        s.tool(
+            "mcp__docs__resolve",
+            given,
+            f"No library found. (request {s.random.getrandbits(64):016x})",
+            True,
+        )
         s.say(f"Attempt {at}: the library may be there under this name.")
 
 
@@ -44,9 +54,7 @@ def an_agent_that_explains_itself(s: Session) -> None:
 def a_lock_that_stays(s: Session) -> None:
     for at in range(REPEATS + 2):
         due_at(s, at)
-        out = (
-            f"Waiting for lock, held by process {s.number(100, 9999)} (apt)\nE: Could not get lock /var/lib/dpkg/lock\n"
-        )
+        out = f"Waiting for lock, held by process {s.number(100, 9999)} (apt)\nE: Could not get lock /var/lib/dpkg/lock\n"
         s.sh("apt-get install -y jq", out, 100)
 
 
@@ -54,9 +62,7 @@ def a_lock_that_stays(s: Session) -> None:
 def a_notebook_cell_run_again(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
-        error = (
-            f"KeyError: 'price'\n  File \"/tmp/ipykernel_{s.number(1000, 99999)}/{s.number(10**8, 10**9)}.py\", line 3"
-        )
+        error = f"KeyError: 'price'\n  File \"/tmp/ipykernel_{s.number(1000, 99999)}/{s.number(10**8, 10**9)}.py\", line 3"
         s.tool("mcp__jupyter__execute_cell", {"cell": 4, "code": "df['price'].mean()"}, error, True)
 
 
@@ -84,7 +90,11 @@ def a_fix_that_is_restored_each_time(s: Session) -> None:
     for at in range(5):
         due_at(s, at, 2)
         s.edit(path, "mu.Lock()", "mu.RLock()")
-        s.sh("go test -race ./queue", f"WARNING: DATA RACE\nread at 0x{s.random.getrandbits(40):012x}\nFAIL\n", 1)
+        s.sh(
+            "go test -race ./queue",
+            f"WARNING: DATA RACE\nread at 0x{s.random.getrandbits(40):012x}\nFAIL\n",
+            1,
+        )
         s.sh("git restore .", "")
 
 
@@ -100,11 +110,17 @@ def a_deployment_that_is_refused(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         stamp = f"2026-11-15T10:{s.number(10, 59)}:{s.number(10, 59)}Z"
-        s.sh("fly deploy --remote-only", f"{stamp} Error: app not found (request {s.random.getrandbits(80):020x})\n", 1)
-        s.sh("fly auth whoami", "user@example.com\n") if at in (1, 3) else s.say("Deploying once more.")
+        s.sh(
+            "fly deploy --remote-only",
+            f"{stamp} Error: app not found (request {s.random.getrandbits(80):020x})\n",
+            1,
+        )
+        s.sh("fly auth whoami", "user@example.com\n") if at in (1, 3) else s.say(
+            "Deploying once more."
+        )
 
 
-# Ordinary sessions ------------------------------------------------------------------------------------------------
+# Ordinary sessions --------------------------------------------------------------------------------
 
 
 @scenario(UNSEEN_2)
@@ -125,7 +141,11 @@ def a_rollout_in_a_cluster(s: Session) -> None:
 @scenario(UNSEEN_2)
 def a_pipeline_that_is_asked_for(s: Session) -> None:
     for at in range(10):
-        s.tool("mcp__ci__pipeline", {"ref": "main"}, f'{{"jobs": 12, "finished": {at // 3}, "eta_seconds": {90 - at}}}')
+        s.tool(
+            "mcp__ci__pipeline",
+            {"ref": "main"},
+            f'{{"jobs": 12, "finished": {at // 3}, "eta_seconds": {90 - at}}}',
+        )
 
 
 @scenario(UNSEEN_2)
@@ -157,7 +177,11 @@ def commands_in_many_folders(s: Session) -> None:
 @scenario(UNSEEN_2)
 def flaky_network_then_fine(s: Session) -> None:
     for _ in range(6):
-        s.sh("git push origin main", "fatal: unable to access: Could not resolve host: github.com\n", 128)
+        s.sh(
+            "git push origin main",
+            "fatal: unable to access: Could not resolve host: github.com\n",
+            128,
+        )
     s.sh("git push origin main", "Everything up-to-date\n")
 
 
@@ -194,7 +218,11 @@ def typing_into_a_form(s: Session) -> None:
 def counting_down_lint_errors(s: Session) -> None:
     for at in range(9, 0, -1):
         s.sh("ruff check .", f"Found {at} errors.\n", 1)
-        s.sh(f"ruff check . --fix --select E{at}", f"Found 1 error (1 fixed, {at - 1} remaining).\n", 1)
+        s.sh(
+            f"ruff check . --fix --select E{at}",
+            f"Found 1 error (1 fixed, {at - 1} remaining).\n",
+            1,
+        )
 
 
 @scenario(UNSEEN_2)

@@ -1,6 +1,8 @@
-"""Many kinds of loops and of ordinary work, mostly with tools that no list names; first run when this was complete.
+"""Many kinds of loops and of ordinary work, mostly with tools that no list names; first run when
+this was complete.
 
-A loop is marked at the earliest call that may be held by ``docs/loops.md``, and goes on for three more repeats.
+A loop is marked at the earliest call that may be held by ``docs/loops.md``, and goes on for three
+more repeats.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ def stamp(s: Session) -> str:
     return f"2026-11-{s.number(10, 28)}T{s.number(10, 23)}:{s.number(10, 59)}:{s.number(10, 59)}.{s.number(100, 999)}Z"
 
 
-# Loops: the same call ---------------------------------------------------------------------------------------------
+# Loops: the same call -----------------------------------------------------------------------------
 
 
 @scenario(UNSEEN_3, loop="held")
@@ -24,9 +26,13 @@ def zig_test(s: Session) -> None:
     s.filler(3)
     for at in range(REPEATS):
         due_at(s, at)
-        out = f"test\n└─ run test failure\nerror: 'root.test.{s.name}' failed: expected 3, found 2\n"
+        out = (
+            f"test\n└─ run test failure\nerror: 'root.test.{s.name}' failed: expected 3, found 2\n"
+        )
         s.sh(
-            "zig build test", f"{out}/home/user/project/src/root.zig:41:5: 0x{s.random.getrandbits(28):x} in test\n", 1
+            "zig build test",
+            f"{out}/home/user/project/src/root.zig:41:5: 0x{s.random.getrandbits(28):x} in test\n",
+            1,
         )
 
 
@@ -36,7 +42,10 @@ def a_design_node_that_is_missing(s: Session) -> None:
         due_at(s, at)
         given = {"fileKey": "aX93kd", "nodeId": f"{len(s.name)}:204"}
         s.tool(
-            "mcp__figma__get_node", given, f"Error 404: node not found (trace {s.random.getrandbits(96):024x})", True
+            "mcp__figma__get_node",
+            given,
+            f"Error 404: node not found (trace {s.random.getrandbits(96):024x})",
+            True,
         )
         s.say("The node should be there; I'll fetch it again.")
 
@@ -86,7 +95,9 @@ def maven_test(s: Session) -> None:
             f"[INFO] Total time:  {s.number(2, 9)}.{s.number(100, 999)} s\n[INFO] Finished at: {stamp(s)}\n"
         )
         s.sh("mvn -q test -Dtest=CartTest", out, 1)
-        s.read(s.path(f"Cart{at}", "java"), f"1\tclass Cart{at} {{}}\n") if at % 2 else s.say("Once more.")
+        s.read(s.path(f"Cart{at}", "java"), f"1\tclass Cart{at} {{}}\n") if at % 2 else s.say(
+            "Once more."
+        )
 
 
 @scenario(UNSEEN_3, loop="held")
@@ -103,7 +114,11 @@ def a_command_described_in_other_words(s: Session) -> None:
     )
     for at in range(REPEATS):
         due_at(s, at)
-        given = {"command": "deno task check", "description": words[at % len(words)], "timeout": 60_000 + 1_000 * at}
+        given = {
+            "command": "deno task check",
+            "description": words[at % len(words)],
+            "timeout": 60_000 + 1_000 * at,
+        }
         s.tool(
             "Bash",
             given,
@@ -164,7 +179,11 @@ def phpunit(s: Session) -> None:
 def a_list_of_tasks_kept_between_failures(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
-        s.sh("poetry run pytest tests/test_cart.py", "E   ImportError: cannot import name 'Cart' from 'shop'\n", 2)
+        s.sh(
+            "poetry run pytest tests/test_cart.py",
+            "E   ImportError: cannot import name 'Cart' from 'shop'\n",
+            2,
+        )
         given = {"todos": [{"content": f"Fix the import, try {at}", "status": "in_progress"}]}
         s.tool("TodoWrite", given, "Todos have been modified successfully.")
 
@@ -182,14 +201,20 @@ def an_agent_sent_out_again(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
         given = {"description": "Find configuration", "prompt": task, "subagent_type": "Explore"}
-        s.tool("Agent", given, f"I could not find any configuration of {s.name} in this repository.")
+        s.tool(
+            "Agent", given, f"I could not find any configuration of {s.name} in this repository."
+        )
 
 
 @scenario(UNSEEN_3, loop="held")
 def a_search_of_the_web(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
-        s.tool("web_search", {"query": f"{s.name} 4.2 migration guide deprecated option"}, "No results found.")
+        s.tool(
+            "web_search",
+            {"query": f"{s.name} 4.2 migration guide deprecated option"},
+            "No results found.",
+        )
 
 
 @scenario(UNSEEN_3, loop="held")
@@ -219,7 +244,11 @@ def a_service_that_does_not_start(s: Session) -> None:
 def four_calls_round_and_round(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at)
-        s.sh("coqc Main.v", 'File "./Main.v", line 14, characters 2-12:\nError: Unable to unify "b" with "a".\n', 1)
+        s.sh(
+            "coqc Main.v",
+            'File "./Main.v", line 14, characters 2-12:\nError: Unable to unify "b" with "a".\n',
+            1,
+        )
         s.read(s.path("Main", "v"), "1\tLemma add : a = b.\n")
         s.sh("ls theories", "Base.v\nMain.v\n")
         s.tool("mcp__coq__goal", {"line": 14}, "a = b")
@@ -229,9 +258,7 @@ def four_calls_round_and_round(s: Session) -> None:
 def a_board_whose_port_is_taken(s: Session) -> None:
     for at in range(REPEATS + 2):
         due_at(s, at)
-        out = (
-            "esptool.py v4.7\nA fatal error occurred: Could not open /dev/ttyUSB0, the port is busy or doesn't exist.\n"
-        )
+        out = "esptool.py v4.7\nA fatal error occurred: Could not open /dev/ttyUSB0, the port is busy or doesn't exist.\n"
         s.sh("make flash", out, 2)
 
 
@@ -259,7 +286,7 @@ def jest_in_a_folder(s: Session) -> None:
         s.filler(1)
 
 
-# Loops: two calls in turn -----------------------------------------------------------------------------------------
+# Loops: two calls in turn -------------------------------------------------------------------------
 
 
 @scenario(UNSEEN_3, loop="held")
@@ -276,25 +303,32 @@ def two_pages_in_turn(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at, 4)
         s.tool("Read", {"file_path": s.path("api", "h"), "offset": 1, "limit": 200}, one)
-        s.tool("Read", {"file_path": s.path("api", "h"), "offset": 200, "limit": 200}, "200\t#endif\n")
+        s.tool(
+            "Read", {"file_path": s.path("api", "h"), "offset": 200, "limit": 200}, "200\t#endif\n"
+        )
 
 
 @scenario(UNSEEN_3, loop="held")
 def patterns_in_turn(s: Session) -> None:
     for at in range(REPEATS):
         due_at(s, at, 4)
-        s.tool("Grep", {"pattern": f"class {s.name.title()}Service", "path": "src"}, "No matches found")
+        s.tool(
+            "Grep", {"pattern": f"class {s.name.title()}Service", "path": "src"}, "No matches found"
+        )
         s.tool("Glob", {"pattern": f"src/**/{s.name}_service.*"}, "No files found")
 
 
-# Loops: edits undone and made again -------------------------------------------------------------------------------
+# Loops: edits undone and made again ---------------------------------------------------------------
 
 
 @scenario(UNSEEN_3, loop="held")
 def a_manifest_written_to_and_fro(s: Session) -> None:
     for at in range(7):
         due_at(s, at, 3)
-        s.write(s.path("values", "yaml"), f"image: shop\nreplicas: {2 if at % 2 else 1}\nprobe: /health\n")
+        s.write(
+            s.path("values", "yaml"),
+            f"image: shop\nreplicas: {2 if at % 2 else 1}\nprobe: /health\n",
+        )
         s.sh("helm lint chart", f"[ERROR] templates/{'a' if at % 2 else 'b'}.yaml: bad probe\n", 1)
 
 
@@ -322,26 +356,40 @@ def a_fix_thrown_away_with_git(s: Session) -> None:
 def an_editor_that_no_list_names(s: Session) -> None:
     for at in range(11):
         due_at(s, at, 3)
-        old, new = ("timeout = 5", "timeout = 50") if at % 2 == 0 else ("timeout = 50", "timeout = 5")
-        given = {"path": s.path("net", "toml"), "edits": [{"oldText": old, "newText": new}], "dryRun": False}
+        old, new = (
+            ("timeout = 5", "timeout = 50") if at % 2 == 0 else ("timeout = 50", "timeout = 5")
+        )
+        given = {
+            "path": s.path("net", "toml"),
+            "edits": [{"oldText": old, "newText": new}],
+            "dryRun": False,
+        }
         s.tool("mcp__fs__edit_file", given, f"```diff\n-{old}\n+{new}\n```")
 
 
-# Ordinary sessions: work ------------------------------------------------------------------------------------------
+# Ordinary sessions: work --------------------------------------------------------------------------
 
 
 @scenario(UNSEEN_3)
 def a_failure_that_stays_while_files_change(s: Session) -> None:
     for at in range(9):
         s.edit(s.path("cart", "ex"), f"  # step {at}", f"  # step {at + 1}")
-        s.sh("mix test", f"  1) test total (CartTest)\n     Assertion with == failed\nFinished in {s.took()}\n", 2)
+        s.sh(
+            "mix test",
+            f"  1) test total (CartTest)\n     Assertion with == failed\nFinished in {s.took()}\n",
+            2,
+        )
     s.sh("mix test", "12 tests, 0 failures\n")
 
 
 @scenario(UNSEEN_3)
 def tickets_made_one_by_one(s: Session) -> None:
     for at in range(12):
-        s.tool("mcp__jira__create_issue", {"project": "SHOP", "summary": f"Port module {at}"}, "created")
+        s.tool(
+            "mcp__jira__create_issue",
+            {"project": "SHOP", "summary": f"Port module {at}"},
+            "created",
+        )
 
 
 @scenario(UNSEEN_3)
@@ -349,7 +397,8 @@ def a_file_changed_by_the_shell_and_read(s: Session) -> None:
     for at in range(9):
         s.sh(f"sed -i '{at + 1}s/old/new/' {s.path('list', 'txt')}", "")
         s.read(
-            s.path("list", "txt"), "".join([f"{line}\t{'new' if line <= at + 1 else 'old'}\n" for line in range(1, 12)])
+            s.path("list", "txt"),
+            "".join([f"{line}\t{'new' if line <= at + 1 else 'old'}\n" for line in range(1, 12)]),
         )
 
 
@@ -363,7 +412,11 @@ def searches_that_find_nothing(s: Session) -> None:
 def a_wizard_in_a_browser(s: Session) -> None:
     for at in range(10):
         s.tool("mcp__playwright__browser_click", {"element": "Next", "ref": "e12"}, "Clicked.")
-        s.tool("mcp__playwright__browser_snapshot", {}, f"- heading: Step {at + 1} of 10\n- button: Next [ref=e12]\n")
+        s.tool(
+            "mcp__playwright__browser_snapshot",
+            {},
+            f"- heading: Step {at + 1} of 10\n- button: Next [ref=e12]\n",
+        )
 
 
 @scenario(UNSEEN_3)
@@ -395,7 +448,10 @@ def commits_after_each_step(s: Session) -> None:
 @scenario(UNSEEN_3)
 def a_codemod_file_by_file(s: Session) -> None:
     for at in range(11):
-        s.sh(f"npx jscodeshift -t rename.js src/view{at}.jsx", f"Results:\n0 errors\n1 ok\nTime elapsed: {s.took()}\n")
+        s.sh(
+            f"npx jscodeshift -t rename.js src/view{at}.jsx",
+            f"Results:\n0 errors\n1 ok\nTime elapsed: {s.took()}\n",
+        )
 
 
 @scenario(UNSEEN_3)
@@ -418,10 +474,15 @@ def a_list_of_tasks_kept(s: Session) -> None:
     for at in range(10):
         given = {
             "todos": [
-                {"content": f"Part {part}", "status": "completed" if part <= at else "pending"} for part in range(10)
+                {"content": f"Part {part}", "status": "completed" if part <= at else "pending"}
+                for part in range(10)
             ]
         }
-        s.tool("TodoWrite", given, "Todos have been modified successfully. Ensure that you continue to use the list.")
+        s.tool(
+            "TodoWrite",
+            given,
+            "Todos have been modified successfully. Ensure that you continue to use the list.",
+        )
         s.edit(s.path(f"part{at}"), "pass", f"return {at}")
 
 
@@ -434,14 +495,22 @@ def cells_of_a_notebook(s: Session) -> None:
 @scenario(UNSEEN_3)
 def many_agents_sent_out(s: Session) -> None:
     for at in range(9):
-        given = {"description": f"Review {at}", "prompt": f"Review module {at} for races", "subagent_type": "reviewer"}
+        given = {
+            "description": f"Review {at}",
+            "prompt": f"Review module {at} for races",
+            "subagent_type": "reviewer",
+        }
         s.tool("Agent", given, "No problems found.")
 
 
 @scenario(UNSEEN_3)
 def questions_to_a_database(s: Session) -> None:
     for at in range(10):
-        s.tool("mcp__pg__query", {"sql": f"SELECT * FROM orders WHERE shard = {at} AND total < 0"}, "(0 rows)")
+        s.tool(
+            "mcp__pg__query",
+            {"sql": f"SELECT * FROM orders WHERE shard = {at} AND total < 0"},
+            "(0 rows)",
+        )
 
 
 @scenario(UNSEEN_3)
@@ -456,7 +525,8 @@ def a_warning_that_stays_between_edits(s: Session) -> None:
     for at in range(8):
         s.edit(s.path("lib", "rs"), f"let a{at} = 1;", f"let b{at} = 1;")
         s.sh(
-            "cargo clippy", f"warning: unused variable: `x`\n  --> src/lib.rs:{at + 9}:9\n    Finished in {s.took()}\n"
+            "cargo clippy",
+            f"warning: unused variable: `x`\n  --> src/lib.rs:{at + 9}:9\n    Finished in {s.took()}\n",
         )
 
 
@@ -477,14 +547,21 @@ def moves_between_counts(s: Session) -> None:
 @scenario(UNSEEN_3)
 def cherry_picks(s: Session) -> None:
     for at in range(7):
-        s.sh(f"git cherry-pick {s.random.getrandbits(28):07x}", f"[release {s.random.getrandbits(28):07x}] Fix {at}\n")
+        s.sh(
+            f"git cherry-pick {s.random.getrandbits(28):07x}",
+            f"[release {s.random.getrandbits(28):07x}] Fix {at}\n",
+        )
         s.sh("npm run build", "> build\n> tsc -p .\n")
 
 
 @scenario(UNSEEN_3)
 def pages_with_a_cursor(s: Session) -> None:
     for at in range(12):
-        s.tool("mcp__logs__query", {"service": "web", "cursor": f"c{at}"}, f'{{"lines": [], "next": "c{at + 1}"}}')
+        s.tool(
+            "mcp__logs__query",
+            {"service": "web", "cursor": f"c{at}"},
+            f'{{"lines": [], "next": "c{at + 1}"}}',
+        )
 
 
 @scenario(UNSEEN_3)
@@ -547,7 +624,7 @@ def the_same_question_after_each_answer(s: Session) -> None:
         s.tool("mcp__review__resolve", {"id": at}, "resolved")
 
 
-# Ordinary sessions: waiting ---------------------------------------------------------------------------------------
+# Ordinary sessions: waiting -----------------------------------------------------------------------
 
 
 @scenario(UNSEEN_3)
@@ -590,7 +667,9 @@ def a_build_in_a_queue(s: Session) -> None:
 def a_download_that_goes_on(s: Session) -> None:
     s.sh("nohup ollama pull llama4 > pull.log &", "")
     for at in range(9):
-        s.sh("ollama list", "NAME  ID  SIZE\n") if at % 2 else s.sh("tail -1 pull.log", f"pulling... {at * 11}%\n")
+        s.sh("ollama list", "NAME  ID  SIZE\n") if at % 2 else s.sh(
+            "tail -1 pull.log", f"pulling... {at * 11}%\n"
+        )
 
 
 @scenario(UNSEEN_3)
@@ -612,7 +691,9 @@ def the_same_measurement(s: Session) -> None:
 @scenario(UNSEEN_3)
 def a_game_on_a_board(s: Session) -> None:
     for at in range(10):
-        s.tool("mcp__chess__engine_move", {"depth": 12}, f"bestmove {'abcdefgh'[at % 8]}{at % 7 + 1}")
+        s.tool(
+            "mcp__chess__engine_move", {"depth": 12}, f"bestmove {'abcdefgh'[at % 8]}{at % 7 + 1}"
+        )
         s.tool("mcp__chess__board", {}, f"{s.random.getrandbits(60):015x}")
 
 

@@ -1,13 +1,14 @@
 """How a hook starts fast: one file with the compiled modules that hooks import.
 
-Finding a hundred modules one by one takes longer than running them. So ``brim init`` writes the code of every module
-that hooks need, brim's and the standard library's, into one file with an index; a hook reads each from there. The file
-is ignored if brim, Python or the file itself isn't exactly what it was written for. There is none for an editable
-install, whose modules change.
+Finding a hundred modules one by one takes longer than running them. So ``brim init`` writes the
+code of every module that hooks need, brim's and the standard library's, into one file with an
+index; a hook reads each from there. The file is ignored if brim, Python or the file itself isn't
+exactly what it was written for. There is none for an editable install, whose modules change.
 
-``writer`` writes the file. ``compiler`` compiles a module for it: brim's own modules get the small stand-ins
-``dataclasses`` and ``typing`` of this package instead of the real ones. Only this module and what ``import brim`` loads
-are read from the disk at every hook, so they import nothing that Python hasn't loaded yet.
+``writer`` writes the file. ``compiler`` compiles a module for it: brim's own modules get the small
+stand-ins ``dataclasses`` and ``typing`` of this package instead of the real ones. Only this module
+and what ``import brim`` loads are read from the disk at every hook, so they import nothing that
+Python hasn't loaded yet.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file
 """The folder that holds this brim."""
 
 RECORD = os.path.join(PACKAGE, f"brim-{__version__}.dist-info", "RECORD")
-"""The list of brim's files, which an installer writes; an editable install has none next to its modules."""
+"""The list of brim's files, which an installer writes; an editable install has none next to its
+modules."""
 
 
 def hook() -> None:
@@ -49,7 +51,8 @@ def _use_startup_of_user() -> None:
 
 
 def startup_path(home: str) -> str:
-    """Return where the modules of hooks are in the user's folder *home*, for this version of Python."""
+    """Return where the modules of hooks are in the user's folder *home*, for this version of
+    Python."""
     return os.path.join(home, "cache", f"startup-{sys.implementation.cache_tag}.bin")
 
 
@@ -71,7 +74,11 @@ def use_startup(home: str) -> bool:
 
 
 _FLAGS = os.O_RDONLY
-for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # as brim.files has them, which isn't imported yet
+for _flag in (
+    "O_NOFOLLOW",
+    "O_NONBLOCK",
+    "O_BINARY",
+):  # as brim.files has them, which isn't imported yet
     _FLAGS |= getattr(os, _flag, 0)
 
 _FILE_TYPE = 0o170000
@@ -89,16 +96,19 @@ def _is_safe(status: os.stat_result) -> bool:
 
 
 def stamp() -> tuple[object, ...]:
-    """Return what a start-up file is written for. An installer replaces RECORD, which has the hash of every file."""
-    # Not RECORD's own hash: a hook would have to read and hash it, about a millisecond per call. A hash that only
-    # ``brim init`` computes decides nothing, since the hook compares what it can see: path, size, time and inode.
+    """Return what a start-up file is written for. An installer replaces RECORD, which has the hash
+    of every file."""
+    # Not RECORD's own hash: a hook would have to read and hash it, about a millisecond per call. A
+    # hash that only ``brim init`` computes decides nothing, since the hook compares what it can
+    # see: path, size, time and inode.
     status = os.stat(RECORD)
     brim = (__version__, RECORD, status.st_size, status.st_mtime_ns, status.st_ino)
     return *brim, sys.version, sys.implementation.cache_tag
 
 
 _ModuleSpec = type(__spec__)
-"""``importlib.machinery.ModuleSpec``, which every module has one of, without the imports around it."""
+"""``importlib.machinery.ModuleSpec``, which every module has one of, without the imports around
+it."""
 
 
 class _Modules:
@@ -112,8 +122,8 @@ class _Modules:
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> object:
         """Return how to load the module *name*, None if Python has to find it.
 
-        A module of brim that isn't in the file is refused: its dataclasses would be the real ones, which don't know
-        those of the stand-ins.
+        A module of brim that isn't in the file is refused: its dataclasses would be the real ones,
+        which don't know those of the stand-ins.
         """
         if name not in self._index:
             if name.startswith("brim."):

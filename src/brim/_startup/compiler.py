@@ -1,10 +1,11 @@
 """Compile a module for the start-up file of hooks.
 
-A module of the standard library loses its docstrings and annotations. A module of brim changes more, so that its source
-can be ordinary Python and a hook still loads only what it uses:
+A module of the standard library loses its docstrings and annotations. A module of brim changes
+more, so that its source can be ordinary Python and a hook still loads only what it uses:
 
 - ``from typing import ...`` and ``from dataclasses import ...`` name the stand-ins of this package. What they don't
-  support is refused here, with file and line. ``import typing`` is the real module, for reading other people's hints.
+  support is refused here, with file and line. ``import typing`` is the real module, for reading
+  other people's hints.
 - An import that only annotations use is left out.
 - An import that only functions use moves into these functions, before the first use.
 """
@@ -44,7 +45,8 @@ def compile_library(source: str, path: str) -> CodeType:
 
 
 def compile_brim(source: str, path: str) -> tuple[CodeType, ast.Module]:
-    """Return the code of a module of brim, and the tree that it was made of; raises ``Unsupported``."""
+    """Return the code of a module of brim, and the tree that it was made of; raises
+    ``Unsupported``."""
     tree = ast.parse(source)
     _drop_type_checking(tree)
     is_redirected = False
@@ -53,7 +55,11 @@ def compile_brim(source: str, path: str) -> tuple[CodeType, ast.Module]:
         problem = _problem(node)
         if problem:
             raise Unsupported(f"{path}:{getattr(node, 'lineno', 0)}: hooks can't use {problem}")
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "TypeVar":
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "TypeVar"
+        ):
             node.args = node.args[:1]  # the bound and the constraints are for type checkers
             node.keywords = []
         if isinstance(node, ast.ImportFrom) and node.module in STAND_INS:
@@ -93,7 +99,7 @@ def _is_future(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
-# What the stand-ins support -----------------------------------------------------------------------------------------
+# What the stand-ins support -----------------------------------------------------------------------
 
 
 def _problem(node: ast.AST) -> str:
@@ -122,11 +128,12 @@ def _call_problem(node: ast.Call, name: str) -> str:
     return ""
 
 
-# Where imports stand ------------------------------------------------------------------------------------------------
+# Where imports stand ------------------------------------------------------------------------------
 
 
 def _place_imports(tree: ast.Module) -> None:
-    """Leave out imports that only annotations use, and move those that only functions use into the functions."""
+    """Leave out imports that only annotations use, and move those that only functions use into the
+    functions."""
     functions = _outer_functions(tree)
     used_by = {function: _Names(function) for function in functions}
     module_names = _Names(tree, without=set(functions))
@@ -135,7 +142,9 @@ def _place_imports(tree: ast.Module) -> None:
     for statement in tree.body:
         if isinstance(statement, Import) and _can_move(statement):
             statement.names = [
-                alias for alias in statement.names if not _moved(alias, statement, module_names, used_by)
+                alias
+                for alias in statement.names
+                if not _moved(alias, statement, module_names, used_by)
             ]
             if not statement.names:
                 continue
@@ -149,8 +158,11 @@ def _can_move(statement: Import) -> bool:
     return True
 
 
-def _moved(alias: ast.alias, statement: Import, module_names: _Names, used_by: dict[Function, _Names]) -> bool:
-    """Whether *alias* no longer has to be imported with the module; if so, it's been moved into its functions."""
+def _moved(
+    alias: ast.alias, statement: Import, module_names: _Names, used_by: dict[Function, _Names]
+) -> bool:
+    """Whether *alias* no longer has to be imported with the module; if so, it's been moved into its
+    functions."""
     name = alias.asname or alias.name
     if "." in name or name in module_names.used or alias.asname == alias.name:
         return False
@@ -161,7 +173,9 @@ def _moved(alias: ast.alias, statement: Import, module_names: _Names, used_by: d
     users = [function for function, names in used_by.items() if name in names.used]
     if not users and isinstance(statement, ast.Import):
         return False  # it's imported for what the import does
-    if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("brim._startup."):
+    if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(
+        "brim._startup."
+    ):
         return not users  # every hook loads the stand-ins
     for function in users:
         _insert(function.body, alias, statement)
@@ -186,7 +200,8 @@ def _insert(block: list[ast.stmt], alias: ast.alias, statement: Import) -> None:
 
 
 def _branches(statement: ast.stmt, name: str) -> list[list[ast.stmt]]:
-    """Return the branches of *statement* that use *name*; none if it's used elsewhere in the statement too."""
+    """Return the branches of *statement* that use *name*; none if it's used elsewhere in the
+    statement too."""
     if isinstance(statement, ast.If):
         always: list[ast.AST] = [statement.test]
         branches = [statement.body, statement.orelse]
@@ -229,8 +244,8 @@ def _exported(tree: ast.Module) -> set[str]:
 class _Names(ast.NodeVisitor):
     """The names that a function, or a module without its functions, uses and binds when it runs.
 
-    Annotations aren't evaluated, so their names don't count. The decorators and defaults of a function belong to what
-    is around it.
+    Annotations aren't evaluated, so their names don't count. The decorators and defaults of a
+    function belong to what is around it.
     """
 
     def __init__(self, root: ast.AST, without: set[Function] | None = None) -> None:

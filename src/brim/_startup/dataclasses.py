@@ -1,7 +1,8 @@
-"""What brim's modules import as ``dataclasses`` in a hook: the same classes, made without ``exec`` and ``inspect``.
+"""What brim's modules import as ``dataclasses`` in a hook: the same classes, made without ``exec``
+and ``inspect``.
 
-It has what brim uses; the compiler of the start-up file refuses a module that wants more. It doesn't check the
-definition of a class: the tests define every class with the real module first.
+It has what brim uses; the compiler of the start-up file refuses a module that wants more. It
+doesn't check the definition of a class: the tests define every class with the real module first.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ def _fields_of(class_or_instance):
 
 
 def _collect_fields(cls, kw_only):
-    """Return the fields of *cls* and of its bases by name, and leave in the class only the defaults."""
+    """Return the fields of *cls* and of its bases by name, and leave in the class only the
+    defaults."""
     collected = {}
     for base in reversed(cls.__mro__[1:]):
         collected.update(getattr(base, "__dataclass_fields__", ()))
@@ -167,7 +169,9 @@ def _complete(cls, fields, positional, args, kwargs):
     """Return a value for each field, in their order."""
     call = f"{cls.__name__}.__init__()"
     if len(args) > len(positional):
-        raise TypeError(f"{call} takes {len(positional)} positional arguments but {len(args)} were given")
+        raise TypeError(
+            f"{call} takes {len(positional)} positional arguments but {len(args)} were given"
+        )
     values = dict(zip(positional, args))  # noqa: B905
     for name, value in kwargs.items():
         if name not in fields:

@@ -21,7 +21,8 @@ LIBRARY = """
     fnmatch json json.decoder json.encoder json.scanner keyword locale math operator random re re._casefix re._compiler
     re._constants re._parser reprlib signal sqlite3 sqlite3.dbapi2 stat string struct types unicodedata weakref
 """
-"""The modules of the standard library that hooks may import; those that aren't Python code are left to Python."""
+"""The modules of the standard library that hooks may import; those that aren't Python code are left
+to Python."""
 
 DOORS = [
     "__main__",
@@ -45,9 +46,11 @@ LOADED_BEFORE = ["brim", "brim._lazy", "brim._startup"]
 
 
 def write_startup(home: str) -> str:
-    """Write the modules of hooks into the user's folder *home*; return the file, empty for an editable install.
+    """Write the modules of hooks into the user's folder *home*; return the file, empty for an
+    editable install.
 
-    Raises ``Unsupported`` if a module can't be in it: hooks then start without the file, only slower.
+    Raises ``Unsupported`` if a module can't be in it: hooks then start without the file, only
+    slower.
     """
     path = startup_path(home)
     with suppress(FileNotFoundError):
@@ -67,7 +70,8 @@ def write_startup(home: str) -> str:
 
 
 def startup_problem(home: str) -> str:
-    """Return why hooks start without a start-up file, so that they take longer; empty if they have one or need none."""
+    """Return why hooks start without a start-up file, so that they take longer; empty if they have
+    one or need none."""
     if not os.path.exists(RECORD) or os.path.exists(startup_path(home)):
         return ""
     try:
@@ -95,11 +99,14 @@ def _brim_modules() -> list[str]:
     root = os.path.join(PACKAGE, "brim")
     names = [module.name for module in walk_packages([root], "brim.")]
     stand_ins = ["brim._startup.dataclasses", "brim._startup.typing"]
-    return stand_ins + [name for name in names if name.split(".")[1] not in (*DOORS, "_lazy", "_startup")]
+    return stand_ins + [
+        name for name in names if name.split(".")[1] not in (*DOORS, "_lazy", "_startup")
+    ]
 
 
 def _source(name: str) -> tuple[str, str]:
-    """Return source and path of the module *name*; nothing if it has none in this version of Python."""
+    """Return source and path of the module *name*; nothing if it has none in this version of
+    Python."""
     with suppress(ImportError):
         spec = find_spec(name)
         if spec is not None and spec.origin and isinstance(spec.loader, SourceFileLoader):
@@ -108,20 +115,27 @@ def _source(name: str) -> tuple[str, str]:
 
 
 def _check_imports(trees: dict[str, ast.Module]) -> None:
-    """Raise ``Unsupported`` if a module imports one of brim that isn't in the file, or a name it no longer has."""
+    """Raise ``Unsupported`` if a module imports one of brim that isn't in the file, or a name it no
+    longer has."""
     names_of = {module: _top_names(tree) for module, tree in trees.items()}
     for importer, tree in trees.items():
         for module, name in _imported_from_brim(tree):
             if module in LOADED_BEFORE or f"{module}.{name}" in trees:
                 continue
             if module not in trees or not names_of[module] & {name, "__getattr__"}:
-                raise Unsupported(f"{importer}: hooks can't use {module}.{name}, which isn't in their start-up file")
+                raise Unsupported(
+                    f"{importer}: hooks can't use {module}.{name}, which isn't in their start-up file"
+                )
 
 
 def _imported_from_brim(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Return the names that *tree* imports from modules of brim, each after its module."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom) or node.module is None or not node.module.startswith("brim"):
+        if (
+            not isinstance(node, ast.ImportFrom)
+            or node.module is None
+            or not node.module.startswith("brim")
+        ):
             continue
         for alias in node.names:
             if node.module == "brim" and not alias.name.startswith("__"):
@@ -131,7 +145,8 @@ def _imported_from_brim(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _top_names(tree: ast.Module) -> set[str]:
-    """Return the names that a module has after it was imported: a package also those it exports lazily."""
+    """Return the names that a module has after it was imported: a package also those it exports
+    lazily."""
     names: set[str] = {"__init__"}
     for node in _outside_functions(tree):
         if isinstance(node, ast.Name):

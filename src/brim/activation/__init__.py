@@ -1,10 +1,12 @@
 """What matters now?
 
-A context and a graph of behaviors in; each behavior that matters out, with a number and its reasons.
+A context and a graph of behaviors in; each behavior that matters out, with a number and its
+reasons.
 
-Bottom up: ``parameters`` are the constants, ``context`` is the situation, ``source`` is what a source of behaviors must
-answer and ``graph`` one in memory, ``engine`` computes seeds, spreading and inhibition, ``relevance`` scores rules by
-their words, ``explanation`` says why one behavior has its number, and ``weights`` is how edges learn from use.
+Bottom up: ``parameters`` are the constants, ``context`` is the situation, ``source`` is what a
+source of behaviors must answer and ``graph`` one in memory, ``engine`` computes seeds, spreading
+and inhibition, ``relevance`` scores rules by their words, ``explanation`` says why one behavior has
+its number, and ``weights`` is how edges learn from use.
 """
 
 from __future__ import annotations

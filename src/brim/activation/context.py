@@ -17,10 +17,12 @@ Given = str | Iterable[str] | None
 
 
 NEAR = 0.5
-"""What a word of a path or of the text being written counts; a word of the prompt or the command counts 1."""
+"""What a word of a path or of the text being written counts; a word of the prompt or the command
+counts 1."""
 
 SUBJECT = 1.0
-"""What a subject of the prompt counts if one of its words speaks of it; two or more count twice that."""
+"""What a subject of the prompt counts if one of its words speaks of it; two or more count twice
+that."""
 
 MOST_WRITTEN = 1_500
 """Characters of the text being written that are looked at."""
@@ -30,7 +32,8 @@ MOST_WRITTEN = 1_500
 class Context(PlainData):
     """The situation: any of these may be unknown, and each may be one text or several.
 
-    The language is that of the files, and the task is what prompt and command are about, unless they are given.
+    The language is that of the files, and the task is what prompt and command are about, unless
+    they are given.
 
     >>> context = Context(file="src/app.py", prompt="install it with uv")
     >>> context.facts["language"], "uv" in context.words
@@ -70,19 +73,32 @@ class Context(PlainData):
         custom: Mapping[str, Given] | Iterable[tuple[str, Given]] | None = None,
     ) -> None:
         others = {_key(key): _texts(str(key), value) for key, value in dict(custom or ()).items()}
-        given = zip(self.__match_args__, (file, task, language, environment, project_type, branch), strict=False)
+        given = zip(
+            self.__match_args__,
+            (file, task, language, environment, project_type, branch),
+            strict=False,
+        )
         for key, text in (("prompt", prompt), ("command", command), ("written", written)):
             if not isinstance(text, str):
                 raise InputError(f"the context's {key} must be a text, not {text!r}")
         known = tuple(sorted((key, values) for key, values in others.items() if values))
         set_fields(
-            self, *[_texts(key, value) for key, value in given], prompt, command, written, _texts("open", open), known
+            self,
+            *[_texts(key, value) for key, value in given],
+            prompt,
+            command,
+            written,
+            _texts("open", open),
+            known,
         )
 
     @cached_property
     def facts(self) -> Mapping[str, tuple[str, ...]]:
-        """Everything known, by key: what was given, the files' language, the task of prompt and command."""
-        facts: dict[str, Any] = {key: getattr(self, key) for key in self.__match_args__[:6] if getattr(self, key)}
+        """Everything known, by key: what was given, the files' language, the task of prompt and
+        command."""
+        facts: dict[str, Any] = {
+            key: getattr(self, key) for key in self.__match_args__[:6] if getattr(self, key)
+        }
         for name, values in self.custom:
             key = ALIASES.get(name, name)
             facts[key] = tuple(dict.fromkeys((*facts.get(key, ()), *values)))
@@ -91,8 +107,11 @@ class Context(PlainData):
         if "task" in facts:
             facts["task"] = tuple(dict.fromkeys((*facts["task"], *map(named_task, facts["task"]))))
         elif self._texts:
-            # Every task that it may be: a guess that leaves one out would silence the behaviors for it.
-            facts["task"] = tuple(dict.fromkeys(task for text in self._texts for task in tasks_of(text)))
+            # Every task that it may be: a guess that leaves one out would silence the behaviors for
+            # it.
+            facts["task"] = tuple(
+                dict.fromkeys(task for text in self._texts for task in tasks_of(text))
+            )
         return {key: values for key, values in facts.items() if values}
 
     @cached_property
@@ -105,7 +124,8 @@ class Context(PlainData):
 
     @cached_property
     def evidence(self) -> Mapping[str, tuple[str, ...]]:
-        """The facts, and what speaks for a rule without being certain: files that are named or open, programs run."""
+        """The facts, and what speaks for a rule without being certain: files that are named or
+        open, programs run."""
         found: dict[str, tuple[str, ...]] = dict(self.facts)
         files = (*found.get("file", ()), *self.open, *_paths(self.prompt))
         if files:
@@ -129,7 +149,12 @@ class Context(PlainData):
                 found.update(dict.fromkeys(words_of(text), weight))
         found.update(dict.fromkeys(self.words, 1.0))
         if self.prompt:
-            found.update({subject: SUBJECT * min(many, 2) for subject, many in subjects_asked(self.words).items()})
+            found.update(
+                {
+                    subject: SUBJECT * min(many, 2)
+                    for subject, many in subjects_asked(self.words).items()
+                }
+            )
         return found
 
     @property
@@ -137,15 +162,22 @@ class Context(PlainData):
         return [text for text in (self.prompt, self.command) if text]
 
     def __str__(self) -> str:
-        keys = [*(key for key in KEYS if key in self.facts), *(key for key in self.facts if key not in KEYS)]
-        return ", ".join([f"{key} {' or '.join(self.facts[key])}" for key in keys]) or "nothing known"
+        keys = [
+            *(key for key in KEYS if key in self.facts),
+            *(key for key in self.facts if key not in KEYS),
+        ]
+        return (
+            ", ".join([f"{key} {' or '.join(self.facts[key])}" for key in keys]) or "nothing known"
+        )
 
 
 def _texts(key: str, value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     values = (value,) if isinstance(value, str) else value
-    if not isinstance(values, (list, tuple, set, frozenset)) or not all(isinstance(each, str) for each in values):
+    if not isinstance(values, (list, tuple, set, frozenset)) or not all(
+        isinstance(each, str) for each in values
+    ):
         raise InputError(f"the context's {key} must be a text or a list of texts, not {value!r}")
     if isinstance(values, (set, frozenset)):
         values = sorted(values)
@@ -170,7 +202,11 @@ def _paths(text: str) -> list[str]:
         return []
 
     words = [word.strip("`'\"()[]<>,;:?!*").rstrip(".") for word in text[:4_000].split()]
-    return [word for word in words if ("/" in word or "." in word) and "//" not in word and language_of(word)]
+    return [
+        word
+        for word in words
+        if ("/" in word or "." in word) and "//" not in word and language_of(word)
+    ]
 
 
 def _key(key: object) -> str:

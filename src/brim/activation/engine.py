@@ -1,10 +1,10 @@
 """``activate``: what matters now, and how much.
 
-The context gives each behavior a seed. Seeds spread along edges for a few steps, the strongest keep the others down,
-and a curve separates what matters from what doesn't.
+The context gives each behavior a seed. Seeds spread along edges for a few steps, the strongest keep
+the others down, and a curve separates what matters from what doesn't.
 
-Each step reads the state at its beginning, so the order of visits can't matter; sums are exact (``fsum``), and
-subtractions go in the order of ids. The same graph gives the same floats, always.
+Each step reads the state at its beginning, so the order of visits can't matter; sums are exact
+(``fsum``), and subtractions go in the order of ids. The same graph gives the same floats, always.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from brim.activation.relevance import Relevance
 State = dict[str, float]
 Way = tuple[str, EdgeKind, str, float, Edge]
-"""One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value, the edge."""
+"""One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value,
+the edge."""
 
 SECONDS = 3600
 MOST_WORDS = 5
@@ -57,17 +58,21 @@ def activate(
 ) -> list[Activation]:
     """Return every behavior of *source* that matters in *context*, highest first, then by id.
 
-    With *relevance*, from 0 to 1 by id, a seed is ``0.15 + 0.85 * relevance``, and only these behaviors have one.
-    ``brim.activation.relevance`` finds it. Without it, conditions and shared words decide.
+    With *relevance*, from 0 to 1 by id, a seed is ``0.15 + 0.85 * relevance``, and only these
+    behaviors have one. ``brim.activation.relevance`` finds it. Without it, conditions and shared
+    words decide.
 
-    A behavior that the context confirms and that lost everything to others comes with a value of 0: a constraint is
-    told even then. *now* is in seconds since 1970, or a time with its zone. The same graph, context and time give the
-    same numbers, to the last bit. Without *reasons* it's faster.
+    A behavior that the context confirms and that lost everything to others comes with a value of 0:
+    a constraint is told even then. *now* is in seconds since 1970, or a time with its zone. The
+    same graph, context and time give the same numbers, to the last bit. Without *reasons* it's
+    faster.
     """
     for id, value in (relevance or {}).items():
         if not isinstance(value, (int, float)) or not 0 <= value <= 1:
             raise InputError(f"the relevance of {id!r} must be from 0 to 1, not {value!r}")
-    return Course(Neighbourhood(source, context, now, parameters, relevance=relevance)).activations(reasons=reasons)
+    return Course(Neighbourhood(source, context, now, parameters, relevance=relevance)).activations(
+        reasons=reasons
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,11 @@ class Seed(PlainData):
 
 
 def seed_of(
-    node: Node, facts: Mapping[str, tuple[str, ...]], words: frozenset[str], now: float, parameters: Parameters
+    node: Node,
+    facts: Mapping[str, tuple[str, ...]],
+    words: frozenset[str],
+    now: float,
+    parameters: Parameters,
 ) -> Seed:
     """Return how much *facts* and *words* say for *node*, and why."""
     match = node.when.match(facts)
@@ -97,9 +106,9 @@ def seed_of(
 def strength(match: Match, shares_words: bool, parameters: Parameters) -> float:
     """Return a seed before recency and frequency.
 
-    Without conditions it's a fixed value. Otherwise it grows with the share of conditions that are confirmed, and with
-    their number: a rule that asks for much and gets it is more likely the right one. Shared words are one more
-    confirmed condition. If nothing is confirmed there is no seed.
+    Without conditions it's a fixed value. Otherwise it grows with the share of conditions that are
+    confirmed, and with their number: a rule that asks for much and gets it is more likely the right
+    one. Shared words are one more confirmed condition. If nothing is confirmed there is no seed.
     """
     confirmed, contradicted, absent = match
     hits = len(confirmed) + shares_words
@@ -126,8 +135,8 @@ def base_factor(level: float, parameters: Parameters) -> float:
 def base_level(uses: int, last_used: float | None, now: float, parameters: Parameters) -> float:
     """Return what recency and frequency make of a behavior, from 0 to 1.
 
-    This is ``1 / (1 + e^-(ln(2n / sqrt(h)) + 1))`` for *n* uses and *h* hours since the last, written without the
-    logarithm, which has no value for 0 uses.
+    This is ``1 / (1 + e^-(ln(2n / sqrt(h)) + 1))`` for *n* uses and *h* hours since the last,
+    written without the logarithm, which has no value for 0 uses.
     """
     if last_used is None:
         return parameters.never_used
@@ -139,14 +148,19 @@ def base_level(uses: int, last_used: float | None, now: float, parameters: Param
 def confirming(when: When, key: str, facts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return which of several facts meet the condition *key*."""
     known, wanted = facts.get(key, ()), dict(when.conditions)[key]
-    return known if len(known) == 1 else tuple(fact for fact in known if any(meets(key, fact, each) for each in wanted))
+    return (
+        known
+        if len(known) == 1
+        else tuple(fact for fact in known if any(meets(key, fact, each) for each in wanted))
+    )
 
 
 class Neighbourhood:
     """The part of a source that one activation has seen.
 
-    A behavior takes part if it's live and the context contradicts none of its conditions. Only those count among the
-    edges of a giver: what would go to one that is out isn't lost, it goes to the others.
+    A behavior takes part if it's live and the context contradicts none of its conditions. Only
+    those count among the edges of a giver: what would go to one that is out isn't lost, it goes to
+    the others.
     """
 
     def __init__(
@@ -160,7 +174,8 @@ class Neighbourhood:
         nodes: Iterable[Node] | None = None,
         found: Mapping[str, Relevance] | None = None,
     ) -> None:
-        """With *relevance*, *nodes* are those behaviors of *source*, and *found* says by what they were found."""
+        """With *relevance*, *nodes* are those behaviors of *source*, and *found* says by what they
+        were found."""
         self.source, self.context, self.parameters = source, context, parameters
         self.now = now = now if isinstance(now, (int, float)) else now.timestamp()
         self.seeds: dict[str, float] = {}
@@ -203,15 +218,21 @@ class Neighbourhood:
         return self.found[node.id].words if node.id in self.found else ()
 
     def inferred(self, node: Node) -> list[str]:
-        """Return the conditions, read from the words of *node*, that the context confirms, or that its heading does."""
+        """Return the conditions, read from the words of *node*, that the context confirms, or that
+        its heading does."""
         by = self.found.get(node.id) if self.found else None
         if by is None:
             return []
-        found = [f"{key} {' or '.join(values)}" for key, values in node.inferred.conditions if key in by.confirmed]
+        found = [
+            f"{key} {' or '.join(values)}"
+            for key, values in node.inferred.conditions
+            if key in by.confirmed
+        ]
         return found or ["others under its heading"] * by.heading
 
     def expand(self, ids: Iterable[str]) -> None:
-        """Read the edges of those of *ids* whose edges aren't known yet, and what is at their other ends."""
+        """Read the edges of those of *ids* whose edges aren't known yet, and what is at their other
+        ends."""
         new = [id for id in ids if id not in self.gives]
         if not new:
             return
@@ -244,7 +265,13 @@ class Neighbourhood:
         # Receiver, kind and the edge's own source: with the giver they name one edge.
         ways = sorted(ways, key=lambda way: (way[0], way[1].kind, way[1].source))
         return [
-            (other, edge.kind, edge.source, passed * edge.weight * self.freshness(edge) / total, edge)
+            (
+                other,
+                edge.kind,
+                edge.source,
+                passed * edge.weight * self.freshness(edge) / total,
+                edge,
+            )
             for other, edge in ways
         ]
 
@@ -252,17 +279,21 @@ class Neighbourhood:
         """Return what is left of *edge* after the hours in which nothing went over it."""
         if edge.last_activated is None:
             return 1.0
-        return exp(-self.parameters.edge_fading * max(0.0, (self.now - edge.last_activated) / SECONDS))
+        return exp(
+            -self.parameters.edge_fading * max(0.0, (self.now - edge.last_activated) / SECONDS)
+        )
 
 
 class Course:
-    """How one activation went: the state before the first step and after each, and where each value came from."""
+    """How one activation went: the state before the first step and after each, and where each value
+    came from."""
 
     def __init__(self, around: Neighbourhood) -> None:
         self.around = around
         self.states: list[State] = [dict(around.seeds)]
         self.origins: dict[str, tuple[EdgeKind, str]] = {}
-        """The kind of edge and the giver of the largest energy, for values that are more than their seed."""
+        """The kind of edge and the giver of the largest energy, for values that are more than their
+        seed."""
         self.losses: dict[str, float] = {}
         """What conflicts and overrides took away, in all."""
         for _ in range(around.parameters.steps):
@@ -293,16 +324,22 @@ class Course:
     def ranked(self) -> list[tuple[str, float]]:
         """Return the id and the value of every behavior that matters, highest first, then by id."""
         values = {**dict.fromkeys(self.around.seeds, 0.0), **self.values}
-        ranked = sorted([(-value, id) for id, value in values.items() if value > 0 or id in self.around.seeds])
+        ranked = sorted(
+            [(-value, id) for id, value in values.items() if value > 0 or id in self.around.seeds]
+        )
         return [(id, -value) for value, id in ranked]
 
     def activations(self, *, reasons: bool = True) -> list[Activation]:
         """Return every behavior that matters, highest first, then by id; with their *reasons*."""
         told: dict[Condition, str] = {}
-        return [Activation(id, value, self.reasons(id, told) if reasons else ()) for id, value in self.ranked()]
+        return [
+            Activation(id, value, self.reasons(id, told) if reasons else ())
+            for id, value in self.ranked()
+        ]
 
     def reasons(self, id: str, told: dict[Condition, str]) -> tuple[str, ...]:
-        """Say in a few words what the value of *id* rests on; *told* caches the words for each condition."""
+        """Say in a few words what the value of *id* rests on; *told* caches the words for each
+        condition."""
         reasons = []
         node = self.around.nodes.get(id)
         if node is not None:
@@ -310,7 +347,9 @@ class Course:
             for condition in node.when.conditions:
                 if condition[0] in confirmed:
                     if condition not in told:
-                        told[condition] = f"{condition[0]} {confirming(node.when, condition[0], context.facts)[0]}"
+                        told[condition] = (
+                            f"{condition[0]} {confirming(node.when, condition[0], context.facts)[0]}"
+                        )
                     reasons.append(told[condition])
             if words := self.around.words(node):
                 reasons.append(f"words {', '.join(words[:MOST_WORDS])}")
@@ -336,7 +375,8 @@ def _inhibited(state: Mapping[str, float], parameters: Parameters) -> State:
 
 
 def _squashed(raw: float, parameters: Parameters) -> float:
-    """Return the activation that a raw value means: from 0 to 1, and 0 where it's too little to matter."""
+    """Return the activation that a raw value means: from 0 to 1, and 0 where it's too little to
+    matter."""
     if raw <= 0:
         return 0.0
     exponent = -parameters.sigmoid_gain * (raw - parameters.sigmoid_center)

@@ -42,7 +42,9 @@ def explain(
     """
     node = next(iter(source.nodes([id])), None)
     if node is None:
-        raise InputError(f"no live behavior has the id {id!r}: it is unknown, forgotten or superseded")
+        raise InputError(
+            f"no live behavior has the id {id!r}: it is unknown, forgotten or superseded"
+        )
     course = course or Course(Neighbourhood(source, context, now, parameters))
     relevance = (course.around.found or {}).get(id)
     seed = seed_of(node, context.facts, context.words, course.around.now, parameters)
@@ -50,11 +52,17 @@ def explain(
         confirmed, contradicted, _ = course.around.match(node)
         value = course.around.seeds.get(id, 0.0)
         words = course.around.words(node)
-        seed = replace(seed, value=value, confirmed=confirmed, contradicted=contradicted, words=words)
-    return Explanation(id, course.values.get(id, 0.0), _outcome(id, seed, course, parameters, relevance))
+        seed = replace(
+            seed, value=value, confirmed=confirmed, contradicted=contradicted, words=words
+        )
+    return Explanation(
+        id, course.values.get(id, 0.0), _outcome(id, seed, course, parameters, relevance)
+    )
 
 
-def _outcome(id: str, seed: Seed, course: Course, parameters: Parameters, relevance: Relevance | None) -> str:
+def _outcome(
+    id: str, seed: Seed, course: Course, parameters: Parameters, relevance: Relevance | None
+) -> str:
     if seed.contradicted:
         return f"out: the context contradicts {' and '.join(seed.contradicted)}"
     if course.values.get(id, 0.0) > 0:
@@ -62,7 +70,9 @@ def _outcome(id: str, seed: Seed, course: Course, parameters: Parameters, releva
     if course.raw.get(id, 0.0) > 0:
         return f"out: too little, its activation is under {parameters.least:g}"
     if not any(state.get(id, 0.0) > 0 for state in course.states):
-        return "out: nothing here says that it applies, and no rule that applies is connected with it"
+        return (
+            "out: nothing here says that it applies, and no rule that applies is connected with it"
+        )
     if course.states[-1].get(id, 0.0) == 0:
         return "out: a rule that contradicts or replaces it applies"
     return "out: other rules matter so much more that nothing is left for it"

@@ -21,8 +21,8 @@ def node_of(behavior: Behavior) -> Node:
 class Graph:
     """A source in memory. Its answers don't depend on the order in which things were given.
 
-    Behaviors that aren't live, and edges that touch them, are left out. Of two edges with the same source, target and
-    kind the heavier one counts. Two behaviors with the same id are an error.
+    Behaviors that aren't live, and edges that touch them, are left out. Of two edges with the same
+    source, target and kind the heavier one counts. Two behaviors with the same id are an error.
     """
 
     def __init__(self, behaviors: Iterable[Behavior], edges: Iterable[Edge] = ()) -> None:
@@ -31,7 +31,9 @@ class Graph:
         self._live: list[Behavior] = []
         for behavior in behaviors:
             if behavior.id in known:
-                raise InputError(f"two behaviors have the id {behavior.id!r}: give one of them another, or merge them")
+                raise InputError(
+                    f"two behaviors have the id {behavior.id!r}: give one of them another, or merge them"
+                )
             known.add(behavior.id)
             if behavior.live:
                 self._nodes[behavior.id] = node_of(behavior)
@@ -61,7 +63,9 @@ class Graph:
         for edge in chosen.values():
             self._leaving.setdefault(edge.source, []).append(edge)
             self._arriving.setdefault(edge.target, []).append(edge)
-        self.dangling = tuple(sorted(dangling, key=lambda edge: (edge.source, edge.target, edge.kind, _rank(edge))))
+        self.dangling = tuple(
+            sorted(dangling, key=lambda edge: (edge.source, edge.target, edge.kind, _rank(edge)))
+        )
         """Edges with an unknown end. They carry nothing."""
 
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> Iterator[Node]:
@@ -103,7 +107,8 @@ class Graph:
         return len(self._nodes)
 
     def sections(self, ids: Collection[str]) -> list[tuple[str, str]]:
-        """Every live behavior that stands in a section with one of *ids*: the section, and its id."""
+        """Every live behavior that stands in a section with one of *ids*: the section, and its
+        id."""
         near = {self._sections.get(id, "") for id in ids} - {""}
         return [(section, id) for id, section in self._sections.items() if section in near]
 
@@ -122,6 +127,7 @@ class Graph:
 
 
 def _rank(edge: Edge) -> tuple[float, float, float]:
-    """Order edges that say the same: the heavier, then the one that has faded least, then the younger."""
+    """Order edges that say the same: the heavier, then the one that has faded least, then the
+    younger."""
     awake = float("inf") if edge.last_activated is None else edge.last_activated
     return edge.weight, awake, float("-inf") if edge.created_at is None else edge.created_at

@@ -10,14 +10,16 @@ from brim.record import PlainData
 
 @dataclass(frozen=True)
 class Parameters(PlainData):
-    """The constants of activation: numbers from 0; ``steps`` and ``inhibition_breadth`` are whole."""
+    """The constants of activation: numbers from 0; ``steps`` and ``inhibition_breadth`` are
+    whole."""
 
     always: float = 0.3
     """Seed of a behavior without conditions."""
     seed_floor: float = 0.15
     """What a seed starts from, before the share of confirmed conditions is added."""
     one_condition: float = 0.4
-    """Seed when the only condition is confirmed: a rule for one thing says more than a rule for everything."""
+    """Seed when the only condition is confirmed: a rule for one thing says more than a rule for
+    everything."""
     two_conditions: float = 0.6
     three_conditions: float = 0.8
     further_condition: float = 0.1
@@ -55,11 +57,19 @@ class Parameters(PlainData):
             if name in ("steps", "inhibition_breadth"):
                 least = 0 if name == "steps" else 1
                 if type(value) is not int or not least <= value <= 1000:
-                    raise InputError(f"activation: {name} must be a whole number from {least} to 1,000, not {value!r}")
+                    raise InputError(
+                        f"activation: {name} must be a whole number from {least} to 1,000, not {value!r}"
+                    )
                 continue
             start = "above" if name == "least_hours" else "from"
-            if type(value) not in (int, float) or not 0 <= value <= 1e6 or (start == "above" and value == 0):
-                raise InputError(f"activation: {name} must be a number {start} 0 to 1,000,000, not {value!r}")
+            if (
+                type(value) not in (int, float)
+                or not 0 <= value <= 1e6
+                or (start == "above" and value == 0)
+            ):
+                raise InputError(
+                    f"activation: {name} must be a number {start} 0 to 1,000,000, not {value!r}"
+                )
             self.__dict__[name] = float(value)
 
 

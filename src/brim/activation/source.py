@@ -1,7 +1,8 @@
-"""What activation asks of a graph of behaviors (``Source``), and how a situation finds conditions in it.
+"""What activation asks of a graph of behaviors (``Source``), and how a situation finds conditions
+in it.
 
-The engine asks for the seeds first, then only for what their edges lead to. So an activation costs what the
-neighbourhood of the seeds costs, however many behaviors were ever learned.
+The engine asks for the seeds first, then only for what their edges lead to. So an activation costs
+what the neighbourhood of the seeds costs, however many behaviors were ever learned.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ class Node(PlainData):
 class Source(Protocol):
     """A graph of behaviors that can be asked for parts of itself.
 
-    Every source keeps these rules: only live behaviors, each once; only edges with both ends live, each combination of
-    source, target and kind once; in any order.
+    Every source keeps these rules: only live behaviors, each once; only edges with both ends live,
+    each combination of source, target and kind once; in any order.
     """
 
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> Iterable[Node]:
-        """Every behavior without conditions, with a condition that *facts* confirm, or with one of *words*.
+        """Every behavior without conditions, with a condition that *facts* confirm, or with one of
+        *words*.
 
         It may give too many, never too few: each is compared with the context again.
         """
@@ -55,22 +57,26 @@ class Source(Protocol):
 
 
 class Index(Source, Protocol):
-    """A source that also knows by which terms each behavior is found: see ``brim.activation.relevance``."""
+    """A source that also knows by which terms each behavior is found: see
+    ``brim.activation.relevance``."""
 
     def postings(self, terms: Collection[str]) -> Mapping[str, Collection[tuple[str, int]]]:
-        """By term of *terms*, each live behavior that it finds, and how much it says for that, in hundredths."""
+        """By term of *terms*, each live behavior that it finds, and how much it says for that, in
+        hundredths."""
 
     def count(self) -> int:
         """How many live behaviors there are."""
 
     def sections(self, ids: Collection[str]) -> Iterable[tuple[str, str]]:
-        """Every live behavior that stands in a section with one of *ids*: the section, and its id."""
+        """Every live behavior that stands in a section with one of *ids*: the section, and its
+        id."""
 
 
-# Conditions are filed under a text, so that a fact finds those that it may confirm without trying all of them. A plain
-# value is filed under itself in lower case; a pattern for files under what its last part must be: a name (Makefile), an
-# extension (*.py), or anything; a pattern for branches under itself or anything. Looking up sometimes gives too many
-# (src/*.py for docs/a.py), never too few.
+# Conditions are filed under a text, so that a fact finds those that it may confirm without trying
+# all of them. A plain value is filed under itself in lower case; a pattern for files under what its
+# last part must be: a name (Makefile), an extension (*.py), or anything; a pattern for branches
+# under itself or anything. Looking up sometimes gives too many (src/*.py for docs/a.py), never too
+# few.
 
 
 def filed_under(key: str, value: str) -> str:

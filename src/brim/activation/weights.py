@@ -1,8 +1,9 @@
 """How edges learn from use: behaviors that keep coming up together get an edge.
 
-The rule is Hebb's: each time, the weight moves a share of the way towards 1. Only pairs of the strongest few count, so
-one prompt with a hundred behaviors doesn't make five thousand edges. And a pair gets an edge only after it has come up
-several times: a giver divides its activation among its edges, so even a light one carries much if it's the only one.
+The rule is Hebb's: each time, the weight moves a share of the way towards 1. Only pairs of the
+strongest few count, so one prompt with a hundred behaviors doesn't make five thousand edges. And a
+pair gets an edge only after it has come up several times: a giver divides its activation among its
+edges, so even a light one carries much if it's the only one.
 """
 
 from __future__ import annotations
@@ -46,13 +47,16 @@ def co_activated(
 ) -> list[Edge]:
     """Return the edges to add or to replace after *ids* went in together, strongest first.
 
-    *edges* are those that touch *ids*; *joint* says how often each pair of ``joint_pairs`` has come up, including this
-    time. An edge of kind co-activated gets heavier. A pair without any edge gets one when it has come up *after* times.
-    Pairs that are related otherwise stay as they are: what a person said about them says more.
+    *edges* are those that touch *ids*; *joint* says how often each pair of ``joint_pairs`` has come
+    up, including this time. An edge of kind co-activated gets heavier. A pair without any edge gets
+    one when it has come up *after* times. Pairs that are related otherwise stay as they are: what a
+    person said about them says more.
     """
     related: dict[Pair, list[Edge]] = {}
     for edge in edges:
-        pair = (edge.source, edge.target) if edge.source < edge.target else (edge.target, edge.source)
+        pair = (
+            (edge.source, edge.target) if edge.source < edge.target else (edge.target, edge.source)
+        )
         related.setdefault(pair, []).append(edge)
     learned = []
     for pair in joint_pairs(ids, breadth):
@@ -63,15 +67,18 @@ def co_activated(
                 learned.append(replace(edge, weight=max(edge.weight, heavier), last_activated=now))
         if not known and (joint or {}).get(pair, 0) >= after:
             weight = min(HEAVIEST, rate)
-            learned.append(Edge(*pair, EdgeKind.CO_ACTIVATED, weight, created_at=now, last_activated=now))
+            learned.append(
+                Edge(*pair, EdgeKind.CO_ACTIVATED, weight, created_at=now, last_activated=now)
+            )
     return sorted(learned, key=lambda edge: (edge.source, edge.target))
 
 
 def touched(edges: Iterable[Edge], ids: Collection[str], now: float) -> list[Edge]:
-    """Return those of *edges* that carried energy when *ids* were activated, with *now* as their last time.
+    """Return those of *edges* that carried energy when *ids* were activated, with *now* as their
+    last time.
 
-    Energy goes over a positive edge if both its ends are active. An edge that takes away has done so if its giving end
-    is active: the other one may be silent just because of it.
+    Energy goes over a positive edge if both its ends are active. An edge that takes away has done
+    so if its giving end is active: the other one may be silent just because of it.
     """
     active = frozenset(ids)
     carried = []

@@ -1,9 +1,10 @@
 """Inside your code: how does the framework I use get a guard?
 
-One module per framework, each a thin layer on ``brim.guard``. ``openai`` wraps a client of the OpenAI SDK,
-``anthropic`` is a middleware for the Anthropic SDK, ``litellm`` has a logger and wrappers for LiteLLM, ``langchain`` a
-middleware for agents of LangChain and LangGraph, ``pydantic_ai`` a capability, and ``openai_agents`` a configuration of
-the OpenAI Agents SDK. ``guards`` is what they share: the guard for a model and a conversation; ``bodies`` reads what
+One module per framework, each a thin layer on ``brim.guard``. ``openai`` wraps a client of the
+OpenAI SDK, ``anthropic`` is a middleware for the Anthropic SDK, ``litellm`` has a logger and
+wrappers for LiteLLM, ``langchain`` a middleware for agents of LangChain and LangGraph,
+``pydantic_ai`` a capability, and ``openai_agents`` a configuration of the OpenAI Agents SDK.
+``guards`` is what they share: the guard for a model and a conversation; ``bodies`` reads what
 clients send. A framework is imported with its module, never before.
 """
 
@@ -20,4 +21,6 @@ if TYPE_CHECKING:
     from brim.adapters import openai_agents as openai_agents
     from brim.adapters import pydantic_ai as pydantic_ai
 
-__getattr__, __dir__ = exports(__name__, packages="anthropic langchain litellm openai openai_agents pydantic_ai")
+__getattr__, __dir__ = exports(
+    __name__, packages="anthropic langchain litellm openai openai_agents pydantic_ai"
+)

@@ -15,12 +15,15 @@ from brim.adapters.guards import Attempts, Body, Guards, Settings, settle, tap
 from brim.guard.conversation import Call, Guard
 
 
-def brim_middleware(guard: Guard | None = None, **settings: Unpack[Settings]) -> AnthropicMiddleware:
+def brim_middleware(
+    guard: Guard | None = None, **settings: Unpack[Settings]
+) -> AnthropicMiddleware:
     """Return a middleware that fits, reserves and settles what a client sends to ``/v1/messages``.
 
-    For ``Anthropic(middleware=[...])`` and ``AsyncAnthropic``: created, parsed or streamed, with or without a raw
-    response. *settings* are those of ``brim.Guard``; conversations are told apart by how they begin. Give a *guard*
-    instead if the client has only one conversation: then you can read its gauge.
+    For ``Anthropic(middleware=[...])`` and ``AsyncAnthropic``: created, parsed or streamed, with or
+    without a raw response. *settings* are those of ``brim.Guard``; conversations are told apart by
+    how they begin. Give a *guard* instead if the client has only one conversation: then you can
+    read its gauge.
 
     The client's own calls raise ``LimitReached`` and ``DoesNotFit``, before anything is sent.
     """
@@ -36,7 +39,8 @@ class Answered(Exception):
 
 
 class AnthropicMiddleware(Middleware):
-    """Runs once for each HTTP attempt: attempts of one call share one reservation, by the call's idempotency key."""
+    """Runs once for each HTTP attempt: attempts of one call share one reservation, by the call's
+    idempotency key."""
 
     def __init__(self, guards: Guards) -> None:
         self._guards = guards
@@ -94,7 +98,11 @@ def _body(request: Any) -> Body | None:
     """Return the body of a request that is guarded; None for any other."""
     path = str(request.url).partition("?")[0].rstrip("/")
     is_guarded = request.method.lower() == "post" and path.endswith("/v1/messages")
-    return Body(request.json, "anthropic") if is_guarded and isinstance(request.json, Mapping) else None
+    return (
+        Body(request.json, "anthropic")
+        if is_guarded and isinstance(request.json, Mapping)
+        else None
+    )
 
 
 def _take(body: Body, call: Call[Any], answer: Any) -> None:

@@ -1,4 +1,5 @@
-"""What adapters share: the guard for a model and a conversation, and the request bodies of three APIs."""
+"""What adapters share: the guard for a model and a conversation, and the request bodies of three
+APIs."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ ATTEMPTS = 1_000
 
 
 class Settings(TypedDict, total=False):
-    """What every adapter takes: the settings of ``Guard``, the model aside, which each request names."""
+    """What every adapter takes: the settings of ``Guard``, the model aside, which each request
+    names."""
 
     ledger: str | Ledger | None
     scope: str
@@ -50,8 +52,8 @@ class Settings(TypedDict, total=False):
 class Guards:
     """The guards of an adapter: one for each model and conversation, with one ledger.
 
-    Conversations are told apart by how they begin, or by an id if the framework has one. A *guard* of the caller's is
-    one conversation, whatever it begins with.
+    Conversations are told apart by how they begin, or by an id if the framework has one. A *guard*
+    of the caller's is one conversation, whatever it begins with.
     """
 
     def __init__(self, guard: Guard | None = None, settings: Settings | None = None) -> None:
@@ -61,12 +63,17 @@ class Guards:
             raise InputError(f"guard must be a brim.Guard, not {guard!r}")
         self._is_one = guard is not None
         self.guard: Guard = guard or Guard("", **(settings or {}))
-        """Ledger, scope and limit of every call; its model is that of no request unless the caller gave it."""
+        """Ledger, scope and limit of every call; its model is that of no request unless the caller
+        gave it."""
         self._by_model: dict[tuple[str, str], Guard] = {}
         self._lock = threading.Lock()
 
     def of(
-        self, model: str, messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto", id: str | None = None
+        self,
+        model: str,
+        messages: Sequence[Any],
+        provider: Provider | Literal["auto"] = "auto",
+        id: str | None = None,
     ) -> Guard:
         """Return the guard for the conversation *id*, or for the one that *messages* continue."""
         with self._lock:
@@ -96,10 +103,11 @@ class Guards:
     ) -> Call[Any]:
         """Return the next call of a conversation, for ``with`` or ``async with``.
 
-        *max_output* is the request's own; without one it's the setting's. If neither is given, or it's the longest
-        answer of the model, money for that is reserved, or for less if a limit leaves less: see ``cap_of``.
-        *thinks* is how many tokens of an answer are for thinking, *answers* how many are asked for, *has_unseen*
-        whether the provider keeps a part of the prompt, and *options* are the request's other fields.
+        *max_output* is the request's own; without one it's the setting's. If neither is given, or
+        it's the longest answer of the model, money for that is reserved, or for less if a limit
+        leaves less: see ``cap_of``. *thinks* is how many tokens of an answer are for thinking,
+        *answers* how many are asked for, *has_unseen* whether the provider keeps a part of the
+        prompt, and *options* are the request's other fields.
         """
         guard = self.of(model, messages, provider, id)
         longest = lookup(model).max_output
@@ -121,7 +129,8 @@ class Guards:
 class Attempts:
     """Calls that failed and may be tried again, by a key of theirs.
 
-    Their money stays reserved, because a failed attempt may have been billed. The next attempt takes the same call.
+    Their money stays reserved, because a failed attempt may have been billed. The next attempt
+    takes the same call.
     """
 
     def __init__(self) -> None:
@@ -134,7 +143,8 @@ class Attempts:
             return self._failed.pop(key, None)
 
     def keep(self, key: str, call: Call[Any], error: BaseException) -> None:
-        """Remember a call that ended in *error*, unless that cost nothing: then its money is given back."""
+        """Remember a call that ended in *error*, unless that cost nothing: then its money is given
+        back."""
         if may_be_billed(error):
             with self._lock:
                 self._failed[key] = call
@@ -143,7 +153,8 @@ class Attempts:
 
 
 def cap_of(call: Call[Any]) -> int | None:
-    """Return the cap to send in place of the request's own, if a limit leaves less: with a warning. Otherwise None."""
+    """Return the cap to send in place of the request's own, if a limit leaves less: with a warning.
+    Otherwise None."""
     if not call.is_lowered:
         return None
     warnings.warn(f"brim: {call.receipt.notes[-1]}", stacklevel=3)
@@ -151,20 +162,24 @@ def cap_of(call: Call[Any]) -> int | None:
 
 
 def thinking_of(thinking: object) -> int:
-    """Return how many tokens Anthropic's ``thinking`` asks for: the cap of the answer has to be higher."""
+    """Return how many tokens Anthropic's ``thinking`` asks for: the cap of the answer has to be
+    higher."""
     budget = thinking.get("budget_tokens") if isinstance(thinking, Mapping) else None
     return budget if isinstance(budget, int) else 0
 
 
 def settle(call: Call[Any], response: object) -> None:
-    """Take what the provider answered; a response without usage leaves the money reserved, with a warning.
+    """Take what the provider answered; a response without usage leaves the money reserved, with a
+    warning.
 
     The caller has the answer already: it must not be lost because it can't be paid.
     """
     try:
         reported = read_response(response)
         if not reported.tokens.prompt:  # frameworks write zeros where the provider said nothing
-            raise InputError(f"{type(response).__name__}: its usage doesn't say how many tokens the prompt had")
+            raise InputError(
+                f"{type(response).__name__}: its usage doesn't say how many tokens the prompt had"
+            )
     except BrimError as error:
         _warn_unsettled(error)
         return
@@ -172,7 +187,8 @@ def settle(call: Call[Any], response: object) -> None:
 
 
 def settle_reported(call: Call[Any], reported: Reported) -> None:
-    """Take what a response reported; a cost that is unknown leaves the money reserved, with a warning."""
+    """Take what a response reported; a cost that is unknown leaves the money reserved, with a
+    warning."""
     try:
         call.done(reported)
     except BrimError as error:
@@ -185,11 +201,12 @@ def _warn_unsettled(error: BrimError) -> None:
 
 
 def tap(stream: Any, call: Call[Any]) -> None:
-    """See to it that *call* is settled when *stream*, a ``Stream`` of OpenAI's or Anthropic's SDK, has been read."""
+    """See to it that *call* is settled when *stream*, a ``Stream`` of OpenAI's or Anthropic's SDK,
+    has been read."""
     stream._iterator = call.stream(stream._iterator)
 
 
-# Request bodies -------------------------------------------------------------------------------------------------------
+# Request bodies -----------------------------------------------------------------------------------
 
 CAPS: dict[Provider, tuple[str, ...]] = {
     "openai": ("max_completion_tokens", "max_tokens"),
@@ -205,7 +222,8 @@ KEPT = ("previous_response_id", "conversation", "prompt")
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is sent to OpenAI's Chat Completions (``openai``), OpenAI's Responses or Anthropic's Messages."""
+    """What is sent to OpenAI's Chat Completions (``openai``), OpenAI's Responses or Anthropic's
+    Messages."""
 
     given: Mapping[str, Any]
     api: Provider
@@ -219,12 +237,17 @@ class Body:
     @property
     def max_output(self) -> int | None:
         """The request's own limit for the answer."""
-        return next((found for name in CAPS[self.api] if isinstance(found := self.given.get(name), int)), None)
+        return next(
+            (found for name in CAPS[self.api] if isinstance(found := self.given.get(name), int)),
+            None,
+        )
 
     @property
     def thinks(self) -> int:
         """How many tokens of the answer are for thinking: its cap has to be higher."""
-        return thinking_of(self.given.get("thinking")) or (EFFORT if self.given.get("reasoning_effort") else 0)
+        return thinking_of(self.given.get("thinking")) or (
+            EFFORT if self.given.get("reasoning_effort") else 0
+        )
 
     @property
     def is_streamed(self) -> bool:
@@ -233,7 +256,8 @@ class Body:
 
     @property
     def hides_usage(self) -> bool:
-        """Whether it's a stream of the chat API that doesn't ask for usage: then brim asks for it."""
+        """Whether it's a stream of the chat API that doesn't ask for usage: then brim asks for
+        it."""
         if self.api != "openai" or not self.is_streamed:
             return False
         return not self._stream_options.get("include_usage")
@@ -261,7 +285,8 @@ class Body:
         )
 
     def as_sent(self, call: Call[Any]) -> dict[str, Any]:
-        """Return what to send: fitted, with the guard's rules, and with its limit for answers if it has one."""
+        """Return what to send: fitted, with the guard's rules, and with its limit for answers if it
+        has one."""
         sent = dict(self.given)
         if self.api == "openai":
             rules = [{"role": "system", "content": call.system}] if call.system else []

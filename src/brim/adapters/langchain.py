@@ -37,14 +37,18 @@ MODEL_FIELDS = (
 class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
     """Fits, reserves, settles and measures every call of an agent's model.
 
-    It takes the arguments of ``Guard``. *model* is only needed if the name of the agent's model isn't one that brim
-    knows, such as a deployment's. Put the middleware last in the list: what comes later changes requests that were
-    fitted already. What is cut is missing in the request only; the agent's state keeps every message.
+    It takes the arguments of ``Guard``. *model* is only needed if the name of the agent's model
+    isn't one that brim knows, such as a deployment's. Put the middleware last in the list: what
+    comes later changes requests that were fitted already. What is cut is missing in the request
+    only; the agent's state keeps every message.
 
-    A thread of LangGraph is one conversation. Without a thread, messages that begin with the same one are.
+    A thread of LangGraph is one conversation. Without a thread, messages that begin with the same
+    one are.
     """
 
-    def __init__(self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
+    def __init__(
+        self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__()
         self._model = model
         self._guards = Guards(guard, settings)
@@ -59,20 +63,26 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
             try:
                 response = handler(self._fitted(request, call))
             except Exception as error:
-                _settle(call, getattr(error, "ai_message", None))  # what the model said isn't valid, but costs
+                _settle(
+                    call, getattr(error, "ai_message", None)
+                )  # what the model said isn't valid, but costs
                 raise
             _settle(call, *response.result)
         return response
 
     async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Call the model with a request that fits and is paid for."""
         async with self.call(request) as call:
             try:
                 response = await handler(self._fitted(request, call))
             except Exception as error:
-                _settle(call, getattr(error, "ai_message", None))  # what the model said isn't valid, but costs
+                _settle(
+                    call, getattr(error, "ai_message", None)
+                )  # what the model said isn't valid, but costs
                 raise
             _settle(call, *response.result)
         return response
@@ -81,7 +91,11 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         """Return the guarded call of a *request*."""
         options = _options(request)
         system = request.system_message
-        limits = [*map(request.model_settings.get, OUTPUTS), self.guard.max_output, *map(options.get, OUTPUTS)]
+        limits = [
+            *map(request.model_settings.get, OUTPUTS),
+            self.guard.max_output,
+            *map(options.get, OUTPUTS),
+        ]
         return self._guards.call(
             self._model or _model(request),
             request.messages,
@@ -103,7 +117,9 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
         cap = cap_of(call) or (None if own else self.guard.max_output)
         if cap is not None:
             model_settings = {**model_settings, **dict.fromkeys(own or OUTPUTS[:1], cap)}
-        return request.override(messages=call.messages, system_message=system, model_settings=model_settings)
+        return request.override(
+            messages=call.messages, system_message=system, model_settings=model_settings
+        )
 
 
 def _model(request: ModelRequest[Any]) -> str:
@@ -113,11 +129,14 @@ def _model(request: ModelRequest[Any]) -> str:
             if isinstance(found := _field(holder, name), str) and found:
                 return found
     kind = type(request.model).__name__
-    raise InputError(f"{kind} doesn't say which model it calls: name it, as in BrimMiddleware('gpt-4o', limit_usd=5)")
+    raise InputError(
+        f"{kind} doesn't say which model it calls: name it, as in BrimMiddleware('gpt-4o', limit_usd=5)"
+    )
 
 
 def _options(request: ModelRequest[Any]) -> dict[str, Any]:
-    """Return the fields of the request that brim looks at: from the agent's settings, or else from its model."""
+    """Return the fields of the request that brim looks at: from the agent's settings, or else from
+    its model."""
     options: dict[str, Any] = {}
     for name in MODEL_FIELDS:
         value = _field(request.model, name)
@@ -132,7 +151,9 @@ def _options(request: ModelRequest[Any]) -> dict[str, Any]:
     if isinstance(more, dict):
         options |= more
     if isinstance(request.response_format, ToolStrategy):
-        options["tool_choice"] = "any"  # the answer is a call, so LangChain makes the model call something
+        options["tool_choice"] = (
+            "any"  # the answer is a call, so LangChain makes the model call something
+        )
     elif request.tool_choice is not None:
         options["tool_choice"] = "any" if request.tool_choice is True else request.tool_choice
     return options
@@ -143,13 +164,19 @@ def _thread(request: ModelRequest[Any]) -> str | None:
     info = getattr(request.runtime, "execution_info", None)
     thread = getattr(info, "thread_id", None)
     # An agent that another one calls has the same thread.
-    return None if thread is None else f"{thread} {str(getattr(info, 'checkpoint_ns', '')).rpartition('|')[0]}"
+    return (
+        None
+        if thread is None
+        else f"{thread} {str(getattr(info, 'checkpoint_ns', '')).rpartition('|')[0]}"
+    )
 
 
 def _settle(call: Call[Any], *messages: Any) -> None:
     """Settle *call* by the model's message among *messages*, if there is one."""
     answer = next((message for message in messages if isinstance(message, AIMessage)), None)
-    if answer is not None and (answer.usage_metadata or {}).get("total_cost") == 0:  # it was in LangChain's own cache
+    if (
+        answer is not None and (answer.usage_metadata or {}).get("total_cost") == 0
+    ):  # it was in LangChain's own cache
         call.release()
     elif answer is not None:
         settle(call, answer)
@@ -166,7 +193,10 @@ def _schemas(response_format: Any) -> list[dict[str, Any]]:
         return []
     named = isinstance(response_format, AutoStrategy | ProviderStrategy | ToolStrategy)
     specs = ToolStrategy(response_format.schema if named else response_format).schema_specs
-    return [{"name": "answer", "description": spec.description, "parameters": spec.json_schema} for spec in specs]
+    return [
+        {"name": "answer", "description": spec.description, "parameters": spec.json_schema}
+        for spec in specs
+    ]
 
 
 def _field(holder: Any, name: str) -> Any:

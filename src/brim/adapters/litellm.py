@@ -19,23 +19,30 @@ from brim.history.receipt import digest_of
 from brim.models.light import lookup
 from brim.spend.unsent import may_be_billed
 
-APIS: dict[str, Provider] = {"acompletion": "openai", "aresponses": "responses", "anthropic_messages": "anthropic"}
+APIS: dict[str, Provider] = {
+    "acompletion": "openai",
+    "aresponses": "responses",
+    "anthropic_messages": "anthropic",
+}
 """LiteLLM's async functions that are guarded, and what their arguments look like."""
 OPEN = 10_000
 """How many calls are remembered whose end LiteLLM hasn't reported."""
 
 
 class BrimLogger(CustomLogger):
-    """Fits, reserves and settles what LiteLLM sends: ``litellm.callbacks = [BrimLogger(limit_usd=5)]``.
+    """Fits, reserves and settles what LiteLLM sends: ``litellm.callbacks =
+    [BrimLogger(limit_usd=5)]``.
 
-    It guards ``acompletion``, ``aresponses`` and ``anthropic_messages``, a ``Router`` and the proxy. LiteLLM asks no
-    logger before a sync ``completion``: use ``wrap`` for that. Pass model and messages by name. *settings* are those
-    of ``brim.Guard``; conversations are told apart by how they begin. Give a *guard* instead if there's only one.
+    It guards ``acompletion``, ``aresponses`` and ``anthropic_messages``, a ``Router`` and the
+    proxy. LiteLLM asks no logger before a sync ``completion``: use ``wrap`` for that. Pass model
+    and messages by name. *settings* are those of ``brim.Guard``; conversations are told apart by
+    how they begin. Give a *guard* instead if there's only one.
 
     The money of a stream is settled by a task that LiteLLM starts when the stream ends.
     """
 
-    # For all loggers: LiteLLM reports the end of a call to the first one of a class that it has ever seen.
+    # For all loggers: LiteLLM reports the end of a call to the first one of a class that it has
+    # ever seen.
     _open: ClassVar[OrderedDict[str, tuple[str, Call[Any]]]] = OrderedDict()
     _lock: ClassVar[threading.Lock] = threading.Lock()
 
@@ -46,15 +53,20 @@ class BrimLogger(CustomLogger):
         """Ledger, scope and limit: ``guard.status()`` says what was spent."""
         self._attempts = Attempts()
 
-    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
+    async def async_pre_call_deployment_hook(
+        self, kwargs: dict[str, Any], call_type: Any
+    ) -> dict[str, Any] | None:
         """Fit and reserve one attempt; what this raises, the caller gets."""
         api = APIS.get(_name(call_type))
         if api is None:
             return None
         body = _body(kwargs, api, self._guards)
         if "model" not in kwargs or not body.messages:
-            raise InputError(f"{_name(call_type)}: brim needs model and messages by name, as in model='gpt-4o'")
-        # A router gives each attempt another id and all of them one trace, which may also be that of other requests.
+            raise InputError(
+                f"{_name(call_type)}: brim needs model and messages by name, as in model='gpt-4o'"
+            )
+        # A router gives each attempt another id and all of them one trace, which may also be that
+        # of other requests.
         trace = kwargs.get("litellm_trace_id") or kwargs.get("litellm_call_id")
         key = f"{trace} {kwargs['model']} {digest_of(body.messages)}"
         call = self._attempts.take(key)
@@ -69,7 +81,9 @@ class BrimLogger(CustomLogger):
         """Settle one answer."""
         _key, call = self._taken(request_data)
         if call is not None:
-            settle(call, getattr(response, "response", response))  # the last event of a Responses stream has it inside
+            settle(
+                call, getattr(response, "response", response)
+            )  # the last event of a Responses stream has it inside
             await call.__aexit__(None, None, None)
 
     async def async_post_call_failure_deployment_hook(
@@ -81,11 +95,16 @@ class BrimLogger(CustomLogger):
             error = _origin(exception)
             self._attempts.keep(key, call, error)
             await call.__aexit__(type(error), error, None)
-            if may_be_billed(error):  # LiteLLM may try it again on its own, and report a stream then
+            if may_be_billed(
+                error
+            ):  # LiteLLM may try it again on its own, and report a stream then
                 self._remember(request_data, key, call)
 
-    async def async_log_success_event(self, kwargs: Mapping[str, Any], response_obj: Any, **_: Any) -> None:
-        """Settle a stream that has ended, and release an answer that came from LiteLLM's own cache."""
+    async def async_log_success_event(
+        self, kwargs: Mapping[str, Any], response_obj: Any, **_: Any
+    ) -> None:
+        """Settle a stream that has ended, and release an answer that came from LiteLLM's own
+        cache."""
         _key, call = self._taken(kwargs)
         if call is None:
             return
@@ -113,10 +132,11 @@ class BrimLogger(CustomLogger):
 
 
 def wrap(guard: Guard | None = None, **settings: Unpack[Settings]) -> Wrapped:
-    """Return ``completion`` and ``acompletion`` of LiteLLM with a guard: ``wrap(limit_usd=5).completion(...)``.
+    """Return ``completion`` and ``acompletion`` of LiteLLM with a guard:
+    ``wrap(limit_usd=5).completion(...)``.
 
-    They take and return what LiteLLM's take and return; a stream is an iterator of its chunks. Don't use a
-    ``BrimLogger`` as well: then every call is paid twice.
+    They take and return what LiteLLM's take and return; a stream is an iterator of its chunks.
+    Don't use a ``BrimLogger`` as well: then every call is paid twice.
     """
     return Wrapped(Guards(guard, settings))
 
@@ -139,7 +159,9 @@ class Wrapped:
                 _failed(call, error)
                 raise
             if body.is_streamed:
-                return call.stream(chunk for chunk in answer)  # LiteLLM's own object is an async iterator as well
+                return call.stream(
+                    chunk for chunk in answer
+                )  # LiteLLM's own object is an async iterator as well
             _take(call, answer)
         return answer
 
@@ -161,11 +183,16 @@ class Wrapped:
 def _body(given: Mapping[str, Any], api: Provider, guards: Guards) -> Body:
     """Return the body of a request.
 
-    Where nothing limits an answer of Claude's, LiteLLM asks for the longest one, and that counts as part of the window.
+    Where nothing limits an answer of Claude's, LiteLLM asks for the longest one, and that counts as
+    part of the window.
     """
     body = Body(given, api)
     is_open = body.max_output is None and guards.guard.max_output is None
-    most = lookup(str(given.get("model"))).max_output if is_open and "claude" in str(given.get("model")) else None
+    most = (
+        lookup(str(given.get("model"))).max_output
+        if is_open and "claude" in str(given.get("model"))
+        else None
+    )
     return body if most is None else Body({**given, "max_tokens": most}, api)
 
 

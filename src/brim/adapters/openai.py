@@ -18,15 +18,18 @@ Client = TypeVar("Client")
 def wrap(client: Client, guard: Guard | None = None, **settings: Unpack[Settings]) -> Client:
     """Return a copy of *client* whose requests are fitted, reserved and settled.
 
-    *client* is an ``OpenAI``, ``AsyncOpenAI``, or one of their kind for Azure and others. What it sends to
-    ``/chat/completions`` and ``/responses`` is guarded: created, parsed or streamed, with or without a raw response.
-    *settings* are those of ``brim.Guard``; conversations are told apart by how they begin. Give a *guard* instead if
-    the client has only one conversation: then you can read its gauge.
+    *client* is an ``OpenAI``, ``AsyncOpenAI``, or one of their kind for Azure and others. What it
+    sends to ``/chat/completions`` and ``/responses`` is guarded: created, parsed or streamed, with
+    or without a raw response. *settings* are those of ``brim.Guard``; conversations are told apart
+    by how they begin. Give a *guard* instead if the client has only one conversation: then you can
+    read its gauge.
 
     Raises ``LimitReached`` and ``DoesNotFit`` from the client's own calls, before anything is sent.
     """
     if not (hasattr(client, "request") and hasattr(client, "copy")):
-        raise InputError(f"client must be an openai.OpenAI or openai.AsyncOpenAI, not {type(client).__name__}")
+        raise InputError(
+            f"client must be an openai.OpenAI or openai.AsyncOpenAI, not {type(client).__name__}"
+        )
     return _guarded(client, Guards(guard, settings))
 
 
@@ -115,8 +118,8 @@ def _hide_usage(body: Body, answer: Any) -> None:
 class RawStream:
     """Settles a call by the bytes of a streamed response, however they are read.
 
-    ``with_streaming_response`` lets the caller read lines, text or bytes. All of them come from ``iter_bytes`` of the
-    HTTP response. If it's closed before the usage came, there's a warning.
+    ``with_streaming_response`` lets the caller read lines, text or bytes. All of them come from
+    ``iter_bytes`` of the HTTP response. If it's closed before the usage came, there's a warning.
     """
 
     def __init__(self, call: Call[Any]) -> None:
@@ -186,7 +189,9 @@ class RawStream:
             return
         self._is_warned = True
         kept = "its money stays reserved and counts in full when the lease ends"
-        warnings.warn(f"brim: a streamed response was closed before its usage came, so {kept}", stacklevel=3)
+        warnings.warn(
+            f"brim: a streamed response was closed before its usage came, so {kept}", stacklevel=3
+        )
 
 
 def _json(data: bytes) -> Any:
@@ -202,7 +207,8 @@ def _is_only_usage(chunk: Any) -> bool:
 
 
 def _hidden(chunks: Iterator[Any]) -> Iterator[Any]:
-    """Pass on chunks, without the one that has no choice: most code takes the first choice of each."""
+    """Pass on chunks, without the one that has no choice: most code takes the first choice of
+    each."""
     for chunk in chunks:
         if not _is_only_usage(chunk):
             yield chunk

@@ -25,16 +25,21 @@ SIGNATURE = inspect.signature(Model.get_response)
 
 
 def brim_run_config(
-    run_config: RunConfig | None = None, *, model: str = "", guard: Guard | None = None, **settings: Unpack[Settings]
+    run_config: RunConfig | None = None,
+    *,
+    model: str = "",
+    guard: Guard | None = None,
+    **settings: Unpack[Settings],
 ) -> RunConfig:
     """Return *run_config*, or a new one, with a guard around every call of a model.
 
-    It takes the arguments of ``Guard``, or a *guard*. *model* is only needed if the name of the agents' model isn't one
-    that brim knows, such as a deployment's. Make the configuration once and use it for all runs: a limit without a
-    ledger holds for one configuration. A transcript that continues another is the same conversation.
+    It takes the arguments of ``Guard``, or a *guard*. *model* is only needed if the name of the
+    agents' model isn't one that brim knows, such as a deployment's. Make the configuration once and
+    use it for all runs: a limit without a ledger holds for one configuration. A transcript that
+    continues another is the same conversation.
 
-    An agent whose ``model`` is an object isn't looked up in the configuration: wrap that object with
-    ``run_config.model_provider.guarded(...)``. Without that, the run is refused.
+    An agent whose ``model`` is an object isn't looked up in the configuration: wrap that object
+    with ``run_config.model_provider.guarded(...)``. Without that, the run is refused.
     """
     given = run_config or RunConfig()
     provider = GuardedProvider(given.model_provider, Guards(guard, settings), model)
@@ -61,7 +66,9 @@ class GuardedProvider(ModelProvider):
         named = self._name or getattr(model, "model", None) or name
         if not isinstance(named, str):
             kind = type(model).__name__
-            raise InputError(f"{kind} doesn't say which model it calls: name it, as in brim_run_config(model='gpt-4o')")
+            raise InputError(
+                f"{kind} doesn't say which model it calls: name it, as in brim_run_config(model='gpt-4o')"
+            )
         return GuardedAgentsModel(model, self._guards, named)
 
     async def aclose(self) -> None:
@@ -85,18 +92,25 @@ class GuardedAgentsModel(Model):
             settle(call, response)
         return response
 
-    async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[TResponseStreamEvent]:
-        """Send what fits, if there's money for it; a stream that is left early keeps its reservation."""
+    async def stream_response(
+        self, *args: Any, **kwargs: Any
+    ) -> AsyncIterator[TResponseStreamEvent]:
+        """Send what fits, if there's money for it; a stream that is left early keeps its
+        reservation."""
         request = SIGNATURE.bind(self, *args, **kwargs)
         async with self._call(request.arguments) as call:
             self._fit(request.arguments, call)
-            async for event in call.stream(self.wrapped.stream_response(*request.args[1:], **request.kwargs)):
+            async for event in call.stream(
+                self.wrapped.stream_response(*request.args[1:], **request.kwargs)
+            ):
                 yield event
 
     def _call(self, asked: Mapping[str, Any]) -> Call[Any]:
         items, schema = asked["input"], asked["output_schema"]
         answer = (
-            [] if schema is None or schema.is_plain_text() else [{"name": "answer", "parameters": schema.json_schema()}]
+            []
+            if schema is None or schema.is_plain_text()
+            else [{"name": "answer", "parameters": schema.json_schema()}]
         )
         return self._guards.call(
             self._name,
@@ -105,7 +119,9 @@ class GuardedAgentsModel(Model):
             system=asked["system_instructions"],
             tools=[*map(_counted, [*asked["tools"], *asked["handoffs"]]), *answer],
             max_output=asked["model_settings"].max_tokens,
-            has_unseen=any(asked.get(name) for name in ("previous_response_id", "conversation_id", "prompt")),
+            has_unseen=any(
+                asked.get(name) for name in ("previous_response_id", "conversation_id", "prompt")
+            ),
             options=_options(asked["model_settings"]),
         )
 
@@ -133,7 +149,9 @@ class GuardedAgentsModel(Model):
         return getattr(self.wrapped, name)
 
 
-def _checked(inner: CallModelInputFilter | None, chosen: str | Model | None) -> CallModelInputFilter:
+def _checked(
+    inner: CallModelInputFilter | None, chosen: str | Model | None
+) -> CallModelInputFilter:
     """Return a filter that refuses calls which no guard would see."""
 
     async def check(data: CallModelData[Any]) -> ModelInputData:
@@ -163,7 +181,11 @@ def _options(settings: ModelSettings) -> dict[str, Any]:
 def _counted(tool: Tool | Handoff) -> dict[str, Any]:
     """Return what the model is told about a tool."""
     if isinstance(tool, FunctionTool):
-        return {"name": tool.name, "description": tool.description, "parameters": tool.params_json_schema}
+        return {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.params_json_schema,
+        }
     if isinstance(tool, Handoff):
         about = {"name": tool.tool_name, "description": tool.tool_description}
         return {**about, "parameters": tool.input_json_schema}

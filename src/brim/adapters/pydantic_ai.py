@@ -37,14 +37,18 @@ NATIVE_KINDS = {
 class Brim(AbstractCapability[Any]):
     """Fits, reserves, settles and measures every request to an agent's model.
 
-    It takes the arguments of ``Guard``, or a *guard*. *model* is only needed if the name of the agent's model isn't one
-    that brim knows, such as a deployment's. What is cut is missing in the request only; the history keeps it.
+    It takes the arguments of ``Guard``, or a *guard*. *model* is only needed if the name of the
+    agent's model isn't one that brim knows, such as a deployment's. What is cut is missing in the
+    request only; the history keeps it.
 
-    Every attempt is a call of its own, with the model that answers it. Runs with the same ``conversation_id`` are one
-    conversation. List it last: capabilities that come later change requests that were fitted already.
+    Every attempt is a call of its own, with the model that answers it. Runs with the same
+    ``conversation_id`` are one conversation. List it last: capabilities that come later change
+    requests that were fitted already.
     """
 
-    def __init__(self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]) -> None:
+    def __init__(
+        self, model: str = "", *, guard: Guard | None = None, **settings: Unpack[Settings]
+    ) -> None:
         self._model = model
         self._guards = Guards(guard, settings)
         self.guard: Guard = self._guards.guard
@@ -92,7 +96,8 @@ class GuardedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        """Send what fits, if there's money for it; a stream that is left early keeps its reservation."""
+        """Send what fits, if there's money for it; a stream that is left early keeps its
+        reservation."""
         async with self._call(messages, model_settings, model_request_parameters) as call:
             sent = self._sent(call, model_settings, model_request_parameters)
             async with self.wrapped.request_stream(*sent, run_context) as stream:
@@ -102,7 +107,10 @@ class GuardedModel(WrapperModel):
                 settle(call, response)
 
     def _call(
-        self, messages: Sequence[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+        self,
+        messages: Sequence[ModelMessage],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
     ) -> Call[ModelMessage]:
         ids = (message.conversation_id for message in reversed(messages))
         tools = _tools(parameters, api_of(self._name))
@@ -114,27 +122,42 @@ class GuardedModel(WrapperModel):
             messages,
             tools=tools,
             max_output=given.get("max_tokens"),
-            options={**_options(given), "tool_choice": _choice(given.get("tool_choice"), parameters)},
+            options={
+                **_options(given),
+                "tool_choice": _choice(given.get("tool_choice"), parameters),
+            },
             id=next(filter(None, ids), None),
         )
 
     def _sent(
-        self, call: Call[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+        self,
+        call: Call[ModelMessage],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
     ) -> tuple[list[ModelMessage], ModelSettings | None, ModelRequestParameters]:
         """Return what is sent instead of what was given."""
         if call.system:  # the guard's rules: what the agent says itself is in the messages
             rules = InstructionPart(content=call.system, dynamic=False)
-            parameters = replace(parameters, instruction_parts=[*(parameters.instruction_parts or ()), rules])
-        cap = cap_of(call) or dict(settings or {}).get("max_tokens") or self._guards.guard.max_output
+            parameters = replace(
+                parameters, instruction_parts=[*(parameters.instruction_parts or ()), rules]
+            )
+        cap = (
+            cap_of(call) or dict(settings or {}).get("max_tokens") or self._guards.guard.max_output
+        )
         if cap is not None:
             settings = {**(settings or {}), "max_tokens": cap}
         return call.messages, settings, parameters
 
 
 def _tools(parameters: ModelRequestParameters, api: str) -> list[dict[str, Any]]:
-    """Return what the model is told about its tools, the provider's own ones, and the schema of the answer."""
+    """Return what the model is told about its tools, the provider's own ones, and the schema of the
+    answer."""
     functions = [
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters_json_schema,
+        }
         for tool in (*parameters.declared_function_tools, *parameters.output_tools)
     ]
     shape = None if parameters.output_tools else parameters.output_object
@@ -144,7 +167,8 @@ def _tools(parameters: ModelRequestParameters, api: str) -> list[dict[str, Any]]
 
 
 def _choice(choice: Any, parameters: ModelRequestParameters) -> str | None:
-    """Return the choice of a tool: the name of the only one that may be called, or whether one must be."""
+    """Return the choice of a tool: the name of the only one that may be called, or whether one must
+    be."""
     allows_text = parameters.allow_text_output or parameters.allow_image_output
     if choice is None or choice == "auto":
         return None if allows_text else "required"
@@ -166,7 +190,8 @@ def _native(tool: Any, api: str) -> dict[str, Any]:
 
 
 def _options(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the other fields of a request: pydantic-ai puts the provider's name before those of one provider."""
+    """Return the other fields of a request: pydantic-ai puts the provider's name before those of
+    one provider."""
     options: dict[str, Any] = {}
     for name, value in settings.items():
         provider, _, field = name.partition("_")

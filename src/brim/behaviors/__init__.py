@@ -1,13 +1,14 @@
 """What have we learned?
 
-``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions. ``words`` and ``tasks``
-find what a text is about, ``inference`` what a rule is for, ``summary`` cuts one without changing its sense.
-``blocks`` are what a rule refuses; ``shell`` reads the commands that they are compared with, and ``programs`` knows
-which program one runs. ``sentences`` says in words when a rule is heard.
+``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions.
+``words`` and ``tasks`` find what a text is about, ``inference`` what a rule is for, ``summary``
+cuts one without changing its sense. ``blocks`` are what a rule refuses; ``shell`` reads the
+commands that they are compared with, and ``programs`` knows which program one runs. ``sentences``
+says in words when a rule is heard.
 
-``corrections`` notices a correction in a prompt, and ``learning`` makes rules of corrections and feedback.
-``duplicates`` and ``contradictions`` compare rules. ``graph`` checks how they are connected. ``jsonl``, ``yaml_form``,
-``floop`` and ``markdown`` read and write files.
+``corrections`` notices a correction in a prompt, and ``learning`` makes rules of corrections and
+feedback. ``duplicates`` and ``contradictions`` compare rules. ``graph`` checks how they are
+connected. ``jsonl``, ``yaml_form``, ``floop`` and ``markdown`` read and write files.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ _NAME = _TAG | {"/"}
 
 
 class BehaviorKind(StrEnum):
-    """What sort of thing was learned. Constraints are protected: they are never cut below a summary."""
+    """What sort of thing was learned. Constraints are protected: they are never cut below a
+    summary."""
 
     CONSTRAINT = "constraint"
     """Never do this, or only so."""
@@ -43,11 +44,13 @@ class BehaviorKind(StrEnum):
 
 
 class Status(StrEnum):
-    """Where a behavior is in its life. Only active and pending ones are ever injected or spread to."""
+    """Where a behavior is in its life. Only active and pending ones are ever injected or spread
+    to."""
 
     ACTIVE = "active"
     PENDING = "pending"
-    """An agent's own note: at most a summary, apart from the user's rules, until a person accepts it."""
+    """An agent's own note: at most a summary, apart from the user's rules, until a person accepts
+    it."""
     SUPERSEDED = "superseded"
     """Another behavior took its place."""
     FORGOTTEN = "forgotten"
@@ -71,7 +74,9 @@ class EdgeKind(StrEnum):
 LIVE = frozenset({Status.ACTIVE, Status.PENDING})
 """The states in which a behavior takes part in anything."""
 
-POSITIVE = frozenset({EdgeKind.REQUIRES, EdgeKind.SIMILAR_TO, EdgeKind.LEARNED_FROM, EdgeKind.CO_ACTIVATED})
+POSITIVE = frozenset(
+    {EdgeKind.REQUIRES, EdgeKind.SIMILAR_TO, EdgeKind.LEARNED_FROM, EdgeKind.CO_ACTIVATED}
+)
 """Edges that carry activation, both ways. The others take it away."""
 
 
@@ -132,7 +137,8 @@ class Behavior(PlainData):
     """``project`` or ``user``."""
     status: Status
     priority: int
-    """Which of two survives when they are merged, and nothing else: activation decides what goes in."""
+    """Which of two survives when they are merged, and nothing else: activation decides what goes
+    in."""
     confidence: float
     """0 to 1: grows with confirmations, falls with overrides; decides merges after priority."""
     provenance: Provenance
@@ -172,8 +178,15 @@ class Behavior(PlainData):
         extra: str = "",
         blocks: Iterable[str] = (),
     ) -> None:
-        if not isinstance(id, str) or not 0 < len(id) <= 200 or not id.isprintable() or id != id.strip():
-            raise InputError(f"a behavior's id must be a printable text of 1 to 200 characters, not {str(id)[:80]!r}")
+        if (
+            not isinstance(id, str)
+            or not 0 < len(id) <= 200
+            or not id.isprintable()
+            or id != id.strip()
+        ):
+            raise InputError(
+                f"a behavior's id must be a printable text of 1 to 200 characters, not {str(id)[:80]!r}"
+            )
         if not isinstance(summary, str):
             raise InputError(f"a summary must be a text, not {type(summary).__name__}")
         if scope not in ("project", "user"):
@@ -218,8 +231,14 @@ class Behavior(PlainData):
 
     @property
     def precedence(self) -> tuple[bool, float, bool, str]:
-        """Of two that contradict each other, the higher one holds: a person's, the newer one, then a constraint."""
-        return self.status is Status.ACTIVE, self.taught_at, self.kind is BehaviorKind.CONSTRAINT, self.id
+        """Of two that contradict each other, the higher one holds: a person's, the newer one, then
+        a constraint."""
+        return (
+            self.status is Status.ACTIVE,
+            self.taught_at,
+            self.kind is BehaviorKind.CONSTRAINT,
+            self.id,
+        )
 
     @property
     def heading(self) -> str:
@@ -228,7 +247,8 @@ class Behavior(PlainData):
 
     @property
     def inferred(self) -> When:
-        """The conditions that its own words speak of. They speak for or against it and never exclude it."""
+        """The conditions that its own words speak of. They speak for or against it and never
+        exclude it."""
 
         return infer(self.canonical, heading=self.heading)
 
@@ -263,7 +283,9 @@ class Edge(PlainData):
         if not (isinstance(weight, (int, float)) and math.isfinite(weight) and 0 < weight <= 1):
             raise InputError(f"the weight of an edge is above 0 and at most 1, not {weight!r}")
         if source == target:
-            raise InputError(f"a connection leads from one rule to another, not from {source!r} to itself")
+            raise InputError(
+                f"a connection leads from one rule to another, not from {source!r} to itself"
+            )
         set_fields(self, source, target, kind, float(weight), created_at, last_activated)
 
     @property
@@ -286,7 +308,8 @@ def checked_name(name: str) -> str:
 
 
 def in_name(character: str) -> bool:
-    """Whether *character* may stand in a name: a letter, a digit or an accent of any script, or one of ``._/-``."""
+    """Whether *character* may stand in a name: a letter, a digit or an accent of any script, or one
+    of ``._/-``."""
     return character in "./-" or f"a{character}".isidentifier()
 
 
@@ -298,7 +321,9 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     kept = tuple(dict.fromkeys(tags))
     for tag in kept:
         if not isinstance(tag, str) or not 0 < len(tag) <= LONGEST_NAME or not _TAG.issuperset(tag):
-            raise InputError(f"a tag has 1 to {LONGEST_NAME} of A-Z a-z 0-9 . _ -, not {str(tag)[:LONGEST_NAME]!r}")
+            raise InputError(
+                f"a tag has 1 to {LONGEST_NAME} of A-Z a-z 0-9 . _ -, not {str(tag)[:LONGEST_NAME]!r}"
+            )
     return kept
 
 
@@ -329,7 +354,9 @@ def _checked_text(text: str, what: str) -> str:
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"the {what} of a rule is empty: say what to do")
     if len(text) > LARGEST_TEXT:
-        raise InputError(f"the {what} of a rule has {len(text):,} characters, more than {LARGEST_TEXT:,}")
+        raise InputError(
+            f"the {what} of a rule has {len(text):,} characters, more than {LARGEST_TEXT:,}"
+        )
     return text
 
 
@@ -343,7 +370,9 @@ def _member(kinds: Any, value: object, what: str) -> Any:
     try:
         return _MEMBERS[kinds][value]
     except (KeyError, TypeError):
-        raise InputError(f"unknown {what} {value!r}: it is one of {', '.join(map(str, kinds))}") from None
+        raise InputError(
+            f"unknown {what} {value!r}: it is one of {', '.join(map(str, kinds))}"
+        ) from None
 
 
 def _typed(value: Any, kind: type | tuple[type, ...], field: str, what: str) -> Any:
@@ -357,7 +386,8 @@ def _time(value: float | None, field: str) -> float | None:
 
 
 def _texts(values: Iterable[str], field: str) -> tuple[str, ...]:
-    """Return *values* as a tuple. A single text is refused: it would fall apart into its letters."""
+    """Return *values* as a tuple. A single text is refused: it would fall apart into its
+    letters."""
     texts = None if isinstance(values, str) or not hasattr(values, "__iter__") else tuple(values)
     if texts is None or not all(isinstance(each, str) for each in texts):
         raise InputError(f"a behavior's {field} must be a list of texts, not {values!r}")

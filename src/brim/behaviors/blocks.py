@@ -1,6 +1,8 @@
-"""Blocks: what a rule refuses. ``run npm install``, ``edit dist/**`` and ``tool WebFetch`` are one block each.
+"""Blocks: what a rule refuses. ``run npm install``, ``edit dist/**`` and ``tool WebFetch`` are one
+block each.
 
-A command is matched by whole words, a path by a glob inside its project, a tool by its name. See docs/blocks.md.
+A command is matched by whole words, a path by a glob inside its project, a tool by its name. See
+docs/blocks.md.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ _EVERYDAY = """
     sort tail tee test touch uv wc xargs yarn zsh
 """
 """Programs that agents run all the time: to refuse all of one is rarely meant."""
-_CORE = frozenset(("bash", "read", "edit", "write", "apply_patch", "run_shell_command", "read_file", "write_file"))
+_CORE = frozenset(
+    ("bash", "read", "edit", "write", "apply_patch", "run_shell_command", "read_file", "write_file")
+)
 _ASKS = re.compile(
     r"(?i)\b(?:never|do not|don[’']t|must not)\s+(?P<what>run|use|call|execute|edit|change|touch|modify|write to)\s+"
     r"(?:the |any |files? )*(?:in |under |below )?(?P<rest>.+)",
@@ -48,7 +52,9 @@ def checked_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
     ('run npm install', 'edit dist/**')
     """
     if isinstance(blocks, str) or not hasattr(blocks, "__iter__"):
-        raise InputError(f"blocks are a list such as ['run npm install', 'edit dist/**'], not {str(blocks)[:80]!r}")
+        raise InputError(
+            f"blocks are a list such as ['run npm install', 'edit dist/**'], not {str(blocks)[:80]!r}"
+        )
     found = tuple(dict.fromkeys(_checked(each) for each in blocks))
     if len(found) > MOST:
         raise InputError(f"a rule has at most {MOST} blocks, not {len(found):,}")
@@ -59,7 +65,11 @@ def _checked(block: str) -> str:
     kind, _, pattern = block.strip().partition(" ") if isinstance(block, str) else ("", "", "")
     pattern = pattern.strip()
     if kind in KINDS and not pattern:
-        what = {RUN: "a command, as in 'npm install'", EDIT: "files, as in 'dist/**'", TOOL: "a tool, as in 'WebFetch'"}
+        what = {
+            RUN: "a command, as in 'npm install'",
+            EDIT: "files, as in 'dist/**'",
+            TOOL: "a tool, as in 'WebFetch'",
+        }
         raise InputError(f"a block can't be empty: name {what[kind]}")
     if kind not in KINDS:
         wanted = "'run npm install', 'edit dist/**' or 'tool WebFetch'"
@@ -70,11 +80,17 @@ def _checked(block: str) -> str:
         return f"{RUN} {_checked_command(pattern)}"
     if kind == TOOL:
         if len(pattern.split()) > 1:
-            raise InputError(f"a tool has a name without spaces, not {pattern!r}: give each its own")
+            raise InputError(
+                f"a tool has a name without spaces, not {pattern!r}: give each its own"
+            )
         return f"{TOOL} {pattern}"
     parts = pattern.replace("\\", "/").split("/")
     if ".." in parts or pattern.count("[") != pattern.count("]"):
-        why = "'..' leads out of a folder: name the folder itself" if ".." in parts else "a [ or ] is missing"
+        why = (
+            "'..' leads out of a folder: name the folder itself"
+            if ".." in parts
+            else "a [ or ] is missing"
+        )
         raise InputError(f"can't match the path {pattern!r}: {why}")
     return f"{EDIT} {pattern}**" if pattern.endswith("/") else f"{EDIT} {pattern}"
 
@@ -87,7 +103,9 @@ def _checked_command(pattern: str) -> str:
         raise InputError(f"can't read the command {pattern!r}: {error}; check its quotes") from None
     is_one = bool(commands) and commands[0] == [program(words[0]), *words[1:]]
     if not is_one or not commands[0][0] or pattern.startswith("-"):
-        raise InputError(f"{pattern!r} isn't one simple command: give 'npm install', and each other one as its own")
+        raise InputError(
+            f"{pattern!r} isn't one simple command: give 'npm install', and each other one as its own"
+        )
     return pattern if _is_quoted(pattern) else " ".join(words)
 
 
@@ -103,11 +121,12 @@ def _is_quoted(pattern: str) -> bool:
     return any(mark in pattern for mark in "'\"\\")
 
 
-# Whether a call is one -----------------------------------------------------------------------------------------------
+# Whether a call is one ----------------------------------------------------------------------------
 
 
 def commands_of(command: str | list[str]) -> list[list[str]]:
-    """Return the simple commands of a call. One that can't be parsed is all of its words, after an empty one."""
+    """Return the simple commands of a call. One that can't be parsed is all of its words, after an
+    empty one."""
     try:
         return called_with(command) if isinstance(command, list) else simple_commands(command)
     except ValueError:
@@ -116,7 +135,8 @@ def commands_of(command: str | list[str]) -> list[list[str]]:
 
 
 def refused_command(pattern: str, commands: list[list[str]]) -> str:
-    """Return the command among *commands* (from ``commands_of``) that *pattern* refuses; empty if none."""
+    """Return the command among *commands* (from ``commands_of``) that *pattern* refuses; empty if
+    none."""
     wanted = _words(pattern)
     for words in commands:
         if not words[0]:
@@ -129,16 +149,20 @@ def refused_command(pattern: str, commands: list[list[str]]) -> str:
 
 def _place(words: list[str], wanted: list[str]) -> int:
     """Return where *wanted* stand in *words*, one after the other; 0 if they don't."""
-    starts = (at for at, word in enumerate(words) if word == wanted[0] or (at and fits(word, wanted[0])))
+    starts = (
+        at for at, word in enumerate(words) if word == wanted[0] or (at and fits(word, wanted[0]))
+    )
     ends = ((at, words[at : at + len(wanted)]) for at in starts)
-    return next((at for at, found in ends if len(found) == len(wanted) and all(map(fits, found, wanted))), 0)
+    return next(
+        (at for at, found in ends if len(found) == len(wanted) and all(map(fits, found, wanted))), 0
+    )
 
 
 def _runs(words: list[str], wanted: list[str]) -> bool:
     """Whether *words* call the program with the arguments that are *wanted*, in their order.
 
-    Options of the pattern may stand anywhere. Between its other words only options may stand, with a value each:
-    ``git -C web push`` is ``git push``, and ``git commit -m push`` isn't.
+    Options of the pattern may stand anywhere. Between its other words only options may stand, with
+    a value each: ``git -C web push`` is ``git push``, and ``git commit -m push`` isn't.
     """
     if not fits(words[0], wanted[0]):
         return False
@@ -161,19 +185,27 @@ def _runs(words: list[str], wanted: list[str]) -> bool:
 
 
 def _has(given: list[str], option: str) -> bool:
-    """Whether *option* is among the arguments; short ones may be written together, as in ``rm -fr``."""
-    if any(fits(word, option) or (option[:2] == "--" and word.startswith(f"{option}=")) for word in given):
+    """Whether *option* is among the arguments; short ones may be written together, as in ``rm
+    -fr``."""
+    if any(
+        fits(word, option) or (option[:2] == "--" and word.startswith(f"{option}="))
+        for word in given
+    ):
         return True
     letters = "".join([word[1:] for word in given if _LETTERS.fullmatch(word)])
     return bool(_LETTERS.fullmatch(option)) and all(letter in letters for letter in option[1:])
 
 
 def refused_path(pattern: str, path: str, *, folder: str, project: str, home: str) -> bool:
-    """Whether *pattern* refuses an edit of *path*, which is relative to *folder*, as it is named or as it is.
+    """Whether *pattern* refuses an edit of *path*, which is relative to *folder*, as it is named or
+    as it is.
 
-    Inside of *project* the path from there counts: a folder that the project itself is in isn't meant. ``~`` is *home*.
+    Inside of *project* the path from there counts: a folder that the project itself is in isn't
+    meant. ``~`` is *home*.
     """
-    named = os.path.normpath(os.path.join(folder, os.path.expanduser(path) if path[:1] == "~" else path))
+    named = os.path.normpath(
+        os.path.join(folder, os.path.expanduser(path) if path[:1] == "~" else path)
+    )
     root = os.path.realpath(project) if project else ""
     pattern = f"{home}{pattern[1:]}" if pattern.startswith("~/") else pattern
     for each in {named, os.path.realpath(named)}:
@@ -193,7 +225,7 @@ def refused_tool(pattern: str, tool: str) -> bool:
     return fits(tool.lower(), pattern.lower())
 
 
-# For people ----------------------------------------------------------------------------------------------------------
+# For people ---------------------------------------------------------------------------------------
 
 
 def said(block: str) -> str:
@@ -227,7 +259,8 @@ def too_much(block: str) -> str:
 
 
 def asked_for(text: str) -> str:
-    """Return the block that the words of a rule ask for; empty if they don't, or hold only on a condition.
+    """Return the block that the words of a rule ask for; empty if they don't, or hold only on a
+    condition.
 
     >>> asked_for("Never run npm install."), asked_for("Don't edit files under dist/"), asked_for("Use pnpm")
     ('run npm install', 'edit dist/**', '')
@@ -244,7 +277,9 @@ def asked_for(text: str) -> str:
     is_path = "/" in words or re.search(r"\.\w{1,8}$", words)
     if is_edit and (not is_path or len(words.split()) > 1):
         return ""
-    if not is_edit and not (quoted or re.fullmatch(r"[a-z][\w.+-]*(?: (?:--?)?[a-z][\w.:=-]*){1,3}", words)):
+    if not is_edit and not (
+        quoted or re.fullmatch(r"[a-z][\w.+-]*(?: (?:--?)?[a-z][\w.:=-]*){1,3}", words)
+    ):
         return ""
     try:
         return checked_blocks([f"{EDIT if is_edit else RUN} {words}"])[0]

@@ -1,7 +1,8 @@
-"""Rules that contradict each other: one asks for what the other forbids, as "use X, not Y" and "use Y" do.
+"""Rules that contradict each other: one asks for what the other forbids, as "use X, not Y" and "use
+Y" do.
 
-Both rules stay; agents are told only the newer one. So a contradiction has to be plain: two rules with different
-conditions, or about different things, never contradict each other.
+Both rules stay; agents are told only the newer one. So a contradiction has to be plain: two rules
+with different conditions, or about different things, never contradict each other.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from brim.behaviors.behavior import Behavior
 from brim.behaviors.words import stem, tokens, word_list
 
 MOST = 10
-"""Contradictions of one rule that are returned, and rules that are marked: a store can be full of them."""
+"""Contradictions of one rule that are returned, and rules that are marked: a store can be full of
+them."""
 LOOKED_AT = 2_000
 """Rules that one is compared with, the newest first."""
 MOST_PAIRS, WORK = 100, 100_000
@@ -44,7 +46,12 @@ class Contradiction:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
-        return {"id": self.other.id, "name": self.other.name, "text": self.other.canonical, "about": self.about}
+        return {
+            "id": self.other.id,
+            "name": self.other.name,
+            "text": self.other.canonical,
+            "about": self.about,
+        }
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,12 @@ class _Choice:
 
 
 def find(behavior: Behavior, others: Iterable[Behavior]) -> list[Contradiction]:
-    """Return the live ones of *others* that *behavior* contradicts, the newest first, at most ``MOST``."""
+    """Return the live ones of *others* that *behavior* contradicts, the newest first, at most
+    ``MOST``."""
     things = _things(behavior.canonical)
-    near = [other for other in others if other.live and not things.isdisjoint(_things(other.canonical))]
+    near = [
+        other for other in others if other.live and not things.isdisjoint(_things(other.canonical))
+    ]
     contradictions: list[Contradiction] = []
     for other in sorted(near, key=lambda rule: rule.precedence, reverse=True)[:LOOKED_AT]:
         if other.id != behavior.id and (about := _contradicts(behavior, other)):
@@ -69,17 +79,23 @@ def find(behavior: Behavior, others: Iterable[Behavior]) -> list[Contradiction]:
 
 
 def among(behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Contradiction]]:
-    """Return the pairs of live *behaviors* that contradict each other: the newer one, and what it contradicts.
+    """Return the pairs of live *behaviors* that contradict each other: the newer one, and what it
+    contradicts.
 
-    At most ``MOST_PAIRS``, after ``WORK`` comparisons at the most; the newest rules are compared first.
+    At most ``MOST_PAIRS``, after ``WORK`` comparisons at the most; the newest rules are compared
+    first.
     """
-    ordered = sorted((rule for rule in behaviors if rule.live), key=lambda rule: rule.precedence, reverse=True)
+    ordered = sorted(
+        (rule for rule in behaviors if rule.live), key=lambda rule: rule.precedence, reverse=True
+    )
     holders: dict[Thing, list[int]] = {}
     pairs: list[tuple[Behavior, Contradiction]] = []
     work = 0
     for at, older in enumerate(ordered):
         things = _things(older.canonical)
-        for index in sorted({index for thing in things for index in holders.get(thing, ())[:LOOKED_AT]}):
+        for index in sorted(
+            {index for thing in things for index in holders.get(thing, ())[:LOOKED_AT]}
+        ):
             work += 1
             if about := _contradicts(ordered[index], older):
                 pairs.append((ordered[index], Contradiction(older, about)))
@@ -98,7 +114,10 @@ def contradiction(a: str, b: str) -> str:
     """
     one = _choice(a)
     other = _choice(b)
-    for thing in [*one.asked.keys() & other.forbidden.keys(), *one.forbidden.keys() & other.asked.keys()]:
+    for thing in [
+        *one.asked.keys() & other.forbidden.keys(),
+        *one.forbidden.keys() & other.asked.keys(),
+    ]:
         mine = one.asked if thing in one.asked else one.forbidden
         words = [mine[thing]]
         if len(one.asked) == len(other.asked) == 1:
@@ -128,7 +147,9 @@ def _choice(text: str) -> _Choice:
         _note(start[begin.end() :] if begin else start, forbidden if begin else asked)
         for phrase in avoided:
             _note(phrase, asked if begin else forbidden)
-    return _Choice(asked, {thing: words for thing, words in forbidden.items() if thing not in asked})
+    return _Choice(
+        asked, {thing: words for thing, words in forbidden.items() if thing not in asked}
+    )
 
 
 def _note(phrase: str, things: dict[Thing, str]) -> None:
@@ -144,4 +165,7 @@ def _note(phrase: str, things: dict[Thing, str]) -> None:
 def _can_meet(one: Behavior, other: Behavior) -> bool:
     """Whether there are situations in which both apply, as far as their conditions say."""
     theirs = dict(other.when.conditions)
-    return all(key not in theirs or not set(values).isdisjoint(theirs[key]) for key, values in one.when.conditions)
+    return all(
+        key not in theirs or not set(values).isdisjoint(theirs[key])
+        for key, values in one.when.conditions
+    )

@@ -1,8 +1,10 @@
-"""Prompts that correct an agent: something it did or keeps doing is wrong here, and would make a rule.
+"""Prompts that correct an agent: something it did or keeps doing is wrong here, and would make a
+rule.
 
-A prompt counts by how it is built, in five languages: a reproach (*I said*, *you keep*, *stop adding*), or a rejection
-(*no*, *that's wrong*, *revert that*) together with what holds here. In doubt it doesn't. The hook asks this at every
-prompt, so it is plain text search: compiling a regular expression takes longer than all of it.
+A prompt counts by how it is built, in five languages: a reproach (*I said*, *you keep*, *stop
+adding*), or a rejection (*no*, *that's wrong*, *revert that*) together with what holds here. In
+doubt it doesn't. The hook asks this at every prompt, so it is plain text search: compiling a
+regular expression takes longer than all of it.
 """
 
 from __future__ import annotations
@@ -37,14 +39,19 @@ def is_correction(prompt: str) -> bool:
     while len(clauses) > 1 and clauses[0] in _phrases("opening"):
         del clauses[0]
     if clauses:
-        first = next((phrase for phrase in _phrases("opening") if clauses[0].startswith(phrase)), "")
+        first = next(
+            (phrase for phrase in _phrases("opening") if clauses[0].startswith(phrase)), ""
+        )
         if first not in _MEANT and clauses[0] != first:
             clauses[0] = clauses[0].removeprefix(first)
-    return bool(clauses) and (_reproaches(clauses) or (not text.endswith("?") and _rejects(clauses)))
+    return bool(clauses) and (
+        _reproaches(clauses) or (not text.endswith("?") and _rejects(clauses))
+    )
 
 
 def _reproaches(clauses: list[str]) -> bool:
-    """Whether one of *clauses* is about what was said before, or about what the agent keeps doing."""
+    """Whether one of *clauses* is about what was said before, or about what the agent keeps
+    doing."""
     if any(clause.startswith(_phrases("reproach")) or _stops(clause) for clause in clauses):
         return True
     whole = f" {' '.join(clauses)}"
@@ -52,22 +59,30 @@ def _reproaches(clauses: list[str]) -> bool:
 
 
 def _rejects(clauses: list[str]) -> bool:
-    """Whether *clauses* begin with a rejection, or with what isn't done, and say what holds here."""
+    """Whether *clauses* begin with a rejection, or with what isn't done, and say what holds
+    here."""
     first, rest, whole = clauses[0], clauses[1:], f" {' '.join(clauses)}"
-    if first.startswith(_phrases("forbidding")) and not any(phrase in whole for phrase in _phrases("for now")):
+    if first.startswith(_phrases("forbidding")) and not any(
+        phrase in whole for phrase in _phrases("for now")
+    ):
         return True
     habit = next((phrase for phrase in _phrases("habit") if first.startswith(phrase)), "")
     if habit:
-        return _holds(" ".join(clauses)[len(habit) :]) or (habit.startswith(("we ", "in ")) and _holds(habit))
+        return _holds(" ".join(clauses)[len(habit) :]) or (
+            habit.startswith(("we ", "in ")) and _holds(habit)
+        )
     if first.startswith(_phrases("rejection")):
         return _holds(" ".join(clauses))
     if first not in _phrases("no") or not rest or rest[0].startswith(_phrases("clarification")):
         return False
-    return rest[0].startswith(_phrases("order")) or any(phrase in f" {' '.join(rest)}" for phrase in _phrases("norm"))
+    return rest[0].startswith(_phrases("order")) or any(
+        phrase in f" {' '.join(rest)}" for phrase in _phrases("norm")
+    )
 
 
 def rule_in(prompt: str) -> str:
-    """Return what a correction asks for, without the *no* and *I said* before it: the first wording of a rule.
+    """Return what a correction asks for, without the *no* and *I said* before it: the first wording
+    of a rule.
 
     >>> rule_in("no, use pnpm here"), rule_in("I said tabs, not spaces")
     ('Use pnpm here', 'Tabs, not spaces')
@@ -95,8 +110,11 @@ def _holds(text: str) -> bool:
 
 @cache
 def _phrases(kind: str) -> tuple[str, ...]:
-    """Return the phrases of *kind*, each with a space after it; those that are looked for anywhere with one before."""
-    found = ", ".join([phrases for each, phrases in data_rows(__file__, "corrections.tsv") if each == kind])
+    """Return the phrases of *kind*, each with a space after it; those that are looked for anywhere
+    with one before."""
+    found = ", ".join(
+        [phrases for each, phrases in data_rows(__file__, "corrections.tsv") if each == kind]
+    )
     if kind in ("norm", "general", "reproach anywhere", "for now"):
         return tuple(f" {found} ".replace(", ", " , ").split(","))
     return tuple(f"{found} ".replace(", ", " ,").replace("' ", "'").split(","))
@@ -107,5 +125,7 @@ def _openings() -> list[str]:
     """Return what may stand before the rule in a correction, the longest first."""
     signs = (",", ".", "!", ":", ";", " -", " –")
     kinds = ("no", "said", "reproach")
-    found = [f"{phrase.strip()}{sign}" for kind in kinds for phrase in _phrases(kind) for sign in signs]
+    found = [
+        f"{phrase.strip()}{sign}" for kind in kinds for phrase in _phrases(kind) for sign in signs
+    ]
     return sorted((*found, *_phrases("said")), key=len, reverse=True)

@@ -1,7 +1,8 @@
 """Rules that say the same: which texts do, which pairs there are, and how two rules become one.
 
-Two texts say the same if they have the same words in the same order, apart from fillers and inflection. Any other
-wording is a rule of its own: taking a rule for another loses it, while missing a duplicate only keeps it twice.
+Two texts say the same if they have the same words in the same order, apart from fillers and
+inflection. Any other wording is a rule of its own: taking a rule for another loses it, while
+missing a duplicate only keeps it twice.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def both(first: str, second: str) -> str:
 
 
 def normalized(text: str) -> str:
-    """Return *text* in lower case, every run of white space as one space: what makes two texts equal."""
+    """Return *text* in lower case, every run of white space as one space: what makes two texts
+    equal."""
     return " ".join(text.lower().split())
 
 
@@ -94,7 +96,8 @@ def near_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
 def survivor(a: Behavior, b: Behavior) -> tuple[Behavior, Behavior]:
     """Return which of two stays, and the other: by priority, then confidence, then age, then id.
 
-    A user's constraint stays whatever the project's behavior has, and a confirmed behavior before a pending one.
+    A user's constraint stays whatever the project's behavior has, and a confirmed behavior before a
+    pending one.
     """
 
     def rank(behavior: Behavior) -> tuple[object, ...]:
@@ -111,8 +114,11 @@ def survivor(a: Behavior, b: Behavior) -> tuple[Behavior, Behavior]:
     return first, second
 
 
-def merge_order(one: Behavior, other: Behavior, into: Behavior | None = None) -> tuple[Behavior, Behavior]:
-    """Return which of two stays, and the other: *into*, else the user's before the project's, else the survivor.
+def merge_order(
+    one: Behavior, other: Behavior, into: Behavior | None = None
+) -> tuple[Behavior, Behavior]:
+    """Return which of two stays, and the other: *into*, else the user's before the project's, else
+    the survivor.
 
     A rule for every project is never merged into one project's: it would go away in all the others.
     """
@@ -131,17 +137,23 @@ def merge_order(one: Behavior, other: Behavior, into: Behavior | None = None) ->
 
 
 def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
-    """Merge *other* into *kept* at the time *now*: other wording, tags, conditions, uses and where it came from.
+    """Merge *other* into *kept* at the time *now*: other wording, tags, conditions, uses and where
+    it came from.
 
-    The one that stays applies wherever either did: conditions that only one of them has are dropped. Raises
-    ``InputError`` for two of the same id, for one that is not live, and where a project's behavior, or an unconfirmed
-    note, would take the place of a user's constraint or of a confirmed behavior.
+    The one that stays applies wherever either did: conditions that only one of them has are
+    dropped. Raises ``InputError`` for two of the same id, for one that is not live, and where a
+    project's behavior, or an unconfirmed note, would take the place of a user's constraint or of a
+    confirmed behavior.
     """
     _check(kept, other)
     changes: list[str] = []
     kind = kept.kind
     if other.kind is not kept.kind:
-        kind = BehaviorKind.CONSTRAINT if BehaviorKind.CONSTRAINT in (kept.kind, other.kind) else kept.kind
+        kind = (
+            BehaviorKind.CONSTRAINT
+            if BehaviorKind.CONSTRAINT in (kept.kind, other.kind)
+            else kept.kind
+        )
         changes.append(f"kind: {kept.kind} and {other.kind} became {kind}")
     if added := tuple(tag for tag in other.tags if tag not in kept.tags):
         changes.append(f"tags added: {', '.join(added)}")
@@ -158,7 +170,9 @@ def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
         usage=_usage(kept.usage, other.usage),
         supersedes=tuple(dict.fromkeys((*kept.supersedes, *other.supersedes, other.id))),
         variants=_variants(kept, other, changes),
-        created_at=min((at for at in (kept.created_at, other.created_at) if at is not None), default=None),
+        created_at=min(
+            (at for at in (kept.created_at, other.created_at) if at is not None), default=None
+        ),
         updated_at=now,
     )
     changes.append(f"{other.id} is superseded by {kept.id}")
@@ -175,11 +189,17 @@ def _check(kept: Behavior, other: Behavior) -> None:
         raise InputError(f"{kept.id} cannot be merged with itself: name two behaviors")
     for behavior in (kept, other):
         if not behavior.live:
-            raise InputError(f"{behavior.id} is {behavior.status} and cannot be merged: bring it back first")
+            raise InputError(
+                f"{behavior.id} is {behavior.status} and cannot be merged: bring it back first"
+            )
     if _is_protected(other) and kept.scope != "user":
-        raise InputError(f"the project's {kept.id} cannot replace your constraint {other.id}: merge them the other way")
+        raise InputError(
+            f"the project's {kept.id} cannot replace your constraint {other.id}: merge them the other way"
+        )
     if kept.status is Status.PENDING and other.status is not Status.PENDING:
-        raise InputError(f"the unconfirmed note {kept.id} cannot replace {other.id}: accept it first")
+        raise InputError(
+            f"the unconfirmed note {kept.id} cannot replace {other.id}: accept it first"
+        )
 
 
 def _when(mine: When, theirs: When, changes: list[str]) -> When:
@@ -187,8 +207,16 @@ def _when(mine: When, theirs: When, changes: list[str]) -> When:
     if mine == theirs:
         return mine
     ours, others = dict(mine.conditions), dict(theirs.conditions)
-    both = {key: tuple(dict.fromkeys((*values, *others[key]))) for key, values in ours.items() if key in others}
-    changes += [f"condition widened: {key} {' or '.join(both[key])}" for key in both if both[key] != ours[key]]
+    both = {
+        key: tuple(dict.fromkeys((*values, *others[key])))
+        for key, values in ours.items()
+        if key in others
+    }
+    changes += [
+        f"condition widened: {key} {' or '.join(both[key])}"
+        for key in both
+        if both[key] != ours[key]
+    ]
     changes += [
         f"condition dropped, for only one of them had it: {key} {' or '.join(ours.get(key) or others[key])}"
         for key in sorted(ours.keys() ^ others.keys())
@@ -199,20 +227,28 @@ def _when(mine: When, theirs: When, changes: list[str]) -> When:
 def _variants(kept: Behavior, other: Behavior, changes: list[str]) -> tuple[str, ...]:
     """Return every wording but the canonical one, once each."""
     known = {kept.canonical, kept.summary, *kept.variants, ""}
-    added = [text for text in dict.fromkeys((other.canonical, other.summary, *other.variants)) if text not in known]
+    added = [
+        text
+        for text in dict.fromkeys((other.canonical, other.summary, *other.variants))
+        if text not in known
+    ]
     if added:
         changes.append(f"wordings kept as variants: {len(added)}")
     return (*kept.variants, *added)
 
 
 def _usage(mine: RuleUsage, theirs: RuleUsage) -> RuleUsage:
-    sums = {name: getattr(mine, name) + getattr(theirs, name) for name in ("injected", "confirmed", "overridden")}
+    sums = {
+        name: getattr(mine, name) + getattr(theirs, name)
+        for name in ("injected", "confirmed", "overridden")
+    }
     used = [at for at in (mine.last_used, theirs.last_used) if at is not None]
     return RuleUsage(**sums, last_used=max(used, default=None))
 
 
 def _provenance(kept: Behavior, other: Behavior) -> Provenance:
-    """Return where *kept* comes from, with what was wrong then and now, and a note of the other source."""
+    """Return where *kept* comes from, with what was wrong then and now, and a note of the other
+    source."""
     mine, theirs = kept.provenance, other.provenance
     places = ("file", "task", "session")
     about = "; ".join(f"{name} {getattr(theirs, name)}" for name in places if getattr(theirs, name))

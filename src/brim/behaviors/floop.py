@@ -1,4 +1,5 @@
-"""Reads the rules, conditions and edges that floop keeps in a ``.floop`` folder. What can't be read is listed."""
+"""Reads the rules, conditions and edges that floop keeps in a ``.floop`` folder. What can't be read
+is listed."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ _BEFORE_TIME = -62_000_000_000.0
 
 @dataclass(frozen=True)
 class Unmapped:
-    """Something that could not be brought over, or not as it was. *text* is the whole line that it is in."""
+    """Something that could not be brought over, or not as it was. *text* is the whole line that it
+    is in."""
 
     file: str
     line: int
@@ -76,12 +78,16 @@ class Floop:
 
 
 def read_floop(
-    nodes: Iterable[str], edges: Iterable[str] = (), *, scope: str = "user", projects: Collection[str] | None = None
+    nodes: Iterable[str],
+    edges: Iterable[str] = (),
+    *,
+    scope: str = "user",
+    projects: Collection[str] | None = None,
 ) -> Floop:
     """Return what the lines of ``nodes.jsonl`` and ``edges.jsonl`` hold.
 
-    *scope* is where a rule belongs that does not say so. *projects* are the names of the project that this is for:
-    rules of others are listed. None brings all of them over.
+    *scope* is where a rule belongs that does not say so. *projects* are the names of the project
+    that this is for: rules of others are listed. None brings all of them over.
     """
     floop = Floop()
     for number, text, node in _records(floop, "nodes.jsonl", nodes):
@@ -92,7 +98,9 @@ def read_floop(
             problems = [f"not brought over: {error}"]
         else:
             floop.behaviors[behavior.id] = behavior
-        floop.unmapped += [Unmapped("nodes.jsonl", number, what, problem, text) for problem in problems]
+        floop.unmapped += [
+            Unmapped("nodes.jsonl", number, what, problem, text) for problem in problems
+        ]
     for number, text, record in _records(floop, "edges.jsonl", edges):
         if problem := _connect(floop, record):
             what = f"edge {record.get('source')} {record.get('kind')} {record.get('target')}"
@@ -100,7 +108,9 @@ def read_floop(
     return floop
 
 
-def _records(floop: Floop, file: str, lines: Iterable[str]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+def _records(
+    floop: Floop, file: str, lines: Iterable[str]
+) -> Iterator[tuple[int, str, dict[str, Any]]]:
     for number, line in enumerate(lines, start=1):
         text = line.removeprefix("\ufeff").strip()
         if not text:
@@ -111,7 +121,9 @@ def _records(floop: Floop, file: str, lines: Iterable[str]) -> Iterator[tuple[in
             floop.unmapped.append(Unmapped(file, number, "line", f"not read: {error}", text))
 
 
-def _behavior(node: dict[str, Any], scope: str, projects: Collection[str] | None) -> tuple[Behavior, list[str]]:
+def _behavior(
+    node: dict[str, Any], scope: str, projects: Collection[str] | None
+) -> tuple[Behavior, list[str]]:
     """Return the rule that *node* is, and what is said of its conditions."""
     content = _inner(node, "content")
     metadata = _inner(node, "metadata")
@@ -135,7 +147,9 @@ def _behavior(node: dict[str, Any], scope: str, projects: Collection[str] | None
         tags=checked_tags(tuple(filter(None, tags))),
         when=when,
         scope=_scope(metadata.get("scope"), scope, projects),
-        status=STATUSES[kind] if STATUSES[kind] is not Status.ACTIVE else STATUSES.get(str(own), Status.ACTIVE),
+        status=STATUSES[kind]
+        if STATUSES[kind] is not Status.ACTIVE
+        else STATUSES.get(str(own), Status.ACTIVE),
         priority=int(_number(metadata, "priority", lambda n: abs(n) < LARGEST_PRIORITY, 0)),
         confidence=_number(metadata, "confidence", lambda n: 0 <= n <= 1, 0.6),
         provenance=Provenance("floop", wrong=_text(_inner(texts, "structured"), "avoid")),
@@ -180,7 +194,9 @@ def _connect(floop: Floop, record: dict[str, Any]) -> str:
         new = floop.behaviors[target]
         status = Status.SUPERSEDED if old.live else old.status
         floop.behaviors[source] = replace(old, superseded_by=target, status=status)
-        floop.behaviors[target] = replace(new, supersedes=tuple(dict.fromkeys((*new.supersedes, source))))
+        floop.behaviors[target] = replace(
+            new, supersedes=tuple(dict.fromkeys((*new.supersedes, source)))
+        )
         return ""
     if kind not in list(EdgeKind):
         return f"an edge of the kind {kind!r}, which brim does not know"
@@ -210,7 +226,8 @@ def _when(given: dict[str, Any]) -> tuple[When, list[str]]:
 
 
 def _translated(name: str, key: str, values: list[str]) -> list[str]:
-    """Return the *values* of a condition as brim knows them; nothing if it holds everywhere or is never known."""
+    """Return the *values* of a condition as brim knows them; nothing if it holds everywhere or is
+    never known."""
     lower = [value.lower() for value in values]
     if name not in CONDITIONS or name in ("repo", "user"):
         return []
@@ -225,7 +242,8 @@ def _translated(name: str, key: str, values: list[str]) -> list[str]:
 
 
 def _tasks(tasks: list[str]) -> list[str]:
-    """Return *tasks* with the names by which brim knows them; nothing if one stands for all work."""
+    """Return *tasks* with the names by which brim knows them; nothing if one stands for all
+    work."""
     if any(task.lower() in EVERY_TASK for task in tasks):
         return []
     known = [task for task in tasks if named_task(task).casefold() in known_tasks()]
@@ -242,7 +260,9 @@ def _text(place: dict[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _number(place: dict[str, Any], key: str, fits: Callable[[float], bool], otherwise: float) -> float:
+def _number(
+    place: dict[str, Any], key: str, fits: Callable[[float], bool], otherwise: float
+) -> float:
     value: Any = place.get(key)
     return float(value) if type(value) in (int, float) and fits(value) else float(otherwise)
 
@@ -256,7 +276,8 @@ def _time(place: dict[str, Any], key: str) -> float | None:
 
 
 def floop_folder(given: str) -> str:
-    """Return the folder that floop's files are in: *given*, or the ``.floop`` in it; empty if there is none."""
+    """Return the folder that floop's files are in: *given*, or the ``.floop`` in it; empty if there
+    is none."""
     for folder in (given, os.path.join(given, ".floop")):
         if any(os.path.isfile(os.path.join(folder, name)) for name in FLOOP_FILES):
             return os.path.normpath(folder)
@@ -270,7 +291,8 @@ def read_floop_folder(folder: str, *, scope: str, projects: Collection[str] | No
 
 
 def _lines_of(path: str) -> list[str]:
-    """Return the lines of the file *path*; none if it is not there. A line that isn't UTF-8 becomes unreadable."""
+    """Return the lines of the file *path*; none if it is not there. A line that isn't UTF-8 becomes
+    unreadable."""
     try:
         with open(path, "rb") as file:
             return file.read().decode("utf-8", "backslashreplace").split("\n")

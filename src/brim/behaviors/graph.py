@@ -11,12 +11,14 @@ from brim.behaviors.behavior import Behavior, Edge, EdgeKind
 After = Mapping[str, Sequence[str]]
 
 FEWEST = 10
-"""Circles that are listed of a graph that has many, however large it is: each that is cut shows the next."""
+"""Circles that are listed of a graph that has many, however large it is: each that is cut shows the
+next."""
 _WORK = 200_000
 """Edges that are looked at for more of them."""
 
 DIRECTED = (EdgeKind.REQUIRES, EdgeKind.OVERRIDES)
-"""Edges that must not come back to where they began. The others mean the same in both directions, or do no harm."""
+"""Edges that must not come back to where they began. The others mean the same in both directions,
+or do no harm."""
 
 MUTUAL = frozenset({EdgeKind.CONFLICTS, EdgeKind.SIMILAR_TO, EdgeKind.CO_ACTIVATED})
 """Edges that say the same in both directions, so that one is enough."""
@@ -24,7 +26,8 @@ MUTUAL = frozenset({EdgeKind.CONFLICTS, EdgeKind.SIMILAR_TO, EdgeKind.CO_ACTIVAT
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that is wrong with a graph: which rule, about which behaviors, in words, and what to do."""
+    """Something that is wrong with a graph: which rule, about which behaviors, in words, and what
+    to do."""
 
     rule: str
     ids: tuple[str, ...]
@@ -36,11 +39,17 @@ class Problem:
 
 
 def check(behaviors: Iterable[Behavior], edges: Iterable[Edge]) -> list[Problem]:
-    """Return what is wrong with *behaviors* and *edges*; nothing if all is well. The order is always the same."""
+    """Return what is wrong with *behaviors* and *edges*; nothing if all is well. The order is
+    always the same."""
     known = {behavior.id: behavior for behavior in behaviors}
     ordered = sorted(edges, key=lambda edge: (edge.source, edge.kind, edge.target))
     edges_alone = (*_twice(ordered), *_circles(ordered), *_contradictions(ordered))
-    return [*_ends(known, ordered), *edges_alone, *_leading_nowhere(known, ordered), *_succession(known)]
+    return [
+        *_ends(known, ordered),
+        *edges_alone,
+        *_leading_nowhere(known, ordered),
+        *_succession(known),
+    ]
 
 
 def would_cycle(edges: Iterable[Edge], new_edge: Edge) -> tuple[str, ...] | None:
@@ -81,17 +90,29 @@ def _ends(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]
     for edge in edges:
         missing = [end for end in (edge.source, edge.target) if end not in known]
         if edge.source == edge.target:
-            yield Problem("self", (edge.source,), f"{_named(edge)}: it leads to itself", "remove the connection")
+            yield Problem(
+                "self",
+                (edge.source,),
+                f"{_named(edge)}: it leads to itself",
+                "remove the connection",
+            )
         elif missing:
             text = f"{_named(edge)}: there is no {' and no '.join(missing)}"
-            yield Problem("dangling", edge.key[:2], text, "remove the connection, or learn what is missing")
+            yield Problem(
+                "dangling", edge.key[:2], text, "remove the connection, or learn what is missing"
+            )
 
 
 def _twice(edges: list[Edge]) -> Iterator[Problem]:
     seen: set[tuple[str, str, str]] = set()
     for edge in edges:
         if edge.key in seen:
-            yield Problem("duplicate", edge.key[:2], f"{_named(edge)}: it is there twice", "remove one of the two")
+            yield Problem(
+                "duplicate",
+                edge.key[:2],
+                f"{_named(edge)}: it is there twice",
+                "remove one of the two",
+            )
         elif edge.kind in MUTUAL and (edge.target, edge.source, edge.kind.value) in seen:
             text = f"{_named(edge)}: the other way round is there, and means the same"
             yield Problem("mirrored", edge.key[:2], text, "remove one of the two")
@@ -100,20 +121,31 @@ def _twice(edges: list[Edge]) -> Iterator[Problem]:
 
 def _circles(edges: list[Edge]) -> Iterator[Problem]:
     for kind in DIRECTED:
-        after = _following(edge for edge in edges if edge.kind == kind and edge.source != edge.target)
+        after = _following(
+            edge for edge in edges if edge.kind == kind and edge.source != edge.target
+        )
         for circle in cycles(after):
             text = f"{' → '.join([*circle, circle[0]])}: each {kind} the next, in a circle"
-            yield Problem(f"{kind}-cycle", circle, text, f"remove one of them, such as {circle[-1]} {kind} {circle[0]}")
+            yield Problem(
+                f"{kind}-cycle",
+                circle,
+                text,
+                f"remove one of them, such as {circle[-1]} {kind} {circle[0]}",
+            )
 
 
 def _contradictions(edges: list[Edge]) -> Iterator[Problem]:
-    conflicts = {frozenset((edge.source, edge.target)) for edge in edges if edge.kind == EdgeKind.CONFLICTS}
+    conflicts = {
+        frozenset((edge.source, edge.target)) for edge in edges if edge.kind == EdgeKind.CONFLICTS
+    }
     for edge in edges:
         pair = frozenset((edge.source, edge.target))
         if edge.kind == EdgeKind.REQUIRES and pair in conflicts:
             conflicts.remove(pair)
             text = f"{_named(edge)}, and the two conflict"
-            yield Problem("requires-and-conflicts", edge.key[:2], text, "remove one of the two connections")
+            yield Problem(
+                "requires-and-conflicts", edge.key[:2], text, "remove one of the two connections"
+            )
 
 
 def _leading_nowhere(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]:
@@ -123,7 +155,9 @@ def _leading_nowhere(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterat
             heir, fix = target.superseded_by, "remove the connection, or bring the rule back"
             if heir in known and heir != edge.source:
                 fix = f"let it require {heir}"
-            yield Problem("requires-dead", edge.key[:2], f"{_named(edge)}, which is {target.status}", fix)
+            yield Problem(
+                "requires-dead", edge.key[:2], f"{_named(edge)}, which is {target.status}", fix
+            )
 
 
 def _succession(known: Mapping[str, Behavior]) -> Iterator[Problem]:
@@ -132,7 +166,12 @@ def _succession(known: Mapping[str, Behavior]) -> Iterator[Problem]:
         ids = (id, heir)
         if heir not in known:
             fix = "learn it again, or clear the field"
-            yield Problem("superseded-by-dangling", ids, f"{id} is superseded by {heir}, which is not there", fix)
+            yield Problem(
+                "superseded-by-dangling",
+                ids,
+                f"{id} is superseded by {heir}, which is not there",
+                fix,
+            )
         elif id not in known[heir].supersedes:
             text = f"{id} is superseded by {heir}, which does not say so"
             yield Problem("supersedes-one-sided", ids, text, f"add {id} to what {heir} supersedes")
@@ -143,19 +182,29 @@ def _succession(known: Mapping[str, Behavior]) -> Iterator[Problem]:
         for old in sorted(set(behavior.supersedes)):
             if old not in known:
                 text = f"{id} supersedes {old}, which is not there"
-                yield Problem("supersedes-dangling", (id, old), text, f"take {old} out of what {id} supersedes")
+                yield Problem(
+                    "supersedes-dangling",
+                    (id, old),
+                    text,
+                    f"take {old} out of what {id} supersedes",
+                )
             elif known[old].superseded_by != id:
                 text = f"{id} supersedes {old}, which does not say so"
-                yield Problem("supersedes-one-sided", (id, old), text, f"set superseded_by of {old} to {id}")
+                yield Problem(
+                    "supersedes-one-sided", (id, old), text, f"set superseded_by of {old} to {id}"
+                )
 
 
 def cycles(after: After, *, itself: bool = False) -> list[tuple[str, ...]]:
-    """Return the circles of the graph in which *after* gives the nodes that follow each, smallest id first.
+    """Return the circles of the graph in which *after* gives the nodes that follow each, smallest
+    id first.
 
-    Of circles that share nodes, as many as have to be cut, each one edge, until none is left. With *itself*, a node
-    that follows itself is a circle too.
+    Of circles that share nodes, as many as have to be cut, each one edge, until none is left. With
+    *itself*, a node that follows itself is a circle too.
     """
-    found: list[tuple[str, ...]] = [(node,) for node in sorted(after) if itself and node in after[node]]
+    found: list[tuple[str, ...]] = [
+        (node,) for node in sorted(after) if itself and node in after[node]
+    ]
     links = {node: [each for each in after[node] if each != node] for node in sorted(after)}
     for _ in range(max(FEWEST, _WORK // (1 + sum(map(len, links.values()))))):
         try:

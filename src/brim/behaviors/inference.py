@@ -1,7 +1,7 @@
 """The conditions that a rule's own words speak of: languages, files, commands, tasks, branches.
 
-What is read here is evidence for or against a rule in a situation. It never excludes one: only a condition that a
-person declared does that.
+What is read here is evidence for or against a rule in a situation. It never excludes one: only a
+condition that a person declared does that.
 """
 
 from __future__ import annotations
@@ -18,21 +18,28 @@ MOST = 3
 """Languages or tasks that a rule may be for. One that names more is for none in particular."""
 
 QUALITIES = frozenset({"security", "performance", "design", "debugging"})
-"""Tasks that rules speak of without being for them: *Errors have a code* isn't only for those who look for bugs."""
+"""Tasks that rules speak of without being for them: *Errors have a code* isn't only for those who
+look for bugs."""
 _OPENING = 4
 """Words at the beginning that say what a rule is about: *Commit messages are in English*."""
 _PATH = re.compile(
     r"`([^`\s]+)`|(?<![\w/:.@-])(\.{0,2}/?(?:[\w.*@-]+/)+(?:[\w.*{},-]*\w|\*\*?)?|\*\.[\w{},]+)(?![\w/])"
 )
-_EXTENSION = re.compile(r"(?<![\w*/])`?\*?(\.[a-z][a-z0-9]{0,5})`?(?= (?:file|module|script|component|test)s?\b)")
+_EXTENSION = re.compile(
+    r"(?<![\w*/])`?\*?(\.[a-z][a-z0-9]{0,5})`?(?= (?:file|module|script|component|test)s?\b)"
+)
 _LINK = re.compile(r"\bhttps?://[^\s)>`]+")
 _COMMAND = re.compile(r"`([^`\n]{2,80})`")
 _RUN = re.compile(
-    r"\b(?:run|running|runs|call|invoke|execut\w+|ausführ\w+|lanc\w+|exécut\w+|ejecut\w+|rod\w+)\s*$", re.I
+    r"\b(?:run|running|runs|call|invoke|execut\w+|ausführ\w+|lanc\w+|exécut\w+|ejecut\w+|rod\w+)\s*$",
+    re.I,
 )
-_RUNNING = re.compile(r"\b(?:when|whenever|before|after|if) (?:you |we )?run(?:ning)? ([a-z][a-z0-9-]+)", re.I)
+_RUNNING = re.compile(
+    r"\b(?:when|whenever|before|after|if) (?:you |we )?run(?:ning)? ([a-z][a-z0-9-]+)", re.I
+)
 _BRANCH = re.compile(
-    r"\b(?:on|auf|sur|en|em) (?:the |dem |der |la |el |a |o )?`?(main|master|develop|trunk|release/\*)`?\b", re.I
+    r"\b(?:on|auf|sur|en|em) (?:the |dem |der |la |el |a |o )?`?(main|master|develop|trunk|release/\*)`?\b",
+    re.I,
 )
 
 
@@ -66,18 +73,28 @@ def _languages(text: str) -> list[str]:
     """Return the languages that *text* names, by name or by the ending of their files."""
     names, cased = _names(), _names("cased")
     found = [names[word] for word in tokens(text) if word in names]
-    found += [cased[word] for word in re.findall(r"[A-Za-z+#]+", text) if word in cased and _is_language(word, text)]
-    return found + [language for each in _EXTENSION.findall(text) if (language := language_of(f"x{each}"))]
+    found += [
+        cased[word]
+        for word in re.findall(r"[A-Za-z+#]+", text)
+        if word in cased and _is_language(word, text)
+    ]
+    return found + [
+        language for each in _EXTENSION.findall(text) if (language := language_of(f"x{each}"))
+    ]
 
 
 def _is_language(word: str, text: str) -> bool:
-    """Whether *word*, which is also an English word or a letter, is meant as a language: *in Go*, *Go code*."""
+    """Whether *word*, which is also an English word or a letter, is meant as a language: *in Go*,
+    *Go code*."""
     what = r"(?:code|files?|modules?|packages?|scripts?|tests?|structs?|services?|version)"
-    return bool(re.search(rf"\b(?:in|for|with|of) {word}\b|\b{word} {what}\b|^{word}$", text, re.MULTILINE))
+    return bool(
+        re.search(rf"\b(?:in|for|with|of) {word}\b|\b{word} {what}\b|^{word}$", text, re.MULTILINE)
+    )
 
 
 def _files(text: str, *, anywhere: bool = False) -> list[str]:
-    """Return the patterns for the files that *text* is for: those that stand after a word for a place."""
+    """Return the patterns for the files that *text* is for: those that stand after a word for a
+    place."""
     found, places = [], _words("place")
     for match in _PATH.finditer(text):
         path = (match[1] or match[2]).strip(".,;:").removeprefix("./")
@@ -90,19 +107,26 @@ def _files(text: str, *, anywhere: bool = False) -> list[str]:
 
 
 def _is_path(path: str) -> bool:
-    if path.startswith(("http", "-", "@", "/", "~", "$")) or not set("/.").intersection(path) or "(" in path:
+    if (
+        path.startswith(("http", "-", "@", "/", "~", "$"))
+        or not set("/.").intersection(path)
+        or "(" in path
+    ):
         return False
     is_folder = path.endswith(("/", "/*", "/**")) or "*" in path
     return is_folder or (language_of(path) is not None and not path.startswith("."))
 
 
 def _tasks(text: str, heading: str) -> list[str]:
-    """Return what a rule is done with: of its heading, its first words, and the clauses that say when."""
+    """Return what a rule is done with: of its heading, its first words, and the clauses that say
+    when."""
     words = text.replace("`", "").split()
     opening = tasks_of(" ".join(words[:_OPENING]))
     found = [task for task in (*tasks_of(heading), *opening) if task not in QUALITIES]
     # What a linter or formatter is run on is what was changed, whether the rule says so or not.
-    changes = next(words for kind, words in data_rows(__file__, "condition_words.tsv") if kind == "change")
+    changes = next(
+        words for kind, words in data_rows(__file__, "condition_words.tsv") if kind == "change"
+    )
     lints = any("linting" in tasks for tasks in (opening, *map(tasks_run, _COMMAND.findall(text))))
     if lints or re.search(changes, f"{heading}\n{text}", re.IGNORECASE):
         found.insert(0, EDITING)
@@ -118,23 +142,34 @@ def _tasks(text: str, heading: str) -> list[str]:
 
 
 def _commands(text: str) -> list[str]:
-    """Return the programs that *text* says to run, or to leave: those after *run*, and known ones in backticks."""
+    """Return the programs that *text* says to run, or to leave: those after *run*, and known ones
+    in backticks."""
     found = [program for program in _RUNNING.findall(text) if is_program(program)]
     for match in _COMMAND.finditer(text):
         programs = programs_of(match[1])
         if (
             programs
             and "/" not in programs[0]
-            and (is_program(programs[0]) or _RUN.search(text[max(0, match.start() - 40) : match.start()]))
+            and (
+                is_program(programs[0])
+                or _RUN.search(text[max(0, match.start() - 40) : match.start()])
+            )
         ):
-            found.append(programs[1] if programs[1:] and programs[1].startswith(f"{programs[0]} ") else programs[0])
+            found.append(
+                programs[1]
+                if programs[1:] and programs[1].startswith(f"{programs[0]} ")
+                else programs[0]
+            )
     return found
 
 
 @cache
 def _words(kind: str) -> frozenset[str]:
     return frozenset(
-        word for each, words in data_rows(__file__, "condition_words.tsv") if each == kind for word in words.split()
+        word
+        for each, words in data_rows(__file__, "condition_words.tsv")
+        if each == kind
+        for word in words.split()
     )
 
 

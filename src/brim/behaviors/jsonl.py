@@ -1,8 +1,9 @@
-"""The file of behaviors that is committed to git: one JSON object a line, in an order that makes small differences.
+"""The file of behaviors that is committed to git: one JSON object a line, in an order that makes
+small differences.
 
-A first line with the format's version, then the behaviors by id, then the edges. Keys have a fixed order, defaults are
-left out, and times are ISO 8601 in UTC. Reading is lenient: a line that can't be read is listed with its number and the
-reason, and the others are used.
+A first line with the format's version, then the behaviors by id, then the edges. Keys have a fixed
+order, defaults are left out, and times are ISO 8601 in UTC. Reading is lenient: a line that can't
+be read is listed with its number and the reason, and the others are used.
 """
 
 from __future__ import annotations
@@ -63,19 +64,23 @@ class Loaded:
 
 
 def dump(behaviors: Iterable[Behavior], edges: Iterable[Edge] = (), *, usage: bool = False) -> str:
-    """Return the text of a file with *behaviors* and *edges*: the same text, whatever order they come in.
+    """Return the text of a file with *behaviors* and *edges*: the same text, whatever order they
+    come in.
 
     Counters and times of use are left out, unless *usage* is true, as for a backup.
     """
     lines: list[object] = [{"format": FORMAT, "version": VERSION}]
-    lines += [encode(behavior, usage=usage) for behavior in sorted(behaviors, key=lambda each: each.id)]
+    lines += [
+        encode(behavior, usage=usage) for behavior in sorted(behaviors, key=lambda each: each.id)
+    ]
     ordered = sorted(edges, key=lambda each: (each.source, each.kind, each.target))
     lines += [encode_edge(edge, usage=usage) for edge in ordered]
     return "".join([compact(line) + "\n" for line in lines])
 
 
 def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
-    """Return what *text*, the content of the file *name*, holds. A file of a newer format raises ``InputError``."""
+    """Return what *text*, the content of the file *name*, holds. A file of a newer format raises
+    ``InputError``."""
     behaviors: dict[str, Behavior] = {}
     edges: dict[tuple[str, str, str], Edge] = {}
     lines: dict[object, tuple[int, str]] = {}
@@ -98,9 +103,12 @@ def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
                 key = behavior.id
                 before = behaviors.get(key)
                 if before is not None:  # the wording that is not used is kept
-                    wordings = dict.fromkeys((*behavior.variants, before.canonical, *before.variants))
+                    wordings = dict.fromkeys(
+                        (*behavior.variants, before.canonical, *before.variants)
+                    )
                     behavior = replace(
-                        behavior, variants=tuple(text for text in wordings if text != behavior.canonical)
+                        behavior,
+                        variants=tuple(text for text in wordings if text != behavior.canonical),
                     )
                 behaviors[key] = behavior
         except _NewerFormatError:
@@ -110,16 +118,23 @@ def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
             continue
         if key in lines:
             earlier, unused = lines[key]
-            problems.append(LineProblem(name, earlier, f"line {number} is about the same, and is used", unused))
+            problems.append(
+                LineProblem(name, earlier, f"line {number} is about the same, and is used", unused)
+            )
         lines[key] = number, line
         if unknown:
-            problems.append(LineProblem(name, number, f"keys that mean nothing here: {', '.join(unknown)}", line))
+            problems.append(
+                LineProblem(
+                    name, number, f"keys that mean nothing here: {', '.join(unknown)}", line
+                )
+            )
     ordered = sorted(behaviors.values(), key=lambda each: each.id)
     return Loaded(tuple(ordered), tuple(edges[key] for key in sorted(edges)), tuple(problems))
 
 
 class _NewerFormatError(InputError):
-    """The one thing that ends the reading of a file: half of what a newer brim wrote may mean something else."""
+    """The one thing that ends the reading of a file: half of what a newer brim wrote may mean
+    something else."""
 
 
 def parsed_object(line: str) -> dict[str, Any]:
@@ -157,13 +172,16 @@ def _check_version(record: Mapping[str, Any], place: str) -> None:
 def compact(value: object) -> str:
     """Return *value* as JSON on one line, readable in any script, and always writable as UTF-8."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode()  # halves of surrogate pairs become ``\\ud800``
+    return text.encode(
+        "utf-8", "backslashreplace"
+    ).decode()  # halves of surrogate pairs become ``\\ud800``
 
 
 def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:
     """Return *behavior* as a JSON object, from which ``decode`` makes an equal one.
 
-    Without *usage* the counters are left out: they differ from machine to machine, and would be noise in git.
+    Without *usage* the counters are left out: they differ from machine to machine, and would be
+    noise in git.
     """
     found: dict[str, Any] = {
         field: value
@@ -171,10 +189,15 @@ def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:
         if (value := getattr(behavior, field)) != getattr(_USUAL, field) or field in _NEEDED
     }
     if "when" in found:
-        found["when"] = {key: values[0] if len(values) == 1 else [*values] for key, values in behavior.when.conditions}
+        found["when"] = {
+            key: values[0] if len(values) == 1 else [*values]
+            for key, values in behavior.when.conditions
+        }
     for field in {"provenance", "usage"} & found.keys():
         part = found[field]
-        found[field] = _plain({name: each for name, each in vars(part).items() if each != getattr(type(part), name)})
+        found[field] = _plain(
+            {name: each for name, each in vars(part).items() if each != getattr(type(part), name)}
+        )
     if not usage:
         found.pop("usage", None)
     if "extra" in found:
@@ -184,14 +207,19 @@ def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:
 
 def encode_edge(edge: Edge, *, usage: bool = True) -> dict[str, Any]:
     """Return *edge* as a JSON object; without *usage*, without the time when it was last of use."""
-    found = {field: getattr(edge, field) for field in ("source", "kind", "target", "weight", "created_at")}
+    found = {
+        field: getattr(edge, field)
+        for field in ("source", "kind", "target", "weight", "created_at")
+    }
     found["last_activated"] = edge.last_activated if usage else None
     return _plain(found)
 
 
 def as_object(behavior: Behavior) -> dict[str, Any]:
     """Return every field of *behavior* for ``--json``; times are dates in UTC."""
-    found: dict[str, Any] = {name: _value(name, getattr(behavior, name)) for name in behavior.__match_args__}
+    found: dict[str, Any] = {
+        name: _value(name, getattr(behavior, name)) for name in behavior.__match_args__
+    }
     found |= {field: edge_object(found[field]) for field in ("provenance", "usage")}
     return {**found, "when": {key: list(values) for key, values in behavior.when.conditions}}
 
@@ -202,11 +230,16 @@ def edge_object(edge: Edge | Provenance | RuleUsage) -> dict[str, Any]:
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    return {field: plain for field, value in fields.items() if (plain := _value(field, value)) is not None}
+    return {
+        field: plain
+        for field, value in fields.items()
+        if (plain := _value(field, value)) is not None
+    }
 
 
 def _value(field: str, value: Any) -> Any:
-    """Return *value* as JSON holds it: a time as a date, as the number if there is no such date, or None."""
+    """Return *value* as JSON holds it: a time as a date, as the number if there is no such date, or
+    None."""
     if field in _TIMES and value is not None:
         try:
             return iso(value)
@@ -218,7 +251,8 @@ def _value(field: str, value: Any) -> Any:
 
 
 def _opened(extra: str) -> Any:
-    """Return the JSON object that *extra* is, so that it reads well; the text itself if it would come back changed."""
+    """Return the JSON object that *extra* is, so that it reads well; the text itself if it would
+    come back changed."""
     try:
         value = json.loads(extra)
         return value if isinstance(value, dict) and compact(value) == extra else extra
@@ -227,7 +261,8 @@ def _opened(extra: str) -> Any:
 
 
 def decode(record: Mapping[str, Any]) -> Behavior:
-    """Return the behavior that *record* is, or raise ``InputError``. Keys that are not known are kept in ``extra``."""
+    """Return the behavior that *record* is, or raise ``InputError``. Keys that are not known are
+    kept in ``extra``."""
     fields = _known(record, Behavior.__match_args__)
     for needed in _NEEDED:
         if needed not in fields:
@@ -237,7 +272,11 @@ def decode(record: Mapping[str, Any]) -> Behavior:
         if field in fields:
             part = _mapping(field, fields[field])
             fields[field] = kind(**_known(part, kind.__match_args__))
-            unknown |= {f"{field}.{key}": value for key, value in part.items() if key not in kind.__match_args__}
+            unknown |= {
+                f"{field}.{key}": value
+                for key, value in part.items()
+                if key not in kind.__match_args__
+            }
     if "when" in fields:
         fields["when"] = When.of(_mapping("when", fields["when"]))
     if "blocks" in fields:
@@ -251,7 +290,8 @@ def decode(record: Mapping[str, Any]) -> Behavior:
 
 
 def decode_edge(record: Mapping[str, Any]) -> tuple[Edge, tuple[str, ...]]:
-    """Return the edge that *record* is, and the keys of it that mean nothing; or raise ``InputError``."""
+    """Return the edge that *record* is, and the keys of it that mean nothing; or raise
+    ``InputError``."""
     fields = _known(record, Edge.__match_args__)
     for needed in ("source", "target", "kind"):
         if not fields.get(needed):
@@ -260,7 +300,8 @@ def decode_edge(record: Mapping[str, Any]) -> tuple[Edge, tuple[str, ...]]:
 
 
 def with_extra(extra: str, more: Mapping[str, Any]) -> str:
-    """Return *extra*, a JSON text, with *more* in it; nothing that was there is lost, whatever it is.
+    """Return *extra*, a JSON text, with *more* in it; nothing that was there is lost, whatever it
+    is.
 
     >>> with_extra('{"a":1}', {"a": 2, "b": 3})
     '{"a":1,"a_":2,"b":3}'
@@ -278,7 +319,9 @@ def with_extra(extra: str, more: Mapping[str, Any]) -> str:
 
 
 def _known(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {field: _checked(field, record[field]) for field in names if record.get(field) is not None}
+    return {
+        field: _checked(field, record[field]) for field in names if record.get(field) is not None
+    }
 
 
 def _checked(field: str, value: Any) -> Any:
@@ -296,7 +339,11 @@ def _checked(field: str, value: Any) -> Any:
         or (wanted == "a text" and isinstance(value, str))
         or (wanted == "a number" and type(value) in (int, float))
         or (wanted == "a whole number" and type(value) is int)
-        or (wanted == "a list of texts" and isinstance(value, list) and all(isinstance(each, str) for each in value))
+        or (
+            wanted == "a list of texts"
+            and isinstance(value, list)
+            and all(isinstance(each, str) for each in value)
+        )
     ):
         return value
     raise InputError(f"{field} must be {wanted}, not {repr(value)[:80]}")
@@ -322,7 +369,8 @@ def iso(seconds: float) -> str:
 
 
 def seconds_of(text: str) -> float:
-    """Return the seconds since 1970 that *text* means, with any offset and any number of digits; else ``ValueError``.
+    """Return the seconds since 1970 that *text* means, with any offset and any number of digits;
+    else ``ValueError``.
 
     A time without an offset is UTC: a file must not mean something else on another machine.
 

@@ -1,7 +1,8 @@
-"""Learns a rule from a correction: makes a behavior of it, or finds the one that says the same already.
+"""Learns a rule from a correction: makes a behavior of it, or finds the one that says the same
+already.
 
-What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. A rule that is taught again
-closes a fifth of its confidence's distance to 1.
+What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. A rule
+that is taught again closes a fifth of its confidence's distance to 1.
 """
 
 from __future__ import annotations
@@ -47,17 +48,44 @@ WORDS_IN_NAME = 6
 WORDS_LOOKED_AT = 20
 """Words at the beginning that a name is made of."""
 
-_OPENERS = frozenset(("please", "you", "we", "and", "but", "also", "always", "important", "note", "remember", "so"))
+_OPENERS = frozenset(
+    ("please", "you", "we", "and", "but", "also", "always", "important", "note", "remember", "so")
+)
 _CONDITIONS = tuple(
     f"{word} "
-    for word in ("when", "if", "whenever", "after", "once", "as soon as", "wenn", "falls", "si", "quando", "se")
+    for word in (
+        "when",
+        "if",
+        "whenever",
+        "after",
+        "once",
+        "as soon as",
+        "wenn",
+        "falls",
+        "si",
+        "quando",
+        "se",
+    )
 )
 _STEP = re.compile(r"^\s*\d+[.):](?= |$)", re.MULTILINE)
 _BEFORE, _AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _STEPS_TOLD = re.compile(f"{_BEFORE}(?:step 1|first.*{_BEFORE}then){_AFTER}", re.DOTALL)
 _ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _NEGATIONS = frozenset(
-    ("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont", "except", "until")
+    (
+        "not",
+        "no",
+        "never",
+        "only",
+        "without",
+        "instead",
+        "before",
+        "after",
+        "unless",
+        "dont",
+        "except",
+        "until",
+    )
 )
 
 GAIN = 0.2
@@ -65,7 +93,8 @@ GAIN = 0.2
 
 
 class KnownRules:
-    """Behaviors that are known already, by what they say: learning many doesn't compare each with each."""
+    """Behaviors that are known already, by what they say: learning many doesn't compare each with
+    each."""
 
     def __init__(self, behaviors: Iterable[Behavior] = ()) -> None:
         self._found: dict[tuple[str, str], Behavior] = {}
@@ -80,7 +109,8 @@ class KnownRules:
         return iter(self._found.values())
 
     def put(self, behavior: Behavior) -> None:
-        """Add *behavior*, or let it take the place of the one with its id. Its earlier texts still count as its own."""
+        """Add *behavior*, or let it take the place of the one with its id. Its earlier texts still
+        count as its own."""
         key = behavior.scope, behavior.id
         self._found[key] = behavior
         self.ids.add(behavior.id)
@@ -94,12 +124,14 @@ class KnownRules:
         return self._found.get((scope, id))
 
     def saying(self, text: str, scope: str | None = None) -> list[Behavior]:
-        """Return the behaviors that have this very *text*, or a variant of it, by id; of *scope*, or of any."""
+        """Return the behaviors that have this very *text*, or a variant of it, by id; of *scope*,
+        or of any."""
         keys = [key for key in self._saying.get(normalized(text), ()) if scope in (None, key[0])]
         return [self._found[key] for key in sorted(keys, key=lambda key: key[1])]
 
     def same_text(self, behavior: Behavior, *, anywhere: bool) -> Behavior | None:
-        """Return the one that has the text of *behavior*, or a variant of it: a live one before the others.
+        """Return the one that has the text of *behavior*, or a variant of it: a live one before the
+        others.
 
         For an agent *anywhere*: a project's note must not stand in front of the user's own rule.
         """
@@ -108,7 +140,8 @@ class KnownRules:
 
 
 class Learned(NamedTuple):
-    """The behavior to store, the one it takes the place of under the same id (None if it is new), and what was done."""
+    """The behavior to store, the one it takes the place of under the same id (None if it is new),
+    and what was done."""
 
     behavior: Behavior
     merged_with: Behavior | None
@@ -138,10 +171,11 @@ def learn(
 ) -> Learned:
     """Learn *right* at the time *now*, given what *existing* behaviors say.
 
-    The text is kept as it is given, but secrets are masked, NULs removed and lone surrogates replaced. What is not
-    given is inferred. The same text again confirms what is there. What an agent says becomes a pending note of the
-    project, at most a directive, and never changes what a person has taught. *blocks* are what it refuses; such a rule
-    is a constraint unless *kind* says otherwise, and an agent's note has none.
+    The text is kept as it is given, but secrets are masked, NULs removed and lone surrogates
+    replaced. What is not given is inferred. The same text again confirms what is there. What an
+    agent says becomes a pending note of the project, at most a directive, and never changes what a
+    person has taught. *blocks* are what it refuses; such a rule is a constraint unless *kind* says
+    otherwise, and an agent's note has none.
     """
     _check(source, right, wrong, file, task, session)
     right, wrong, file, task, session = map(cleaned, (right, wrong, file, task, session))
@@ -167,18 +201,24 @@ def learn(
     again = known.same_text(behavior, anywhere=by_agent)
     if again is not None:
         given = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": blocks}
-        return _again(again, behavior, [key for key, value in given.items() if value], by_agent, now)
+        return _again(
+            again, behavior, [key for key, value in given.items() if value], by_agent, now
+        )
     return Learned(_apart(behavior, known, named=bool(name)), None, ("new",))
 
 
 def _as_note(behavior: Behavior) -> Behavior:
-    """Return *behavior* as an agent may teach it: a pending note of the project, and not a constraint."""
+    """Return *behavior* as an agent may teach it: a pending note of the project, and not a
+    constraint."""
     weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
-    return replace(behavior, kind=weaker, scope="project", status=Status.PENDING, confidence=AGENT_CONFIDENCE)
+    return replace(
+        behavior, kind=weaker, scope="project", status=Status.PENDING, confidence=AGENT_CONFIDENCE
+    )
 
 
 def id_of(canonical: str) -> str:
-    """Return the id that brim gives to a text: the same in every process, whatever its case and white space.
+    """Return the id that brim gives to a text: the same in every process, whatever its case and
+    white space.
 
     >>> id_of("Use uv.") == id_of("use  UV.\\n")
     True
@@ -188,7 +228,9 @@ def id_of(canonical: str) -> str:
 
 def cleaned(text: str) -> str:
     """Return *text* as it may be stored: secrets masked, no NULs, no lone surrogates."""
-    return mask(text.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+    return mask(
+        text.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    )
 
 
 def _check(source: str, right: str, wrong: str, *places: str) -> None:
@@ -202,40 +244,57 @@ def _check(source: str, right: str, wrong: str, *places: str) -> None:
         raise InputError("there is nothing to learn: the text is empty; say what to do")
     longest = max(len(right), len(wrong))
     if longest > LARGEST_TEXT:
-        raise InputError(f"a text to learn has at most {LARGEST_TEXT:,} characters, not {longest:,}: say it shorter")
+        raise InputError(
+            f"a text to learn has at most {LARGEST_TEXT:,} characters, not {longest:,}: say it shorter"
+        )
 
 
-def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, now: float) -> Learned:
-    """Return what becomes of *known* when its text is taught again: it is confirmed, and what was *given* holds."""
+def _again(
+    known: Behavior, said: Behavior, given: list[str], by_agent: bool, now: float
+) -> Learned:
+    """Return what becomes of *known* when its text is taught again: it is confirmed, and what was
+    *given* holds."""
     is_note = known.status is Status.PENDING
     if by_agent and not is_note:
-        return Learned(known, known, (f"known already as {known.id}, which an agent cannot change",))
+        return Learned(
+            known, known, (f"known already as {known.id}, which an agent cannot change",)
+        )
     changes = [f"confirmed: known already as {known.id}"]
     fields = {} if by_agent else {key: getattr(said, key) for key in given}
     for key in ("tags", "blocks"):
         if key in fields:
             fields[key] = tuple(dict.fromkeys((*getattr(known, key), *getattr(said, key))))
     fields = {key: value for key, value in fields.items() if value != getattr(known, key)}
-    provenance = replace(known.provenance, wrong=both(known.provenance.wrong, said.provenance.wrong))
+    provenance = replace(
+        known.provenance, wrong=both(known.provenance.wrong, said.provenance.wrong)
+    )
     again = known
     if not known.live or (is_note and not by_agent):
-        changes.append("it was unconfirmed" if known.live else f"it was {known.status} and is active again")
+        changes.append(
+            "it was unconfirmed" if known.live else f"it was {known.status} and is active again"
+        )
         again = replace(known, status=Status.ACTIVE, superseded_by=None)
         provenance = replace(provenance, source="human", at=now)
     changes.extend(f"{key} changed" for key in fields)
-    return Learned(confirmed(replace(again, **fields, provenance=provenance), now), known, tuple(changes))
+    return Learned(
+        confirmed(replace(again, **fields, provenance=provenance), now), known, tuple(changes)
+    )
 
 
 def _apart(behavior: Behavior, known: KnownRules, *, named: bool) -> Behavior:
     """Return *behavior* under an id that no other has, and a name too, unless a person *named* it.
 
-    An edited behavior keeps the id that its first text gave it, so that text may come again and need another one.
+    An edited behavior keeps the id that its first text gave it, so that text may come again and
+    need another one.
     """
     id, name = behavior.id, behavior.name
     if id in known.ids:
         id = _free(known.ids, lambda number: id_of(f"{behavior.canonical} {number}"))
     if name in known.names and not named:
-        name = _free(known.names, lambda number: f"{behavior.name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
+        name = _free(
+            known.names,
+            lambda number: f"{behavior.name[: LONGEST_NAME - 1 - len(str(number))]}-{number}",
+        )
     return replace(behavior, id=id, name=name)
 
 
@@ -249,7 +308,9 @@ def confirmed(behavior: Behavior, now: float) -> Behavior:
     return replace(
         behavior,
         confidence=behavior.confidence + GAIN * (1 - behavior.confidence),
-        usage=replace(usage, confirmed=usage.confirmed + 1, last_used=max(now, usage.last_used or now)),
+        usage=replace(
+            usage, confirmed=usage.confirmed + 1, last_used=max(now, usage.last_used or now)
+        ),
         updated_at=now,
     )
 
@@ -275,9 +336,11 @@ def loosens(old: Behavior | None, new: Behavior) -> bool:
 
 
 def infer_kind(right: str, wrong: str = "") -> BehaviorKind:
-    """Return what kind of rule *right* is: ``data/kinds.tsv``, steps, and conditions with what follows on them.
+    """Return what kind of rule *right* is: ``data/kinds.tsv``, steps, and conditions with what
+    follows on them.
 
-    An account of what happened once isn't a correction, so it counts as episodic only if nothing was *wrong*.
+    An account of what happened once isn't a correction, so it counts as episodic only if nothing
+    was *wrong*.
 
     >>> infer_kind("Never push to main."), infer_kind("Use uv, not pip")
     (<BehaviorKind.CONSTRAINT: 'constraint'>, <BehaviorKind.DIRECTIVE: 'directive'>)
@@ -287,7 +350,9 @@ def infer_kind(right: str, wrong: str = "") -> BehaviorKind:
     steps = len(_STEP.findall(text)) > 1 or bool(_STEPS_TOLD.search(text))
     # A list of steps is a procedure even if one of them says never; not if that is how it begins.
     told = _told(text, clauses[:1] if steps else clauses, anywhere=not steps)
-    if told is BehaviorKind.CONSTRAINT or (told and not steps and not (told is BehaviorKind.EPISODIC and wrong)):
+    if told is BehaviorKind.CONSTRAINT or (
+        told and not steps and not (told is BehaviorKind.EPISODIC and wrong)
+    ):
         return told
     if steps:
         return BehaviorKind.PROCEDURE
@@ -297,7 +362,8 @@ def infer_kind(right: str, wrong: str = "") -> BehaviorKind:
 
 
 def infer_tags(right: str, file: str = "") -> tuple[str, ...]:
-    """Return at most 8 tags, sorted: the language of *file*, then the topics that *right* names first.
+    """Return at most 8 tags, sorted: the language of *file*, then the topics that *right* names
+    first.
 
     >>> infer_tags("Use pytest fixtures for the database", "tests/test_app.py")
     ('database', 'python', 'testing')
@@ -315,7 +381,8 @@ def infer_name(right: str) -> str:
     ('use-uv-never-pip-installing-packages', 'grosse-prufen')
     """
     words = list(islice(_name_words(looked_at(right)), WORDS_LOOKED_AT))
-    # What turns the sense, with what it speaks of, is needed first: "without-asking" is worth more than a fourth noun.
+    # What turns the sense, with what it speaks of, is needed first: "without-asking" is worth more
+    # than a fourth noun.
     turning = [each for at, word in enumerate(words) if word in _NEGATIONS for each in (at, at + 1)]
     chosen = [at for at in dict.fromkeys((0, *turning, *range(len(words)))) if at < len(words)]
     name = "-".join(words[at] for at in sorted(chosen))
@@ -328,25 +395,37 @@ def infer_name(right: str) -> str:
 def infer_when(file: str = "", task: str = "") -> When:
     """Return the conditions that *file* and *task* stand for.
 
-    Of a file only its language: a correction made in one Python file is meant for the others too. A task may
-    also go by the name that is inferred for it, so that ``deploy`` comes back with *deployment*.
+    Of a file only its language: a correction made in one Python file is meant for the others too. A
+    task may also go by the name that is inferred for it, so that ``deploy`` comes back with
+    *deployment*.
     """
     task = " ".join(task.split())
-    return When(language=language_of(file) if file else None, task=(task, named_task(task)) if task else None)
+    return When(
+        language=language_of(file) if file else None,
+        task=(task, named_task(task)) if task else None,
+    )
 
 
 def _told(text: str, clauses: list[str], *, anywhere: bool) -> BehaviorKind | None:
     for kind, where, phrases in data_rows(__file__, "kinds.tsv"):
         for phrase in [_phrase(each) for each in phrases.split(", ") if each in text]:
-            if any(map(phrase.match, clauses)) if where == "start" else anywhere and phrase.search(text):
+            if (
+                any(map(phrase.match, clauses))
+                if where == "start"
+                else anywhere and phrase.search(text)
+            ):
                 return BehaviorKind(kind)
     return None
 
 
 @cache
 def _phrase(phrase: str) -> re.Pattern[str]:
-    """Return a pattern for *phrase* as words of their own; a script without spaces has no borders."""
-    before, after = ("" if is_unspaced(end) else border for end, border in ((phrase[0], _BEFORE), (phrase[-1], _AFTER)))
+    """Return a pattern for *phrase* as words of their own; a script without spaces has no
+    borders."""
+    before, after = (
+        "" if is_unspaced(end) else border
+        for end, border in ((phrase[0], _BEFORE), (phrase[-1], _AFTER))
+    )
     return re.compile(before + re.escape(phrase) + after)
 
 
@@ -367,7 +446,9 @@ def _name_words(text: str) -> Iterator[str]:
     fillers = word_list("fillers.txt") - _NEGATIONS
     for chunk in one_line(text[:1_000]).replace("'", "").replace("’", "").split():
         plain = normalize("NFC", _ACCENTS.sub("", normalize("NFKD", chunk.casefold())))
-        kept = "".join(letter if letter not in "_/-" and in_name(letter) else " " for letter in plain)
+        kept = "".join(
+            letter if letter not in "_/-" and in_name(letter) else " " for letter in plain
+        )
         word = "-".join(part.strip(".") for part in kept.split() if part.strip("."))
         if word and word not in fillers:
             yield word

@@ -1,4 +1,5 @@
-"""Which program a command runs: without keywords, settings, ``sudo``, ``uv run`` and the like before it."""
+"""Which program a command runs: without keywords, settings, ``sudo``, ``uv run`` and the like
+before it."""
 
 from __future__ import annotations
 
@@ -7,10 +8,16 @@ from brim.files import data_lines
 BEFORE = frozenset(("if", "then", "else", "elif", "do", "!", "{", "}"))
 """Words before a command that don't change what it is."""
 WRAPPERS: dict[str, tuple[str, int]] = {
-    "sudo": ("-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --other-user", 0),
+    "sudo": (
+        "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --other-user",
+        0,
+    ),
     "doas": ("-u -C", 0),
     "runuser": ("-u -g -G --user --group --supp-group", 0),
-    "systemd-run": ("-u -p -E -M -H --unit --property --setenv --machine --host --uid --gid --working-directory", 0),
+    "systemd-run": (
+        "-u -p -E -M -H --unit --property --setenv --machine --host --uid --gid --working-directory",
+        0,
+    ),
     "env": ("-u -C --unset --chdir", 0),
     "nice": ("-n --adjustment", 0),
     "ionice": ("-c -n --class --classdata", 0),
@@ -22,9 +29,13 @@ WRAPPERS: dict[str, tuple[str, int]] = {
     "flock": ("-w -E --timeout", 1),
     "strace": ("-e -o -p -s -u", 0),
     "watch": ("-n --interval", 0),
-    **dict.fromkeys(("command", "builtin", "nohup", "setsid", "chronic", "unbuffer", "caffeinate", "busybox"), ("", 0)),
+    **dict.fromkeys(
+        ("command", "builtin", "nohup", "setsid", "chronic", "unbuffer", "caffeinate", "busybox"),
+        ("", 0),
+    ),
 }
-"""Programs that run the command after them: options of theirs that have a value, and how many words come first."""
+"""Programs that run the command after them: options of theirs that have a value, and how many words
+come first."""
 
 _CONTAINERS = ("docker", "docker-compose", "podman")
 """Programs whose next word names where the command runs."""
@@ -33,18 +44,22 @@ _STEPS = ("&&", "||", ";", "|", "$(", "`", "(", ")", "{", "}")
 
 
 def steps(text: str) -> list[list[str]]:
-    """Return the words of each part of *text*, which needn't be a command, between the signs of a shell.
+    """Return the words of each part of *text*, which needn't be a command, between the signs of a
+    shell.
 
     >>> steps("Don't stop: run (uv run pytest) first; then say 'done'")
     [["Don't", 'stop:', 'run'], ['uv', 'run', 'pytest'], ['first'], ['then', 'say', 'done']]
     """
     for sign in _STEPS:
         text = text.replace(sign, "\n")
-    return [[word.strip("'\"") for word in line.split()] for line in text.split("\n") if line.strip()]
+    return [
+        [word.strip("'\"") for word in line.split()] for line in text.split("\n") if line.strip()
+    ]
 
 
 def launched(words: list[str]) -> list[str]:
-    """Return the words of the command that *words* start: without keywords, settings, ``sudo``, ``uv run`` and options.
+    """Return the words of the command that *words* start: without keywords, settings, ``sudo``,
+    ``uv run`` and options.
 
     >>> launched(["A=1", "timeout", "60", "uv", "run", "--frozen", "pytest", "-x"])
     ['pytest', '-x']
@@ -86,7 +101,8 @@ def is_setting(word: str) -> bool:
 
 
 def run_by(name: str, words: list[str]) -> list[str] | None:
-    """Return the command that the program *name* runs, of its arguments *words*; None if it runs none."""
+    """Return the command that the program *name* runs, of its arguments *words*; None if it runs
+    none."""
     valued, first = WRAPPERS[name]
     while words and words[0].startswith("-") and (len(words[0]) > 1 or name == "env"):
         option = words[0]

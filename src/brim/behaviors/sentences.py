@@ -15,15 +15,24 @@ _HEARD = {
     "environment": "the environment is {}",
     "project_type": "the project is {}",
 }
-_LANGUAGES = {"javascript": "JavaScript", "typescript": "TypeScript", "cpp": "C++", "csharp": "C#", "php": "PHP"} | {
-    name: name.upper() for name in ("html", "css", "sql", "yaml", "json", "toml")
-}
+_LANGUAGES = {
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+    "cpp": "C++",
+    "csharp": "C#",
+    "php": "PHP",
+} | {name: name.upper() for name in ("html", "css", "sql", "yaml", "json", "toml")}
 
 
 def heard(behavior: Behavior) -> str:
-    """Return when agents are told *behavior*: by its conditions, else by what its own words speak of."""
+    """Return when agents are told *behavior*: by its conditions, else by what its own words speak
+    of."""
     declared, end = behavior.when.waits, " outside CI" * (NOT_CI in behavior.when.conditions)
-    conditions = [each for each in (behavior.when if declared else behavior.inferred).conditions if each != NOT_CI]
+    conditions = [
+        each
+        for each in (behavior.when if declared else behavior.inferred).conditions
+        if each != NOT_CI
+    ]
     if not conditions or (not declared and behavior.kind is BehaviorKind.CONSTRAINT):
         return f"at the start of every session{end}"
     said = [
@@ -34,10 +43,15 @@ def heard(behavior: Behavior) -> str:
 
 
 def _values(key: str, values: tuple[str, ...]) -> str:
-    names = [_LANGUAGES.get(each, each.capitalize()) if key == "language" else each for each in values]
+    names = [
+        _LANGUAGES.get(each, each.capitalize()) if key == "language" else each for each in values
+    ]
     return " or ".join(names)
 
 
 def refused(behavior: Behavior) -> str:
     """Return what *behavior* refuses, in words; empty if nothing."""
-    return ", ".join(f"{said(each)}{f' ({too_much(each)})' if too_much(each) else ''}" for each in behavior.blocks)
+    return ", ".join(
+        f"{said(each)}{f' ({too_much(each)})' if too_much(each) else ''}"
+        for each in behavior.blocks
+    )

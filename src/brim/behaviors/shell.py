@@ -1,8 +1,9 @@
 """What a shell would run for a text: one reader for blocks, rules, tasks and dead ends.
 
-``pieces`` are the commands as they are written, and ``programs`` says what counts of one. ``simple_commands``
-are all that would run, also inside others: in subshells, ``$(...)``, backticks, ``bash -c "..."`` and after ``sudo``.
-Quoted text, comments and here-documents aren't commands. Nothing is expanded: ``$X`` stays ``$X``.
+``pieces`` are the commands as they are written, and ``programs`` says what counts of one.
+``simple_commands`` are all that would run, also inside others: in subshells, ``$(...)``, backticks,
+``bash -c "..."`` and after ``sudo``. Quoted text, comments and here-documents aren't commands.
+Nothing is expanded: ``$X`` stays ``$X``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from brim.record import PlainData
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
 DEEPEST, MOST = 30, 2_000
-"""How many commands may be inside each other, and in a text at all: reading it must not take long."""
+"""How many commands may be inside each other, and in a text at all: reading it must not take
+long."""
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
 _KEYWORDS = BEFORE | frozenset(("fi", "done", "while", "until", "coproc"))
@@ -47,7 +49,8 @@ class ShellPiece(PlainData):
 
 
 def pieces(text: str) -> list[ShellPiece]:
-    """Return the commands in *text*, without those whose output becomes a word; ``bash -c`` is what it runs.
+    """Return the commands in *text*, without those whose output becomes a word; ``bash -c`` is what
+    it runs.
 
     A text that can't be parsed, such as prose, is split at its signs.
 
@@ -92,7 +95,8 @@ def unwrapped(text: str) -> str:
 def simple_commands(text: str) -> list[list[str]]:
     """Return the words of each simple command in *text*, the program without its path.
 
-    ``sudo npm install`` is there twice: with ``sudo`` and without. Raises ``ValueError`` for what can't be parsed.
+    ``sudo npm install`` is there twice: with ``sudo`` and without. Raises ``ValueError`` for what
+    can't be parsed.
 
     >>> simple_commands("cd web && A=1 /usr/bin/npm install 'a b' | tee log")
     [['cd', 'web'], ['npm', 'install', 'a b'], ['tee', 'log']]
@@ -112,7 +116,8 @@ def called_with(words: list[str]) -> list[list[str]]:
 
 
 def _code_in(words: list[str]) -> str | None:
-    """Return the text that the command *words* gives a shell to run; None if it isn't such a command."""
+    """Return the text that the command *words* gives a shell to run; None if it isn't such a
+    command."""
     words = launched(words)
     return _code(words[1:]) if words and program(words[0]) in SHELLS else None
 
@@ -129,9 +134,12 @@ def _code(words: list[str]) -> str | None:
 
 
 def _add(words: list[str], reader: _ShellReader, ran: list[list[str]]) -> None:
-    """Add the simple command *words*, which *reader* has read, to *ran*, and then what it runs in turn."""
+    """Add the simple command *words*, which *reader* has read, to *ran*, and then what it runs in
+    turn."""
     at = 0
-    while at < len(words) and (words[at] in _KEYWORDS or words[at] == "function" or is_setting(words[at])):
+    while at < len(words) and (
+        words[at] in _KEYWORDS or words[at] == "function" or is_setting(words[at])
+    ):
         at += 2 if words[at] == "function" else 1
     words = words[at:]
     if not words or words[0] in _HEADS:
@@ -161,20 +169,30 @@ def _commands_given(name: str, words: list[str]) -> Iterator[list[str]]:
         if wrapped:
             yield wrapped
     elif name == "find":  # one at a time: of thousands inside each other, few are read
-        while starts := [words.index(each) for each in ("-exec", "-execdir", "-ok", "-okdir") if each in words]:
+        while starts := [
+            words.index(each) for each in ("-exec", "-execdir", "-ok", "-okdir") if each in words
+        ]:
             words = words[min(starts) + 1 :]
             ends = [words.index(each) for each in (";", "+") if each in words]
             yield words[: min(ends, default=None)]
 
 
 def _code_given(name: str, words: list[str]) -> str | None:
-    """Return the text among the arguments *words* of the program *name* that it runs as a shell does."""
+    """Return the text among the arguments *words* of the program *name* that it runs as a shell
+    does."""
     if name in SHELLS or name in ("su", "script"):
         return _code(words)
     if name == "eval":
         return " ".join(words)
     if name in ("pwsh", "powershell", "cmd"):
-        at = next((at for at, word in enumerate(words, 1) if word.lower() in ("-c", "-command", "/c", "/k")), 0)
+        at = next(
+            (
+                at
+                for at, word in enumerate(words, 1)
+                if word.lower() in ("-c", "-command", "/c", "/k")
+            ),
+            0,
+        )
         return " ".join(words[at:]) if at else None
     return None
 
@@ -195,7 +213,8 @@ class _ShellReader:
         if outer is not None:
             self._go_deeper()
         self._documents: list[tuple[str, bool, bool, list[str]]] = []
-        """Here-documents that begin after this line: end, whether it is literal, without tabs, and the command."""
+        """Here-documents that begin after this line: end, whether it is literal, without tabs, and
+        the command."""
         self._plain_word, self._redirect = re.compile(_PLAIN_WORD), re.compile(_REDIRECT)
 
     def read(self, end: str = "") -> None:
@@ -215,7 +234,8 @@ class _ShellReader:
         return ShellPiece([], [], sign == "|", self._inner)
 
     def _next(self, piece: ShellPiece) -> ShellPiece:  # noqa: C901 - a parser: one branch for each sign of the shell
-        """Read one thing of *piece*, which is the command so far; return the command that comes next."""
+        """Read one thing of *piece*, which is the command so far; return the command that comes
+        next."""
         text, letter, words = self._text, self._text[self._at], piece.words
         if letter in " \t\r":
             self._at += 1
@@ -268,10 +288,14 @@ class _ShellReader:
         text, words = self._text, piece.words
         if not words and (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None:
             self._at = sum_.end()
-        elif text[self._at + 1 :].lstrip()[:1] == ")":  # a function: what it's called isn't a command
+        elif (
+            text[self._at + 1 :].lstrip()[:1] == ")"
+        ):  # a function: what it's called isn't a command
             self._at = text.index(")", self._at) + 1
             return self._new()
-        elif words and text[self._at - 1] == "=":  # an array: its words aren't a command, but may hold some
+        elif (
+            words and text[self._at - 1] == "="
+        ):  # an array: its words aren't a command, but may hold some
             before = len(self.found)
             self._parentheses(1)
             del self.found[max(before, len(self.found) - 1) :]
@@ -289,13 +313,14 @@ class _ShellReader:
         self._depth -= 1
 
     def _substituted(self) -> str:
-        """Read commands of which only the output is used, after ``$(`` or the like; return what stands for it."""
+        """Read commands of which only the output is used, after ``$(`` or the like; return what
+        stands for it."""
         before, self._inner = self._inner, True
         self._parentheses(2)
         self._inner = before
         return "$()"
 
-    # Words --------------------------------------------------------------------------------------------------------
+    # Words ----------------------------------------------------------------------------------------
 
     def _word(self) -> str:
         text, parts = self._text, list[str]()
@@ -335,7 +360,9 @@ class _ShellReader:
                 return "".join(parts)
             if letter == "\\":
                 escaped = text[self._at + 1 : self._at + 2]
-                parts.append("" if escaped == "\n" else escaped if escaped in '$`"\\' else f"\\{escaped}")
+                parts.append(
+                    "" if escaped == "\n" else escaped if escaped in '$`"\\' else f"\\{escaped}"
+                )
                 self._at += 2
             elif letter == "`":
                 parts.append(self._backticks())
@@ -354,7 +381,9 @@ class _ShellReader:
     def _dollar(self, *, quoted: bool = False) -> str:
         text, after = self._text, self._text[self._at + 1 : self._at + 2]
         if after == "(":
-            if (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None and "$(" not in sum_[0][1:]:
+            if (
+                sum_ := re.compile(_ARITHMETIC).match(text, self._at)
+            ) is not None and "$(" not in sum_[0][1:]:
                 self._at = sum_.end()
                 return "$(())"
             return self._substituted()
@@ -398,7 +427,7 @@ class _ShellReader:
         self._inner = before
         return "$()"
 
-    # Redirections -------------------------------------------------------------------------------------------------
+    # Redirections ---------------------------------------------------------------------------------
 
     def _redirected(self, sign: str, piece: ShellPiece) -> None:
         """Note the file that a redirection writes, or the end of a here-document."""

@@ -1,9 +1,10 @@
 """A rule in one line that keeps its sense.
 
-The line is the beginning of the text. It is cut to 60 characters, at a border between words, unless that cuts off a
-negation, a condition or an exception (``data/sense_words.txt``), or some of the clause that it turns: then it runs to
-the end of that clause. The price is length: a text whose last sentence holds such a word is its own summary, and so is
-one that would hardly get shorter. To have it shorter, write a summary.
+The line is the beginning of the text. It is cut to 60 characters, at a border between words, unless
+that cuts off a negation, a condition or an exception (``data/sense_words.txt``), or some of the
+clause that it turns: then it runs to the end of that clause. The price is length: a text whose last
+sentence holds such a word is its own summary, and so is one that would hardly get shorter. To have
+it shorter, write a summary.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from brim.record import PlainData
 LENGTH = 60
 """Characters of a summary, the ``…`` included, where no sense is in the way."""
 _SHORTEST = 20
-"""A border between words before this one would leave too little: then the cut is between two characters."""
+"""A border between words before this one would leave too little: then the cut is between two
+characters."""
 SHORTER = 0.75
 """The share of the text from which on a summary isn't worth having: then it's the whole text."""
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
@@ -33,7 +35,8 @@ _ENDINGS = frozenset(".!?;:,…。！？；：、，")
 
 @lru_cache(256)
 def summarize(canonical: str) -> str:
-    """Return *canonical* in one line, in which every negation, condition and exception still stands.
+    """Return *canonical* in one line, in which every negation, condition and exception still
+    stands.
 
     >>> summarize("Use uv for environments, for scripts and for installing, never pip. It is faster, by a lot.")
     'Use uv for environments, for scripts and for installing, never pip. …'
@@ -55,7 +58,8 @@ def summarize(canonical: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return all of *text* as one line, without the markers of headings, lists, quotes and code fences."""
+    """Return all of *text* as one line, without the markers of headings, lists, quotes and code
+    fences."""
     parts: list[str] = []
     glue = ""
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
@@ -72,7 +76,8 @@ def one_line(text: str) -> str:
 
 
 def _unmarked(line: str) -> tuple[str, str]:
-    """Return *line* without its markers, and the last of them, or nothing: ``#``, ``-``, ``1`` or ``>``."""
+    """Return *line* without its markers, and the last of them, or nothing: ``#``, ``-``, ``1`` or
+    ``>``."""
     marker = ""
     # A hook needn't compile the pattern for lines without a marker.
     while (line.startswith(_MARKS) or line[:1].isdecimal()) and (found := re.match(_MARKED, line)):
@@ -83,7 +88,8 @@ def _unmarked(line: str) -> tuple[str, str]:
 
 
 def _word_border(text: str) -> int:
-    """Return where to cut *text* so that at most 59 characters are left: between words if that leaves enough."""
+    """Return where to cut *text* so that at most 59 characters are left: between words if that
+    leaves enough."""
     for least, spaced in ((40, True), (_SHORTEST, False), (_SHORTEST, True)):
         for at in range(LENGTH - 1, least - 1, -1):
             sides = text[at - 1 : at + 1]
@@ -139,7 +145,8 @@ def sense_words(text: str) -> list[SummaryMatch]:
 
 
 def clause_end(text: str, at: int) -> int:
-    """Return where the clause that *at* stands in ends: after its sentence, or before a comma and a reason.
+    """Return where the clause that *at* stands in ends: after its sentence, or before a comma and a
+    reason.
 
     What a colon introduces belongs to the clause, all items of it. In doubt the clause is longer.
     """
@@ -164,7 +171,8 @@ def _with_closing(text: str, at: int) -> int:
 
 
 def _closes(text: str, at: int) -> bool:
-    """Whether the sign at *at* ends a sentence, and is not part of a name, a number or an abbreviation."""
+    """Whether the sign at *at* ends a sentence, and is not part of a name, a number or an
+    abbreviation."""
     after = _with_closing(text, at + 1)
     if after < len(text) and text[after] != " " and not is_unspaced(text[after]):
         return False
@@ -179,9 +187,11 @@ def _closes(text: str, at: int) -> bool:
 
 
 def is_reason(text: str) -> bool:
-    """Whether *text*, in lower case, begins with a word that begins a reason: ``data/reason_words.txt``."""
+    """Whether *text*, in lower case, begins with a word that begins a reason:
+    ``data/reason_words.txt``."""
     return any(
-        text.startswith(word) and (is_unspaced(word[0]) or not text[len(word) : len(word) + 1].isalnum())
+        text.startswith(word)
+        and (is_unspaced(word[0]) or not text[len(word) : len(word) + 1].isalnum())
         for word in map(str.lower, _entries("reason_words.txt"))
     )
 
@@ -200,15 +210,20 @@ def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 @cache
-def _lists(ascii_only: bool) -> tuple[frozenset[str], dict[str, list[tuple[str, ...]]], tuple[str, ...]]:
-    """Return the single words, the phrases by their first word, and the signs that are found anywhere.
+def _lists(
+    ascii_only: bool,
+) -> tuple[frozenset[str], dict[str, list[tuple[str, ...]]], tuple[str, ...]]:
+    """Return the single words, the phrases by their first word, and the signs that are found
+    anywhere.
 
     With *ascii_only*, those that a text in ASCII can have: a hook then has less to do.
     """
     entries = _entries("sense_words.txt")
     if ascii_only:
         entries = tuple([entry for entry in entries if entry.isascii()])
-    anywhere = tuple([entry for entry in entries if not entry[0].isalpha() or is_unspaced(entry[0])])
+    anywhere = tuple(
+        [entry for entry in entries if not entry[0].isalpha() or is_unspaced(entry[0])]
+    )
     several = [tuple(entry.split()) for entry in entries if " " in entry and entry not in anywhere]
     phrases: dict[str, list[tuple[str, ...]]] = {}
     for parts in several:
@@ -231,7 +246,8 @@ _VIRAMA = 9
 
 
 def is_border(text: str, at: int) -> bool:
-    """Whether *text* may be cut before the character at *at*: no mark, joined emoji, flag or syllable is broken.
+    """Whether *text* may be cut before the character at *at*: no mark, joined emoji, flag or
+    syllable is broken.
 
     >>> is_border("cafe\\u0301s", 4), is_border("cafe\\u0301s", 5)
     (False, True)
@@ -258,7 +274,8 @@ def is_border(text: str, at: int) -> bool:
 
 
 def border_at_or_before(text: str, at: int) -> int:
-    """Return the last place up to *at* where *text* may be cut; 0 if its first character is longer than that."""
+    """Return the last place up to *at* where *text* may be cut; 0 if its first character is longer
+    than that."""
     return next(here for here in range(at, -1, -1) if is_border(text, here))
 
 

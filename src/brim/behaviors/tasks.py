@@ -1,4 +1,5 @@
-"""What is being done, about what, in which language: ``tasks.tsv``, ``subjects.tsv`` and ``languages.tsv`` in data/."""
+"""What is being done, about what, in which language: ``tasks.tsv``, ``subjects.tsv`` and
+``languages.tsv`` in data/."""
 
 from __future__ import annotations
 
@@ -24,10 +25,13 @@ def task_of(text: str) -> str | None:
 
 
 def tasks_of(text: str) -> tuple[str, ...]:
-    """Return every task that *text* speaks of, the clearest first; equal ones in the order of the table."""
+    """Return every task that *text* speaks of, the clearest first; equal ones in the order of the
+    table."""
     text = looked_at(text)
     points = dict.fromkeys(tasks_run(text), RUN)
-    by_stem = data_map(__file__, "task_stems.tsv")  # the tasks that a stem speaks of, with spaces between them
+    by_stem = data_map(
+        __file__, "task_stems.tsv"
+    )  # the tasks that a stem speaks of, with spaces between them
     for word in {stem(token) for token in tokens(text)}:
         for task in by_stem.get(word, "").split():
             points[task] = points.get(task, 0) + 1
@@ -41,7 +45,8 @@ def tasks_run(text: str) -> list[str]:
 
 
 def programs_of(text: str) -> tuple[str, ...]:
-    """Return the programs that the commands in *text* run, each alone and with its next word if that is one.
+    """Return the programs that the commands in *text* run, each alone and with its next word if
+    that is one.
 
     >>> programs_of("cd api && uv run pytest -x; git push origin")
     ('cd', 'cd api', 'pytest', 'git', 'git push')
@@ -76,16 +81,22 @@ def known_tasks() -> tuple[str, ...]:
 
 
 def _commands(found: list[list[str]]) -> list[list[str]]:
-    """Return the commands that those in *found* launch. A program goes by its name, a project's script by its path."""
+    """Return the commands that those in *found* launch. A program goes by its name, a project's
+    script by its path."""
     return [[_name(words[0]), *words[1:]] for each in found if (words := launched(each))]
 
 
 def _name(program: str) -> str:
-    return program.rsplit("/", 1)[-1].removesuffix(".exe") if "/bin/" in program else program.removeprefix("./")
+    return (
+        program.rsplit("/", 1)[-1].removesuffix(".exe")
+        if "/bin/" in program
+        else program.removeprefix("./")
+    )
 
 
 def _ran(words: list[str]) -> list[str]:
-    """Return the task that the command of *words* is for: that of the longest beginning that it has."""
+    """Return the task that the command of *words* is for: that of the longest beginning that it
+    has."""
     fitting = [(len(shape), task) for shape, task in _shapes(words[0]) if _begins(words, shape)]
     return [max(fitting, key=lambda each: each[0])[1]] if fitting else []
 
@@ -101,7 +112,8 @@ def _begins(words: list[str], shape: list[str]) -> bool:
 
 @lru_cache(1024)
 def _shapes(first: str) -> list[tuple[list[str], str]]:
-    """Return the beginnings of commands with this first word, each with its task. Most words begin no command."""
+    """Return the beginnings of commands with this first word, each with its task. Most words begin
+    no command."""
     return [
         (shape.split(), task)
         for task, how, said in data_rows(__file__, "tasks.tsv")
@@ -121,7 +133,8 @@ def subjects_of(stems: Iterable[str]) -> dict[str, int]:
 
 
 def subjects_asked(stems: Iterable[str]) -> dict[str, int]:
-    """Return the subjects that a prompt with these *stems* has to do with, each with how many of them say so.
+    """Return the subjects that a prompt with these *stems* has to do with, each with how many of
+    them say so.
 
     >>> subjects_asked(["click", "tooltip", "deploy"])
     {'#ui': 2, '#text': 1, '#secrets': 1, '#operations': 1}
@@ -149,7 +162,8 @@ def language_of(path: str) -> str | None:
     languages = data_map(__file__, "languages.tsv")
     known = languages.get(name)
     while known is None and "." in name[1:]:
-        # The longest ending first: `Dockerfile.dev` is none, but `.d.ts` and `.tar.gz` are of one kind each.
+        # The longest ending first: `Dockerfile.dev` is none, but `.d.ts` and `.tar.gz` are of one
+        # kind each.
         name = name[name.index(".", 1) :]
         known = languages.get(name)
     return known

@@ -1,8 +1,9 @@
 """Conditions under which a behavior matters (``When``), and the patterns for paths in them.
 
-In a pattern ``*`` is any characters but ``/``, ``?`` is one, ``[abc]``, ``[a-z]`` and ``[!a]`` are one of a set, and
-``**`` as a whole part crosses ``/``: any number of folders, even none. A pattern without a leading ``/`` matches the
-tail of a path. ``{a,b}`` is either: ``alternatives`` writes such a pattern out.
+In a pattern ``*`` is any characters but ``/``, ``?`` is one, ``[abc]``, ``[a-z]`` and ``[!a]`` are
+one of a set, and ``**`` as a whole part crosses ``/``: any number of folders, even none. A pattern
+without a leading ``/`` matches the tail of a path. ``{a,b}`` is either: ``alternatives`` writes
+such a pattern out.
 """
 
 from __future__ import annotations
@@ -30,7 +31,13 @@ _WILD = frozenset("*?[")
 PATTERNS = frozenset({"file", "branch"})
 """Conditions whose values are globs. The others are equal or not, in upper or lower case."""
 
-ALIASES = {"file_path": "file", "path": "file", "lang": "language", "env": "environment", "project": "project_type"}
+ALIASES = {
+    "file_path": "file",
+    "path": "file",
+    "lang": "language",
+    "env": "environment",
+    "project": "project_type",
+}
 """Other names that people and other tools give to the same things."""
 
 EDITING = "editing"
@@ -40,7 +47,8 @@ NOT_CI = ("environment", ("not ci",))
 """A condition that nothing has to confirm: the rule counts as one without it, but not in CI."""
 
 Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
-"""What became of each condition: three tuples of keys. One contradicted key, and the behavior is out."""
+"""What became of each condition: three tuples of keys. One contradicted key, and the behavior is
+out."""
 
 _NOTHING_ASKED = Match((), (), ())
 
@@ -80,9 +88,12 @@ class When(PlainData):
 
     @classmethod
     def of(cls, mapping: Mapping[str, object]) -> When:
-        """Return the conditions in *mapping*: keys with a text or a list of texts each, as a file holds them."""
+        """Return the conditions in *mapping*: keys with a text or a list of texts each, as a file
+        holds them."""
         if not hasattr(mapping, "items"):
-            raise InputError(f"conditions are keys with values, such as {{'language': 'python'}}, not {mapping!r}")
+            raise InputError(
+                f"conditions are keys with values, such as {{'language': 'python'}}, not {mapping!r}"
+            )
         return cls(conditions=mapping.items())
 
     def match(self, facts: Mapping[str, tuple[str, ...]]) -> Match:
@@ -113,7 +124,9 @@ class When(PlainData):
         return bool(self.conditions)
 
     def __str__(self) -> str:
-        return ", ".join(f"{key} {' or '.join(values)}" for key, values in self.conditions) or "always"
+        return (
+            ", ".join(f"{key} {' or '.join(values)}" for key, values in self.conditions) or "always"
+        )
 
 
 def meets(key: str, fact: str, value: str) -> bool:
@@ -136,7 +149,8 @@ def _values(key: str, value: object) -> tuple[str, ...]:
     if ALIASES.get(key, key) in PATTERNS:
         kept = [pattern for each in kept for pattern in alternatives(each)]
     if ALIASES.get(key, key) == "file":
-        # A folder is what is in it: a file's path never ends with a slash, so "src/" would match nothing.
+        # A folder is what is in it: a file's path never ends with a slash, so "src/" would match
+        # nothing.
         kept = [each + "**" if each.endswith("/") else each for each in kept]
     return tuple(sorted(set(kept)) if isinstance(values, (set, frozenset)) else dict.fromkeys(kept))
 
@@ -182,19 +196,23 @@ def alternatives(pattern: str) -> list[str]:
 
 
 def _parts(steps: list[str], parts: list[str]) -> bool:
-    """Whether *parts* match all of *steps*; each part leads from the numbers of steps that can be done to others."""
+    """Whether *parts* match all of *steps*; each part leads from the numbers of steps that can be
+    done to others."""
     done = [0]
     for part in parts:
         if part == "**":
             done = list(range(done[0], len(steps) + 1)) if done else []
         else:
-            done = [number + 1 for number in done if number < len(steps) and fits(steps[number], part)]
+            done = [
+                number + 1 for number in done if number < len(steps) and fits(steps[number], part)
+            ]
     return len(steps) in done
 
 
 @lru_cache(4096)
 def fits(word: str, pattern: str) -> bool:
-    """Whether *pattern*, with ``*``, ``?`` and ``[...]``, matches all of *word*; ``/`` is a letter like others."""
+    """Whether *pattern*, with ``*``, ``?`` and ``[...]``, matches all of *word*; ``/`` is a letter
+    like others."""
     if pattern in ("*", word):
         return True
     if _WILD.isdisjoint(pattern):

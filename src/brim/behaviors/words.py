@@ -1,7 +1,7 @@
 """The words of a text that can say what it is about: lower-case stems, without stop words.
 
-Scripts that are written without spaces, and Korean, whose particles stick to their words, are taken as pairs of
-neighbouring characters.
+Scripts that are written without spaces, and Korean, whose particles stick to their words, are taken
+as pairs of neighbouring characters.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _UNSPACED = (
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the stems of the words of *text*, without stop words, single letters and plain numbers.
+    """Return the stems of the words of *text*, without stop words, single letters and plain
+    numbers.
 
     Of a text of more than 20,000 characters the first 16,000 and the last 4,000 are looked at.
 
@@ -51,7 +52,9 @@ def stems_of(text: str) -> list[str]:
     language = language_spoken(words)
     if language == "en":
         stop = word_list("stop_stems.txt")
-        found = {word: [each for each in stems(word, "en") if each not in stop] for word in set(words)}
+        found = {
+            word: [each for each in stems(word, "en") if each not in stop] for word in set(words)
+        }
     else:
         stop = word_list("stopwords.txt")
         found = {word: [] if word in stop else stems(word, language) for word in set(words)}
@@ -73,7 +76,8 @@ def looked_at(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of all of *text* in order, lower-case, as written: stop words and numbers too.
+    """Return the words of all of *text* in order, lower-case, as written: stop words and numbers
+    too.
 
     >>> tokens("Don't mix C++ and 使用uv安装 v1.2")
     ['dont', 'mix', 'cpp', 'and', '使用', 'uv', '安装', 'v1', '2']
@@ -116,7 +120,8 @@ def _says_nothing(word: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    """Return *text* in lower case, with one spelling for each letter, and without apostrophes inside words."""
+    """Return *text* in lower case, with one spelling for each letter, and without apostrophes
+    inside words."""
     if text.isascii():
         return text.lower().replace("'", "")
 
@@ -124,7 +129,8 @@ def _folded(text: str) -> str:
 
 
 class Spaces(dict[int, int]):
-    """For ``str.translate``: letters, digits and marks stay, everything else that isn't in it becomes a space."""
+    """For ``str.translate``: letters, digits and marks stay, everything else that isn't in it
+    becomes a space."""
 
     def __missing__(self, code: int) -> int:
         kept = chr(code).isalnum() or is_mark(chr(code))
@@ -136,7 +142,8 @@ _spaces = Spaces()
 
 
 def _by_script(word: str) -> list[str]:
-    """Return the parts of *word*: spaced scripts whole, the others as pairs of neighbouring characters."""
+    """Return the parts of *word*: spaced scripts whole, the others as pairs of neighbouring
+    characters."""
     parts: list[str] = []
     start = 0
     unspaced = _unspaced(word[0]) or False
@@ -154,15 +161,21 @@ def _cut(part: str, unspaced: bool) -> list[str]:
 
 @cache
 def _unspaced(character: str) -> bool | None:
-    """Whether *character* is of a script without spaces; None for a mark, which belongs to what is before it."""
-    return None if is_mark(character) else any(low <= ord(character) <= high for low, high in _UNSPACED)
+    """Whether *character* is of a script without spaces; None for a mark, which belongs to what is
+    before it."""
+    return (
+        None
+        if is_mark(character)
+        else any(low <= ord(character) <= high for low, high in _UNSPACED)
+    )
 
 
 # Stems: the form in which a word meets its other forms, by one small stemmer per language.
 #
-# English has rules of its own; German, French, Spanish and Portuguese cut off endings (``data/endings.tsv``). In any
-# other language, and in other scripts, a word is taken as its runs of four letters. A stemmer is small on purpose: it
-# has to bring the forms of one word together, not to find its root.
+# English has rules of its own; German, French, Spanish and Portuguese cut off endings
+# (``data/endings.tsv``). In any other language, and in other scripts, a word is taken as its runs
+# of four letters. A stemmer is small on purpose: it has to bring the forms of one word together,
+# not to find its root.
 
 GRAM = 4
 """Letters of the runs that words without a stemmer are taken apart into."""
@@ -174,7 +187,8 @@ _VOWELS = frozenset("aeiouy")
 
 
 def language_spoken(words: Iterable[str]) -> str:
-    """Return the language that *words*, in lower case, are of, by its function words; ``en`` if they don't say.
+    """Return the language that *words*, in lower case, are of, by its function words; ``en`` if
+    they don't say.
 
     >>> language_spoken("vor jedem commit die tests ausführen".split()), language_spoken(["pytest"])
     ('de', 'en')
@@ -189,7 +203,8 @@ def language_spoken(words: Iterable[str]) -> str:
 
 
 def stems(word: str, language: str) -> list[str]:
-    """Return what *word*, in lower case, is found by in a text of *language*: its stem, or runs of letters.
+    """Return what *word*, in lower case, is found by in a text of *language*: its stem, or runs of
+    letters.
 
     >>> stems("prüfungen", "de"), stems("tests", "en"), stems("тестами", "en")
     (['pruf'], ['test'], ['тест', 'еста', 'стам', 'тами'])
@@ -252,7 +267,8 @@ def _stands(rest: str) -> bool:
 
 
 def _without_ending(word: str, language: str) -> str:
-    """Return *word*, without accents, without the longest ending of *language* that leaves enough of it."""
+    """Return *word*, without accents, without the longest ending of *language* that leaves enough
+    of it."""
     least, endings = _endings()[language]
     known = data_map(__file__, "stems.tsv")
     if word in known:
@@ -268,16 +284,25 @@ def _without_accents(word: str) -> str:
     if word.isascii():
         return word
 
-    return "".join([letter for letter in normalize("NFD", word) if not "\u0300" <= letter < "\u0370"])
+    return "".join(
+        [letter for letter in normalize("NFD", word) if not "\u0300" <= letter < "\u0370"]
+    )
 
 
 @cache
 def _endings() -> dict[str, tuple[int, list[tuple[str, str]]]]:
-    """Return by language how much must stay, and the endings with what takes their place, longest first."""
+    """Return by language how much must stay, and the endings with what takes their place, longest
+    first."""
     found = {}
     for language, least, written in data_rows(__file__, "endings.tsv"):
-        pairs = [(ending, instead) for ending, _, instead in (each.partition(">") for each in written.split())]
-        found[language] = (int(least), sorted(dict(pairs).items(), key=lambda pair: (-len(pair[0]), pair[0])))
+        pairs = [
+            (ending, instead)
+            for ending, _, instead in (each.partition(">") for each in written.split())
+        ]
+        found[language] = (
+            int(least),
+            sorted(dict(pairs).items(), key=lambda pair: (-len(pair[0]), pair[0])),
+        )
     return found
 
 

@@ -46,7 +46,8 @@ def as_yaml(behavior: Behavior) -> str:
 
 
 def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
-    """Return *old* with what the file *text* says; raise an ``InputError`` with *name* and the line if it cannot be.
+    """Return *old* with what the file *text* says; raise an ``InputError`` with *name* and the line
+    if it cannot be.
 
     A field that is not there stays as it was.
     """
@@ -61,7 +62,9 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
         if field in FIELDS and value == unedited[field]:
             continue  # also where the file could not say exactly what it was
         if field not in FIELDS:
-            raise InputError(f"{where}: {field!r} cannot be edited here; these can: {', '.join(FIELDS)}")
+            raise InputError(
+                f"{where}: {field!r} cannot be edited here; these can: {', '.join(FIELDS)}"
+            )
         try:
             changed = replace(changed, **{field: _checked(field, value)})
         except InputError as error:
@@ -74,7 +77,8 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
 
 
 def _checked(field: str, value: Any) -> Any:
-    """Return *value* as the field takes it: a file that a person wrote holds numbers where texts are meant."""
+    """Return *value* as the field takes it: a file that a person wrote holds numbers where texts
+    are meant."""
     if field == "tags":
         value = value.split(",") if isinstance(value, str) else [] if value is None else value
         if not isinstance(value, list):

@@ -1,9 +1,10 @@
 """The command line: parse, call a room, print.
 
-Exit codes that scripts can trust: 0 it worked, 1 the answer is no, 2 wrong usage or unreadable input.
+Exit codes that scripts can trust: 0 it worked, 1 the answer is no, 2 wrong usage or unreadable
+input.
 
-Commands are in ``brim.cli.commands`` and imported when they are called, because a person waits for the prompt to come
-back. For the same reason this is argparse: docs/decisions/0003.
+Commands are in ``brim.cli.commands`` and imported when they are called, because a person waits for
+the prompt to come back. For the same reason this is argparse: docs/decisions/0003.
 """
 
 from __future__ import annotations
@@ -101,7 +102,9 @@ def main() -> None:
     except BrimError as error:
         note(str(error))
         code = 1 if isinstance(error, PersonNeeded) else 2
-    except OSError as error:  # rooms turn most of theirs into BrimErrors; without a name it's the output's
+    except (
+        OSError
+    ) as error:  # rooms turn most of theirs into BrimErrors; without a name it's the output's
         place = error.filename2 or error.filename
         if place is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -109,7 +112,9 @@ def main() -> None:
         code = 2
     except (KeyboardInterrupt, AttributeError, UnboundLocalError) as error:
         # argparse, interrupted, fails again while it puts back what it did not take yet.
-        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__context__, KeyboardInterrupt):
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(
+            error.__context__, KeyboardInterrupt
+        ):
             raise
         note("interrupted")
         code = 130
@@ -196,7 +201,9 @@ def _unknown(word: str, names: Sequence[str], parent: str) -> int:
     """Say that *word* isn't a command, and which one of *names* may be meant."""
 
     near = get_close_matches(word, names, 1)
-    hint = f"Did you mean '{parent} {near[0]}'?" if near else f"'{parent} --help' lists the commands."
+    hint = (
+        f"Did you mean '{parent} {near[0]}'?" if near else f"'{parent} --help' lists the commands."
+    )
     note(f"no command '{parent} {word}'. {hint}")
     return 2
 
@@ -217,13 +224,19 @@ def _whole_parser() -> argparse.ArgumentParser:
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
-    """Return the parser of the command *name*; its ``--help`` shows the examples after the options."""
+    """Return the parser of the command *name*; its ``--help`` shows the examples after the
+    options."""
 
     command = load(name)
     first, _, rest = command.help.partition("\n")
-    description, _, examples = f"{first}\n{dedent(rest)}".partition("\n\nExample")  # newer Pythons dedent it themselves
+    description, _, examples = f"{first}\n{dedent(rest)}".partition(
+        "\n\nExample"
+    )  # newer Pythons dedent it themselves
     parser = argparse.ArgumentParser(
-        prog=f"brim {name}", description=description, epilog=f"Example{examples}", formatter_class=_Help
+        prog=f"brim {name}",
+        description=description,
+        epilog=f"Example{examples}",
+        formatter_class=_Help,
     )
     for add in command.options:
         add(parser)
@@ -231,11 +244,14 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 
 class _Help(argparse.HelpFormatter):
-    """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as they are."""
+    """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as
+    they are."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
 
-        return textwrap.wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
+        return textwrap.wrap(
+            " ".join(text.split()), width, break_long_words=False, break_on_hyphens=False
+        )
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
         if text.startswith("Example"):
@@ -244,7 +260,8 @@ class _Help(argparse.HelpFormatter):
 
 
 def _paragraph(text: str, width: int) -> str:
-    """Return *text* in lines of at most *width*; a row is an indented word, two spaces or more, and a text."""
+    """Return *text* in lines of at most *width*; a row is an indented word, two spaces or more, and
+    a text."""
 
     parts: list[tuple[str, str]] = []
     for line in text.split("\n"):
@@ -258,6 +275,8 @@ def _paragraph(text: str, width: int) -> str:
             parts.append(("", line))
     filled = []
     for about, said in parts:
-        wrapped = textwrap.wrap(said, max(width - len(about), 20), break_long_words=False, break_on_hyphens=False)
+        wrapped = textwrap.wrap(
+            said, max(width - len(about), 20), break_long_words=False, break_on_hyphens=False
+        )
         filled.append(about + f"\n{' ' * len(about)}".join(wrapped or [said]))
     return "\n".join(filled)

@@ -1,7 +1,8 @@
-"""How a watch is shown: the gauge, drawn in place for a person, a line for each change, or an object for scripts.
+"""How a watch is shown: the gauge, drawn in place for a person, a line for each change, or an
+object for scripts.
 
-The gauge is the bar with its two marks, and below it where the tokens and the money went. Every line is at most as wide
-as it is told, so that the next drawing can take its place.
+The gauge is the bar with its two marks, and below it where the tokens and the money went. Every
+line is at most as wide as it is told, so that the next drawing can take its place.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from brim.tracking.readers.stream import subagent_of
 from brim.tracking.windows import SOURCES
 
 LEAST_WIDTH = 20
-"""Columns that a gauge needs. Below that, only the number is shown: lines that wrap can't be drawn in place."""
+"""Columns that a gauge needs. Below that, only the number is shown: lines that wrap can't be drawn
+in place."""
 
 MOST_ROWS = 6
 """Rows that a list gets at most; the rest is summed up in one."""
@@ -56,7 +58,9 @@ def draw(reading: Reading, width: int) -> list[str]:
     lines = _head(reading, width)
     if reading["context_window"]:
         marks = (reading["warn_threshold"], reading["compact_threshold"])
-        full, rest = bar(reading["utilization"], width, marks=marks, nice=symbols("█░│▏▎▍▌▋▊▉", "") != "")
+        full, rest = bar(
+            reading["utilization"], width, marks=marks, nice=symbols("█░│▏▎▍▌▋▊▉", "") != ""
+        )
         lines += [paint(full, colour_of(reading)) + paint(rest, "faint"), _marks(reading, width)]
     for name, rows in _sections(reading, width):
         for at, row in enumerate(rows):
@@ -64,8 +68,15 @@ def draw(reading: Reading, width: int) -> list[str]:
             narrow = _cut(f"{left} {row}" if left else f"  {row}", width)
             wide = paint(f"{left:<{_NAMES}}", "faint") + _cut(row, width - _NAMES)
             lines.append(narrow if width < 3 * _NAMES else wide)
-    for warning, colour in ((reading["warning"], colour_of(reading)), (reading["cost_warning"], "red")):
-        warned = textwrap.wrap(f"! {printable(warning)}", width, subsequent_indent="  ") if warning else []
+    for warning, colour in (
+        (reading["warning"], colour_of(reading)),
+        (reading["cost_warning"], "red"),
+    ):
+        warned = (
+            textwrap.wrap(f"! {printable(warning)}", width, subsequent_indent="  ")
+            if warning
+            else []
+        )
         lines += [paint(_cut(line, width), colour) for line in warned]
     return lines
 
@@ -81,7 +92,11 @@ def level(reading: Reading) -> str:
     """Return how full the window is, in words and numbers."""
     if not reading["used_tokens"]:
         only_sums = reading["format"] in SUMS_ALONE
-        return "this file has only totals: watch the session's own file" if only_sums else "nothing reported yet"
+        return (
+            "this file has only totals: watch the session's own file"
+            if only_sums
+            else "nothing reported yet"
+        )
     if not reading["context_window"]:
         return f"{reading['used_tokens']:,} tokens; the window's size isn't known"
     of = f"{reading['used_tokens']:,} of {reading['context_window']:,} tokens"
@@ -89,14 +104,21 @@ def level(reading: Reading) -> str:
 
 
 def plan_line(windows: Sequence[PlanWindow], now: float) -> str:
-    """Return how much of one agent's plan is used, with the age of the reading unless it's fresh."""
+    """Return how much of one agent's plan is used, with the age of the reading unless it's
+    fresh."""
     told = "; ".join(printable(each.told(now)) for each in windows)
-    return told if all(each.is_fresh(now) for each in windows) else f"{told} ({age(windows[0].read_at, now)})"
+    return (
+        told
+        if all(each.is_fresh(now) for each in windows)
+        else f"{told} ({age(windows[0].read_at, now)})"
+    )
 
 
 def plan_lines(windows: Sequence[PlanWindow], now: float) -> list[str]:
     """Return a line for each agent whose plan's windows these are."""
-    by_agent = {each.agent: [other for other in windows if other.agent == each.agent] for each in windows}
+    by_agent = {
+        each.agent: [other for other in windows if other.agent == each.agent] for each in windows
+    }
     return [f"{NAMES.get(agent, agent)}: {plan_line(its, now)}" for agent, its in by_agent.items()]
 
 
@@ -117,11 +139,15 @@ def _head(reading: Reading, width: int) -> list[str]:
     colour = colour_of(reading)
     if right and gap >= 2:
         return [paint(left, colour) + " " * gap + paint(right, "faint")]
-    return [paint(_cut(left, width), colour), *([paint(_cut(right, width), "faint")] if right else [])]
+    return [
+        paint(_cut(left, width), colour),
+        *([paint(_cut(right, width), "faint")] if right else []),
+    ]
 
 
 def _marks(reading: Reading, width: int) -> str:
-    """Return the line below the bar: a pointer to each threshold, named on its outer side if there is room."""
+    """Return the line below the bar: a pointer to each threshold, named on its outer side if there
+    is room."""
     mark = symbols("▲", "^")
     thresholds = (("warn", reading["warn_threshold"]), ("compact", reading["compact_threshold"]))
     columns = [column(share, width) for _, share in thresholds]
@@ -141,18 +167,33 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
     used, times = reading["used_tokens"], reading["compactions"]
     cached = f"{percent(reading['cache_hit_share'])} of prompt tokens came from the cache"
     point, plan = reading["auto_compact"], [PlanWindow(**each) for each in reading["plan_windows"]]
-    others = [f"{SOURCES.get(source, source)}: {tokens:,}" for source, tokens in reading["window_others"].items()]
-    said = "; ".join([str(SOURCES.get(reading["window_source"], reading["window_source"])), *others])
+    others = [
+        f"{SOURCES.get(source, source)}: {tokens:,}"
+        for source, tokens in reading["window_others"].items()
+    ]
+    said = "; ".join(
+        [str(SOURCES.get(reading["window_source"], reading["window_source"])), *others]
+    )
     return [
         ("window", [printable(f"{reading['context_window']:,} tokens ({said})")]),
-        ("headroom", [AutoCompact(**point).told(used + reading["answer_tokens"])[0]] if point and used else []),
+        (
+            "headroom",
+            [AutoCompact(**point).told(used + reading["answer_tokens"])[0]]
+            if point and used
+            else [],
+        ),
         ("plan", [plan_line(plan, time.time())] if plan else []),
         ("cost", [_cost(reading)] if reading["cost"] or reading["unpriced"] else []),
         ("cache", [cached] if used else []),
         ("filled by", _filling(reading, width - _NAMES) if used else []),
         ("sub-agents", _agents(reading) if reading["agents"] else []),
         ("compacted", [{1: "once", 2: "twice"}.get(times, f"{times:,} times")] if times else []),
-        ("skipped", [f"{counted(broken, 'line')} that can't be read"] if (broken := reading["broken_lines"]) else []),
+        (
+            "skipped",
+            [f"{counted(broken, 'line')} that can't be read"]
+            if (broken := reading["broken_lines"])
+            else [],
+        ),
     ]
 
 
@@ -163,7 +204,9 @@ def _cost(reading: Reading, *, short: bool = False) -> str:
         text += f" of {dollars(reading['cost_limit'])}"
     if unpriced and reading["unattributed"]:  # the client's own total has what they cost
         said = dollars(reading["unattributed"])
-        return f"{text} ({said} of it as the agent reports: no known price for {printable(unpriced)})"
+        return (
+            f"{text} ({said} of it as the agent reports: no known price for {printable(unpriced)})"
+        )
     if unpriced:
         return f"{text} plus {printable(unpriced)}: no known price"
     if reading["unattributed"] and not short:
@@ -181,7 +224,10 @@ def _filling(reading: Reading, width: int) -> list[str]:
         rest = items[MOST_ROWS - 1 :]
         items = [*items[: MOST_ROWS - 1], (f"{len(rest)} more", sum(tokens for _, tokens in rest))]
     whole = max(1, reading["used_tokens"])
-    rows = [(name, f"{tokens:,}", percent(tokens / whole), min(1.0, tokens / whole)) for name, tokens in items]
+    rows = [
+        (name, f"{tokens:,}", percent(tokens / whole), min(1.0, tokens / whole))
+        for name, tokens in items
+    ]
     names, numbers, shares = (max(width_of(str(row[at])) for row in rows) for at in range(3))
     room = width - names - numbers - shares - 6
     if room < 0:
@@ -212,7 +258,8 @@ def _cut(text: str, width: int) -> str:
 
 
 class GaugeView:
-    """Shows every state that differs from the one before: drawn in place on a terminal, else as a line.
+    """Shows every state that differs from the one before: drawn in place on a terminal, else as a
+    line.
 
     With *as_json* it is an object on one line. Warnings go to standard error.
     """
@@ -283,7 +330,8 @@ class Screen:
         begin = f"\x1b[{len(self._drawn)}A\r" if self._drawn else "\r"
         if now != self._size:  # what was drawn may be wrapped now: its beginning is unknown
             begin = _CLEAR_ALL
-        # Cleared before it is written: behind a full line, a terminal would take its last column away again.
+        # Cleared before it is written: behind a full line, a terminal would take its last column
+        # away again.
         self._write(begin + "".join(f"{_CLEAR_LINE}{line}\n" for line in lines) + _CLEAR_BELOW)
         self._drawn, self._size = lines, now
 
@@ -294,7 +342,8 @@ class Screen:
 
 
 def size() -> os.terminal_size:
-    """Return the terminal's current size: unlike a variable, it follows when the window is resized."""
+    """Return the terminal's current size: unlike a variable, it follows when the window is
+    resized."""
     try:
         found = os.get_terminal_size(sys.stdout.fileno())
     except (OSError, ValueError):

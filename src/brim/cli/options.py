@@ -1,7 +1,7 @@
 """Options that several commands have, each declared once, and what they mean.
 
-A command is a function with ``@command(...)``: its docstring is its help, and the arguments of the decorator are the
-options it takes, each a function that adds something to a parser.
+A command is a function with ``@command(...)``: its docstring is its help, and the arguments of the
+decorator are the options it takes, each a function that adds something to a parser.
 """
 
 from __future__ import annotations
@@ -44,8 +44,11 @@ def command(*options: Adder) -> Callable[[Callable[[Namespace], int]], Command]:
     return lambda run: Command(run, options, run.__doc__ or "")
 
 
-def option(*names: str, completer: Callable[..., list[str]] | None = None, **settings: Any) -> Adder:
-    """Return a function that adds one option or argument to a parser; *completer* completes it in a shell."""
+def option(
+    *names: str, completer: Callable[..., list[str]] | None = None, **settings: Any
+) -> Adder:
+    """Return a function that adds one option or argument to a parser; *completer* completes it in a
+    shell."""
 
     def add(parser: ArgumentParser) -> None:
         added: Any = parser.add_argument(*names, **settings)
@@ -72,7 +75,8 @@ def add_json(parser: ArgumentParser) -> None:
 
 
 def check_words(command: str, usage: str, words: Sequence[str]) -> None:
-    """Raise unless *command* takes so many *words*: *usage* is how they are written, such as ``SCOPE [USD]``."""
+    """Raise unless *command* takes so many *words*: *usage* is how they are written, such as
+    ``SCOPE [USD]``."""
     parts = usage.split()
     least = sum(part[0] != "[" and part[-1] != "]" for part in parts)
     if len(words) < least or (len(words) > len(parts) and "..." not in usage):
@@ -80,15 +84,21 @@ def check_words(command: str, usage: str, words: Sequence[str]) -> None:
 
 
 def check_belongs(options: Namespace, owners: Mapping[str, Collection[str]], command: str) -> None:
-    """Raise if an option was given that belongs to other actions of *command* than ``options.action``."""
+    """Raise if an option was given that belongs to other actions of *command* than
+    ``options.action``."""
     for name, actions in owners.items():
         value = getattr(options, name)
-        if value is not None and value is not False and value != "" and options.action not in actions:
+        if (
+            value is not None
+            and value is not False
+            and value != ""
+            and options.action not in actions
+        ):
             homes = " and ".join(f"'{command} {action}'" for action in actions)
             raise InputError(f"--{name.replace('_', '-')} belongs to {homes}")
 
 
-# Numbers and texts ----------------------------------------------------------------------------------------------
+# Numbers and texts --------------------------------------------------------------------------------
 
 
 def whole_number(least: int, most: int | None = None) -> Any:
@@ -130,7 +140,7 @@ def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[st
     return found
 
 
-# Settings and models --------------------------------------------------------------------------------------------
+# Settings and models ------------------------------------------------------------------------------
 
 
 class _Here(Workspace):
@@ -142,7 +152,9 @@ class _Here(Workspace):
         for key, where in found.ignored.items():
             if key not in _warned:
                 _warned.add(key)
-                note(f"{where}: a project's file can't set {key} like this, so it's ignored; remove it")
+                note(
+                    f"{where}: a project's file can't set {key} like this, so it's ignored; remove it"
+                )
         return found
 
 
@@ -150,17 +162,20 @@ _warned: set[str] = set()
 
 
 def here(flags: Mapping[str, object] | None = None) -> Workspace:
-    """Return the workspace of the person who typed the command, with *flags* on top of the settings."""
+    """Return the workspace of the person who typed the command, with *flags* on top of the
+    settings."""
     return _Here.here(who="person", flags=flags)
 
 
 def settings(flags: Mapping[str, object] | None = None, /, **more: object) -> Config:
-    """Return the settings in force, with *flags* by key and, where a key is one word, by name; None is not given."""
+    """Return the settings in force, with *flags* by key and, where a key is one word, by name; None
+    is not given."""
     return here({**(flags or {}), **more}).config
 
 
 def own_prices(config: Config) -> Mapping[str, Any]:
-    """Return the user's own models, and use only those: prices in a project's file could make anything look cheap."""
+    """Return the user's own models, and use only those: prices in a project's file could make
+    anything look cheap."""
     own: Mapping[str, Any] = config.yours["models"]
     if config["models"] != own:
         from brim.models.overrides import use
@@ -168,18 +183,23 @@ def own_prices(config: Config) -> Mapping[str, Any]:
         use(own)
         if "models" not in _warned:
             _warned.add("models")
-            note("the models in this project's file don't count here: put them into your own, see 'brim config path'")
+            note(
+                "the models in this project's file don't count here: put them into your own, see 'brim config path'"
+            )
     return own
 
 
-def add_model(parser: ArgumentParser, default: str = "the setting 'model', else the o200k_base encoding") -> None:
+def add_model(
+    parser: ArgumentParser, default: str = "the setting 'model', else the o200k_base encoding"
+) -> None:
     """Add ``--model``, which completes model names; *default* says what is used without it."""
     text = f"model to count for, in any spelling (default: {default})"
     option("--model", "-m", metavar="MODEL", help=text, completer=complete_model)(parser)
 
 
 def complete_model(prefix: str, **_: object) -> list[str]:
-    """Return the model names that begin with what was typed; the configuration's too, if it can be read."""
+    """Return the model names that begin with what was typed; the configuration's too, if it can be
+    read."""
     from brim.models.catalog import models
 
     with suppress(BrimError):
@@ -197,13 +217,17 @@ def planning_flags(options: Namespace, budget_key: str) -> dict[str, object]:
     return {budget_key: options.token_budget, "model": options.model}
 
 
-# Rules ----------------------------------------------------------------------------------------------------------
+# Rules --------------------------------------------------------------------------------------------
 
 
 def add_scope(parser: ArgumentParser) -> None:
     """Add ``--project`` and ``--user``."""
     one_of(
-        option("--project", **scope_option("project"), help="in this project's .brim/ (default inside a project)"),
+        option(
+            "--project",
+            **scope_option("project"),
+            help="in this project's .brim/ (default inside a project)",
+        ),
         option("--user", **scope_option("user"), help="in your own ~/.brim/, for every project"),
     )(parser)
 
@@ -214,15 +238,20 @@ def scope_option(name: str) -> dict[str, Any]:
 
 
 def scope_of(options: Namespace, workspace: Workspace) -> str:
-    """Return the scope that ``add_scope`` was given, else the project if there is one, else the user."""
+    """Return the scope that ``add_scope`` was given, else the project if there is one, else the
+    user."""
     if options.scope == "project" and workspace.project is None:
-        raise InputError("not in a project: run this in a git repository, or 'mkdir .brim' first, or say --user")
+        raise InputError(
+            "not in a project: run this in a git repository, or 'mkdir .brim' first, or say --user"
+        )
     return options.scope or ("project" if workspace.project is not None else "user")
 
 
 def tell_trust(workspace: Workspace) -> None:
     """Warn if agents don't hear this project's rules, or not all of them."""
-    stored = workspace.project and os.path.exists(os.path.join(workspace.project, ".brim", "brim.db"))
+    stored = workspace.project and os.path.exists(
+        os.path.join(workspace.project, ".brim", "brim.db")
+    )
     if stored and not workspace.trusted:
         note("this project isn't trusted, so agents don't hear its rules: see 'brim rules trust'")
     elif stored:
@@ -234,8 +263,11 @@ def tell_trust(workspace: Workspace) -> None:
 _NARGS = {(False, False): None, (False, True): "?", (True, False): "+", (True, True): "*"}
 
 
-def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False) -> Adder:
-    """Return a function that adds the argument *name*, one rule or *several*, and completes ids and names."""
+def rule(
+    name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False
+) -> Adder:
+    """Return a function that adds the argument *name*, one rule or *several*, and completes ids and
+    names."""
     return option(
         name,
         metavar=metavar,
@@ -246,29 +278,44 @@ def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, opti
 
 
 def complete_rule(prefix: str, **_: object) -> list[str]:
-    """Return the ids and names of stored rules that begin with what was typed; nothing if they cannot be read."""
+    """Return the ids and names of stored rules that begin with what was typed; nothing if they
+    cannot be read."""
     found: list[str] = []
     with suppress(BrimError), here().open() as scopes:
         found = [text for behavior in scopes.behaviors() for text in (behavior.id, behavior.name)]
     return [text for text in dict.fromkeys(found) if text.startswith(prefix)][:200]
 
 
-# The situation --------------------------------------------------------------------------------------------------
+# The situation ------------------------------------------------------------------------------------
 
 
 def add_situation(parser: ArgumentParser) -> None:
     """Add the options that describe the situation."""
-    about = parser.add_argument_group("the situation", "what you don't give is inferred, or left open")
-    about.add_argument("--file", action="append", metavar="FILE", help="file that is worked on; may be repeated")
+    about = parser.add_argument_group(
+        "the situation", "what you don't give is inferred, or left open"
+    )
+    about.add_argument(
+        "--file", action="append", metavar="FILE", help="file that is worked on; may be repeated"
+    )
     about.add_argument("--task", metavar="TASK", help="such as testing (default: from the prompt)")
     about.add_argument("--language", metavar="NAME", help="such as python (default: from the file)")
-    about.add_argument("--prompt", default="", metavar="TEXT", help="what the person typed; - is standard input")
-    about.add_argument("--command", default="", metavar="TEXT", help="shell command that is about to run")
-    about.add_argument("--set", action="append", metavar="KEY=VALUE", help="a condition of your own; may be repeated")
+    about.add_argument(
+        "--prompt", default="", metavar="TEXT", help="what the person typed; - is standard input"
+    )
+    about.add_argument(
+        "--command", default="", metavar="TEXT", help="shell command that is about to run"
+    )
+    about.add_argument(
+        "--set",
+        action="append",
+        metavar="KEY=VALUE",
+        help="a condition of your own; may be repeated",
+    )
 
 
 def situation_of(options: Namespace, workspace: Workspace) -> Context:
-    """Return the situation that the options describe, completed from the project and the environment."""
+    """Return the situation that the options describe, completed from the project and the
+    environment."""
     from brim.activation.context import Context
 
     return Context(
@@ -282,19 +329,24 @@ def situation_of(options: Namespace, workspace: Workspace) -> Context:
     )
 
 
-# People ---------------------------------------------------------------------------------------------------------
+# People -------------------------------------------------------------------------------------------
 
 
 def need_person(what: str) -> None:
-    """Raise if an agent runs this command: *what* it does loosens something, which only a person may do."""
+    """Raise if an agent runs this command: *what* it does loosens something, which only a person
+    may do."""
     if agent := agents_environment(os.environ):
-        by = f"and this command was run by {agent}" if agent != "an agent" else "and an agent ran this command"
+        by = (
+            f"and this command was run by {agent}"
+            if agent != "an agent"
+            else "and an agent ran this command"
+        )
         raise PersonNeeded(
             f"only a person {what}, {by}: nothing was changed. Your user can do it in a terminal of their own"
         )
 
 
-# Questions ------------------------------------------------------------------------------------------------------
+# Questions ----------------------------------------------------------------------------------------
 
 
 def add_yes(parser: ArgumentParser) -> None:
@@ -329,7 +381,8 @@ def agrees(question: str) -> bool:
 
 
 def one_key(question: str) -> str:
-    """Ask on standard error, and return the key that a person pressed, in lower case; empty at the end of input."""
+    """Ask on standard error, and return the key that a person pressed, in lower case; empty at the
+    end of input."""
     try:
         import termios
         import tty
@@ -351,7 +404,8 @@ def one_key(question: str) -> str:
 
 
 def answer(question: str, *, at_end: str = "") -> str:
-    """Ask on standard error, so that standard output stays clean; return the answer, *at_end* if there is none."""
+    """Ask on standard error, so that standard output stays clean; return the answer, *at_end* if
+    there is none."""
     if sys.stdout is not None:
         sys.stdout.flush()
     print(question, end="", file=sys.stderr, flush=True)

@@ -1,6 +1,7 @@
 """How results look: one ``emit``, one table, and one way to print notes and errors.
 
-In a pipe nothing is cut, so that scripts see everything; on a terminal a table is as wide as the terminal.
+In a pipe nothing is cut, so that scripts see everything; on a terminal a table is as wide as the
+terminal.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ from brim.figures import age, counted, dollars, home_path, printable, readable_s
 
 Result = TypeVar("Result")
 
-__all__ = ["age", "counted", "dollars", "home_path", "printable", "readable_size", "rounded", "share"]
+__all__ = [
+    "age",
+    "counted",
+    "dollars",
+    "home_path",
+    "printable",
+    "readable_size",
+    "rounded",
+    "share",
+]
 
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "faint": 2}
 LEAST = 8
@@ -47,7 +57,8 @@ def emit(
     empty: str = "",
     code: int = 0,
 ) -> int:
-    """Print *result* as JSON (its ``to_dict()``, or itself) or as *view*, which may be made of it; return *code*.
+    """Print *result* as JSON (its ``to_dict()``, or itself) or as *view*, which may be made of it;
+    return *code*.
 
     If there is nothing to show, a person reads *empty* instead. The *notes* follow in either case.
     """
@@ -62,7 +73,8 @@ def emit(
 
 
 def say_paged(text: str) -> None:
-    """Print *text*; on a terminal that it is too long for, through ``$PAGER`` (default: ``less``)."""
+    """Print *text*; on a terminal that it is too long for, through ``$PAGER`` (default:
+    ``less``)."""
 
     pager = os.environ.get("PAGER", "less")
     long = text.count("\n") + 2 > shutil.get_terminal_size((80, 24)).lines
@@ -70,7 +82,9 @@ def say_paged(text: str) -> None:
         sys.stdout.flush()
         with suppress(OSError, ValueError):
             environ = {"LESS": "FRX", **os.environ}
-            done = subprocess.run(shlex.split(pager), input=f"{text}\n".encode(), env=environ, check=False)  # noqa: S603
+            done = subprocess.run(  # noqa: S603
+                shlex.split(pager), input=f"{text}\n".encode(), env=environ, check=False
+            )
             if done.returncode == 0:
                 return
     print(text)
@@ -88,14 +102,16 @@ def say_json(value: object) -> None:
 
 
 def say_text(text: str) -> None:
-    """Print JSON; characters that the encoding of standard output lacks are escaped as JSON escapes them."""
+    """Print JSON; characters that the encoding of standard output lacks are escaped as JSON escapes
+    them."""
     if not _can_print("é─█"):
         text = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in text)
     print(text)
 
 
 def note(*texts: str) -> None:
-    """Print a line for each of *texts* that isn't empty to standard error, each beginning with ``brim:``."""
+    """Print a line for each of *texts* that isn't empty to standard error, each beginning with
+    ``brim:``."""
     for text in filter(None, texts):
         tell(f"brim: {home_path(text)}")
 
@@ -117,7 +133,8 @@ def prepare_output() -> None:
 
 
 def end_with_reader(*, ends: bool = True) -> None:
-    """Let ``brim ... | head`` end silently, as ``cat`` does; or, with ``ends=False``, outlive its reader."""
+    """Let ``brim ... | head`` end silently, as ``cat`` does; or, with ``ends=False``, outlive its
+    reader."""
     try:
         from signal import SIG_DFL, SIG_IGN, SIGPIPE, signal
     except ImportError:  # Windows has no such signal
@@ -125,7 +142,7 @@ def end_with_reader(*, ends: bool = True) -> None:
     signal(SIGPIPE, SIG_DFL if ends else SIG_IGN)
 
 
-# Text -----------------------------------------------------------------------------------------------------------
+# Text ---------------------------------------------------------------------------------------------
 
 
 def day(time: float | None) -> str:
@@ -139,7 +156,8 @@ def day(time: float | None) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return *text* in at most *width* columns, with an ellipsis after a whole word if something had to go."""
+    """Return *text* in at most *width* columns, with an ellipsis after a whole word if something
+    had to go."""
     indent = text[: len(text) - len(text.lstrip(" "))]
     text = printable(" ".join(text.split()))
     width -= len(indent)
@@ -150,7 +168,13 @@ def cut(text: str, width: int) -> str:
 
     taken = end = 0
     for at, character in enumerate(text):
-        taken += 0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        taken += (
+            0
+            if unicodedata.combining(character)
+            else 2
+            if unicodedata.east_asian_width(character) in "WF"
+            else 1
+        )
         if taken > width - 1:
             break
         end = at + 1
@@ -169,7 +193,9 @@ def wrapped(text: str) -> str:
     if columns is None:
         return text
     indent = " " * (len(text) - len(text.lstrip(" ")) + 2)
-    wrap = textwrap.TextWrapper(columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    wrap = textwrap.TextWrapper(
+        columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
     return wrap.fill(text)
 
 
@@ -180,7 +206,8 @@ def block(text: str) -> str:
 
 
 def listed(rows: list[list[str]], most: int = 100) -> tuple[list[list[str]], str]:
-    """Return the first of *rows*, and a line that says how many more there are; empty if there are none."""
+    """Return the first of *rows*, and a line that says how many more there are; empty if there are
+    none."""
     more = len(rows) - most
     return rows[:most], f"and {more:,} more: --json lists all" if more > 0 else ""
 
@@ -190,14 +217,16 @@ def lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-# Tables ---------------------------------------------------------------------------------------------------------
+# Tables -------------------------------------------------------------------------------------------
 
 
-def table(rows: Sequence[Sequence[str]], *, right: Collection[int] = (), optional: Sequence[int] = ()) -> str:
+def table(
+    rows: Sequence[Sequence[str]], *, right: Collection[int] = (), optional: Sequence[int] = ()
+) -> str:
     """Return *rows* in aligned columns, two spaces apart; the columns in *right* are right-aligned.
 
-    On a terminal that is too narrow, the *optional* columns go first, in their order, as long as the last column is
-    uncomfortably narrow; then the widest cells are cut after a word.
+    On a terminal that is too narrow, the *optional* columns go first, in their order, as long as
+    the last column is uncomfortably narrow; then the widest cells are cut after a word.
     """
     rows = [[_inside(cell, printable) for cell in row] for row in rows]
     columns = _columns_of_terminal()
@@ -213,7 +242,11 @@ def table(rows: Sequence[Sequence[str]], *, right: Collection[int] = (), optiona
     for row in rows:
         cells = []
         for at in keep:
-            cell = row[at] if width_of(row[at]) <= widths[at] else _inside(row[at], partial(cut, width=widths[at]))
+            cell = (
+                row[at]
+                if width_of(row[at]) <= widths[at]
+                else _inside(row[at], partial(cut, width=widths[at]))
+            )
             padding = " " * (widths[at] - width_of(cell))
             cells.append(padding + cell if at in right else cell + padding)
         drawn.append("  ".join(cells).rstrip())
@@ -227,7 +260,8 @@ def heading(text: str) -> str:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Return names and values in two columns; empty values are left out, long ones are wrapped on a terminal.
+    """Return names and values in two columns; empty values are left out, long ones are wrapped on a
+    terminal.
 
     On a terminal that is too narrow for two columns, a long value stands below its name.
     """
@@ -259,7 +293,10 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 def _shrink(widths: list[int], keep: list[int], right: Collection[int], columns: int) -> None:
     """Make the widest of the columns *keep* narrower until all fit; numbers keep their width."""
     while (excess := sum(widths[at] + 2 for at in keep) - 2 - columns) > 0:
-        texts = sorted((at for at in keep if at not in right and widths[at] > LEAST), key=lambda at: (widths[at], at))
+        texts = sorted(
+            (at for at in keep if at not in right and widths[at] > LEAST),
+            key=lambda at: (widths[at], at),
+        )
         if not texts:
             return
         widest, next_widest = texts[-1], widths[texts[-2]] if len(texts) > 1 else 0
@@ -274,11 +311,12 @@ def _inside(cell: str, change: Callable[[str], str]) -> str:
     return change(cell)
 
 
-# The terminal ---------------------------------------------------------------------------------------------------
+# The terminal -------------------------------------------------------------------------------------
 
 
 def width_of(text: str) -> int:
-    """Return how many columns *text* takes: colours none, East Asian characters two, combining marks none."""
+    """Return how many columns *text* takes: colours none, East Asian characters two, combining
+    marks none."""
     if text.isascii() and "\x1b" not in text:
         return len(text)
 
@@ -299,8 +337,13 @@ def _columns_of_terminal() -> int | None:
 
 
 def paint(text: str, colour: str) -> str:
-    """Return *text* in *colour*, or ``faint``, if standard output is a terminal that shows colours."""
-    wanted = _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Return *text* in *colour*, or ``faint``, if standard output is a terminal that shows
+    colours."""
+    wanted = (
+        _is_terminal(sys.stdout)
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if text and wanted else text
 
 
@@ -356,7 +399,8 @@ class Progress:
 
 
 def file_progress(path: str) -> Progress:
-    """Return a bar for reading the session's file *path*; nothing is shown if its size isn't known."""
+    """Return a bar for reading the session's file *path*; nothing is shown if its size isn't
+    known."""
     try:
         size = os.path.getsize(path)
     except (OSError, ValueError):
@@ -365,7 +409,8 @@ def file_progress(path: str) -> Progress:
 
 
 class ReadingProgress(Progress):
-    """A bar that ``read_all`` moves; it appears when there is much to read, in bytes or in files."""
+    """A bar that ``read_all`` moves; it appears when there is much to read, in bytes or in
+    files."""
 
     def __init__(self) -> None:
         super().__init__(0, shown_from=1, doing="reading")
@@ -373,23 +418,41 @@ class ReadingProgress(Progress):
     def __call__(self, size: int, total: int, files: int) -> None:
         """Move the bar on by *size* of *total* bytes in *files*."""
         self._size = total
-        self._shown = _is_terminal(sys.stderr) and (total >= PROGRESS_FROM or files >= PROGRESS_FILES)
+        self._shown = _is_terminal(sys.stderr) and (
+            total >= PROGRESS_FROM or files >= PROGRESS_FILES
+        )
         self.advance(size)
 
 
 def count_fields(count: Any) -> dict[str, Any]:
     """Return a ``Count`` for JSON."""
-    return {"tokens": int(count), "basis": count.basis, "low": count.low, "high": count.high, "note": count.note}
+    return {
+        "tokens": int(count),
+        "basis": count.basis,
+        "low": count.low,
+        "high": count.high,
+        "note": count.note,
+    }
 
 
 def basis_of(count: Any) -> str:
     """Return the basis of a ``Count``, and its interval if it has one."""
-    return count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
+    return (
+        count.basis
+        if count.low == count.high
+        else f"{count.basis}, {count.low:,} to {count.high:,}"
+    )
 
 
-# Rules ----------------------------------------------------------------------------------------------------------
+# Rules --------------------------------------------------------------------------------------------
 
-_KINDS = {"constraint": "red", "preference": "cyan", "procedure": "blue", "workflow": "blue", "episodic": "faint"}
+_KINDS = {
+    "constraint": "red",
+    "preference": "cyan",
+    "procedure": "blue",
+    "workflow": "blue",
+    "episodic": "faint",
+}
 """The colours of the kinds that stand out; a directive is the usual one."""
 
 
@@ -401,13 +464,17 @@ def kind_of(rule: Behavior) -> str:
 
 def title(rule: Behavior) -> str:
     """Return the line that says which rule it is."""
-    return "  ".join([paint(rule.name, "green"), kind_of(rule), rule.id, f"({rule.status}, {rule.scope})"])
+    return "  ".join(
+        [paint(rule.name, "green"), kind_of(rule), rule.id, f"({rule.status}, {rule.scope})"]
+    )
 
 
 def whole(rule: Behavior) -> str:
-    """Return all that an agent can be told about *rule*, and when: a person is asked to agree to it.
+    """Return all that an agent can be told about *rule*, and when: a person is asked to agree to
+    it.
 
-    Blank lines are left out, as they are for the agent: what follows a thousand of them isn't overlooked.
+    Blank lines are left out, as they are for the agent: what follows a thousand of them isn't
+    overlooked.
     """
     from brim.behaviors.sentences import refused
 

@@ -1,10 +1,11 @@
 """Where do settings come from?
 
-Flag > environment > project file > user file > built-in default, for every setting and on every command. A library
-call reads none of them: the command line or a hook loads the settings and hands them on.
+Flag > environment > project file > user file > built-in default, for every setting and on every
+command. A library call reads none of them: the command line or a hook loads the settings and hands
+them on.
 
-``settings`` declares them all, ``places`` knows the files, ``text`` reads one and changes a setting in it, ``values``
-has what is in force, and ``retention`` how long brim keeps what it writes.
+``settings`` declares them all, ``places`` knows the files, ``text`` reads one and changes a setting
+in it, ``values`` has what is in force, and ``retention`` how long brim keeps what it writes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which files hold settings, and whether an agent is at work here.
 
-The project file is ``.brim/config.yaml`` in the folder that ``CLAUDE_PROJECT_DIR`` names, else in the nearest one
-upwards that has a ``.brim/``, up to git's top level; never the home folder's own. The user file is ``config.yaml`` in
-``$BRIM_HOME``, else in ``~/.brim``.
+The project file is ``.brim/config.yaml`` in the folder that ``CLAUDE_PROJECT_DIR`` names, else in
+the nearest one upwards that has a ``.brim/``, up to git's top level; never the home folder's own.
+The user file is ``config.yaml`` in ``$BRIM_HOME``, else in ``~/.brim``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ AGENTS = {
     "BRIM_RUN_ID": "brim run",
     "AI_AGENT": "an agent",
 }
-"""Variables that agents set for the commands they run, by agent. tests/e2e checks them with real agents."""
+"""Variables that agents set for the commands they run, by agent. tests/e2e checks them with real
+agents."""
 
 _problems: dict[tuple[str, str, str], str] = {}
 
@@ -35,7 +36,8 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
 
     The files may not exist.
 
-    There is no ``project`` if *cwd* isn't in one, or is None: it was deleted, or its project isn't trusted.
+    There is no ``project`` if *cwd* isn't in one, or is None: it was deleted, or its project isn't
+    trusted.
     """
     found = {"user": os.path.join(user_folder(environ), NAME)}
     project = project_folder(environ, cwd) if cwd is not None else None
@@ -47,24 +49,32 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
 
 
 def agents_environment(environ: Mapping[str, str]) -> str:
-    """Return the name of the agent that runs commands with *environ*; empty in a person's own terminal."""
+    """Return the name of the agent that runs commands with *environ*; empty in a person's own
+    terminal."""
     return next((name for variable, name in AGENTS.items() if environ.get(variable)), "")
 
 
 def user_folder(environ: Mapping[str, str]) -> str:
     """Return the folder of the user's own files; ``ConfigError`` if ``BRIM_HOME`` can't be that."""
     if problem := _bad_home(environ):
-        raise ConfigError(f"config: BRIM_HOME: {problem}: name an absolute folder outside of projects, or unset it")
+        raise ConfigError(
+            f"config: BRIM_HOME: {problem}: name an absolute folder outside of projects, or unset it"
+        )
     return environ.get("BRIM_HOME") or os.path.join(home_folder(environ), ".brim")
 
 
 def without_bad_home(environ: Mapping[str, str]) -> Mapping[str, str]:
     """Return *environ* without an unusable ``BRIM_HOME``: hooks then use the default folder."""
-    return {name: environ[name] for name in environ if name != "BRIM_HOME"} if _bad_home(environ) else environ
+    return (
+        {name: environ[name] for name in environ if name != "BRIM_HOME"}
+        if _bad_home(environ)
+        else environ
+    )
 
 
 def _bad_home(environ: Mapping[str, str]) -> str:
-    """Return why ``BRIM_HOME`` can't be used: a project could set it to a folder of its own, with programs to run."""
+    """Return why ``BRIM_HOME`` can't be used: a project could set it to a folder of its own, with
+    programs to run."""
     named = environ.get("BRIM_HOME", "")
     if not named:
         return ""
@@ -90,11 +100,12 @@ def _problem_with(named: str, home: str, project: str) -> str:
 def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     """Return the project folder that contains *cwd*, or None.
 
-    It is the nearest folder with a ``.brim/``, or else git's top level. Folders above git's top level and folders of
-    other users are ignored: someone else's ``.brim`` there must not take over the folders below.
+    It is the nearest folder with a ``.brim/``, or else git's top level. Folders above git's top
+    level and folders of other users are ignored: someone else's ``.brim`` there must not take over
+    the folders below.
 
-    An agent that names its project (``CLAUDE_PROJECT_DIR``) by an absolute path is believed. The home folder is never a
-    project.
+    An agent that names its project (``CLAUDE_PROJECT_DIR``) by an absolute path is believed. The
+    home folder is never a project.
     """
     # The working folder comes with its links resolved, so the home folder has to be as well.
     home = os.path.realpath(home_folder(environ))
@@ -130,6 +141,7 @@ def _uid() -> int:
 
 
 def home_folder(environ: Mapping[str, str]) -> str:
-    """Return the person's home folder. On Windows, agents go by ``USERPROFILE``; Git sets ``HOME`` too."""
+    """Return the person's home folder. On Windows, agents go by ``USERPROFILE``; Git sets ``HOME``
+    too."""
     first, second = ("USERPROFILE", "HOME") if os.name == "nt" else ("HOME", "USERPROFILE")
     return os.path.abspath(environ.get(first) or environ.get(second) or os.path.expanduser("~"))

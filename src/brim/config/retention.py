@@ -8,7 +8,8 @@ from __future__ import annotations
 DAY = 86_400.0
 
 SESSIONS = 30 * DAY
-"""What is noted of a session that isn't used any more: its state, what it was told, how far its files were read."""
+"""What is noted of a session that isn't used any more: its state, what it was told, how far its
+files were read."""
 
 JOURNALS = 30 * DAY
 """The journal of a memory that was removed."""
@@ -29,7 +30,8 @@ UNFINISHED = 60.0
 """A file that a killed process was writing."""
 
 NEWEST_COPIES, OTHER_COPIES = 3, 6
-"""Copies of a project's store: the newest, and others with rules that newer ones lack, the most first."""
+"""Copies of a project's store: the newest, and others with rules that newer ones lack, the most
+first."""
 
 LARGEST_LOG = 256 * 1024
 """Bytes after which ``hook.log`` becomes ``hook.log.1``, replacing the one before it."""

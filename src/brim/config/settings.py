@@ -1,7 +1,7 @@
 """Declares every setting once: its type, limits and default.
 
-Other packages have the same defaults for callers without a configuration. Each setting's environment variable is
-``BRIM_`` and its key in capitals, unless another one is named here.
+Other packages have the same defaults for callers without a configuration. Each setting's
+environment variable is ``BRIM_`` and its key in capitals, unless another one is named here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ WORDS = {
 }
 """The types of values, and their names in errors."""
 
-FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+FLAGS = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
 """True and false in environment variables; files use YAML's words."""
 
 NONE_WORDS = ("none", "null")
@@ -39,7 +48,8 @@ class Setting(PlainData):
     default: object
     help: str
     from_env: tuple[str, ...] | None = None
-    """Environment variables, of which the first that is set counts; None means ``BRIM_`` and the key."""
+    """Environment variables, of which the first that is set counts; None means ``BRIM_`` and the
+    key."""
     option: str = ""
     """The command-line option, if it isn't the last part of the key."""
     choices: tuple[str, ...] = ()
@@ -48,21 +58,28 @@ class Setting(PlainData):
     none: str = ""
     """The word for no value, such as ``unlimited``; if empty, there must be a value."""
     follows: str = ""
-    """Another setting: if that is set and higher than this one's default, and this one isn't set, its value is used."""
+    """Another setting: if that is set and higher than this one's default, and this one isn't set,
+    its value is used."""
     lowers: bool = False
-    """Whether a project's file can only make it stricter, so that a clone can't spend its user's money or hide a limit.
+    """Whether a project's file can only make it stricter, so that a clone can't spend its user's
+    money or hide a limit.
 
     No value counts as the highest, and the first choice as the lowest.
     """
     never: tuple[str, ...] = ()
     """Values that a project's file can't choose, because they open the network."""
     yours: bool = False
-    """Whether a project's file can't set it at all, because it affects the user's own rules and window."""
+    """Whether a project's file can't set it at all, because it affects the user's own rules and
+    window."""
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The environment variables that set it."""
-        return (f"BRIM_{self.key.replace('.', '_').upper()}",) if self.from_env is None else self.from_env
+        return (
+            (f"BRIM_{self.key.replace('.', '_').upper()}",)
+            if self.from_env is None
+            else self.from_env
+        )
 
     @property
     def flag(self) -> str:
@@ -71,7 +88,9 @@ class Setting(PlainData):
 
     def checked(self, value: Any) -> Any:
         """Return *value* in this setting's type; raise ``ValueError`` that says what it must be."""
-        if self.none and (value is None or value == self.none or (value is False and self.none == "off")):
+        if self.none and (
+            value is None or value == self.none or (value is False and self.none == "off")
+        ):
             return None  # YAML reads a bare ``off`` as false
         if not _is_of(self.kind, value):
             raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(value)}")
@@ -80,8 +99,14 @@ class Setting(PlainData):
         if self.choices and value not in self.choices:
             choices = [*self.choices, *([self.none] if self.none else [])]
             raise ValueError(f"must be one of {', '.join(choices)}, not {_shown(value)}")
-        if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
-            wanted = f"{self.least:g} or more" if self.most is None else f"from {self.least:g} to {self.most:g}"
+        if (self.least is not None and value < self.least) or (
+            self.most is not None and value > self.most
+        ):
+            wanted = (
+                f"{self.least:g} or more"
+                if self.most is None
+                else f"from {self.least:g} to {self.most:g}"
+            )
             raise ValueError(f"must be {wanted}, not {_shown(value)}")
         return float(value) if self.kind == "number" else value
 
@@ -89,13 +114,16 @@ class Setting(PlainData):
         """Return the words of *value*, a list or a text, separated by commas."""
         words = value.replace(",", " ").split() if isinstance(value, str) else value
         if wrong := [word for word in words if word not in self.choices]:
-            raise ValueError(f"must be chosen from {', '.join(self.choices)}, not {_shown(wrong[0])}")
+            raise ValueError(
+                f"must be chosen from {', '.join(self.choices)}, not {_shown(wrong[0])}"
+            )
         if twice := [word for word in words if words.count(word) > 1]:
             raise ValueError(f"must not name {_shown(twice[0])} twice")
         return ", ".join(words)
 
     def parsed(self, text: str) -> Any:
-        """Return the value of *text* from a variable or the command line; raise ``ValueError`` if it's wrong."""
+        """Return the value of *text* from a variable or the command line; raise ``ValueError`` if
+        it's wrong."""
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None
@@ -106,7 +134,8 @@ class Setting(PlainData):
         return self.checked(value)
 
     def is_shared(self, value: Any) -> bool:
-        """Whether a project's file can set *value*; if ``lowers``, only where it's stricter than the user's."""
+        """Whether a project's file can set *value*; if ``lowers``, only where it's stricter than
+        the user's."""
         return not self.yours and value not in self.never
 
     def is_lower(self, value: Any, than: Any) -> bool:
@@ -125,7 +154,11 @@ class Setting(PlainData):
             return "true" if value else "false"
         if isinstance(value, dict):
             return ", ".join(value)
-        return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+        return (
+            f"{value:g}"
+            if isinstance(value, float) and float(f"{value:g}") == value
+            else str(value)
+        )
 
 
 def _is_of(kind: str, value: object) -> bool:
@@ -157,7 +190,12 @@ UNLIMITED = "unlimited"
 
 
 _SHARE: dict[str, Any] = {"least": 0, "most": 1}
-_BUDGET: dict[str, Any] = {"least": 0, "option": "--token-budget", "none": UNLIMITED, "lowers": True}
+_BUDGET: dict[str, Any] = {
+    "least": 0,
+    "option": "--token-budget",
+    "none": UNLIMITED,
+    "lowers": True,
+}
 _START = ("BRIM_TOKEN_BUDGET", "BRIM_TOKEN_BUDGET_DEFAULT", "FLOOP_TOKEN_BUDGET")
 _DYNAMIC = (
     "BRIM_TOKEN_BUDGET_DYNAMIC",

@@ -1,7 +1,8 @@
-"""Reads a configuration file with the line of each key, and changes one setting without touching the rest.
+"""Reads a configuration file with the line of each key, and changes one setting without touching
+the rest.
 
-PyYAML loses comments and order, so it's only asked where things are, and the text is edited there. The new text is
-parsed again, and returned only if it differs from the old one by that one change.
+PyYAML loses comments and order, so it's only asked where things are, and the text is edited there.
+The new text is parsed again, and returned only if it differs from the old one by that one change.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ LARGEST_FILE = 1 << 16
 """Bytes: a configuration is written by hand, and a hook has a second in which to read it."""
 
 MOST_VALUES = 10_000
-"""Values in one file, counting each repetition by an alias: aliases of aliases would multiply without end."""
+"""Values in one file, counting each repetition by an alias: aliases of aliases would multiply
+without end."""
 DEEPEST = 100
 """Lists and mappings inside each other."""
 LONGEST_NUMBER = 100
-"""Characters: YAML reads ``1:59:59`` as a number, in a time that grows with the square of its length."""
+"""Characters: YAML reads ``1:59:59`` as a number, in a time that grows with the square of its
+length."""
 
 _FASTEST: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -39,10 +42,14 @@ class ConfigLoader(_FASTEST):  # type: ignore[misc] # which of two it is depends
         """Return the value of *node*."""
         try:
             if node.tag in _NUMBER_TAGS and len(node.value) > LONGEST_NUMBER:
-                raise ValueError(f"a number has at most {LONGEST_NUMBER} characters; put a text in quotes")
+                raise ValueError(
+                    f"a number has at most {LONGEST_NUMBER} characters; put a text in quotes"
+                )
             return super().construct_object(node, deep)
         except (ValueError, OverflowError) as error:
-            raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from None
+            raise yaml.constructor.ConstructorError(
+                None, None, str(error), node.start_mark
+            ) from None
 
 
 _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
@@ -53,7 +60,8 @@ SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
 
 
 def read_text(path: str) -> str:
-    """Return the text of the file *path* with its original line ends. A pipe is refused, not waited for."""
+    """Return the text of the file *path* with its original line ends. A pipe is refused, not waited
+    for."""
 
     def without_waiting(path: str, flags: int) -> int:  # a pipe may have come with a clone
         return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
@@ -64,7 +72,9 @@ def read_text(path: str) -> str:
             if not stat.S_ISREG(found.st_mode):
                 raise ConfigError(f"config: {path}: not a regular file")
             if found.st_size > LARGEST_FILE:
-                raise ConfigError(f"config: {path}: larger than {LARGEST_FILE:,} bytes, so it is not a configuration")
+                raise ConfigError(
+                    f"config: {path}: larger than {LARGEST_FILE:,} bytes, so it is not a configuration"
+                )
             return file.read(LARGEST_FILE)
     except UnicodeDecodeError:
         raise ConfigError(f"config: {path}: not UTF-8 text") from None
@@ -72,11 +82,14 @@ def read_text(path: str) -> str:
         raise ConfigError(f"config: {path}: {error.strerror or error}") from None
 
 
-def read_mapping(text: str, name: str, most: int = MOST_VALUES) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the mapping in *text*, and ``name:line`` of each of its keys, nested ones joined by dots.
+def read_mapping(
+    text: str, name: str, most: int = MOST_VALUES
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the mapping in *text*, and ``name:line`` of each of its keys, nested ones joined by
+    dots.
 
-    An empty text is an empty mapping. A key that stands twice in one mapping is an error: one of them would be lost.
-    So is a text of more than *most* values.
+    An empty text is an empty mapping. A key that stands twice in one mapping is an error: one of
+    them would be lost. So is a text of more than *most* values.
     """
     lines: dict[str, str] = {}
     try:
@@ -92,16 +105,21 @@ def read_mapping(text: str, name: str, most: int = MOST_VALUES) -> tuple[dict[st
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise ConfigError(f"config: {name}:{line}: not valid YAML: {error.problem or error}") from None
+        raise ConfigError(
+            f"config: {name}:{line}: not valid YAML: {error.problem or error}"
+        ) from None
     except yaml.YAMLError as error:
         line = text.encode("utf-8", "replace").count(b"\n", 0, getattr(error, "position", 0)) + 1
-        raise ConfigError(f"config: {name}:{line}: not valid YAML: {' '.join(str(error).split())}") from None
+        raise ConfigError(
+            f"config: {name}:{line}: not valid YAML: {' '.join(str(error).split())}"
+        ) from None
     except RecursionError:  # aliases of aliases nest too
         raise ConfigError(f"config: {name}: nested too deeply") from None
 
 
 def _check_bounds(text: str, name: str, most: int) -> None:
-    """Raise if *text* nests too deeply or holds too much. This parses step by step, so it ends early."""
+    """Raise if *text* nests too deeply or holds too much. This parses step by step, so it ends
+    early."""
     sizes: dict[str, int] = {}
     inside: list[tuple[str | None, int]] = []
     count = 0
@@ -119,7 +137,11 @@ def _check_bounds(text: str, name: str, most: int) -> None:
             if anchor:
                 sizes[anchor] = count - before
         if count > most or len(inside) > DEEPEST:
-            what = f"nested more than {DEEPEST} deep" if count <= most else f"holds more than {most:,} values"
+            what = (
+                f"nested more than {DEEPEST} deep"
+                if count <= most
+                else f"holds more than {most:,} values"
+            )
             also = ", counting what aliases repeat" if count > most and sizes else ""
             raise ConfigError(f"config: {name}:{event.start_mark.line + 1}: {what}{also}")
 
@@ -142,7 +164,8 @@ def _note_lines(node: Any, prefix: str, name: str, lines: dict[str, str]) -> Non
 def read_settings(
     text: str, path: str, problems: list[str] | None = None
 ) -> tuple[dict[str, tuple[Any, str]], dict[str, str]]:
-    """Return the value and ``path:line`` of each setting in *text*, and ``path:line`` of every key, at any depth.
+    """Return the value and ``path:line`` of each setting in *text*, and ``path:line`` of every key,
+    at any depth.
 
     A wrong key or value is an error; with *problems* it's left out and added to them.
     """
@@ -165,19 +188,20 @@ def unknown(key: str) -> str:
     within = [name for name in KNOWN if name.startswith(f"{key if key in SECTIONS else section}.")]
     if key in SECTIONS:
         return f"{key} is a section; there are {', '.join(within)}"
-    near = [name for name in KNOWN if name.rpartition(".")[2] == last]  # of the same name in another section
+    near = [
+        name for name in KNOWN if name.rpartition(".")[2] == last
+    ]  # of the same name in another section
     if len(near) != 1:
         names = [name for name in (*KNOWN, *SECTIONS) if ("." in name) is ("." in key)]
         near = get_close_matches(key, names, 2, 0.75)
     if near:
         return f"unknown key {key}; did you mean {' or '.join(near)}?"
-    return (
-        f"unknown key {key}; there are {', '.join(within or [*(name for name in KNOWN if '.' not in name), *SECTIONS])}"
-    )
+    return f"unknown key {key}; there are {', '.join(within or [*(name for name in KNOWN if '.' not in name), *SECTIONS])}"
 
 
 def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
-    """Yield key and value of everything in *tree*, settings or not. An empty section yields nothing."""
+    """Yield key and value of everything in *tree*, settings or not. An empty section yields
+    nothing."""
     for name, value in tree.items():
         key = f"{section}.{name}" if section else name
         if name in SECTIONS and not section and isinstance(value, dict | None):
@@ -187,7 +211,8 @@ def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
 
 
 def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
-    """Return the *value* of *key* in the setting's type; raise ``ValueError`` that says what is wrong."""
+    """Return the *value* of *key* in the setting's type; raise ``ValueError`` that says what is
+    wrong."""
     if key in SECTIONS:
         raise ValueError(f"{key} must be a section of settings, not {value!r}")
     if key not in KNOWN:
@@ -202,14 +227,16 @@ def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
 
 
 def _line(lines: Mapping[str, str], key: str, path: str) -> str:
-    """Return the line of *key*; if it comes from a YAML merge (``<<``), that of the nearest key above it."""
+    """Return the line of *key*; if it comes from a YAML merge (``<<``), that of the nearest key
+    above it."""
     while key and key not in lines:
         key = key.rpartition(".")[0]
     return lines.get(key or "<<", path)
 
 
 def with_key(text: str, key: str, value: object, path: str) -> str:
-    """Return *text*, that of the file *path*, with *key* set to *value*, a text, number, flag or None."""
+    """Return *text*, that of the file *path*, with *key* set to *value*, a text, number, flag or
+    None."""
     root = _compose(text, path)
     wanted = _cleaned(read_mapping(text, path)[0])
     section, _, name = key.rpartition(".")
@@ -227,7 +254,8 @@ def with_key(text: str, key: str, value: object, path: str) -> str:
 
 
 def without_key(text: str, key: str, path: str) -> str:
-    """Return *text*, that of the file *path*, without *key*, and without its section if nothing else is in it."""
+    """Return *text*, that of the file *path*, without *key*, and without its section if nothing
+    else is in it."""
     root = _compose(text, path)
     entry = _entry(root, key)
     if entry is None:
@@ -245,7 +273,8 @@ def without_key(text: str, key: str, path: str) -> str:
 
 
 def _compose(text: str, path: str) -> Any:
-    """Return the root of *text*, None if it's empty. The slow loader's marks count characters, not bytes."""
+    """Return the root of *text*, None if it's empty. The slow loader's marks count characters, not
+    bytes."""
     read_mapping(text, path)  # says what is wrong, and where
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     return root if isinstance(root, yaml.MappingNode) else None
@@ -261,12 +290,19 @@ def _entry(root: Any, key: str) -> tuple[Any, Any] | None:
 
 
 def _added(text: str, root: Any, key: str, scalar: str) -> str:
-    """Return *text* with one more entry: at the end of its section, or in a section of its own at the end."""
+    """Return *text* with one more entry: at the end of its section, or in a section of its own at
+    the end."""
     section, _, name = key.rpartition(".")
     above = _entry(root, section) if section else None
     if above is None:
-        indent = " " * (root.value[0][0].start_mark.column if root is not None and root.value else 0)
-        lines = [f"{indent}{section}:", f"{indent}  {name}: {scalar}"] if section else [f"{indent}{name}: {scalar}"]
+        indent = " " * (
+            root.value[0][0].start_mark.column if root is not None and root.value else 0
+        )
+        lines = (
+            [f"{indent}{section}:", f"{indent}  {name}: {scalar}"]
+            if section
+            else [f"{indent}{name}: {scalar}"]
+        )
         return _inserted(text, len(text), *lines)
     heading, inside = above
     if isinstance(inside, yaml.MappingNode) and inside.value:
@@ -291,7 +327,11 @@ def _last_index(node: Any) -> int:
     if isinstance(node, yaml.ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]
-    return max(last[0].end_mark.index, _last_index(last[1])) if isinstance(last, tuple) else _last_index(last)
+    return (
+        max(last[0].end_mark.index, _last_index(last[1]))
+        if isinstance(last, tuple)
+        else _last_index(last)
+    )
 
 
 def _next_line(text: str, index: int) -> int:
@@ -309,14 +349,18 @@ def _line_end(text: str) -> str:
 def _scalar(value: object) -> str:
     """Return *value* as one line of YAML."""
     plain = not isinstance(value, str) or value.isprintable()
-    text = yaml.safe_dump(value, width=float("inf"), allow_unicode=plain, default_style=None if plain else '"')
+    text = yaml.safe_dump(
+        value, width=float("inf"), allow_unicode=plain, default_style=None if plain else '"'
+    )
     return text.removesuffix("...\n").rstrip("\n")
 
 
 def _cleaned(tree: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of *tree* without empty sections."""
     return {
-        key: deepcopy(value) for key, value in tree.items() if value != {} and not (value is None and key in SECTIONS)
+        key: deepcopy(value)
+        for key, value in tree.items()
+        if value != {} and not (value is None and key in SECTIONS)
     }
 
 
@@ -326,10 +370,12 @@ def _agreed(changed: str, wanted: dict[str, Any], what: str, path: str) -> str:
             return changed
     except ConfigError:
         pass
-    raise ConfigError(f"config: {path}: cannot {what} without touching something else; please edit it by hand")
+    raise ConfigError(
+        f"config: {path}: cannot {what} without touching something else; please edit it by hand"
+    )
 
 
-# One setting changed: tried first, then written -------------------------------------------------------------------
+# One setting changed: tried first, then written ---------------------------------------------------
 
 
 UNSET = object()
@@ -337,9 +383,12 @@ UNSET = object()
 
 
 class SettingEdit:
-    """A change of *key* to *value*, or ``UNSET``, in the file of *scope* (``user`` or ``project``)."""
+    """A change of *key* to *value*, or ``UNSET``, in the file of *scope* (``user`` or
+    ``project``)."""
 
-    def __init__(self, environ: Mapping[str, str], cwd: str | None, key: str, value: object, scope: str) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], cwd: str | None, key: str, value: object, scope: str
+    ) -> None:
         self.key, self.value, self.path = key, value, config_file(environ, cwd, scope)
         self._before = _text_of(self.path)
         edited = without_key(self._before, key, self.path) if value is UNSET else None
@@ -358,9 +407,12 @@ class SettingEdit:
         return "" if origin.startswith(f"{self.path}:") else origin
 
     def write(self, save: Callable[[str, str], object]) -> None:
-        """Write the file with *save* (``Workspace.save_settings``), unless it would stay the same."""
+        """Write the file with *save* (``Workspace.save_settings``), unless it would stay the
+        same."""
         if self.changes and _text_of(self.path) != self._before:
-            raise ConfigError(f"config: {self.path}: it was changed by another program just now; try again")
+            raise ConfigError(
+                f"config: {self.path}: it was changed by another program just now; try again"
+            )
         if self.changes:
             save(self.path, self._after)
 
@@ -374,7 +426,9 @@ def config_file(environ: Mapping[str, str], cwd: str | None, scope: str) -> str:
     """Return the path of the configuration file of *scope*; it may not exist."""
     paths = config_paths(environ, cwd)
     if scope not in paths:
-        raise InputError("not in a project: a project is a folder with .brim/ or .git in it; make one with mkdir .brim")
+        raise InputError(
+            "not in a project: a project is a folder with .brim/ or .git in it; make one with mkdir .brim"
+        )
     return paths[scope]
 
 

@@ -1,12 +1,14 @@
 """The settings in force: flag > environment > project file > user file > built-in default.
 
-A project's file never changes how the user's own rules and limits work: ``Config.yours`` has the settings without it.
-Hooks pass *problems*: then a wrong setting is left out and noted there, instead of raising an error.
+A project's file never changes how the user's own rules and limits work: ``Config.yours`` has the
+settings without it. Hooks pass *problems*: then a wrong setting is left out and noted there,
+instead of raising an error.
 
-Hooks read a cache, so that they needn't import YAML: one small JSON file per project in the user's folder. It holds
-what the *files* set, never the environment, and the stamp (size, times, inode) of every file that was looked for, even
-if it was missing. A file that changed a moment ago could change again without a new stamp, so it's cached a little
-later. A cache that is missing, broken, out of date or read-only only costs time.
+Hooks read a cache, so that they needn't import YAML: one small JSON file per project in the user's
+folder. It holds what the *files* set, never the environment, and the stamp (size, times, inode) of
+every file that was looked for, even if it was missing. A file that changed a moment ago could
+change again without a new stamp, so it's cached a little later. A cache that is missing, broken,
+out of date or read-only only costs time.
 """
 
 from __future__ import annotations
@@ -40,13 +42,15 @@ DEFAULT = "default"
 KNOWN = {setting.key: setting for setting in SETTINGS}
 
 Value = namedtuple("Value", ("value", "origin"))
-"""A setting's value and where it was set: a flag, a variable, ``FILE:LINE``, the setting it follows, or ``default``."""
+"""A setting's value and where it was set: a flag, a variable, ``FILE:LINE``, the setting it
+follows, or ``default``."""
 
 DEFAULTS = {setting.key: Value(setting.default, DEFAULT) for setting in SETTINGS}
 
 
 class Config:
-    """The settings in force: ``config["mode"]``. ``config.values["mode"].origin`` says where it was set."""
+    """The settings in force: ``config["mode"]``. ``config.values["mode"].origin`` says where it was
+    set."""
 
     def __init__(
         self,
@@ -68,11 +72,20 @@ class Config:
     def section(self, name: str) -> dict[str, Any]:
         """Return the values of a section, by name: ``Session(**config.section("session"))``."""
         start = f"{name}."
-        return {key[len(start) :]: found.value for key, found in self.values.items() if key.startswith(start)}
+        return {
+            key[len(start) :]: found.value
+            for key, found in self.values.items()
+            if key.startswith(start)
+        }
 
     def where(self, problem: str) -> str:
-        """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above it; else empty."""
-        named = [key for key in self._lines if problem.startswith(key) and problem[len(key) : len(key) + 1] in "., "]
+        """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above
+        it; else empty."""
+        named = [
+            key
+            for key in self._lines
+            if problem.startswith(key) and problem[len(key) : len(key) + 1] in "., "
+        ]
         return self._lines[max(named, key=len)] if named else ""
 
 
@@ -83,16 +96,21 @@ def load(
     *,
     drafts: Mapping[str, str] | None = None,
 ) -> Config:
-    """Return the settings in force in *cwd*, with *environ* and *flags* (None means that a flag isn't given).
+    """Return the settings in force in *cwd*, with *environ* and *flags* (None means that a flag
+    isn't given).
 
-    Without *cwd* (it was deleted, or its project isn't trusted), there's no project. *drafts* maps the path of a
-    configuration file to a text that is read instead, to try a change before it is written.
+    Without *cwd* (it was deleted, or its project isn't trusted), there's no project. *drafts* maps
+    the path of a configuration file to a text that is read instead, to try a change before it is
+    written.
     """
     return in_force(*from_files(config_paths(environ, cwd), drafts or {}), environ, flags or {})
 
 
-def from_files(paths: Mapping[str, str], drafts: Mapping[str, str], problems: Problems | None = None) -> Files:
-    """Return the settings in the files in *paths*, by ``user`` and ``project``, and ``FILE:LINE`` of every key."""
+def from_files(
+    paths: Mapping[str, str], drafts: Mapping[str, str], problems: Problems | None = None
+) -> Files:
+    """Return the settings in the files in *paths*, by ``user`` and ``project``, and ``FILE:LINE``
+    of every key."""
     files: dict[str, dict[str, Value]] = {}
     lines: dict[str, str] = {}
     for scope, path in paths.items():
@@ -102,7 +120,9 @@ def from_files(paths: Mapping[str, str], drafts: Mapping[str, str], problems: Pr
 
         wrong: list[str] | None = None if problems is None else []
         try:
-            found, places = read_settings(drafts[path] if path in drafts else read_text(path), path, wrong)
+            found, places = read_settings(
+                drafts[path] if path in drafts else read_text(path), path, wrong
+            )
         except ConfigError as error:
             _note(problems, scope, str(error))
             continue
@@ -129,13 +149,17 @@ def in_force(
 ) -> Config:
     """Return the settings in force: *flags* over *environ* over *files*."""
     own, merged = files.get("user", {}), dict(files.get("user", {}))
-    yours, ignored = _values(own, environ, flags, instead=DEFAULTS, scope="user", problems=problems), {}
+    yours, ignored = (
+        _values(own, environ, flags, instead=DEFAULTS, scope="user", problems=problems),
+        {},
+    )
     for key, (value, origin) in files.get("project", {}).items():
         setting, weaker = KNOWN[key], own.get(key, DEFAULTS[key]).value
         if not setting.is_shared(value):
             ignored[key] = origin
         elif not setting.lowers or setting.is_lower(value, weaker):
-            # Each file may name its own models. If both name one, the stronger file's entry replaces the other.
+            # Each file may name its own models. If both name one, the stronger file's entry
+            # replaces the other.
             merged[key] = Value(weaker | value if key == "models" else value, origin)
     if merged == own:
         return Config(yours, lines, ignored=ignored)
@@ -153,7 +177,9 @@ def _values(
     problems: Problems | None,
 ) -> dict[str, Value]:
     """Return each setting's value; those of *instead* where settings contradict each other."""
-    values = {setting.key: _value_of(setting, files, environ, flags, problems) for setting in SETTINGS}
+    values = {
+        setting.key: _value_of(setting, files, environ, flags, problems) for setting in SETTINGS
+    }
     for setting in SETTINGS:
         ahead = values.get(setting.follows)
         if ahead is None or ahead.origin == DEFAULT or values[setting.key].origin != DEFAULT:
@@ -162,11 +188,20 @@ def _values(
             values[setting.key] = Value(ahead.value, setting.follows)
     for larger, smaller in ORDERED:
         if values[larger].value < values[smaller].value:
-            set_there = [values[key].origin for key in (larger, smaller) if values[key].origin != DEFAULT]
+            set_there = [
+                values[key].origin for key in (larger, smaller) if values[key].origin != DEFAULT
+            ]
             sizes = f"{larger} ({values[larger].value:g}) is less than {smaller} ({values[smaller].value:g})"
             _note(problems, scope, f"config: {' and '.join(dict.fromkeys(set_there))}: {sizes}")
             section = larger.partition(".")[0]
-            values.update({key: instead[key] for pair in ORDERED for key in pair if key.startswith(f"{section}.")})
+            values.update(
+                {
+                    key: instead[key]
+                    for pair in ORDERED
+                    for key in pair
+                    if key.startswith(f"{section}.")
+                }
+            )
     return values
 
 
@@ -207,9 +242,9 @@ def load_cached(
 ) -> Config:
     """Return the same as ``load``, but read YAML only if a file has changed since the last time.
 
-    Nothing is written if there are no settings files, or no user folder. *now* is in seconds since 1970; None asks the
-    clock. With *problems*, a wrong setting is left out and noted there; if a file can't be read at all, the settings
-    that were read last stay in force.
+    Nothing is written if there are no settings files, or no user folder. *now* is in seconds since
+    1970; None asks the clock. With *problems*, a wrong setting is left out and noted there; if a
+    file can't be read at all, the settings that were read last stay in force.
     """
     paths = config_paths(environ, cwd)
     stamps, cache = _stamps(paths.values()), cache_path(user_folder(environ), list(paths.values()))
@@ -221,10 +256,20 @@ def load_cached(
             found, wrong = kept, noted
         else:
             found = from_files(paths, {}, wrong)
-            found[0].update({scope: kept[0][scope] for scope in wrong if scope in kept[0] and scope not in found[0]})
+            found[0].update(
+                {
+                    scope: kept[0][scope]
+                    for scope in wrong
+                    if scope in kept[0] and scope not in found[0]
+                }
+            )
             moment = time.time() if now is None else now
-            is_settled = all(abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
-            if is_settled and stamps == _stamps(paths.values()):  # otherwise the text may be another one
+            is_settled = all(
+                abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:]
+            )
+            if is_settled and stamps == _stamps(
+                paths.values()
+            ):  # otherwise the text may be another one
                 _write(cache, stamps, found, wrong)
     for scope, problem in wrong.items():
         _note(problems, scope, problem)
@@ -232,7 +277,8 @@ def load_cached(
 
 
 def cache_path(folder: str, paths: list[str]) -> str:
-    """Return the cache for *paths* in the user's *folder*. If two share a name, their stamps differ."""
+    """Return the cache for *paths* in the user's *folder*. If two share a name, their stamps
+    differ."""
     return os.path.join(folder, "cache", f"config-{sha256_hex(os.fsencode(paths[-1]))[:8]}.json")
 
 
@@ -259,10 +305,16 @@ def _read(cache: str, paths: Iterable[str]) -> tuple[list[Any], Files, Problems]
             return [], ({}, {}), {}
         # Each value is checked again: another version of brim may have written it.
         files = {
-            str(scope): {key: Value(KNOWN[key].checked(value), str(origin)) for key, (value, origin) in values.items()}
+            str(scope): {
+                key: Value(KNOWN[key].checked(value), str(origin))
+                for key, (value, origin) in values.items()
+            }
             for scope, values in kept["files"].items()
         }
-        lines, wrong = ({str(key): str(text) for key, text in kept[name].items()} for name in ("lines", "problems"))
+        lines, wrong = (
+            {str(key): str(text) for key, text in kept[name].items()}
+            for name in ("lines", "problems")
+        )
         return kept["stamps"], (files, lines), wrong
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [], ({}, {}), {}
@@ -270,11 +322,21 @@ def _read(cache: str, paths: Iterable[str]) -> tuple[list[Any], Files, Problems]
 
 def _write(cache: str, stamps: list[list[Any]], found: Files, wrong: Problems) -> None:
     """Write *cache* as a whole, or not at all."""
-    kept = {"format": FORMAT, "stamps": stamps, "files": found[0], "lines": found[1], "problems": wrong}
+    kept = {
+        "format": FORMAT,
+        "stamps": stamps,
+        "files": found[0],
+        "lines": found[1],
+        "problems": wrong,
+    }
     try:
         text = json.dumps(kept)
         if not os.path.isdir(os.path.dirname(cache)):
             os.mkdir(os.path.dirname(cache), 0o700)
         replace_file(cache, text.encode(), durable=False)
-    except (OSError, ValueError, TypeError):  # no folder, no room, no right to write, or a value that JSON has not
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+    ):  # no folder, no room, no right to write, or a value that JSON has not
         return

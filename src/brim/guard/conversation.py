@@ -69,20 +69,23 @@ RULE_TOKENS = 500
 class Guard:
     """Fits, reserves, settles and measures every call of one conversation.
 
-    Pass the whole transcript to every call. The guard sends it as it is until it no longer fits. Then *strategy* cuts
-    it (by default ``TieredPruner``), and the cut stays the same until the next one is needed, so that the provider's
-    cache stays warm. Counts are based on what the provider reported for earlier calls.
+    Pass the whole transcript to every call. The guard sends it as it is until it no longer fits.
+    Then *strategy* cuts it (by default ``TieredPruner``), and the cut stays the same until the next
+    one is needed, so that the provider's cache stays warm. Counts are based on what the provider
+    reported for earlier calls.
 
-    *ledger* is where money is counted: an address for ``open_ledger``, or a ledger. Before a call is sent, the guard
-    reserves the most that it can cost in *scope*. *limit_usd* is an additional limit for that scope: it doesn't change
-    a stored limit, and the smaller one applies. Without a ledger, it applies to this process and its children.
+    *ledger* is where money is counted: an address for ``open_ledger``, or a ledger. Before a call
+    is sent, the guard reserves the most that it can cost in *scope*. *limit_usd* is an additional
+    limit for that scope: it doesn't change a stored limit, and the smaller one applies. Without a
+    ledger, it applies to this process and its children.
 
-    *rules* that matter for the first prompt are added to the system prompt (``call.system``), in at most *rule_tokens*.
-    *max_output*, *target*, *sure*, *pin* and *provider* work as in ``fit``. *summarize* and *exclude_tools* are passed
-    to the default strategy.
+    *rules* that matter for the first prompt are added to the system prompt (``call.system``), in at
+    most *rule_tokens*. *max_output*, *target*, *sure*, *pin* and *provider* work as in ``fit``.
+    *summarize* and *exclude_tools* are passed to the default strategy.
 
-    *tool_usd* is the most that tools which the provider runs (searches, code) may cost in one call, fees and tokens
-    together. It's only needed where nothing limits them, or where their documented maximum is too much.
+    *tool_usd* is the most that tools which the provider runs (searches, code) may cost in one call,
+    fees and tokens together. It's only needed where nothing limits them, or where their documented
+    maximum is too much.
 
     A guard can be used from many threads and event loops.
     """
@@ -109,7 +112,9 @@ class Guard:
         tool_usd: float | str | Decimal | None = None,
     ) -> None:
         if strategy is not None and (summarize is not None or exclude_tools):
-            raise InputError("summarize and exclude_tools are for the default strategy: give them to yours instead")
+            raise InputError(
+                "summarize and exclude_tools are for the default strategy: give them to yours instead"
+            )
         self.model: str = model
         """The model that is called."""
         self.scope: str = scope
@@ -119,22 +124,33 @@ class Guard:
         room_for(model, max_output, target)  # refuses wrong values now, not at the first call
         lineage(scope)
         self._target, self._sure, self._provider, self._pin = target, sure, provider, pin
-        self.limit: int | None = None if limit_usd is None else micro_dollars(str(limit_usd), up=False)
+        self.limit: int | None = (
+            None if limit_usd is None else micro_dollars(str(limit_usd), up=False)
+        )
         """The caller's own limit, in micro-dollars; None for none."""
         self.tool_cost: int | None = None if tool_usd is None else micro_dollars(str(tool_usd))
-        """The most that tools which the provider runs may cost in one call, in micro-dollars; None if not given."""
-        self._standing: dict[str, tuple[str, ...]] = {}  # by model: what multiplied a price without being asked for
+        """The most that tools which the provider runs may cost in one call, in micro-dollars; None
+        if not given."""
+        self._standing: dict[
+            str, tuple[str, ...]
+        ] = {}  # by model: what multiplied a price without being asked for
         self.strategy: Pruner = (
-            TieredPruner(summarize=summarize, exclude_tools=exclude_tools) if strategy is None else named(strategy)
+            TieredPruner(summarize=summarize, exclude_tools=exclude_tools)
+            if strategy is None
+            else named(strategy)
         )
         if isinstance(self.strategy, WatermarkPruner) and self.strategy.decisions.cut:
-            raise InputError("strategy: a guard remembers its own cuts, so give a WatermarkPruner without decisions")
+            raise InputError(
+                "strategy: a guard remembers its own cuts, so give a WatermarkPruner without decisions"
+            )
         self.ledger: Ledger | None = _ledger(ledger, self.limit)
         """Where money is counted; None if neither a ledger nor a limit was given."""
         self.rules: tuple[Behavior, ...] = tuple(rules)
         """The rules to choose from."""
         if not all(isinstance(each, Behavior) for each in self.rules):
-            raise InputError(f"rules must be Behavior objects of brim.behaviors, not {self.rules!r:.80}")
+            raise InputError(
+                f"rules must be Behavior objects of brim.behaviors, not {self.rules!r:.80}"
+            )
         self._rule_tokens = rule_tokens
         self._given_counter = counter
         self._binds_thinking = lookup(model).binds_thinking
@@ -152,7 +168,9 @@ class Guard:
         learned = MemoryCalibrationStore()
         counter = self._given_counter or counter_for(self.model, calibrations=learned)
         ratios = learned if hasattr(counter, "ratio") else None
-        self.counter: AnchoredTokenCounter = AnchoredTokenCounter(counter, model=self.model, calibrations=ratios)
+        self.counter: AnchoredTokenCounter = AnchoredTokenCounter(
+            counter, model=self.model, calibrations=ratios
+        )
         """Counts what was sent by what the provider reported for it."""
         self.gauge: ContextBudget = ContextBudget(window_of(self.model), model=self.model)
         """How full the window was at the last call."""
@@ -179,8 +197,8 @@ class Guard:
     def conversation_of(self, messages: Sequence[Any]) -> Guard:
         """Return the guard of the conversation that *messages* continue, for callers without an id.
 
-        *messages* are the whole transcript. If they begin with a conversation's last transcript, they continue it;
-        otherwise this is a new conversation.
+        *messages* are the whole transcript. If they begin with a conversation's last transcript,
+        they continue it; otherwise this is a new conversation.
         """
         known = list(digests(messages, None, ""))
         if not known:
@@ -194,7 +212,8 @@ class Guard:
             return self.conversation(id)
 
     def with_model(self, model: str, provider: Provider | Literal["auto"] | None = None) -> Guard:
-        """Return a guard for another model, with its own conversations; ledger, scope and limit are shared.
+        """Return a guard for another model, with its own conversations; ledger, scope and limit are
+        shared.
 
         *provider* is the format of its messages, if that differs too.
         """
@@ -221,21 +240,24 @@ class Guard:
     ) -> Call[M]:
         """Return the next call of the conversation, for ``with`` or ``async with``.
 
-        Entering it counts and fits the messages and reserves the money. That raises ``DoesNotFit`` if even what must
-        stay is too large, and ``LimitReached`` if a limit doesn't allow the call. Then nothing is reserved.
+        Entering it counts and fits the messages and reserves the money. That raises ``DoesNotFit``
+        if even what must stay is too large, and ``LimitReached`` if a limit doesn't allow the call.
+        Then nothing is reserved.
 
-        If a limit leaves too little for the longest answer, ``call.max_output`` is lowered, at most to *min_output*
-        tokens, and the receipt says so. *min_output* defaults to 1,024 if neither you nor the guard set *max_output*;
-        otherwise it stays as it is.
+        If a limit leaves too little for the longest answer, ``call.max_output`` is lowered, at most
+        to *min_output* tokens, and the receipt says so. *min_output* defaults to 1,024 if neither
+        you nor the guard set *max_output*; otherwise it stays as it is.
 
-        *billed_output* is how many tokens of an answer may be billed, if you don't send ``call.max_output``. *answers*
-        is how many answers you ask for. Set *has_unseen* if the provider keeps a part of the prompt that isn't in
-        *messages*: then they are sent as they are, and money for a full window is reserved.
+        *billed_output* is how many tokens of an answer may be billed, if you don't send
+        ``call.max_output``. *answers* is how many answers you ask for. Set *has_unseen* if the
+        provider keeps a part of the prompt that isn't in *messages*: then they are sent as they
+        are, and money for a full window is reserved.
 
-        *options* are the other fields of your request, by the names that the provider has for them. Those that change
-        what a call costs are reserved for (``n``, ``service_tier``, ``speed``, ``inference_geo``, ``modalities``,
-        ``max_tool_calls``), and those that take tokens are counted (``tool_choice``, ``response_format``). If nothing
-        limits what the provider's own tools cost, entering the call raises ``UnknownPrice``.
+        *options* are the other fields of your request, by the names that the provider has for them.
+        Those that change what a call costs are reserved for (``n``, ``service_tier``, ``speed``,
+        ``inference_geo``, ``modalities``, ``max_tool_calls``), and those that take tokens are
+        counted (``tool_choice``, ``response_format``). If nothing limits what the provider's own
+        tools cost, entering the call raises ``UnknownPrice``.
         """
         if min_output is None and max_output is self.max_output is billed_output is None:
             min_output = LEAST_OUTPUT
@@ -263,23 +285,35 @@ class Guard:
         """Return what the next call would send; nothing is reserved."""
         with self._lock:
             given = as_list(messages)
-            output, target = room_for(self.model, self.max_output if max_output is None else max_output, self._target)
+            output, target = room_for(
+                self.model, self.max_output if max_output is None else max_output, self._target
+            )
             system = with_text(system, self._rule_text(given))
             cut, note = self._cut.for_transcript(given)
             if note and self._binds_thinking:
-                # Thinking that was made after the cut is bound to what the cut sent, and that isn't sent any more.
+                # Thinking that was made after the cut is bound to what the cut sent, and that isn't
+                # sent any more.
                 cut = Cut.of_thinking(given)
             view = cut.view(given)
             request = GuardRequest(
-                view, self.model, system, tools, self._provider, in_request(self.counter.counter, system)
+                view,
+                self.model,
+                system,
+                tools,
+                self._provider,
+                in_request(self.counter.counter, system),
             )
             pruned = self._pruned(request, cut, given, target, output)
             fitted = pruned
             if pruned.is_cut and self._binds_thinking:
                 fitted = pruned.without_thinking(request)
-            self._cut, receipt = cut.cut_again(given, pruned, fitted.receipt, binds_thinking=self._binds_thinking)
+            self._cut, receipt = cut.cut_again(
+                given, pruned, fitted.receipt, binds_thinking=self._binds_thinking
+            )
             tokens = self.count(fitted.messages, system, tools)
-            tokens = tokens if tokens.basis == "anchored" and int(tokens) <= target else fitted.tokens
+            tokens = (
+                tokens if tokens.basis == "anchored" and int(tokens) <= target else fitted.tokens
+            )
             size = tokens.high if self._sure else int(tokens)
             is_same = len(fitted.messages) == len(view) and not fitted.receipt.steps
             before = tokens if is_same else receipt.before
@@ -288,17 +322,35 @@ class Guard:
                 warnings.warn(f"brim cut a transcript: {guess[0]}", stacklevel=2)
             notes = (*receipt.notes, *filter(None, [note]), *guess)
             fits = size <= target
-            reason = "" if fits else receipt.reason or f"it takes {size:,} tokens, and {target:,} is the target"
-            about: Any = {"target": target, "before": before, "after": tokens, "fits": fits, "reason": reason}
+            reason = (
+                ""
+                if fits
+                else receipt.reason or f"it takes {size:,} tokens, and {target:,} is the target"
+            )
+            about: Any = {
+                "target": target,
+                "before": before,
+                "after": tokens,
+                "fits": fits,
+                "reason": reason,
+            }
             receipt = replace(receipt, notes=notes, **about)
-            return Fitted(fitted.messages, tokens, fits, receipt, output, system).with_few_markers(tools)
+            return Fitted(fitted.messages, tokens, fits, receipt, output, system).with_few_markers(
+                tools
+            )
 
     def _unseen(
-        self, messages: Sequence[M], system: Any, tools: Sequence[Any] | None, max_output: int | None
+        self,
+        messages: Sequence[M],
+        system: Any,
+        tools: Sequence[Any] | None,
+        max_output: int | None,
     ) -> Fitted[M]:
         """Return a request as it is, if only the provider knows all of it."""
         given, known = as_list(messages), lookup(self.model)
-        output, _ = room_for(self.model, self.max_output if max_output is None else max_output, self._target)
+        output, _ = room_for(
+            self.model, self.max_output if max_output is None else max_output, self._target
+        )
         system = with_text(system, self._rule_text(given))
         seen = self.counter.counter.count_messages(_whole(given, system), tools)
         note = "the provider keeps a part of the prompt"
@@ -308,29 +360,41 @@ class Guard:
         receipt = Receipt("none", provider, self.model, known.max_input, tokens, tokens, **about)
         return Fitted(given, tokens, True, receipt, output, system)
 
-    def count(self, messages: Sequence[Any], system: Any = None, tools: Sequence[Any] | None = None) -> Count:
+    def count(
+        self, messages: Sequence[Any], system: Any = None, tools: Sequence[Any] | None = None
+    ) -> Count:
         """Return the tokens of a request, based on what the provider reported before, if it did."""
         return self.counter.count_messages(_whole(messages, system), tools)
 
     def _pruned(
-        self, request: GuardRequest, cut: Cut, transcript: Sequence[Any], target: int, max_output: int
+        self,
+        request: GuardRequest,
+        cut: Cut,
+        transcript: Sequence[Any],
+        target: int,
+        max_output: int,
     ) -> Fitted[Any]:
         """Return *request*, pruned if it is too large; *cut* made it of the *transcript*."""
         goal = self._goal(request, target)
         pin = cut.pinned(self._pin, transcript)
         for lower_goal in self._lower_goals(request, transcript[cut.count :], goal):
             # A pruner with a memory forgets it: the cut is remembered here.
-            fitted = request.fit(copy.copy(self.strategy), lower_goal, max_output, sure=self._sure, pin=pin)
+            fitted = request.fit(
+                copy.copy(self.strategy), lower_goal, max_output, sure=self._sure, pin=pin
+            )
             if fitted.fits and not _changes_newest_step(request.messages, fitted):
                 return fitted
         return request.fit(copy.copy(self.strategy), goal, max_output, sure=self._sure, pin=pin)
 
     def _lower_goals(self, request: GuardRequest, new: Sequence[Any], goal: int) -> list[int]:
-        """Return smaller sizes to cut a request to, smallest first, if the cut costs the model its thinking.
+        """Return smaller sizes to cut a request to, smallest first, if the cut costs the model its
+        thinking.
 
         They leave room for as many turns like the *new* ones as should come before the next cut.
         """
-        if not self._binds_thinking or not any(has_thinking(message) for message in request.messages):
+        if not self._binds_thinking or not any(
+            has_thinking(message) for message in request.messages
+        ):
             return []
         size = request.counter.count_messages(request.messages, request.tools)
         if (size.high if self._sure else int(size)) <= goal:
@@ -342,7 +406,8 @@ class Guard:
         return [goal - room, goal - room // 2] if room > 0 else []
 
     def _goal(self, request: GuardRequest, target: int) -> int:
-        """Return the target in the tokens that pruners count: those may differ from what the provider reports."""
+        """Return the target in the tokens that pruners count: those may differ from what the
+        provider reports."""
         anchored = self.count(request.messages, request.system, request.tools)
         if anchored.basis != "anchored":
             return target
@@ -353,11 +418,20 @@ class Guard:
         return min(target, target * int(local) // size)
 
     def _rule_text(self, messages: Sequence[Any]) -> str:
-        """Return the rules for this conversation; they stay the same, because the cache begins with them."""
+        """Return the rules for this conversation; they stay the same, because the cache begins with
+        them."""
         if self._told is None:
-            prompt = next((text_of(each) for each in messages if string(get(each, "role")) == "user"), "")
-            ranked = activate(Graph(self.rules), Context(prompt=prompt), now=time.time()) if self.rules else []
-            plan = ActivationTierMapper().plan(ranked, self.rules, budget=self._rule_tokens, counter=self.counter)
+            prompt = next(
+                (text_of(each) for each in messages if string(get(each, "role")) == "user"), ""
+            )
+            ranked = (
+                activate(Graph(self.rules), Context(prompt=prompt), now=time.time())
+                if self.rules
+                else []
+            )
+            plan = ActivationTierMapper().plan(
+                ranked, self.rules, budget=self._rule_tokens, counter=self.counter
+            )
             self._told = render(plan).strip()
         return self._told
 
@@ -369,8 +443,9 @@ class Guard:
 class Call(Generic[M]):
     """One call of a conversation: what to send, and what came of it.
 
-    Leaving the block without ``done`` gives the money back if the request provably cost nothing (no connection, or an
-    answer of 400 to 499), and otherwise keeps it reserved until its lease ends: the answer may have been written.
+    Leaving the block without ``done`` gives the money back if the request provably cost nothing (no
+    connection, or an answer of 400 to 499), and otherwise keeps it reserved until its lease ends:
+    the answer may have been written.
     """
 
     messages: list[M]
@@ -417,7 +492,9 @@ class Call(Generic[M]):
         def __getattr__(self, name: str) -> Any:
             """Say what to do about what a call has only inside its block."""
             inside = ", which it has inside its block: with guard.call(...) as call:"
-            raise AttributeError(f"a Call has no {name!r}{inside if name in Call.__annotations__ else ''}")
+            raise AttributeError(
+                f"a Call has no {name!r}{inside if name in Call.__annotations__ else ''}"
+            )
 
     @property
     def model(self) -> str:
@@ -435,7 +512,8 @@ class Call(Generic[M]):
         return self._spend.cost if self._spend else None
 
     def done(self, response: object) -> None:
-        """Take the provider's response, or its usage: settle the cost, anchor the count, feed the gauge.
+        """Take the provider's response, or its usage: settle the cost, anchor the count, feed the
+        gauge.
 
         Inside ``async with``, the cost is settled by another thread before the block ends.
         """
@@ -445,8 +523,11 @@ class Call(Generic[M]):
         self.reported, guard = reported, self.guard
         with guard._lock:
             if not self._has_unseen:
-                guard.counter.report(_whole(self.messages, self.system), reported.tokens.prompt, self._counted_tools)
-        # A project's settings may choose a tier or a region: the next call is reserved at the same price.
+                guard.counter.report(
+                    _whole(self.messages, self.system), reported.tokens.prompt, self._counted_tools
+                )
+        # A project's settings may choose a tier or a region: the next call is reserved at the same
+        # price.
         guard._standing[guard.model] = reported.tokens.factors
         model = reported.model or guard.model
         guard.gauge.update(Usage(tokens=reported.tokens, model=model, request=reported.request_id))
@@ -462,7 +543,8 @@ class Call(Generic[M]):
             await self._spend.finish()
 
     def stream(self, events: Any) -> Any:
-        """Pass on the *events* of a streamed response, sync or async, and call ``done`` with the usage at their end.
+        """Pass on the *events* of a streamed response, sync or async, and call ``done`` with the
+        usage at their end.
 
         OpenAI's chat reports usage only with ``stream_options={"include_usage": True}``.
         """
@@ -488,7 +570,9 @@ class Call(Generic[M]):
             self.done(seen.reported)
         elif self.reported is None:
             kept = "its money stays reserved and counts in full when the lease ends"
-            warnings.warn(f"the stream ended without usage, so {kept}: {StreamedUsage.__doc__}", stacklevel=3)
+            warnings.warn(
+                f"the stream ended without usage, so {kept}: {StreamedUsage.__doc__}", stacklevel=3
+            )
 
     def _prepare(self) -> None:
         messages, system, max_output = self._given
@@ -496,9 +580,13 @@ class Call(Generic[M]):
         if self._has_unseen:
             fitted = guard._unseen(messages, system, self._counted_tools, max_output)
         else:
-            fitted = guard.fit(messages, system=system, tools=self._counted_tools, max_output=max_output)
+            fitted = guard.fit(
+                messages, system=system, tools=self._counted_tools, max_output=max_output
+            )
         if not fitted.fits:
-            raise DoesNotFit(f"the request doesn't fit {self.model}: {fitted.receipt.reason}", fitted)
+            raise DoesNotFit(
+                f"the request doesn't fit {self.model}: {fitted.receipt.reason}", fitted
+            )
         self.messages = fitted.messages
         self.system = fitted.system
         self.max_output = fitted.max_output
@@ -509,7 +597,12 @@ class Call(Generic[M]):
         quote = self._quote(fitted)
         self._asked = quote.output
         self._spend = Spend(
-            guard.ledger, guard.scope, quote, least=self._min_output, lease=guard.lease, at_most=guard.limit
+            guard.ledger,
+            guard.scope,
+            quote,
+            least=self._min_output,
+            lease=guard.lease,
+            at_most=guard.limit,
         )
 
     def _quote(self, fitted: Fitted[M]) -> Quote:
@@ -568,7 +661,8 @@ class Call(Generic[M]):
 
 
 class StreamedUsage:
-    """Usage comes at the end of a stream; OpenAI's chat needs ``stream_options={"include_usage": True}`` for it."""
+    """Usage comes at the end of a stream; OpenAI's chat needs ``stream_options={"include_usage":
+    True}`` for it."""
 
     def __init__(self) -> None:
         self._reader = AnyReader()
@@ -578,7 +672,11 @@ class StreamedUsage:
     def take(self, event: Any) -> None:
         """Read one event: an object of an SDK, or a dict."""
         dump = getattr(event, "model_dump", None)
-        line = dump(by_alias=True, exclude_none=True, mode="json", warnings=False) if callable(dump) else event
+        line = (
+            dump(by_alias=True, exclude_none=True, mode="json", warnings=False)
+            if callable(dump)
+            else event
+        )
         if not isinstance(line, Mapping):
             return
         response = line.get("response")
@@ -606,7 +704,10 @@ def _changes_newest_step(messages: Sequence[Any], fitted: Fitted[Any]) -> bool:
 
 def _whole(messages: Sequence[Any], system: Any) -> list[Any]:
     """Return the messages as they are counted, after the system prompt."""
-    return [*([] if system is None or system == "" else [{"role": "system", "content": system}]), *messages]
+    return [
+        *([] if system is None or system == "" else [{"role": "system", "content": system}]),
+        *messages,
+    ]
 
 
 def with_text(system: Any, text: str) -> Any:
@@ -619,7 +720,8 @@ def with_text(system: Any, text: str) -> Any:
 
 
 def _is_for_an_hour(part: Any, depth: int = 0) -> bool:
-    """Whether a request asks somewhere for a cache that is kept for an hour, which costs more to write."""
+    """Whether a request asks somewhere for a cache that is kept for an hour, which costs more to
+    write."""
     if string(get(get(part, "cache_control"), "ttl")) == "1h":
         return True
     inner = part if is_sequence(part) else get(part, "content")
@@ -631,7 +733,9 @@ def _ledger(given: str | Ledger | None, limit: int | None) -> Ledger | None:
     if isinstance(given, (str, os.PathLike)):
         return open_ledger(os.fspath(given))
     if given is not None and not hasattr(given, "reserve"):
-        raise InputError(f"ledger must be an address such as sqlite:///spend.db or a ledger, not {given!r}")
+        raise InputError(
+            f"ledger must be an address such as sqlite:///spend.db or a ledger, not {given!r}"
+        )
     if given is not None or limit is None:
         return given
     folder = tempfile.mkdtemp(prefix="brim-")

@@ -1,8 +1,8 @@
 """What a guard has cut from a conversation, and what it sends in its place.
 
-A cut stays the same until the next one is needed, so that the provider's cache stays warm. It names messages by their
-place in the caller's transcript: what the caller changes about them without changing what they say, such as their cache
-markers, is sent as it is now.
+A cut stays the same until the next one is needed, so that the provider's cache stays warm. It names
+messages by their place in the caller's transcript: what the caller changes about them without
+changing what they say, such as their cache markers, is sent as it is now.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Piece:
     place: int | None
     """Its place in the transcript; None for a summary."""
     changed: Any = None
-    """The message that is sent instead, such as one with its results cleared; None if it is sent as it is."""
+    """The message that is sent instead, such as one with its results cleared; None if it is sent as
+    it is."""
 
     def message(self, transcript: Sequence[Any]) -> Any:
         """Return what is sent, with the cache markers that the caller sets now."""
@@ -50,7 +51,8 @@ class Cut:
     steps: tuple[Step, ...] = ()
     """What was done."""
     without_thinking: bool = False
-    """Whether the thinking in them is left out: the model accepts it only with what was sent before the cut."""
+    """Whether the thinking in them is left out: the model accepts it only with what was sent before
+    the cut."""
 
     @classmethod
     def of_thinking(cls, transcript: Sequence[Any]) -> Cut:
@@ -58,10 +60,13 @@ class Cut:
         pieces = tuple(Piece(place) for place in range(len(transcript)))
         thinking = tuple(place for place, message in enumerate(transcript) if has_thinking(message))
         steps = (Step(WITHOUT_THINKING, thinking, 0, None),) if thinking else ()
-        return cls(len(transcript), digest_of(transcript), pieces, steps=steps, without_thinking=True)
+        return cls(
+            len(transcript), digest_of(transcript), pieces, steps=steps, without_thinking=True
+        )
 
     def for_transcript(self, transcript: Sequence[Any]) -> tuple[Cut, str]:
-        """Return this cut if *transcript* begins as before, or an empty one and a note that says so."""
+        """Return this cut if *transcript* begins as before, or an empty one and a note that says
+        so."""
         if not self.count or (self.digest and self.digest == digest_of(transcript[: self.count])):
             return self, ""
         return Cut(), "the transcript is another one than before: started over"
@@ -88,12 +93,20 @@ class Cut:
         if pin is None or callable(pin):
             return pin
         places = [piece.place for piece, _ in self.sent(transcript)]
-        return [places.index(name) if isinstance(name, int) and name in places else name for name in pin]
+        return [
+            places.index(name) if isinstance(name, int) and name in places else name for name in pin
+        ]
 
     def cut_again(
-        self, transcript: Sequence[Any], pruned: Fitted[Any], receipt: Receipt, *, binds_thinking: bool
+        self,
+        transcript: Sequence[Any],
+        pruned: Fitted[Any],
+        receipt: Receipt,
+        *,
+        binds_thinking: bool,
     ) -> tuple[Cut, Receipt]:
-        """Return the cut after the view was *pruned*, and its *receipt* in places of the *transcript*.
+        """Return the cut after the view was *pruned*, and its *receipt* in places of the
+        *transcript*.
 
         If the model *binds_thinking*, a new cut leaves out all thinking that was made before it.
         """

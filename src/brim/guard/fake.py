@@ -1,7 +1,7 @@
 """A model without a network, for examples and tests.
 
-It answers as Anthropic's SDK does, and refuses what the provider would refuse: broken pairs, too many tokens or cache
-markers, and thinking that is bound to another conversation.
+It answers as Anthropic's SDK does, and refuses what the provider would refuse: broken pairs, too
+many tokens or cache markers, and thinking that is bound to another conversation.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class Refused(Exception):
 class FakeModel:
     """Answers requests from a script, one answer (or several at once) after the other.
 
-    ``client.messages.create(...)`` takes what Anthropic's client takes. An answer is a text, or a tool and its
-    arguments; a list of them is one response with parallel calls. Usage is counted by brim's own counter, with what the
-    provider's cache would have had, so that costs are those of the real model.
+    ``client.messages.create(...)`` takes what Anthropic's client takes. An answer is a text, or a
+    tool and its arguments; a list of them is one response with parallel calls. Usage is counted by
+    brim's own counter, with what the provider's cache would have had, so that costs are those of
+    the real model.
     """
 
     script: Iterator[Answer | list[Answer]] | Sequence[Answer | list[Answer]]
@@ -57,7 +58,14 @@ class FakeModel:
         self.messages = SimpleNamespace(create=self.create)
 
     def create(
-        self, *, model: str, messages: list[Any], max_tokens: int, system: Any = None, tools: Any = None, **more: Any
+        self,
+        *,
+        model: str,
+        messages: list[Any],
+        max_tokens: int,
+        system: Any = None,
+        tools: Any = None,
+        **more: Any,
     ) -> SimpleNamespace:
         """Return the next answer of the script."""
         whole = [{"role": "system", "content": system}, *messages] if system else messages
@@ -68,28 +76,42 @@ class FakeModel:
         refuse_many_markers(system, tools, messages)
         refuse_unbound_thinking(system, tools, messages)
         if tokens + max_tokens > window:
-            raise Refused(f"prompt is too long: {tokens:,} + {max_tokens:,} tokens > {window:,} maximum")
+            raise Refused(
+                f"prompt is too long: {tokens:,} + {max_tokens:,} tokens > {window:,} maximum"
+            )
         self.before_answer()
-        self.requests.append({"model": model, "messages": list(messages), "max_tokens": max_tokens, **more})
+        self.requests.append(
+            {"model": model, "messages": list(messages), "max_tokens": max_tokens, **more}
+        )
         answer = next(self._answers, "Done.")
         several = answer if isinstance(answer, list) else [answer]
         content = [self._block(number, each) for number, each in enumerate(several)]
         if self.thinks:
             signature = thinking_signature(system, tools, messages)
-            content.insert(0, SimpleNamespace(type="thinking", thinking="Let me see.", signature=signature))
+            content.insert(
+                0, SimpleNamespace(type="thinking", thinking="Let me see.", signature=signature)
+            )
         known = list(digests(whole, tools, model))
-        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(known, self._cached, strict=False))))
+        same = len(
+            list(takewhile(lambda pair: pair[0] == pair[1], zip(known, self._cached, strict=False)))
+        )
         read = int(counter_for(model).count_messages(whole[:same], tools)) if same else 0
         self._cached = known
         output = int(counter_for(model).count_messages([{"role": "assistant", "content": content}]))
-        usage = {"input_tokens": 0, "cache_creation_input_tokens": tokens - read, "cache_read_input_tokens": read}
+        usage = {
+            "input_tokens": 0,
+            "cache_creation_input_tokens": tokens - read,
+            "cache_read_input_tokens": read,
+        }
         return SimpleNamespace(
             id=f"msg_{len(self.requests)}",
             type="message",
             role="assistant",
             model=model,
             content=content,
-            stop_reason="tool_use" if any(block.type == "tool_use" for block in content) else "end_turn",
+            stop_reason="tool_use"
+            if any(block.type == "tool_use" for block in content)
+            else "end_turn",
             usage=SimpleNamespace(**usage, output_tokens=min(output, max_tokens)),
         )
 
@@ -113,7 +135,9 @@ def refuse_many_markers(system: Any, tools: Any, messages: Sequence[Any]) -> Non
     """Refuse more cache markers than Anthropic accepts."""
     markers = count_markers(system) + count_markers(tools) + sum(map(count_markers, messages))
     if markers > MOST_MARKERS:
-        raise Refused(f"A maximum of {MOST_MARKERS} blocks with cache_control may be provided. Found {markers}.")
+        raise Refused(
+            f"A maximum of {MOST_MARKERS} blocks with cache_control may be provided. Found {markers}."
+        )
 
 
 def thinking_signature(system: Any, tools: Any, messages: Sequence[Any]) -> str:
@@ -127,12 +151,14 @@ def thinking_signature(system: Any, tools: Any, messages: Sequence[Any]) -> str:
 
 
 def refuse_unbound_thinking(system: Any, tools: Any, messages: Sequence[Any]) -> None:
-    """Refuse thinking whose prefix has changed, or from before which other thinking was removed or put back."""
+    """Refuse thinking whose prefix has changed, or from before which other thinking was removed or
+    put back."""
     previous: str | None = None
     for at, number, signature in _thinking_blocks(messages):
         prefix, _, before = signature.partition(".")
         is_bound = prefix == _prefix_digest(system, tools, messages[:at])
-        # Only the oldest thinking may be removed: then nothing is before the first block that is left.
+        # Only the oldest thinking may be removed: then nothing is before the first block that is
+        # left.
         follows = previous is None or before == _short_digest(previous)
         if not is_bound or not follows:
             raise Refused(f"messages.{at}.content.{number}: {BOUND}")
@@ -149,7 +175,10 @@ def _thinking_blocks(messages: Sequence[Any]) -> Iterator[tuple[int, int, str]]:
 
 def _prefix_digest(system: Any, tools: Any, messages: Sequence[Any]) -> str:
     stripped = (without_thinking(message) for message in messages)
-    whole = [{"role": "system", "content": system or ""}, *(message for message in stripped if message is not None)]
+    whole = [
+        {"role": "system", "content": system or ""},
+        *(message for message in stripped if message is not None),
+    ]
     return list(digests(whole, tools, ""))[-1]
 
 

@@ -42,9 +42,7 @@ STRATEGIES: dict[str, Callable[[], Pruner]] = {
 """The pruners by name, each with its defaults."""
 WITHOUT_THINKING = "without thinking"
 """What a receipt calls leaving out thinking."""
-THINKING_LEFT_OUT = (
-    "thinking made before the cut is left out: the model accepts it only with the exact messages that it was made with"
-)
+THINKING_LEFT_OUT = "thinking made before the cut is left out: the model accepts it only with the exact messages that it was made with"
 ROUNDS = 8
 """How often the target is lowered until the upper end of the count fits."""
 
@@ -54,7 +52,8 @@ class Fitted(PlainData, Generic[M]):
     """A request that fits, as far as possible, and the receipt."""
 
     messages: list[M]
-    """What to send: the caller's own objects, in order, except where the receipt says that a result was changed."""
+    """What to send: the caller's own objects, in order, except where the receipt says that a result
+    was changed."""
     tokens: Count
     """The whole prompt: messages, system and tools."""
     fits: bool
@@ -68,8 +67,11 @@ class Fitted(PlainData, Generic[M]):
 
     @property
     def is_cut(self) -> bool:
-        """Whether something left or was changed to make it fit, other than what the provider would refuse."""
-        return bool(self.receipt.steps) or any(unit.kind != "broken" for unit in self.receipt.dropped)
+        """Whether something left or was changed to make it fit, other than what the provider would
+        refuse."""
+        return bool(self.receipt.steps) or any(
+            unit.kind != "broken" for unit in self.receipt.dropped
+        )
 
     @property
     def target(self) -> int:
@@ -77,9 +79,14 @@ class Fitted(PlainData, Generic[M]):
         return self.receipt.target
 
     def without_thinking(self, request: GuardRequest) -> Fitted[M]:
-        """Return a copy without any thinking: the model accepts it only with the *request* as it was before."""
+        """Return a copy without any thinking: the model accepts it only with the *request* as it
+        was before."""
         gone = {at for unit in self.receipt.dropped for at in unit.indices}
-        thinking = [at for at, message in enumerate(request.messages) if at not in gone and has_thinking(message)]
+        thinking = [
+            at
+            for at, message in enumerate(request.messages)
+            if at not in gone and has_thinking(message)
+        ]
         if not thinking:
             return self
         stripped = (without_thinking(message) for message in self.messages)
@@ -96,10 +103,13 @@ class Fitted(PlainData, Generic[M]):
         return replace(self, messages=messages, tokens=tokens, receipt=receipt)
 
     def with_few_markers(self, tools: Sequence[Any] | None) -> Fitted[M]:
-        """Return a copy with as many cache markers as the provider accepts, and a note if some had to go."""
+        """Return a copy with as many cache markers as the provider accepts, and a note if some had
+        to go."""
         if self.receipt.provider != "anthropic":
             return self
-        messages, removed = within_limit(self.messages, count_markers(self.system) + count_markers(tools))
+        messages, removed = within_limit(
+            self.messages, count_markers(self.system) + count_markers(tools)
+        )
         if not removed:
             return self
         note = f"{removed} of the cache markers were removed, the oldest first: the API accepts {MOST_MARKERS}"
@@ -123,13 +133,14 @@ def fit(
 ) -> Fitted[M]:
     """Drop or shorten messages until they fit the model's window.
 
-    The result is always a history that the provider accepts. If even the system prompt and the last user message are
-    too large, ``fits`` is False and ``receipt`` says by how much.
+    The result is always a history that the provider accepts. If even the system prompt and the last
+    user message are too large, ``fits`` is False and ``receipt`` says by how much.
 
-    The target is the *model*'s window minus *max_output* tokens for the answer (by default 15% of the window, at most
-    4,096) and minus 5%, because most counts are estimates. *target* overrides it. With *sure*, the upper end of the
-    count has to fit, not the count itself. *strategy* is a pruner or the name of one. The newest tool call always
-    stays: if its results are too large, brim shortens copies of them.
+    The target is the *model*'s window minus *max_output* tokens for the answer (by default 15% of
+    the window, at most 4,096) and minus 5%, because most counts are estimates. *target* overrides
+    it. With *sure*, the upper end of the count has to fit, not the count itself. *strategy* is a
+    pruner or the name of one. The newest tool call always stays: if its results are too large, brim
+    shortens copies of them.
 
     >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
     >>> fitted = fit(history, model="gpt-4o", target=30)
@@ -138,7 +149,12 @@ def fit(
     """
     output, most = room_for(model, max_output, target)
     request = GuardRequest(
-        as_list(messages), model, system, tools, provider, in_request(counter or counter_for(model), system)
+        as_list(messages),
+        model,
+        system,
+        tools,
+        provider,
+        in_request(counter or counter_for(model), system),
     )
     fitted = request.fit(named(strategy), most, output, sure=sure, pin=pin, fill=fill)
     notes = (*fitted.receipt.notes, *guessed(model, target))
@@ -148,7 +164,9 @@ def fit(
     return fitted.with_few_markers(tools)
 
 
-def room_for(model: str, max_output: int | None = None, target: int | None = None) -> tuple[int, int]:
+def room_for(
+    model: str, max_output: int | None = None, target: int | None = None
+) -> tuple[int, int]:
     """Return how many tokens the answer may take, and how many the prompt."""
     if not isinstance(model, str):
         raise InputError(f"model must be a name such as claude-sonnet-4-5, not {model!r}")
@@ -158,9 +176,13 @@ def room_for(model: str, max_output: int | None = None, target: int | None = Non
         max_output = min(reserves.response(window), known.max_output or window)
     whole_number("max_output", max_output, 0, "a whole number of tokens")
     room = window - max_output - reserves.safety(window)
-    if model and given and target is None and room <= 0:  # an adapter's guard learns its model with each request
+    if (
+        model and given and target is None and room <= 0
+    ):  # an adapter's guard learns its model with each request
         hint = guessed(model, target) or [f"its window has {window:,} tokens, so give less"]
-        raise InputError(f"max_output {max_output:,} leaves no room for a prompt to {model}: {hint[0]}")
+        raise InputError(
+            f"max_output {max_output:,} leaves no room for a prompt to {model}: {hint[0]}"
+        )
     longest = known.max_input if window == known.context_window else window
     most = max(0, min(room, longest)) if target is None else target
     return max_output, whole_number("target", most, 0, "a whole number of tokens")
@@ -170,7 +192,9 @@ def guessed(model: str, target: int | None) -> list[str]:
     """Return a note if the window of *model* is a guess, and the *target* rests on it."""
     if target is not None or window_of(model) != UNKNOWN_WINDOW or lookup(model).resolved:
         return []
-    return [f"{model} isn't a known model, so its window is taken to be {UNKNOWN_WINDOW:,} tokens: give target"]
+    return [
+        f"{model} isn't a known model, so its window is taken to be {UNKNOWN_WINDOW:,} tokens: give target"
+    ]
 
 
 def named(strategy: str | Pruner) -> Pruner:
@@ -178,7 +202,9 @@ def named(strategy: str | Pruner) -> Pruner:
     if isinstance(strategy, str) and strategy in STRATEGIES:
         return STRATEGIES[strategy]()
     if not isinstance(strategy, Pruner):
-        raise InputError(f"strategy must be a pruner or one of {', '.join(STRATEGIES)}, not {strategy!r}")
+        raise InputError(
+            f"strategy must be a pruner or one of {', '.join(STRATEGIES)}, not {strategy!r}"
+        )
     return strategy
 
 
@@ -196,7 +222,9 @@ class GuardRequest:
 
     def __post_init__(self) -> None:
         if isinstance(self.system, SCALARS):
-            raise InputError(f"system: expected text or a list of parts, not {type(self.system).__name__}")
+            raise InputError(
+                f"system: expected text or a list of parts, not {type(self.system).__name__}"
+            )
         if isinstance(self.tools, (str, *SCALARS)) or is_mapping(self.tools):
             raise InputError(f"tools: expected a list of tools, not {type(self.tools).__name__}")
 
@@ -212,9 +240,16 @@ class GuardRequest:
     ) -> Fitted[Any]:
         """Return the request in at most *target* tokens, if possible."""
         goal = target
-        about: Any = {"model": self.model, "tools": self.tools, "provider": self.provider, "counter": self.counter}
+        about: Any = {
+            "model": self.model,
+            "tools": self.tools,
+            "provider": self.provider,
+            "counter": self.counter,
+        }
         for _ in range(ROUNDS):
-            attempt = copy.copy(pruner)  # a pruner with a memory must not remember an attempt that was too large
+            attempt = copy.copy(
+                pruner
+            )  # a pruner with a memory must not remember an attempt that was too large
             pruned = attempt.prune(self.messages, goal, fill=fill, pin=pin, shorten=True, **about)
             high = pruned.tokens.high
             if not sure or high <= target or not pruned.fits:
@@ -226,8 +261,15 @@ class GuardRequest:
         reason = pruned.receipt.reason
         if size > target and not reason:
             reason = f"the count may be up to {size:,} tokens, and {target:,} is the target"
-        receipt = replace(pruned.receipt, target=target, fits=size <= target, reason=reason if size > target else "")
-        return Fitted(pruned.messages, pruned.tokens, size <= target, receipt, max_output, self.system)
+        receipt = replace(
+            pruned.receipt,
+            target=target,
+            fits=size <= target,
+            reason=reason if size > target else "",
+        )
+        return Fitted(
+            pruned.messages, pruned.tokens, size <= target, receipt, max_output, self.system
+        )
 
 
 class RequestCounter:
@@ -248,7 +290,8 @@ class RequestCounter:
         return self.inner.count_messages([self._first, *messages], tools)
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
-        """Return the tokens of each message; the system prompt belongs to what every request has."""
+        """Return the tokens of each message; the system prompt belongs to what every request
+        has."""
         found = message_costs(self.inner, [self._first, *messages], tools)
 
         def count_of(kept: Sequence[int]) -> Count:

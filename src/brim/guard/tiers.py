@@ -23,7 +23,19 @@ from brim.tokens.messages.frameworks import as_blocks
 
 SHOWN = 100
 """Characters of a call that a placeholder shows."""
-PATHS = frozenset(("path", "file_path", "filepath", "file", "filename", "absolute_path", "notebook_path", "uri", "url"))
+PATHS = frozenset(
+    (
+        "path",
+        "file_path",
+        "filepath",
+        "file",
+        "filename",
+        "absolute_path",
+        "notebook_path",
+        "uri",
+        "url",
+    )
+)
 """Arguments that name what was read."""
 PLAIN = ("", "function", "custom_tool")
 """Kinds of calls whose results may be any text."""
@@ -34,14 +46,16 @@ DROPPED = ("system", "user", "assistant", "step")
 class TieredPruner(Strategy):
     """Clears, folds, shortens, drops and summarizes, in this order, until a history fits.
 
-    Nothing happens up to the *high* mark, a share of the target. Over it, old results of tools are cleared, oldest
-    first: a note that names the call stands in their place. The newest *keep_results*, and those of *exclude_tools*,
-    stay. Then repeated reads of the same file are folded into the last one, results of more than *longest_result*
-    tokens are shortened to that, and the oldest units are dropped. Each step ends at the *low* mark, so that a cut is
-    rare and the provider's cache stays warm in between. With *summarize*, sync or async, a summary stands in place of
-    what was dropped.
+    Nothing happens up to the *high* mark, a share of the target. Over it, old results of tools are
+    cleared, oldest first: a note that names the call stands in their place. The newest
+    *keep_results*, and those of *exclude_tools*, stay. Then repeated reads of the same file are
+    folded into the last one, results of more than *longest_result* tokens are shortened to that,
+    and the oldest units are dropped. Each step ends at the *low* mark, so that a cut is rare and
+    the provider's cache stays warm in between. With *summarize*, sync or async, a summary stands in
+    place of what was dropped.
 
-    The newest step always stays: if its results are too large, they are shortened as far as they must be.
+    The newest step always stays: if its results are too large, they are shortened as far as they
+    must be.
     """
 
     def __init__(
@@ -55,15 +69,22 @@ class TieredPruner(Strategy):
         min_turns: int = 3,
         summarize: Summarizer | None = None,
     ) -> None:
-        if not all(isinstance(mark, (int, float)) for mark in (low, high)) or not 0 < low < high <= 1:
-            raise InputError(f"low and high must be shares of the target with low < high, not {low!r} and {high!r}")
+        if (
+            not all(isinstance(mark, (int, float)) for mark in (low, high))
+            or not 0 < low < high <= 1
+        ):
+            raise InputError(
+                f"low and high must be shares of the target with low < high, not {low!r} and {high!r}"
+            )
         if isinstance(exclude_tools, str):
             raise InputError(f"exclude_tools must be a list of names, not {exclude_tools!r}")
         self.high: float = high
         self.low: float = low
         self.keep_results: int = whole_number("keep_results", keep_results)
         self.exclude_tools: frozenset[str] = frozenset(exclude_tools)
-        self.longest_result: int = whole_number("longest_result", longest_result, LEAST, "a whole number of tokens")
+        self.longest_result: int = whole_number(
+            "longest_result", longest_result, LEAST, "a whole number of tokens"
+        )
         self.min_turns: int = whole_number("min_turns", min_turns)
         self.summarize: Summarizer | None = summarize
         SummarizePruner(summarize)  # refuses what can't be called
@@ -78,7 +99,8 @@ class TieredPruner(Strategy):
         self._fold(bench, low)
         self._shorten(bench, low)
         changed = with_newest_step(bench.draft())
-        # Halfway is enough: dropping loses more than another cut costs. Less would mean a cut in every turn.
+        # Halfway is enough: dropping loses more than another cut costs. Less would mean a cut in
+        # every turn.
         if changed.total <= (high + low) // 2:
             pruned = changed.finish("tiered", changed.select(high))
         else:
@@ -87,12 +109,18 @@ class TieredPruner(Strategy):
 
     def _clear(self, bench: Bench, low: int) -> None:
         """Put a note in place of old results, oldest first."""
-        old = bench.results[: len(bench.results) - self.keep_results] if self.keep_results else bench.results
+        old = (
+            bench.results[: len(bench.results) - self.keep_results]
+            if self.keep_results
+            else bench.results
+        )
         for found in old:
             if bench.total <= low:
                 return
             if found.name not in self.exclude_tools:
-                note = f"[Cleared to make room: the result of {found}. Call it again if you need it.]"
+                note = (
+                    f"[Cleared to make room: the result of {found}. Call it again if you need it.]"
+                )
                 bench.put(found, note, "cleared")
 
     def _fold(self, bench: Bench, low: int) -> None:
@@ -103,7 +131,9 @@ class TieredPruner(Strategy):
                 return
             is_noted = (found.at, found.number) in bench.noted
             if found.reading and last[found.reading] is not found and not is_noted:
-                bench.put(found, f"[Folded: {found} was read again later; see the last result.]", "folded")
+                bench.put(
+                    found, f"[Folded: {found} was read again later; see the last result.]", "folded"
+                )
 
     def _shorten(self, bench: Bench, low: int) -> None:
         shortener = Shortener(self.longest_result, bench.work.counter)
@@ -127,10 +157,16 @@ class TieredPruner(Strategy):
 
     def _told(self, work: Draft, pruned: Pruned) -> Pruned:
         """Return *pruned* with what was dropped as a step."""
-        places = [at for unit in pruned.receipt.dropped if unit.kind in DROPPED for at in unit.indices]
+        places = [
+            at for unit in pruned.receipt.dropped if unit.kind in DROPPED for at in unit.indices
+        ]
         kept = len(work.positions(range(len(work.units)))) - len(places)
         action = "summarized" if len(pruned.messages) > kept else "dropped"
-        steps = work.stepped(action, places, max(0, work.total - int(pruned.tokens))).steps if places else work.steps
+        steps = (
+            work.stepped(action, places, max(0, work.total - int(pruned.tokens))).steps
+            if places
+            else work.steps
+        )
         return replace(pruned, receipt=replace(pruned.receipt, steps=steps))
 
 
@@ -186,17 +222,24 @@ class Bench:
 
     def entry(self, at: int) -> Entry:
         """Return the entry at a place, with its message as it is now."""
-        return replace(self.entries[at], message=self.changed[at][0]) if at in self.changed else self.entries[at]
+        return (
+            replace(self.entries[at], message=self.changed[at][0])
+            if at in self.changed
+            else self.entries[at]
+        )
 
     def tokens(self, at: int) -> int:
         """Return the tokens of the message at a place, as it is now."""
         return self.changed[at][1] if at in self.changed else self.work.costs.each[at]
 
     def change(self, at: int, message: Any, action: str) -> bool:
-        """Put *message* at a place, unless it isn't smaller than what is there; return whether it is."""
+        """Put *message* at a place, unless it isn't smaller than what is there; return whether it
+        is."""
         if message is self.entry(at).message:
             return False
-        counter = getattr(self.work.counter, "inner", self.work.counter)  # without the system prompt
+        counter = getattr(
+            self.work.counter, "inner", self.work.counter
+        )  # without the system prompt
         before, after = self.tokens(at), message_costs(counter, [message]).each[0]
         if after < before:
             self.changed[at] = message, after
@@ -238,10 +281,16 @@ class Bench:
         if not self.changed:
             return self.work
         messages = {at: message for at, (message, _) in self.changed.items()}
-        work = self.work.with_messages(messages, message_costs(self.work.counter, list(messages.values())))
+        work = self.work.with_messages(
+            messages, message_costs(self.work.counter, list(messages.values()))
+        )
         for action in dict.fromkeys(action for action, _, _ in self.done):
-            same = [(self.entries[at].index, saved) for each, at, saved in self.done if each == action]
-            work = work.stepped(action, {index for index, _ in same}, sum(saved for _, saved in same))
+            same = [
+                (self.entries[at].index, saved) for each, at, saved in self.done if each == action
+            ]
+            work = work.stepped(
+                action, {index for index, _ in same}, sum(saved for _, saved in same)
+            )
         return work
 
 
@@ -263,5 +312,9 @@ def _calls(message: object) -> Sequence[Any]:
         return [message]
     blocks = listed(first(message, "content", "parts"))
     kinds = ("functionCall", "function_call")
-    inside = [block for block in blocks if get(block, "type") == "tool_use" or first(block, *kinds) is not None]
+    inside = [
+        block
+        for block in blocks
+        if get(block, "type") == "tool_use" or first(block, *kinds) is not None
+    ]
     return [*listed(get(message, "tool_calls")), *inside]

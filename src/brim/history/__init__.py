@@ -1,15 +1,15 @@
 """What may leave?
 
-A history is pruned so that its provider still accepts it. ``entries`` is what was read in a message; ``content`` its
-text, and changed copies. One module per provider reads, checks and repairs its format: ``chat``, ``responses``,
-``anthropic``, ``gemini``, with what they share in ``rules`` and ``repairs``. ``formats`` finds the format of a history,
-and has ``validate`` and ``repair``.
+A history is pruned so that its provider still accepts it. ``entries`` is what was read in a
+message; ``content`` its text, and changed copies. One module per provider reads, checks and repairs
+its format: ``chat``, ``responses``, ``anthropic``, ``gemini``, with what they share in ``rules``
+and ``repairs``. ``formats`` finds the format of a history, and has ``validate`` and ``repair``.
 
-``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while it is pruned, and
-selects; ``receipt`` is what comes back, with the decisions of a cut. The pruners are in ``pruners``, ``summarize``,
-``watermark`` and ``cap``, which also shortens the newest step when it would have to leave. ``transcript`` finds the
-conversation in a session file. ``validate`` shares only the reading with the pruners, because it is what they are
-tested against.
+``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while
+it is pruned, and selects; ``receipt`` is what comes back, with the decisions of a cut. The pruners
+are in ``pruners``, ``summarize``, ``watermark`` and ``cap``, which also shortens the newest step
+when it would have to leave. ``transcript`` finds the conversation in a session file. ``validate``
+shares only the reading with the pruners, because it is what they are tested against.
 """
 
 from brim.history.cap import ToolResultCap as ToolResultCap

@@ -1,7 +1,8 @@
 """Anthropic's Messages format.
 
-Messages of one role in a row are one turn; results begin the turn after their calls. This module reads it, checks it
-(``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
+Messages of one role in a row are one turn; results begin the turn after their calls. This module
+reads it, checks it (``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must
+drop.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ from brim.history.rules import (
 from brim.tokens.messages.fields import get, is_sequence, string
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
-"""Newer models take system messages too, but only after a user's; the first system text goes into its own field."""
+"""Newer models take system messages too, but only after a user's; the first system text goes into
+its own field."""
 THINKING = frozenset(("thinking", "redacted_thinking"))
 SERVER_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
 """Calls that the provider answers itself, in the same turn."""
@@ -63,7 +65,8 @@ def kind_of(block: object) -> str:
 
 
 def is_server_kind(kind: str) -> bool:
-    """Whether a block of this type belongs to one of the provider's own tools: a call, or a result."""
+    """Whether a block of this type belongs to one of the provider's own tools: a call, or a
+    result."""
     return kind in SERVER_CALLS or kind.endswith("_tool_result")
 
 
@@ -71,7 +74,11 @@ def is_directive(message: object) -> bool:
     """Whether *message* holds only settings: a system message that may stand anywhere."""
     content = get(message, "content")
     empty = is_sequence(content) and not content
-    return empty and string(get(message, "role")) == "system" and get(message, "output_config") is not None
+    return (
+        empty
+        and string(get(message, "role")) == "system"
+        and get(message, "output_config") is not None
+    )
 
 
 def has_letters(block: object) -> bool:
@@ -80,7 +87,8 @@ def has_letters(block: object) -> bool:
 
 
 def is_summary(block: object) -> bool:
-    """Whether *block* is a compaction that has a summary; one without is of a compaction that failed, and ignored."""
+    """Whether *block* is a compaction that has a summary; one without is of a compaction that
+    failed, and ignored."""
     return kind_of(block) == "compaction" and get(block, "content") is not None
 
 
@@ -100,7 +108,9 @@ def read_message(index: int, message: object) -> Entry:
     kinds = [kind for kind, _ in blocks]
     calls = [call_of(block) for kind, block in blocks if kind == "tool_use"]
     begun = [string(get(block, "id")) for kind, block in blocks if kind in SERVER_CALLS]
-    ended = [string(get(block, "tool_use_id")) for kind, block in blocks if kind.endswith("_tool_result")]
+    ended = [
+        string(get(block, "tool_use_id")) for kind, block in blocks if kind.endswith("_tool_result")
+    ]
     others = [kind for kind in kinds if kind not in THINKING and not is_server_kind(kind)]
     ranks = [0 if kind == "tool_result" else 2 if kind == "tool_use" else 1 for kind in others]
     return Entry(
@@ -108,7 +118,11 @@ def read_message(index: int, message: object) -> Entry:
         message,
         role,
         calls=tuple(calls),
-        results=tuple(EntryCall(string(get(block, "tool_use_id"))) for kind, block in blocks if kind == "tool_result"),
+        results=tuple(
+            EntryCall(string(get(block, "tool_use_id")))
+            for kind, block in blocks
+            if kind == "tool_result"
+        ),
         says=any(kind not in ("tool_use", "tool_result", *THINKING) for kind in kinds),
         in_order=ranks == sorted(ranks),
         reasons=not THINKING.isdisjoint(kinds),
@@ -129,14 +143,28 @@ def _fault(role: Role, message: object, blocks: list[tuple[str, Any]], ids: list
             return "text-not-empty", "it holds an empty text"
         if is_summary(block) and (get(block, "content") == "" or role == "system"):
             empty = ("text-not-empty", "it holds a compaction with an empty summary")
-            return ("compaction-first", "a system message can't hold a compaction") if role == "system" else empty
+            return (
+                ("compaction-first", "a system message can't hold a compaction")
+                if role == "system"
+                else empty
+            )
         if kind == "tool_use" and (role != "assistant" or not string(get(block, "id"))):
             wrong_side = ("call-by-assistant", "only the assistant can call a tool")
-            return ("call-has-id", "a tool_use block has no id") if role == "assistant" else wrong_side
+            return (
+                ("call-has-id", "a tool_use block has no id") if role == "assistant" else wrong_side
+            )
         if kind == "tool_result" and (role != "user" or not string(get(block, "tool_use_id"))):
             wrong_side = ("result-by-user", "only the user can answer a call")
-            return ("result-has-id", "a tool_result has no tool_use_id") if role == "user" else wrong_side
-    return ("call-ids-unique", "two tool calls have the same id") if len(set(ids)) < len(ids) else NO_FAULT
+            return (
+                ("result-has-id", "a tool_result has no tool_use_id")
+                if role == "user"
+                else wrong_side
+            )
+    return (
+        ("call-ids-unique", "two tool calls have the same id")
+        if len(set(ids)) < len(ids)
+        else NO_FAULT
+    )
 
 
 # Turns, for checking and repairing
@@ -166,7 +194,11 @@ class MessageTurn:
 
     def of(self, kind: str) -> list[Block]:
         """Return the calls of an assistant's turn, or the results of a user's."""
-        return [block for block in self.blocks if block.kind == kind] if self.role == SIDES[kind] else []
+        return (
+            [block for block in self.blocks if block.kind == kind]
+            if self.role == SIDES[kind]
+            else []
+        )
 
     def pairable(self, kind: str) -> list[Found]:
         """Return the same for checking."""
@@ -174,8 +206,11 @@ class MessageTurn:
 
     @property
     def may_precede_system(self) -> bool:
-        """Whether a system message may follow: after the user, or after one of the provider's own tools."""
-        ends_in_server_tool = bool(self.blocks) and is_server_kind(self.blocks[-1].kind) and not self.of("tool_use")
+        """Whether a system message may follow: after the user, or after one of the provider's own
+        tools."""
+        ends_in_server_tool = (
+            bool(self.blocks) and is_server_kind(self.blocks[-1].kind) and not self.of("tool_use")
+        )
         return self.role == "user" or (self.role == "assistant" and ends_in_server_tool)
 
 
@@ -201,16 +236,20 @@ def turns_of(owners: Iterable[Any]) -> list[MessageTurn]:
 
 
 def unpaired_server_tools(turns: Iterable[MessageTurn]) -> Iterator[Block]:
-    """Yield calls of the provider's own tools without a result, and results without a call before them.
+    """Yield calls of the provider's own tools without a result, and results without a call before
+    them.
 
-    They belong into one long turn of the assistant's: a call may wait while the user answers other calls, so the turn
-    goes on over messages that hold only results. Anything else that the user says ends it; a call waits until then.
+    They belong into one long turn of the assistant's: a call may wait while the user answers other
+    calls, so the turn goes on over messages that hold only results. Anything else that the user
+    says ends it; a call waits until then.
     """
     going_on: list[Block] = []
     for turn in (*turns, NO_TURN):
         if turn.role == "assistant":
             going_on += turn.blocks
-        is_over = turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks)
+        is_over = turn.role != "system" and any(
+            block.kind != "tool_result" for block in turn.blocks
+        )
         if turn.role == "assistant" or not (is_over or turn is NO_TURN):
             continue
         answered = {block.id for block in going_on if block.kind.endswith("_tool_result")}
@@ -233,11 +272,16 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:  # noqa: C901 - one 
     turns = turns_of(history)
     yield from known_roles(history)
     for entry in history:
-        blocks, is_end = blocks_of(entry.wire), entry is history[-1] and is_open_end(entry.role, entry.wire)
+        blocks, is_end = (
+            blocks_of(entry.wire),
+            entry is history[-1] and is_open_end(entry.role, entry.wire),
+        )
         if entry.role and not blocks and not is_end and not is_directive(entry.wire):
             yield Violation(entry.index, "has-content", "it has no content")
         for each in blocks if entry.role else ():
-            if (kind_of(each) == "text" and not has_letters(each)) or (is_summary(each) and get(each, "content") == ""):
+            if (kind_of(each) == "text" and not has_letters(each)) or (
+                is_summary(each) and get(each, "content") == ""
+            ):
                 yield Violation(entry.index, "text-not-empty", "it holds a text without a letter")
     yield from _check_compaction(history)
     yield from _check_markers(history)
@@ -250,7 +294,9 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:  # noqa: C901 - one 
     for entry in history:
         for call in entry.calls:
             if call.id and call.id in seen:
-                yield Violation(entry.index, "call-ids-unique", f"an earlier call has the id {call.id}")
+                yield Violation(
+                    entry.index, "call-ids-unique", f"an earlier call has the id {call.id}"
+                )
             seen.add(call.id)
     yield from _check_order(turns)
     for before, turn in zip([NO_TURN, *turns], [*turns, NO_TURN], strict=True):
@@ -258,9 +304,14 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:  # noqa: C901 - one 
         yield from pairs_match(calls, results, "turn", "in the next turn")
     last = turns[-1].blocks if turns and turns[-1].role == "assistant" else []
     if last and last[-1].kind in THINKING:
-        yield Violation(last[-1].index, "reasoning-not-last", "the last message cannot end in thinking")
+        yield Violation(
+            last[-1].index, "reasoning-not-last", "the last message cannot end in thinking"
+        )
     for block in unpaired_server_tools(turns):
-        rule, text = "server-result-has-call", f"a {block.kind} stands without its call before it in the same turn"
+        rule, text = (
+            "server-result-has-call",
+            f"a {block.kind} stands without its call before it in the same turn",
+        )
         if block.kind in SERVER_CALLS:
             rule = "server-call-has-result"
             text = f"a {block.kind} of {string(get(block.message, 'name')) or 'a tool'} has no result in its turn"
@@ -268,7 +319,8 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:  # noqa: C901 - one 
 
 
 def _check_markers(history: Sequence[Entry]) -> Iterator[Violation]:
-    """The messages have at most as many cache markers as a request; the system prompt and the tools may have some."""
+    """The messages have at most as many cache markers as a request; the system prompt and the tools
+    may have some."""
     markers = 0
     for entry in history:
         own = count_markers(entry.wire)
@@ -279,27 +331,36 @@ def _check_markers(history: Sequence[Entry]) -> Iterator[Violation]:
 
 
 def _check_system(turns: list[MessageTurn]) -> Iterator[Violation]:
-    """A system message follows a user's turn or a call of the provider's own, and an assistant's turn follows it."""
+    """A system message follows a user's turn or a call of the provider's own, and an assistant's
+    turn follows it."""
     for at, turn in enumerate(turns):
         if turn.role != "system":
             continue
         text = ""
         if at == 0:
             text = "the first system text belongs in the request's own field, not in the messages"
-        elif not turns[at - 1].may_precede_system or (at + 1 < len(turns) and turns[at + 1].role != "assistant"):
+        elif not turns[at - 1].may_precede_system or (
+            at + 1 < len(turns) and turns[at + 1].role != "assistant"
+        ):
             text = "a system message stands between a user's turn and an assistant's, or at the end"
         for entry in turn.owners if text else turn.owners[1:]:
-            yield Violation(entry.index, "system-placement", text or "two system messages follow each other")
+            yield Violation(
+                entry.index, "system-placement", text or "two system messages follow each other"
+            )
 
 
 def _check_compaction(history: Sequence[Entry]) -> Iterator[Violation]:
     """A signed summary is the only one, and the first block of the conversation."""
     found = summaries_of(history)
     for entry, _ in found[:-1]:
-        yield Violation(entry.index, "one-compaction", "a newer compaction follows: send only the last one")
+        yield Violation(
+            entry.index, "one-compaction", "a newer compaction follows: send only the last one"
+        )
     for entry, at in found[-1:]:
         if entry is not history[0] or at > 0 or entry.role == "system":
-            yield Violation(entry.index, "compaction-first", "a signed compaction must be the first block")
+            yield Violation(
+                entry.index, "compaction-first", "a signed compaction must be the first block"
+            )
 
 
 def _check_order(turns: list[MessageTurn]) -> Iterator[Violation]:
@@ -308,9 +369,13 @@ def _check_order(turns: list[MessageTurn]) -> Iterator[Violation]:
         said = called = False
         for block in turn.blocks:
             if turn.role == "user" and block.kind == "tool_result" and said:
-                yield Violation(block.index, "results-first", "a result stands after other content of its turn")
+                yield Violation(
+                    block.index, "results-first", "a result stands after other content of its turn"
+                )
             if turn.role == "assistant" and block.kind == "text" and called:
-                yield Violation(block.index, "calls-last", "a text stands after a call of the same turn")
+                yield Violation(
+                    block.index, "calls-last", "a text stands after a call of the same turn"
+                )
             said, called = said or block.kind != "tool_result", called or block.kind == "tool_use"
 
 
@@ -318,8 +383,11 @@ def _check_order(turns: list[MessageTurn]) -> Iterator[Violation]:
 
 
 def summaries_of(owners: Iterable[Any]) -> list[tuple[Any, int]]:
-    """Return the entries or slots that hold summaries, each with the place of the summary; none if none is signed."""
-    blocks = [(owner, at, block) for owner in owners for at, block in enumerate(blocks_of(owner.wire))]
+    """Return the entries or slots that hold summaries, each with the place of the summary; none if
+    none is signed."""
+    blocks = [
+        (owner, at, block) for owner in owners for at, block in enumerate(blocks_of(owner.wire))
+    ]
     found = [(owner, at, block) for owner, at, block in blocks if is_summary(block)]
     is_signed = any(get(block, "signature") is not None for _, _, block in found)
     return [(owner, at) for owner, at, _ in found] if is_signed else []
@@ -346,7 +414,9 @@ def kinds_in(slot: RepairSlot) -> list[str]:
 
 def as_blocks(values: Iterable[Any]) -> list[Any]:
     """Return *values* with each text as a block."""
-    return [{"type": "text", "text": value} if isinstance(value, str) else value for value in values]
+    return [
+        {"type": "text", "text": value} if isinstance(value, str) else value for value in values
+    ]
 
 
 def blocks_in(slot: RepairSlot) -> list[Any]:
@@ -363,21 +433,26 @@ def drop_empty(repair: Repair) -> None:
         if not blocks and not is_end and not is_directive(slot.message):
             repair.drop(slot, "has-content")
         elif len(kept) < len(blocks):
-            gone = [block for block in blocks if kind_of(block) == "text" and not has_letters(block)]
+            gone = [
+                block for block in blocks if kind_of(block) == "text" and not has_letters(block)
+            ]
             repair.note(slot, "text-not-empty", "removed", words(gone))
             repair.set_body(slot, kept)
 
 
 split_messages = partial(
-    split_sides, parts_of=blocks_of, side_of=lambda block: SIDES.get(kind_of(block), ""), assistant="assistant"
+    split_sides,
+    parts_of=blocks_of,
+    side_of=lambda block: SIDES.get(kind_of(block), ""),
+    assistant="assistant",
 )
 
 
 def place_system(repair: Repair) -> None:
     """Move system messages to between a user's turn and an assistant's, or to the end.
 
-    The first system text belongs into the request, which a repair can't change: it becomes a tagged text of the
-    user's, and so does one without a legal place nearby.
+    The first system text belongs into the request, which a repair can't change: it becomes a tagged
+    text of the user's, and so does one without a legal place nearby.
     """
     turns = turns_of(repair.slots)
     for at, turn in enumerate(turns):
@@ -391,7 +466,11 @@ def place_system(repair: Repair) -> None:
         for slot in turn.owners[:-1]:
             _as_user(repair, slot)
         last, follows = turn.owners[-1], len(turn.owners) > 1 or turns[at - 1].may_precede_system
-        if after is not None and after.role == "user" and (at + 2 >= len(turns) or turns[at + 2].role == "assistant"):
+        if (
+            after is not None
+            and after.role == "user"
+            and (at + 2 >= len(turns) or turns[at + 2].role == "assistant")
+        ):
             repair.note(last, "system-placement", "moved", "behind the user's turn")
             repair.slots.remove(last)
             repair.slots.insert(repair.slots.index(after.owners[-1]) + 1, last)
@@ -410,7 +489,9 @@ def _into_user(repair: Repair, slot: RepairSlot, turn: MessageTurn | None) -> No
     if turn is None or turn.role != "user":
         _as_user(repair, slot)
         return
-    repair.note(slot, "system-placement", "moved", "into the first message of the user's, tagged as system")
+    repair.note(
+        slot, "system-placement", "moved", "into the first message of the user's, tagged as system"
+    )
     first, tagged = turn.owners[0], _tagged(slot)
     content = get(first.message, "content")
     if isinstance(content, str) and isinstance(get(slot.message, "content"), str):
@@ -463,10 +544,16 @@ def pair_results(repair: Repair) -> None:
     """Move results to their calls, answer calls without one, and remove what answers nothing."""
     turns = turns_of(repair.slots)
     sides = [at if turn.role == "assistant" else None for at, turn in enumerate(turns)]
-    calls = [Half(EntryCall(block.id), at, block) for at, turn in enumerate(turns) for block in turn.of("tool_use")]
+    calls = [
+        Half(EntryCall(block.id), at, block)
+        for at, turn in enumerate(turns)
+        for block in turn.of("tool_use")
+    ]
     results = [
         Half(EntryCall(block.id), at, block, before, after)
-        for at, (before, turn, after) in enumerate(zip([None, *sides], turns, [*sides[1:], None], strict=False))
+        for at, (before, turn, after) in enumerate(
+            zip([None, *sides], turns, [*sides[1:], None], strict=False)
+        )
         for block in turn.of("tool_result")
     ]
     pair(calls, results)
@@ -495,7 +582,11 @@ def pair_results(repair: Repair) -> None:
             continue
         # To the assistant's turn before the results, or as one.
         before = turns[at - 1] if at and turns[at - 1].role == "assistant" else None
-        near = before.owners[-1] if before else next(slot for slot in turns[at].owners if slot in repair.slots)
+        near = (
+            before.owners[-1]
+            if before
+            else next(slot for slot in turns[at].owners if slot in repair.slots)
+        )
         place = repair.slots.index(near) + (before is not None)
         repair.slots.insert(place, RepairSlot(near.index, {"role": "assistant", "content": blocks}))
 
@@ -512,11 +603,16 @@ PAIRS = Pairs(("a result", "result"), "tool_use_id", "toolu_", _stub_result, _st
 
 
 def _add_results(repair: Repair, turn: MessageTurn, blocks: list[Any]) -> None:
-    """Add results behind the calls of *turn*: to the results that are there, or as a message before what is said."""
+    """Add results behind the calls of *turn*: to the results that are there, or as a message before
+    what is said."""
     last = turn.owners[-1]
     at = repair.slots.index(last) + 1
     following = repair.slots[at] if at < len(repair.slots) else None
-    kinds = kinds_in(following) if following and string(get(following.message, "role")) == "user" else []
+    kinds = (
+        kinds_in(following)
+        if following and string(get(following.message, "role")) == "user"
+        else []
+    )
     if following and kinds[:1] == ["tool_result"]:
         own = blocks_in(following)
         end = next((n for n, kind in enumerate(kinds) if kind != "tool_result"), len(own))
@@ -526,7 +622,8 @@ def _add_results(repair: Repair, turn: MessageTurn, blocks: list[Any]) -> None:
 
 
 def results_first(repair: Repair) -> None:
-    """Put results first in the user's turns: whole messages where that is enough, otherwise blocks."""
+    """Put results first in the user's turns: whole messages where that is enough, otherwise
+    blocks."""
     for turn in turns_of(repair.slots):
         is_result = [block.kind == "tool_result" for block in turn.blocks]
         if turn.role == "user" and is_result != sorted(is_result, reverse=True):
@@ -542,9 +639,13 @@ def _ordered(repair: Repair, turn: MessageTurn) -> list[RepairSlot]:
     for slot in turn.owners:
         results = [block for block in blocks_in(slot) if kind_of(block) == "tool_result"]
         others = [block for block in blocks_in(slot) if kind_of(block) != "tool_result"]
-        is_late = bool(results) and (bool(rest) or kinds_in(slot)[: len(results)] != ["tool_result"] * len(results))
+        is_late = bool(results) and (
+            bool(rest) or kinds_in(slot)[: len(results)] != ["tool_result"] * len(results)
+        )
         if is_late:
-            repair.note(slot, "results-first", "moved", "the results, before everything else in the turn")
+            repair.note(
+                slot, "results-first", "moved", "the results, before everything else in the turn"
+            )
         if not others:
             front.append(slot)
             continue
@@ -562,7 +663,11 @@ def calls_last(repair: Repair) -> None:
     edits = Edits(dict)
     for turn in turns_of(repair.slots):
         calls = turn.of("tool_use")
-        late = [block for block in turn.blocks[turn.blocks.index(calls[0]) :] if block.kind == "text"] if calls else []
+        late = (
+            [block for block in turn.blocks[turn.blocks.index(calls[0]) :] if block.kind == "text"]
+            if calls
+            else []
+        )
         for owner in dict.fromkeys(block.owner for block in late):
             repair.note(owner, "calls-last", "moved", "the text, before the calls of its turn")
         for block in late:
@@ -573,7 +678,8 @@ def calls_last(repair: Repair) -> None:
 
 
 def pair_server_tools(repair: Repair) -> None:
-    """Remove results of the provider's tools without calls, and give an error to calls whose turn is over."""
+    """Remove results of the provider's tools without calls, and give an error to calls whose turn
+    is over."""
     edits = Edits(dict)
     restored: set[str] = set()
     for block in unpaired_server_tools(turns_of(repair.slots)):
@@ -595,7 +701,10 @@ def _with_error(repair: Repair, call: Block) -> list[Any]:
     repair.note(call, "server-call-has-result", "added", f"an error as the result of {call.id}")
     if call.kind == "mcp_tool_use":
         text = [{"type": "text", "text": NO_RESULT}]
-        return [call.message, {"type": "mcp_tool_result", "tool_use_id": call.id, "is_error": True, "content": text}]
+        return [
+            call.message,
+            {"type": "mcp_tool_result", "tool_use_id": call.id, "is_error": True, "content": text},
+        ]
     error = {"type": f"{name}_tool_result_error", "error_code": "unavailable"}
     return [call.message, {"type": f"{name}_tool_result", "tool_use_id": call.id, "content": error}]
 
@@ -633,11 +742,20 @@ def remove_markers(repair: Repair) -> None:
     messages = [slot.message for slot in repair.slots]
     for slot, message in zip(repair.slots, within_limit(messages, 0)[0], strict=True):
         if message is not slot.message:
-            repair.note(slot, "few-markers", "changed", "a cache marker that is one too many was removed")
+            repair.note(
+                slot, "few-markers", "changed", "a cache marker that is one too many was removed"
+            )
             slot.message = message
 
 
 PASSES: tuple[Pass, ...] = (
     *(give_roles, drop_compacted, drop_empty, split_messages, place_system, give_ids, pair_results),
-    *(results_first, calls_last, pair_server_tools, drop_last_thinking, begin_with_user, remove_markers),
+    *(
+        results_first,
+        calls_last,
+        pair_server_tools,
+        drop_last_thinking,
+        begin_with_user,
+        remove_markers,
+    ),
 )

@@ -1,7 +1,8 @@
 """Messages that a pruner must drop: they can't be sent.
 
-One function per format returns their index and the reason. It shares only the reading with ``check``, which it is
-tested against. A message that leaves can break others; ``formats.find_broken`` asks again until nothing is broken.
+One function per format returns their index and the reason. It shares only the reading with
+``check``, which it is tested against. A message that leaves can break others;
+``formats.find_broken`` asks again until nothing is broken.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from brim.history.responses import runs
 from brim.tokens.messages.fields import get
 
 
-def _unpaired(callers: Sequence[Entry], answers: Sequence[Entry], before: str) -> tuple[dict[int, str], str]:
-    """Return the *answers* that belong to none of the *callers*, and why the callers can't stay; else an empty text."""
+def _unpaired(
+    callers: Sequence[Entry], answers: Sequence[Entry], before: str
+) -> tuple[dict[int, str], str]:
+    """Return the *answers* that belong to none of the *callers*, and why the callers can't stay;
+    else an empty text."""
     called = {call.key: call.id for entry in callers for call in entry.calls}
     answered = set()
     broken: dict[int, str] = {}
@@ -36,7 +40,8 @@ def _unpaired(callers: Sequence[Entry], answers: Sequence[Entry], before: str) -
 
 
 def broken_chat(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return what no step can hold: results stand right after the message with their calls, one for each."""
+    """Return what no step can hold: results stand right after the message with their calls, one for
+    each."""
     broken: dict[int, str] = {}
     callers: list[Entry] = []
     answers: list[Entry] = []
@@ -96,7 +101,8 @@ def _unpaired_items(entries: Sequence[Entry]) -> dict[int, str]:
 
 
 def _led_by_reasoning(entries: Sequence[Entry]) -> Iterator[range]:
-    """Yield the runs, divided before each reasoning that follows something else: it led to what comes after it."""
+    """Yield the runs, divided before each reasoning that follows something else: it led to what
+    comes after it."""
     for run in runs(entries):
         start = run.start
         for at in run[1:]:
@@ -116,7 +122,11 @@ def broken_messages(entries: Sequence[Entry]) -> dict[int, str]:
     thoughts = takewhile(lambda entry: entry.ends_in_reasoning, reversed(entries))
     broken = _out_of_order(turns) | _reused_ids(entries) | _misplaced_notes(turns)
     broken |= {entry.index: "the last message cannot end in thinking" for entry in thoughts}
-    broken |= {entry.index: "its compaction is signed and must come first" for entry in entries if _is_misplaced(entry)}
+    broken |= {
+        entry.index: "its compaction is signed and must come first"
+        for entry in entries
+        if _is_misplaced(entry)
+    }
     for before, turn in zip([[], *turns], [*turns, []], strict=True):
         callers = [entry for entry in before if entry.calls]
         found, reason = _unpaired(callers, turn, "turn")
@@ -128,7 +138,9 @@ def broken_messages(entries: Sequence[Entry]) -> dict[int, str]:
 def _is_misplaced(entry: Entry) -> bool:
     """Whether a signed summary stands behind something else of its own message."""
     summaries = [(at, block) for at, block in enumerate(blocks_of(entry.wire)) if is_summary(block)]
-    return any(get(block, "signature") is not None for _, block in summaries) and summaries[-1][0] > 0
+    return (
+        any(get(block, "signature") is not None for _, block in summaries) and summaries[-1][0] > 0
+    )
 
 
 def _out_of_order(turns: list[list[Entry]]) -> dict[int, str]:
@@ -160,14 +172,17 @@ def _reused_ids(entries: Sequence[Entry]) -> dict[int, str]:
 
 
 def _misplaced_notes(turns: list[list[Entry]]) -> dict[int, str]:
-    """A system message stands after a user's turn and before an assistant's, or at the end, and never two in a row."""
+    """A system message stands after a user's turn and before an assistant's, or at the end, and
+    never two in a row."""
     broken = {}
     for at, turn in enumerate(turns):
         if turn[0].role == "system":
             after = turns[at + 1][0].role if at + 1 < len(turns) else "assistant"
             fits = at > 0 and _may_precede_note(turns[at - 1]) and after == "assistant"
             for entry in turn if not fits else turn[1:]:
-                broken[entry.index] = "a system message must stand between a user's turn and the assistant's"
+                broken[entry.index] = (
+                    "a system message must stand between a user's turn and the assistant's"
+                )
     return broken
 
 
@@ -178,12 +193,15 @@ def _may_precede_note(turn: list[Entry]) -> bool:
 
 
 def _unpaired_server_tools(turns: list[list[Entry]]) -> dict[int, str]:
-    """The provider's own calls have their results in the same turn, which goes on over bare results of other calls."""
+    """The provider's own calls have their results in the same turn, which goes on over bare results
+    of other calls."""
     broken: dict[int, str] = {}
     waiting: dict[str, int] = {}
     for turn in turns:
         if turn[0].role == "user" and any(entry.says or entry.reasons for entry in turn):
-            broken.update(dict.fromkeys(waiting.values(), "a call of the provider's own tool has no result"))
+            broken.update(
+                dict.fromkeys(waiting.values(), "a call of the provider's own tool has no result")
+            )
             waiting = {}
         for entry in turn if turn[0].role == "assistant" else ():
             if any(waiting.pop(call, None) is None for call in entry.closes):
@@ -204,12 +222,16 @@ def broken_contents(entries: Sequence[Entry]) -> dict[int, str]:
         if entry.calls:
             results = len(after.results) if after is not None else 0
             if results != len(entry.calls):
-                broken[entry.index] = f"{results} of its {len(entry.calls)} calls have results right after it"
+                broken[entry.index] = (
+                    f"{results} of its {len(entry.calls)} calls have results right after it"
+                )
             elif before is None:
                 broken[entry.index] = "a call cannot come first"
             else:
                 earlier = (entries[place] for place in range(at - 1, -1, -1))
-                for text in takewhile(lambda each: each.role == "assistant" and not each.calls, earlier):
+                for text in takewhile(
+                    lambda each: each.role == "assistant" and not each.calls, earlier
+                ):
                     broken[text.index] = "a call follows, which must come right after the user"
         if entry.results and (before is None or not before.calls):
             broken[entry.index] = "it answers no call of the content before it"

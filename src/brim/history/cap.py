@@ -20,7 +20,8 @@ LEAST = 50
 ROOM = 20
 """Tokens for the names and brackets of a response, in addition to its texts."""
 HEAD = 0.6
-"""The share of what stays that comes from the beginning: headers and first errors are there, totals at the end."""
+"""The share of what stays that comes from the beginning: headers and first errors are there, totals
+at the end."""
 ROUNDS = 40
 NOTE = 20
 """Tokens that the note may take."""
@@ -33,9 +34,10 @@ DEEPEST = 20
 class ToolResultCap(Strategy):
     """Shortens results of more than *limit* tokens until the history fits.
 
-    The oldest are shortened first; if that isn't enough, the oldest units are dropped. Beginning and end of a result
-    stay, and a note says how much is gone between them. Results are shortened in copies of their messages; pinned ones
-    stay as they are. What fits is left alone, whatever its results are.
+    The oldest are shortened first; if that isn't enough, the oldest units are dropped. Beginning
+    and end of a result stay, and a note says how much is gone between them. Results are shortened
+    in copies of their messages; pinned ones stay as they are. What fits is left alone, whatever its
+    results are.
     """
 
     def __init__(self, limit: int = 2_000) -> None:
@@ -76,10 +78,14 @@ class Shortener:
 
     def message(self, entry: Entry) -> Any:
         """Return the message with its results shortened."""
-        return map_results(entry, lambda _, value: self._response(value) if is_mapping(value) else self._result(value))
+        return map_results(
+            entry,
+            lambda _, value: self._response(value) if is_mapping(value) else self._result(value),
+        )
 
     def _response(self, value: Any) -> Any:
-        """Return the JSON of a response, shortened; one that is too large without its texts becomes a text."""
+        """Return the JSON of a response, shortened; one that is too large without its texts becomes
+        a text."""
         short = self._result(value)
         if int(self.counter.count(compact(short))) <= self.limit + ROOM:
             return short
@@ -97,11 +103,19 @@ class Shortener:
 def map_results(entry: Entry, change: Callable[[str, Any], Any]) -> Any:
     """Return the message of *entry* with *change* applied to each of its results.
 
-    *change* gets the id of the call and the content, and returns that content if nothing is to change.
+    *change* gets the id of the call and the content, and returns that content if nothing is to
+    change.
     """
     message = entry.message
     call = string(first(message, "tool_call_id", "call_id"))
-    field = next((name for name in ("content", "output", "parts", "_content") if get(message, name) is not None), "")
+    field = next(
+        (
+            name
+            for name in ("content", "output", "parts", "_content")
+            if get(message, name) is not None
+        ),
+        "",
+    )
     found: Any = get(message, field)
     if field and (call or entry.role == "tool"):
         return _with(message, field, call, change)
@@ -134,8 +148,8 @@ def _with(holder: Any, field: str, call: str, change: Callable[[str, Any], Any])
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     """Return a copy of a result with *change* applied to its texts, in order.
 
-    Those are a text itself, the texts of its parts, or every text in the JSON of a response. What stands in it twice,
-    or in itself, is looked at once.
+    Those are a text itself, the texts of its parts, or every text in the JSON of a response. What
+    stands in it twice, or in itself, is looked at once.
     """
     seen: set[int] = set()
 
@@ -148,8 +162,12 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
             seen.add(id(value))
             pairs = [(walk(inner, depth + 1), inner) for inner in value]
             # A part that was emptied goes: providers refuse a text without a letter.
-            return [part for part, old in pairs if not (get(part, "text") == "" != get(old, "text"))]
-        if isinstance(value, dict) and "type" not in value:  # the caller's JSON; of a part only its text is the result
+            return [
+                part for part, old in pairs if not (get(part, "text") == "" != get(old, "text"))
+            ]
+        if (
+            isinstance(value, dict) and "type" not in value
+        ):  # the caller's JSON; of a part only its text is the result
             seen.add(id(value))
             return {name: walk(inner, depth + 1) for name, inner in value.items()}
         text = get(value, "text")
@@ -175,7 +193,8 @@ def shorten_text(text: str, limit: int, counter: TokenCounter) -> str:
 
 
 def shorten_together(texts: list[str], limit: int, counter: TokenCounter) -> list[str]:
-    """Return *texts* in at most *limit* tokens together: the short ones whole, the long ones an equal share each.
+    """Return *texts* in at most *limit* tokens together: the short ones whole, the long ones an
+    equal share each.
 
     If there are too many for that, the first and the last stay, and those between them are emptied.
     """
@@ -191,12 +210,14 @@ def shorten_together(texts: list[str], limit: int, counter: TokenCounter) -> lis
     if share < SMALLEST:
         return _ends(texts, sizes, limit, counter)
     return [
-        text if size <= share else shorten_text(text, share, counter) for text, size in zip(texts, sizes, strict=True)
+        text if size <= share else shorten_text(text, share, counter)
+        for text, size in zip(texts, sizes, strict=True)
     ]
 
 
 def _ends(texts: list[str], sizes: list[int], limit: int, counter: TokenCounter) -> list[str]:
-    """Return the first and the last of *texts*, as many as fit, and empty texts between them; the first says so."""
+    """Return the first and the last of *texts*, as many as fit, and empty texts between them; the
+    first says so."""
     room = max(0, limit - NOTE)
     head, tail, begin, end = int(room * HEAD), room - int(room * HEAD), 0, len(texts)
     while begin < end and sizes[begin] <= head:
@@ -206,10 +227,16 @@ def _ends(texts: list[str], sizes: list[int], limit: int, counter: TokenCounter)
         tail -= sizes[end - 1]
         end -= 1
     first = _part(texts[begin], head, counter) if begin == 0 < end else ""
-    last = _part(texts[end - 1], tail, counter, from_end=True) if begin < end == len(texts) > 1 else ""
+    last = (
+        _part(texts[end - 1], tail, counter, from_end=True) if begin < end == len(texts) > 1 else ""
+    )
     gone = sum(sizes[begin:end]) - int(counter.count(first)) - int(counter.count(last))
     note = f"{first}\n[about {gone:,} tokens are cut out here]".lstrip("\n")
-    middle = [note, *[""] * (end - begin - 2), last] if end - begin > 1 else [f"{note}\n{last}".rstrip("\n")]
+    middle = (
+        [note, *[""] * (end - begin - 2), last]
+        if end - begin > 1
+        else [f"{note}\n{last}".rstrip("\n")]
+    )
     return [*texts[:begin], *(middle if begin < end else []), *texts[end:]]
 
 
@@ -228,7 +255,8 @@ def _part(text: str, limit: int, counter: TokenCounter, *, from_end: bool = Fals
 def _cut(text: str, head: int, tail: int, gone: int) -> str:
     note = f"[about {gone:,} tokens are cut out here]"
     begin, end = text[:head], text[len(text) - tail :]
-    # Whole lines read better: a border moves to the nearest line's end, if that costs less than a quarter.
+    # Whole lines read better: a border moves to the nearest line's end, if that costs less than a
+    # quarter.
     line = begin.rfind("\n")
     begin = begin[:line] if line > head * 3 // 4 else begin
     line = end.find("\n")
@@ -236,11 +264,11 @@ def _cut(text: str, head: int, tail: int, gone: int) -> str:
     return f"{begin}\n{note}\n{end}"
 
 
-# The newest step -------------------------------------------------------------------------------------------------
+# The newest step ----------------------------------------------------------------------------------
 #
-# A pruner drops what doesn't fit. If that is the last step, the agent doesn't see what its tools said, and calls them
-# again. So the results of that step are shortened instead, in copies of their messages: beginning and end stay, and a
-# note says how much is gone between them.
+# A pruner drops what doesn't fit. If that is the last step, the agent doesn't see what its tools
+# said, and calls them again. So the results of that step are shortened instead, in copies of their
+# messages: beginning and end stay, and a note says how much is gone between them.
 
 STEP_ROUNDS = 12
 
@@ -255,18 +283,22 @@ def shorten(
     counter: TokenCounter | None = None,
     pin: Pin | None = None,
 ) -> Pruned:
-    """Return *messages* with the results of the newest step shortened, if they don't fit with the last user message.
+    """Return *messages* with the results of the newest step shortened, if they don't fit with the
+    last user message.
 
-    Nothing else changes and nothing leaves, except messages that the provider refuses. A pruner then keeps the step:
-    ``FifoPruner().prune(messages, target, shorten=True)`` does both.
+    Nothing else changes and nothing leaves, except messages that the provider refuses. A pruner
+    then keeps the step: ``FifoPruner().prune(messages, target, shorten=True)`` does both.
     """
-    work = draft(messages, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin)
+    work = draft(
+        messages, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin
+    )
     work = with_newest_step(work)
     return work.finish("shorten", range(len(work.units)))
 
 
 def with_newest_step(work: Draft) -> Draft:
-    """Return *work* with the results of its newest step as short as it takes for the step to stay."""
+    """Return *work* with the results of its newest step as short as it takes for the step to
+    stay."""
     step = work.last_step
     if step < 0 or step in work.required or step in work.pins:
         return work
@@ -281,12 +313,20 @@ def with_newest_step(work: Draft) -> Draft:
     for _ in range(STEP_ROUNDS):
         shortener = Shortener(limit, work.counter)
         short = {at: shortener.message(work.entry_at(at)) for at in places}
-        changed = {at: message for at, message in short.items() if message is not work.entry_at(at).message}
-        new = work.with_messages(changed, message_costs(work.counter, list(changed.values()))) if changed else work
+        changed = {
+            at: message for at, message in short.items() if message is not work.entry_at(at).message
+        }
+        new = (
+            work.with_messages(changed, message_costs(work.counter, list(changed.values())))
+            if changed
+            else work
+        )
         if new.price(wanted) <= new.target:
             places = [work.entry_at(at).index for at in changed]
             named = ", ".join(map(str, places))
-            new = new.noted(f"the newest step didn't fit: its results were shortened in messages {named}")
+            new = new.noted(
+                f"the newest step didn't fit: its results were shortened in messages {named}"
+            )
             return new.stepped("shortened", places, work.total - new.total)
         if limit == LEAST:
             break

@@ -1,7 +1,7 @@
 """OpenAI's chat format, and those of its many copies.
 
-The results of a message's calls follow it directly, one for each, in any order. This module reads it, checks it
-(``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
+The results of a message's calls follow it directly, one for each, in any order. This module reads
+it, checks it (``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Any
 
-from brim.history.content import call_of, filled, is_structured, listed, with_fields, without_field, words
+from brim.history.content import (
+    call_of,
+    filled,
+    is_structured,
+    listed,
+    with_fields,
+    without_field,
+    words,
+)
 from brim.history.entries import NO_FAULT, Entry, EntryCall, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
@@ -25,7 +33,14 @@ from brim.history.repairs import (
     give_roles,
     pair,
 )
-from brim.history.rules import Found, calls_have_ids, calls_have_names, known_roles, pairs_match, results_have_ids
+from brim.history.rules import (
+    Found,
+    calls_have_ids,
+    calls_have_names,
+    known_roles,
+    pairs_match,
+    results_have_ids,
+)
 from brim.tokens.messages.fields import get, is_sequence, string
 from brim.tokens.messages.frameworks import LANGCHAIN_ROLES, langchain_type
 
@@ -73,7 +88,11 @@ def _read_result(index: int, message: object, role: str, own_id: str) -> Entry:
         else EntryCall(string(get(message, "tool_call_id")), tool)
     )
     if not answer.id:
-        what = "function message needs the name of its function" if answer.kind else "tool message needs a tool_call_id"
+        what = (
+            "function message needs the name of its function"
+            if answer.kind
+            else "tool message needs a tool_call_id"
+        )
         fault = ("result-has-id", f"a {what}")
     elif get(message, "content") is None:
         fault = ("has-content", "it has no content")
@@ -93,7 +112,12 @@ def _read_calls(message: object) -> Iterator[EntryCall]:
 
 def _fault(message: object, role: Role, calls: tuple[EntryCall, ...]) -> Fault:
     several = get(message, "tool_calls")
-    if role == "assistant" and is_sequence(several) and not several and string(get(message, "role")):
+    if (
+        role == "assistant"
+        and is_sequence(several)
+        and not several
+        and string(get(message, "role"))
+    ):
         return "calls-not-empty", "tool_calls is an empty list"
     if any(not call.id for call in calls):
         return "call-has-id", "a tool call has no id"
@@ -122,14 +146,20 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
         calls = get(message, "tool_calls")
         # LangChain's messages, which have no role, are sent without an empty list.
         if is_assistant and string(get(message, "role")) and is_sequence(calls) and not calls:
-            yield Violation(entry.index, "calls-not-empty", "tool_calls is an empty list: leave it out")
+            yield Violation(
+                entry.index, "calls-not-empty", "tool_calls is an empty list: leave it out"
+            )
     yield from calls_have_ids(history)
     yield from calls_have_names(history)
     for entry in history:
         seen = set()
         for call in entry.calls:
             if call.id and call.key in seen:
-                yield Violation(entry.index, "call-ids-unique", f"two calls of one message have the id {call.id}")
+                yield Violation(
+                    entry.index,
+                    "call-ids-unique",
+                    f"two calls of one message have the id {call.id}",
+                )
             seen.add(call.key)
     yield from results_have_ids(history)
     yield from _check_pairs(history)
@@ -175,13 +205,20 @@ def name_calls(repair: Repair) -> None:
         old = get(slot.message, "function_call")
         if filled(old) and not string(get(old, "name")):
             answer = read[at + 1][1].results[:1] if at + 1 < len(read) else ()
-            name = (answer[0].name if answer and answer[0].kind == "function" else "") or UNKNOWN_TOOL
+            name = (
+                answer[0].name if answer and answer[0].kind == "function" else ""
+            ) or UNKNOWN_TOOL
             repair.change(
-                slot, "call-has-name", f"named {name}; it was: {words(old)}", function_call=with_fields(old, name=name)
+                slot,
+                "call-has-name",
+                f"named {name}; it was: {words(old)}",
+                function_call=with_fields(old, name=name),
             )
         calls = get(slot.message, "tool_calls")
         if is_sequence(calls):
-            slot.message = with_fields(slot.message, tool_calls=[_named(repair, slot, call) for call in listed(calls)])
+            slot.message = with_fields(
+                slot.message, tool_calls=[_named(repair, slot, call) for call in listed(calls)]
+            )
 
 
 def _named(repair: Repair, slot: RepairSlot, call: Any) -> Any:
@@ -214,15 +251,22 @@ def give_ids(repair: Repair) -> None:
 
 
 def pair_results(repair: Repair) -> None:
-    """Put every result behind its call, answer calls without a result, and remove what answers nothing."""
+    """Put every result behind its call, answer calls without a result, and remove what answers
+    nothing."""
     read = repair.read()
-    calls = {at: [Half(call, at, slot) for call in entry.calls] for at, (slot, entry) in enumerate(read)}
+    calls = {
+        at: [Half(call, at, slot) for call in entry.calls] for at, (slot, entry) in enumerate(read)
+    }
     results = _placed_results(read)
     pair([call for several in calls.values() for call in several], list(results.values()))
     rebuilt: list[RepairSlot] = []
     for at, (slot, _) in enumerate(read):
         if at not in results:
-            in_place = [call.other.place for call in calls[at] if call.other is not None and call.other.is_home]
+            in_place = [
+                call.other.place
+                for call in calls[at]
+                if call.other is not None and call.other.is_home
+            ]
             rebuilt += [slot, *(read[place][0] for place in sorted(in_place))]
             rebuilt += [new for call in calls[at] for new in PAIRS.result_of(repair, call)]
         elif results[at].other is None:
@@ -238,7 +282,9 @@ def _placed_results(read: list[tuple[RepairSlot, Entry]]) -> dict[int, Half]:
         places = list(run)
         if is_result:
             ahead = places[-1] + 1
-            results.update({at: Half(read[at][1].results[0], at, read[at][0], before, ahead) for at in places})
+            results.update(
+                {at: Half(read[at][1].results[0], at, read[at][0], before, ahead) for at in places}
+            )
         before = places[-1]
     return results
 
@@ -255,5 +301,14 @@ def _stub_call(result: EntryCall) -> dict[str, Any]:
     return {"role": "assistant", "content": None, **own}
 
 
-PAIRS = Pairs(("a result", "result"), "tool_call_id", "call_", _stub_result, _stub_call, {"function": "name"})
-PASSES: tuple[Pass, ...] = (give_roles, drop_empty_calls, name_calls, give_ids, pair_results, fill_content)
+PAIRS = Pairs(
+    ("a result", "result"), "tool_call_id", "call_", _stub_result, _stub_call, {"function": "name"}
+)
+PASSES: tuple[Pass, ...] = (
+    give_roles,
+    drop_empty_calls,
+    name_calls,
+    give_ids,
+    pair_results,
+    fill_content,
+)

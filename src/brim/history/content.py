@@ -18,13 +18,17 @@ MOST_LISTS = 200
 """How many lists of one message are read."""
 BODIES = frozenset(("content", "text", "output", "thinking", "parts"))
 """Fields that hold what a message says."""
-FRAME = frozenset(("role", "type", "id", "tool_call_id", "tool_use_id", "call_id", "name", "is_error", "status"))
+FRAME = frozenset(
+    ("role", "type", "id", "tool_call_id", "tool_use_id", "call_id", "name", "is_error", "status")
+)
 """Fields that mean nothing once the message is gone, if they hold a name, a number or a switch."""
 
 
 def filled(value: object) -> bool:
     """Whether a field holds something. Not every object can say so itself."""
-    return value is not None and (not isinstance(value, (str, bytes, list, tuple, dict, set)) or len(value) > 0)
+    return value is not None and (
+        not isinstance(value, (str, bytes, list, tuple, dict, set)) or len(value) > 0
+    )
 
 
 def listed(value: Any) -> list[Any]:
@@ -42,17 +46,28 @@ def items_of(value: Any) -> list[Any]:
 
 def call_of(value: object, inner: object = None) -> EntryCall:
     """Return the id of a call or result, and the tool that it, or *inner*, names."""
-    return EntryCall(string(get(value, "id")), string(get(value if inner is None else inner, "name")))
+    return EntryCall(
+        string(get(value, "id")), string(get(value if inner is None else inner, "name"))
+    )
 
 
 def user_message(provider: Provider, text: str, like: Any = None) -> Any:
-    """Return *text* as a user message in the shape that *provider* takes, or as another one *like* it."""
+    """Return *text* as a user message in the shape that *provider* takes, or as another one *like*
+    it."""
     if framework_of(like) == "pydantic-ai":
-        prompt = next(part for part in get(like, "parts") if get(part, "part_kind") == "user-prompt")  # type: ignore[attr-defined]
+        prompt = next(
+            part
+            for part in get(like, "parts")  # type: ignore[attr-defined]
+            if get(part, "part_kind") == "user-prompt"
+        )
         return with_fields(like, parts=[with_fields(prompt, content=text)])
     if framework_of(like) == "langchain":
         return with_fields(like, content=text, id=None)
-    return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
+    return (
+        {"role": "user", "parts": [{"text": text}]}
+        if provider == "gemini"
+        else {"role": "user", "content": text}
+    )
 
 
 def text_of(message: object) -> str:
@@ -63,9 +78,14 @@ def text_of(message: object) -> str:
 def result_text(message: object) -> str:
     """Return what tools said in the results in *message*."""
     content = _content(message)
-    if string(get(message, "role")) in ("tool", "function") or string(get(message, "type")) in RESULTS:
+    if (
+        string(get(message, "role")) in ("tool", "function")
+        or string(get(message, "type")) in RESULTS
+    ):
         found = content if content is not None else get(message, "output")
-        return found if isinstance(found, str) else "\n".join(_texts(found, set())) or compact(found)
+        return (
+            found if isinstance(found, str) else "\n".join(_texts(found, set())) or compact(found)
+        )
     return "\n".join(filter(None, map(_result_part, listed(content))))
 
 
@@ -96,19 +116,26 @@ def _texts(content: object, seen: set[int]) -> Iterator[str]:
 
 
 def words(value: object, depth: int = 0) -> str:
-    """Return everything that *value* says: its text if it holds nothing else, otherwise itself as JSON."""
+    """Return everything that *value* says: its text if it holds nothing else, otherwise itself as
+    JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if is_sequence(value) and depth < DEEPEST:
         return "\n".join(filter(None, (words(inner, depth + 1) for inner in listed(value))))
     fields = dict(pairs(value)) if not is_sequence(value) else {}
-    held = {name for name, inner in fields.items() if name not in FRAME or not isinstance(inner, (str, int, float))}
+    held = {
+        name
+        for name, inner in fields.items()
+        if name not in FRAME or not isinstance(inner, (str, int, float))
+    }
     if len(held) == 1 and held <= BODIES and depth < DEEPEST:
         return words(fields[held.pop()], depth + 1)
     if not held and (fields or _has_fields(value)):
         return ""
     try:
-        return json.dumps(value, ensure_ascii=False, default=lambda inner: dict(pairs(inner)) or str(inner))
+        return json.dumps(
+            value, ensure_ascii=False, default=lambda inner: dict(pairs(inner)) or str(inner)
+        )
     except Exception:  # it refers to itself, or its class refuses to be read
         return compact(value)
 
@@ -126,8 +153,8 @@ def with_fields(value: Any, **fields: Any) -> Any:
 
     *value* itself never changes.
 
-    A dict gives a dict, an object an object of its class. What can't be copied or changed becomes a dict with the
-    same fields.
+    A dict gives a dict, an object an object of its class. What can't be copied or changed becomes a
+    dict with the same fields.
     """
     try:
         changed = _copy(value, fields)
@@ -149,7 +176,11 @@ def without_field(value: Any, name: str) -> Any:
 
 def is_structured(value: object) -> bool:
     """Whether *value* has fields at all."""
-    primitive = value is None or isinstance(value, (str, bytes, bytearray, int, float, complex)) or is_sequence(value)
+    primitive = (
+        value is None
+        or isinstance(value, (str, bytes, bytearray, int, float, complex))
+        or is_sequence(value)
+    )
     return not primitive and next(iter(pairs(value)), None) is not None
 
 
@@ -165,5 +196,7 @@ def _copy(value: Any, fields: dict[str, Any]) -> Any:
         if is_mapping(changed):
             changed[name] = field
         else:
-            object.__setattr__(changed, name, field)  # frozen dataclasses too: only this copy has been made
+            object.__setattr__(
+                changed, name, field
+            )  # frozen dataclasses too: only this copy has been made
     return changed

@@ -1,8 +1,8 @@
 """Where a history may be cut, and what stands or falls together.
 
-Each rule yields the spans that no cut may divide, as places of their first and last entry; a legal cut lies in no span
-of any rule. A cut at *k* lies before the entry at place *k*: 0 is before the first, ``len(entries)`` after the last.
-The rules expect entries that ``find_broken`` accepts.
+Each rule yields the spans that no cut may divide, as places of their first and last entry; a legal
+cut lies in no span of any rule. A cut at *k* lies before the entry at place *k*: 0 is before the
+first, ``len(entries)`` after the last. The rules expect entries that ``find_broken`` accepts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def calls_with_results(entries: Sequence[Entry], provider: Provider) -> Spans:
     """A call stays with the last of its results, in whatever order they come."""
     waiting: dict[tuple[str, str], list[int]] = {}
     for at, entry in enumerate(entries):
-        if provider == "gemini" and entry.results:  # ids are optional there: the content before has the calls
+        if (
+            provider == "gemini" and entry.results
+        ):  # ids are optional there: the content before has the calls
             yield at - 1, at
             continue
         for call in entry.calls:
@@ -33,7 +35,8 @@ def calls_with_results(entries: Sequence[Entry], provider: Provider) -> Spans:
 
 
 def server_tools_with_results(entries: Sequence[Entry], _: Provider) -> Spans:
-    """A call of the provider's own tool stays with its result in a later message. Only Anthropic's come apart."""
+    """A call of the provider's own tool stays with its result in a later message. Only Anthropic's
+    come apart."""
     waiting: dict[str, int] = {}
     for at, entry in enumerate(entries):
         yield from ((waiting[call], at) for call in entry.closes if call in waiting)
@@ -49,7 +52,8 @@ def parallel_calls(entries: Sequence[Entry], provider: Provider) -> Spans:
 def one_voice(entries: Sequence[Entry], provider: Provider) -> Spans:
     """Reasoning stays with what the assistant did next.
 
-    Anthropic and Gemini read all messages of one assistant's turn as one, so it isn't divided at all.
+    Anthropic and Gemini read all messages of one assistant's turn as one, so it isn't divided at
+    all.
     """
     for at, (one, two) in enumerate(pairwise(entries)):
         same_turn = one.role == "assistant" and provider in ("anthropic", "gemini")
@@ -58,14 +62,21 @@ def one_voice(entries: Sequence[Entry], provider: Provider) -> Spans:
 
 
 def notes_with_their_turns(entries: Sequence[Entry], provider: Provider) -> Spans:
-    """A system message that must stand between a user's turn and the assistant's stays with both."""
+    """A system message that must stand between a user's turn and the assistant's stays with
+    both."""
     for at, entry in enumerate(entries):
         if provider == "anthropic" and entry.role == "system":
             yield max(0, at - 1), min(len(entries) - 1, at + 1)
 
 
 RULES: tuple[Rule, ...]
-RULES = (calls_with_results, server_tools_with_results, parallel_calls, one_voice, notes_with_their_turns)
+RULES = (
+    calls_with_results,
+    server_tools_with_results,
+    parallel_calls,
+    one_voice,
+    notes_with_their_turns,
+)
 
 
 def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:
@@ -82,11 +93,12 @@ def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:
 
 
 def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
-    """Whether *after* may come right after *before*, or first if that is None, where something has left.
+    """Whether *after* may come right after *before*, or first if that is None, where something has
+    left.
 
-    Anthropic and Gemini want a prompt of the user's first, or a compaction. And the assistant must not answer itself
-    there: merged into one turn, reasoning and calls would no longer come first, and Gemini wants calls right after the
-    user's content.
+    Anthropic and Gemini want a prompt of the user's first, or a compaction. And the assistant must
+    not answer itself there: merged into one turn, reasoning and calls would no longer come first,
+    and Gemini wants calls right after the user's content.
     """
     if provider not in ("anthropic", "gemini") or after.aside:
         return True
@@ -99,8 +111,8 @@ def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
 class Unit:
     """A prompt, an assistant's text or a step: no legal cut divides it.
 
-    A step is a message with calls, or several that one response made, with all their results and the reasoning that
-    led to them.
+    A step is a message with calls, or several that one response made, with all their results and
+    the reasoning that led to them.
     """
 
     entries: tuple[Entry, ...]
@@ -116,7 +128,9 @@ class Unit:
     @property
     def last(self) -> Entry:
         """The message it ends with, system messages aside."""
-        return next((entry for entry in reversed(self.entries) if entry.role != "system"), self.entries[-1])
+        return next(
+            (entry for entry in reversed(self.entries) if entry.role != "system"), self.entries[-1]
+        )
 
     @property
     def indices(self) -> tuple[int, ...]:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from brim.history.receipt import Decisions
 
 Pin = Callable[[Any], bool] | Collection[int | str]
-"""Messages that stay: a predicate, or their places in the list, their ids, or ids of calls in them."""
+"""Messages that stay: a predicate, or their places in the list, their ids, or ids of calls in
+them."""
 NO_PLACE = "no message of the user's can stand before it, and the first must be the user's"
 NO_ROOM = "it does not fit with what is newer"
 COMPACTED = "the provider's own summary stands in its place"
@@ -69,8 +70,8 @@ class CachePrices:
 
         None if a price is unknown.
 
-        *ttl* is how long the cache keeps a prompt, in seconds: an hour has another price than five minutes. A provider
-        without a price for writing charges new tokens as input.
+        *ttl* is how long the cache keeps a prompt, in seconds: an hour has another price than five
+        minutes. A provider without a price for writing charges new tokens as input.
         """
         rates = price.at(tokens) if price is not None else None
         if rates is None or rates.cache_read is None or rates.input is None:
@@ -120,7 +121,8 @@ class Draft:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each unit begins in the list of messages that aren't broken, and where the last one ends."""
+        """Where each unit begins in the list of messages that aren't broken, and where the last one
+        ends."""
         return list(accumulate((len(unit.entries) for unit in self.units), initial=0))
 
     @cached_property
@@ -148,8 +150,11 @@ class Draft:
         return CachePrices.of(price, self.total, ttl)
 
     def positions(self, kept: Collection[int]) -> list[int]:
-        """Return the places, among the messages that aren't broken, of those in the units *kept*."""
-        return [at for unit in sorted(kept) for at in range(self.starts[unit], self.starts[unit + 1])]
+        """Return the places, among the messages that aren't broken, of those in the units
+        *kept*."""
+        return [
+            at for unit in sorted(kept) for at in range(self.starts[unit], self.starts[unit + 1])
+        ]
 
     def entry_at(self, position: int) -> Entry:
         """Return the message at a place among those that aren't broken."""
@@ -164,7 +169,9 @@ class Draft:
         """Return this draft with one more step for the receipt; it saves *tokens*."""
         prices = self.cache_prices()
         saving = None if prices is None else int(prices.read * tokens)
-        return replace(self, steps=(*self.steps, Step(action, tuple(sorted(indices)), tokens, saving)))
+        return replace(
+            self, steps=(*self.steps, Step(action, tuple(sorted(indices)), tokens, saving))
+        )
 
     def indices(self, kept: Collection[int]) -> list[int]:
         """Return the places, in the given list, of the messages in the units *kept*."""
@@ -172,12 +179,14 @@ class Draft:
 
     # Which units stay?
 
-    def select(self, limit: int, *, oldest: int = 0, turns: int = 0, most: int = 0, fill: bool = False) -> set[int]:
+    def select(
+        self, limit: int, *, oldest: int = 0, turns: int = 0, most: int = 0, fill: bool = False
+    ) -> set[int]:
         """Return the units to keep, in at most *limit* tokens if possible.
 
-        It is the longest legal run of newest units that fits, together with what is ``required``. No unit before
-        *oldest* is taken, unless it must stay. The newest *turns* stay up to *most* tokens. With *fill* older units
-        follow, newest first, as far as they fit.
+        It is the longest legal run of newest units that fits, together with what is ``required``.
+        No unit before *oldest* is taken, unless it must stay. The newest *turns* stay up to *most*
+        tokens. With *fill* older units follow, newest first, as far as they fit.
         """
         best = len(self.units)
         for cut, tokens in self._runs():
@@ -195,8 +204,8 @@ class Draft:
     def required(self) -> list[int]:
         """The units that stay in any case.
 
-        They are the pins, the last prompt, and the last step if the target allows. A unit that can't legally stand
-        where it would then stand brings the prompt of its turn along.
+        They are the pins, the last prompt, and the last step if the target allows. A unit that
+        can't legally stand where it would then stand brings the prompt of its turn along.
         """
         anyway = {*self.pins, *self.prompts[-1:]}
         both = self.with_prompts({*anyway, self.last_step} - {-1})
@@ -221,8 +230,8 @@ class Draft:
     def cut_for_turns(self, turns: int, limit: int) -> int:
         """Return where the run of the newest *turns* that fit into *limit* begins.
 
-        That is the end if not one of them fits. Where a turn begins inside a step (the user spoke with the results),
-        the run begins at a legal place before it.
+        That is the end if not one of them fits. Where a turn begins inside a step (the user spoke
+        with the results), the run begins at a legal place before it.
         """
         fitting = takewhile(lambda run: run[1] <= limit, self._runs())
         furthest = min((cut for cut, _ in fitting), default=len(self.units))
@@ -235,7 +244,8 @@ class Draft:
         return len(self.units)
 
     def with_prompts(self, wanted: Iterable[int]) -> list[int]:
-        """Return *wanted* in order, with the prompts it needs to be legal, without what can't be."""
+        """Return *wanted* in order, with the prompts it needs to be legal, without what can't
+        be."""
         kept: list[int] = []
         for unit in sorted(wanted):
             before = kept[-1] if kept else None
@@ -254,7 +264,8 @@ class Draft:
         )
 
     def _runs(self) -> Iterator[tuple[int, int]]:
-        """Yield each place, newest first, with the price of everything from there on and of what is required."""
+        """Yield each place, newest first, with the price of everything from there on and of what is
+        required."""
         tokens, stays = self.price(self.required), set(self.required)
         for cut in range(len(self.units) - 1, -1, -1):
             tokens += 0 if cut in stays else self.sizes[cut]
@@ -266,12 +277,20 @@ class Draft:
         return self._follows(self.required[before - 1] if before else None, cut)
 
     def _add_older(self, kept: list[int], cut: int, limit: int, oldest: int) -> None:
-        """Add units older than *cut* to *kept*, which is in order, newest first, each with the prompt it needs."""
+        """Add units older than *cut* to *kept*, which is in order, newest first, each with the
+        prompt it needs."""
         room = limit - self.price(kept)
         for unit in range(cut - 1, oldest - 1, -1):
             place = bisect_left(kept, unit)
-            before, after = kept[place - 1] if place else None, kept[place] if place < len(kept) else None
-            if self.sizes[unit] > room or after == unit or (after is not None and not self._follows(unit, after)):
+            before, after = (
+                kept[place - 1] if place else None,
+                kept[place] if place < len(kept) else None,
+            )
+            if (
+                self.sizes[unit] > room
+                or after == unit
+                or (after is not None and not self._follows(unit, after))
+            ):
                 continue
             bundle = [unit]
             if not self._follows(before, unit):
@@ -296,7 +315,8 @@ class Draft:
     # The result
 
     def with_messages(self, changed: Mapping[int, Any], costs: MessageCosts) -> Draft:
-        """Return this draft with other messages, which take *costs*, at places among those that aren't broken."""
+        """Return this draft with other messages, which take *costs*, at places among those that
+        aren't broken."""
         messages, units = list(self.messages), []
         entries = [entry for unit in self.units for entry in unit.entries]
         for at, message in changed.items():
@@ -325,8 +345,8 @@ class Draft:
 
         *reason*, or one of *reasons*, is why the others left.
 
-        *limit* is what they had to fit into, if not the target. *added* is a message, and its size, that stands in
-        the place of the first unit that left.
+        *limit* is what they had to fit into, if not the target. *added* is a message, and its size,
+        that stands in the place of the first unit that left.
         """
         chosen = frozenset(kept)
         messages = [self.messages[at] for at in self.indices(chosen)]
@@ -340,7 +360,10 @@ class Draft:
         why = {**dict.fromkeys(no_place, NO_PLACE), **(reasons or {})}
         why.update(dict.fromkeys(self.pins, f"it is pinned, but {NO_PLACE}"))
         left = [(at, unit) for at, unit in enumerate(self.units) if at not in chosen]
-        gone = [Dropped(unit.indices, unit.kind, self.sizes[at], why.get(at, reason)) for at, unit in left]
+        gone = [
+            Dropped(unit.indices, unit.kind, self.sizes[at], why.get(at, reason))
+            for at, unit in left
+        ]
         dropped = tuple(sorted((*gone, *self.broken), key=lambda unit: unit.indices))
         why_not = "" if fits else self._why_not(chosen, int(after))
         cache = self._cache_effect(chosen, int(after), prices)
@@ -350,7 +373,8 @@ class Draft:
         return Pruned(messages, after, fits, receipt, decisions)
 
     def _without_a_place(self, kept: Collection[int], limit: int) -> list[int]:
-        """Return the units right before the newest run that would have fit, had they been allowed to begin it."""
+        """Return the units right before the newest run that would have fit, had they been allowed
+        to begin it."""
         run = len(self.units)
         while run - 1 in kept:
             run -= 1
@@ -369,19 +393,31 @@ class Draft:
         parts = {
             "tools and framing": self.costs.fixed,
             "system messages": sum(self.sizes[at] for at in system),
-            "pinned messages": sum(self.sizes[at] for at in kept if at in self.pins and at not in system),
-            "the last user message": self.sizes[last] if last in kept and last not in self.pins else 0,
+            "pinned messages": sum(
+                self.sizes[at] for at in kept if at in self.pins and at not in system
+            ),
+            "the last user message": self.sizes[last]
+            if last in kept and last not in self.pins
+            else 0,
         }
         parts["the user messages they need"] = after - sum(parts.values())
         largest = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items() if tokens)
         return f"what is never dropped takes {after:,} tokens, {after - self.target:,} too many ({largest})"
 
-    def _cache_effect(self, kept: Collection[int], after: int, prices: CachePrices | None) -> CacheEffect | None:
-        """Return what it does to the prompt cache that all but the units *kept* leave; None if nothing changes."""
+    def _cache_effect(
+        self, kept: Collection[int], after: int, prices: CachePrices | None
+    ) -> CacheEffect | None:
+        """Return what it does to the prompt cache that all but the units *kept* leave; None if
+        nothing changes."""
         if len(kept) == len(self.units) and not self.broken and not self.changed:
             return None
-        indices, view = self.indices(kept), range(len(self.messages)) if self.only is None else self.only
-        moved = (at for at, index in enumerate(indices) if index != view[at] or index in self.changed)
+        indices, view = (
+            self.indices(kept),
+            range(len(self.messages)) if self.only is None else self.only,
+        )
+        moved = (
+            at for at, index in enumerate(indices) if index != view[at] or index in self.changed
+        )
         same = next(moved, len(indices))
         prefix = self.costs.fixed + sum(self.costs.each[at] for at in self.positions(kept)[:same])
         saved = max(0, int(self.before) - after)
@@ -393,7 +429,8 @@ class Draft:
         return CacheEffect(prefix, after - prefix, saved, rewrite_cost, int(prices.read * saved))
 
     def _thinking_notes(self, kept: Collection[int]) -> tuple[str, ...]:
-        """Return a note if thinking stays after a change before it, and the model may refuse that."""
+        """Return a note if thinking stays after a change before it, and the model may refuse
+        that."""
         if self.provider != "anthropic":
             return ()
         if self.model is not None and not lookup(self.model).binds_thinking:
@@ -447,7 +484,12 @@ def draft(
         bad = message_costs(counter, [given[at] for at in sorted(why)])
         before += bad.alone(range(len(why)))
         broken = tuple(
-            Dropped((at,), "broken", tokens, f"{why[at]}: the provider refuses it, and repair can fix it")
+            Dropped(
+                (at,),
+                "broken",
+                tokens,
+                f"{why[at]}: the provider refuses it, and repair can fix it",
+            )
             for at, tokens in zip(sorted(why), bad.each, strict=True)
         )
     replaced = (entries[at].index for at in old)
@@ -457,18 +499,36 @@ def draft(
     notes: list[str] = []
     if pin is not None and not callable(pin):
         known = {
-            name for entry in (entries if only is None else read(given, layout)) for name in (entry.index, *entry.ids)
+            name
+            for entry in (entries if only is None else read(given, layout))
+            for name in (entry.index, *entry.ids)
         }
         notes += [f"pin {name!r} names no message" for name in pin if name not in known]
     if entries and not sound:
         notes.append(f"not one message can be sent as it is: are they in the format of {whose}?")
-    return Draft(given, target, layout, counter, model, units, costs, pins, broken, before, only, tuple(notes))
+    return Draft(
+        given,
+        target,
+        layout,
+        counter,
+        model,
+        units,
+        costs,
+        pins,
+        broken,
+        before,
+        only,
+        tuple(notes),
+    )
 
 
 def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None:
-    """Refuse a system prompt that would otherwise be dropped with all else that the provider doesn't take."""
+    """Refuse a system prompt that would otherwise be dropped with all else that the provider
+    doesn't take."""
     field = {"anthropic": "system", "gemini": "systemInstruction"}.get(provider)
-    first = entries[0].message if entries and entries[0].index == 0 and not entries[0].aside else None
+    first = (
+        entries[0].message if entries and entries[0].index == 0 and not entries[0].aside else None
+    )
     if field and string(get(first, "role")) == "system" and not is_directive(first):
         raise InputError(
             f"messages: message {entries[0].index} is a system message, which this provider takes separately, "
@@ -477,21 +537,40 @@ def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None
 
 
 def _pinned(units: Sequence[Unit], pin: Pin | None, provider: Provider) -> frozenset[int]:
-    """Return the units that stay: system messages, a provider's summary, and those with a message that *pin* names.
+    """Return the units that stay: system messages, a provider's summary, and those with a message
+    that *pin* names.
 
-    System messages in the middle of a conversation with Claude belong to their turn, and go with it.
+    System messages in the middle of a conversation with Claude belong to their turn, and go with
+    it.
     """
     names: Collection[int | str] = () if pin is None or callable(pin) else pin
     if isinstance(names, (str, bytes)) or not isinstance(names, Collection):
-        raise InputError(f"pin must be a predicate or a collection of places and ids, not {type(pin).__name__}")
+        raise InputError(
+            f"pin must be a predicate or a collection of places and ids, not {type(pin).__name__}"
+        )
     for name in names:
-        if not isinstance(name, (int, str)) or isinstance(name, bool) or (isinstance(name, int) and name < 0):
+        if (
+            not isinstance(name, (int, str))
+            or isinstance(name, bool)
+            or (isinstance(name, int) and name < 0)
+        ):
             raise InputError(f"pin must hold places from 0 on, or ids, not {name!r}")
     known = frozenset(names)
 
     def stays(entry: Entry) -> bool:
-        if (entry.role == "system" and provider != "anthropic") or entry.aside or entry.instructs or entry.compacts:
+        if (
+            (entry.role == "system" and provider != "anthropic")
+            or entry.aside
+            or entry.instructs
+            or entry.compacts
+        ):
             return True
-        return bool(pin(entry.message)) if callable(pin) else not known.isdisjoint((entry.index, *entry.ids))
+        return (
+            bool(pin(entry.message))
+            if callable(pin)
+            else not known.isdisjoint((entry.index, *entry.ids))
+        )
 
-    return frozenset(at for at, unit in enumerate(units) if any(stays(entry) for entry in unit.entries))
+    return frozenset(
+        at for at, unit in enumerate(units) if any(stays(entry) for entry in unit.entries)
+    )

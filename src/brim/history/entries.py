@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 Provider = Literal["openai", "responses", "anthropic", "gemini"]
-"""Whose rules a history keeps: OpenAI's chat and Responses APIs, Anthropic's Messages, Gemini's contents."""
+"""Whose rules a history keeps: OpenAI's chat and Responses APIs, Anthropic's Messages, Gemini's
+contents."""
 
 PROVIDERS: tuple[Provider, ...] = ("openai", "responses", "anthropic", "gemini")
 """Every provider whose rules brim knows."""
 
 Role = Literal["system", "user", "assistant", "tool", ""]
-"""Who speaks. A developer is ``system``, Gemini's model is ``assistant``, ``tool`` only answers calls; ``""`` is an
-unknown role, and has a ``problem``."""
+"""Who speaks. A developer is ``system``, Gemini's model is ``assistant``, ``tool`` only answers
+calls; ``""`` is an unknown role, and has a ``problem``."""
 
 Fault = tuple[str, str]
 """The rule that a message breaks on its own, and how; both empty if it breaks none."""
@@ -30,7 +31,8 @@ class EntryCall:
     name: str = ""
     """The tool; empty where the format doesn't repeat it."""
     kind: str = ""
-    """The family of tools, where call and answer must match: ``function``, ``custom_tool``, ``computer``."""
+    """The family of tools, where call and answer must match: ``function``, ``custom_tool``,
+    ``computer``."""
     required: bool = True
     """Whether the provider wants it answered."""
 
@@ -55,7 +57,8 @@ class Entry:
     results: tuple[EntryCall, ...] = ()
     """The calls it answers, in order."""
     says: bool = False
-    """Whether it holds more than calls, results and reasoning: text, an image, a search by the provider."""
+    """Whether it holds more than calls, results and reasoning: text, an image, a search by the
+    provider."""
     in_order: bool = True
     """Whether results stand before everything else in it, and calls after everything else."""
     reasons: bool = False
@@ -63,9 +66,11 @@ class Entry:
     ends_in_reasoning: bool = False
     """Whether the last thing in it is reasoning."""
     opens: tuple[str, ...] = ()
-    """Ids of calls of the provider's own tools that are answered in a later message of the same turn."""
+    """Ids of calls of the provider's own tools that are answered in a later message of the same
+    turn."""
     closes: tuple[str, ...] = ()
-    """Ids of calls of the provider's own tools that are answered here and began in an earlier message."""
+    """Ids of calls of the provider's own tools that are answered here and began in an earlier
+    message."""
     id: str = ""
     """The message's own id, if it has one: parts of one message that were stored apart share it."""
     fault: Fault = NO_FAULT
@@ -73,7 +78,8 @@ class Entry:
     native: object = None
     """A framework's message as its provider gets it; None if the message is written so already."""
     aside: bool = False
-    """Whether a framework takes it out of the messages and sends it separately: the first system messages."""
+    """Whether a framework takes it out of the messages and sends it separately: the first system
+    messages."""
     instructs: bool = False
     """Whether it holds a system text next to something else, as pydantic-ai's requests do."""
     compacts: bool = False
@@ -115,5 +121,7 @@ def unknown_role(index: int, message: object, own_id: str, problem: str) -> Entr
 
 def named(ids: Sequence[str], most: int = 3, longest: int = 60) -> str:
     """Return the first of *ids*, shortened, and how many more there are."""
-    shown = ", ".join(each if len(each) <= longest else f"{each[: longest - 1]}…" for each in ids[:most])
+    shown = ", ".join(
+        each if len(each) <= longest else f"{each[: longest - 1]}…" for each in ids[:most]
+    )
     return shown if len(ids) <= most else f"{shown} and {len(ids) - most:,} more"

@@ -19,11 +19,13 @@ from brim.tokens.messages.parts import has_gemini_parts, is_message
 from brim.tokens.messages.request import READABLE, described
 
 ROUNDS = 20
-"""How often all repairs are run. One repair can cause another fault: an orphan that leaves brings its neighbors
-together. Two or three rounds are the rule."""
+"""How often all repairs are run. One repair can cause another fault: an orphan that leaves brings
+its neighbors together. Two or three rounds are the rule."""
 
 BLOCKS: dict[str, Provider] = {
-    **dict.fromkeys(("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"), "anthropic"),
+    **dict.fromkeys(
+        ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"), "anthropic"
+    ),
     **dict.fromkeys(("image", "document", "search_result"), "anthropic"),
     **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "responses"),
     **dict.fromkeys(("image_url", "input_audio", "file", "refusal"), "openai"),
@@ -60,8 +62,16 @@ def as_list(messages: object) -> list[Any]:
     """
     if isinstance(messages, list):
         return messages
-    if isinstance(messages, (str, bytes, bytearray)) or is_mapping(messages) or not hasattr(messages, "__iter__"):
-        what = "a request body: give its list of messages" if is_mapping(messages) else type(messages).__name__
+    if (
+        isinstance(messages, (str, bytes, bytearray))
+        or is_mapping(messages)
+        or not hasattr(messages, "__iter__")
+    ):
+        what = (
+            "a request body: give its list of messages"
+            if is_mapping(messages)
+            else type(messages).__name__
+        )
         raise InputError(f"messages: expected a list of messages, not {what}")
     several: Iterable[Any] = messages
     return list(several)
@@ -81,20 +91,28 @@ class Layout:
     @property
     def translated(self) -> bool:
         """Whether messages are read as the framework sends them, and not as they are."""
-        return self.framework == "pydantic-ai" or (self.framework == "langchain" and self.rules == "anthropic")
+        return self.framework == "pydantic-ai" or (
+            self.framework == "langchain" and self.rules == "anthropic"
+        )
 
 
-def layout_of(messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None) -> Layout:
-    """Return how *messages* are laid out, for *provider* or, with ``auto``, for whom they seem to be.
+def layout_of(
+    messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None
+) -> Layout:
+    """Return how *messages* are laid out, for *provider* or, with ``auto``, for whom they seem to
+    be.
 
-    The first message that only one format has decides. Plain messages, with a role and a text, are in every format:
-    then Claude's name in *model* means Anthropic, and anything else, or a system message, OpenAI's chat format.
+    The first message that only one format has decides. Plain messages, with a role and a text, are
+    in every format: then Claude's name in *model* means Anthropic, and anything else, or a system
+    message, OpenAI's chat format.
 
-    A framework's messages are for the provider of *model*. The framework joins what Anthropic and Gemini want in one
-    message, so for both of them Anthropic's rules about turns hold.
+    A framework's messages are for the provider of *model*. The framework joins what Anthropic and
+    Gemini want in one message, so for both of them Anthropic's rules about turns hold.
     """
     if provider != "auto" and provider not in PROVIDERS:
-        raise InputError(f"unknown provider {provider!r}: use one of {', '.join(PROVIDERS)}, or auto")
+        raise InputError(
+            f"unknown provider {provider!r}: use one of {', '.join(PROVIDERS)}, or auto"
+        )
     framework, found = "", None
     for message in messages:
         # A dict with a type and no role is an item of the Responses API, if that was named.
@@ -104,10 +122,14 @@ def layout_of(messages: Sequence[Any], provider: Provider | Literal["auto"], mod
             break
     if framework in ("langchain", "pydantic-ai"):
         whose = _maker_of(model) if provider == "auto" else provider
-        return Layout(whose, "anthropic" if whose in ("anthropic", "gemini") else "openai", framework)
+        return Layout(
+            whose, "anthropic" if whose in ("anthropic", "gemini") else "openai", framework
+        )
     if provider == "auto":
         is_claude = _maker_of(model) == "anthropic"
-        has_system = is_claude and any(string(get(message, "role")) in INSTRUCTORS for message in messages)
+        has_system = is_claude and any(
+            string(get(message, "role")) in INSTRUCTORS for message in messages
+        )
         provider = found or ("anthropic" if is_claude and not has_system else "openai")
     return Layout(provider, provider)
 
@@ -116,7 +138,9 @@ INSTRUCTORS = ("system", "developer")
 """Roles that Anthropic's messages don't have."""
 
 
-def provider_of(messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None) -> Provider:
+def provider_of(
+    messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None
+) -> Provider:
     """Return *provider*, or for ``auto`` the one that *messages* are for."""
     return layout_of(messages, provider, model).provider
 
@@ -134,7 +158,9 @@ def _format_of(message: object) -> Provider | None:
     if role == "model" and get(message, "parts") is None:
         return "gemini"
     kinds = [string(get(block, "type")) for block in listed(get(message, "content"))]
-    is_item = kind != "message" or any(each in ("input_text", "output_text", "refusal") for each in kinds)
+    is_item = kind != "message" or any(
+        each in ("input_text", "output_text", "refusal") for each in kinds
+    )
     if kind in responses.TYPES and is_item:
         return "responses"
     if filled(get(message, "tool_calls")) or role in ("tool", "function"):
@@ -142,14 +168,18 @@ def _format_of(message: object) -> Provider | None:
     return next((BLOCKS[each] for each in kinds if each in BLOCKS), None)
 
 
-def read(messages: Sequence[Any], whose: Layout | Provider, only: Sequence[int] | None = None) -> list[Entry]:
+def read(
+    messages: Sequence[Any], whose: Layout | Provider, only: Sequence[int] | None = None
+) -> list[Entry]:
     """Return what *messages* hold, in their layout or for a provider.
 
     With *only*, those at these places.
     """
     layout = whose if isinstance(whose, Layout) else layout_of(messages, whose)
     reader = _read_translated if layout.translated else FORMATS[layout.rules].read
-    entries = [reader(index, messages[index]) for index in (range(len(messages)) if only is None else only)]
+    entries = [
+        reader(index, messages[index]) for index in (range(len(messages)) if only is None else only)
+    ]
     if layout.framework and layout.rules == "anthropic":
         # Frameworks send the first system messages in a field of their own.
         for at, entry in enumerate(entries):
@@ -157,7 +187,10 @@ def read(messages: Sequence[Any], whose: Layout | Provider, only: Sequence[int] 
                 break
             entries[at] = replace(entry, aside=True, fault=NO_FAULT)
     if layout.translated and layout.rules == "openai":
-        entries = [entry if entry.rule in STRUCTURAL else replace(entry, fault=NO_FAULT) for entry in entries]
+        entries = [
+            entry if entry.rule in STRUCTURAL else replace(entry, fault=NO_FAULT)
+            for entry in entries
+        ]
     return entries
 
 
@@ -185,21 +218,32 @@ OTHERS = {
 def refuse_unknown(index: int, message: object) -> None:
     """Raise ``InputError`` if *message* isn't one of any format."""
     if not is_message(message) or not _has_body(message):
-        raise InputError(f"messages[{index}]: can't read {described(message)} here. Pass {READABLE}.")
+        raise InputError(
+            f"messages[{index}]: can't read {described(message)} here. Pass {READABLE}."
+        )
 
 
 def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
-    """Raise ``InputError`` for the first message that can't be read in its *layout*: it would be guessed or dropped."""
+    """Raise ``InputError`` for the first message that can't be read in its *layout*: it would be
+    guessed or dropped."""
     for entry in entries:
         message, name = entry.message, f"messages[{entry.index}]"
         refuse_unknown(entry.index, message)
         body = "parts" if layout.rules == "gemini" else "content"
         if entry.rule == "known-role":
-            field = "type" if get(message, "role") is None and get(message, "type") is not None else "role"
+            field = (
+                "type"
+                if get(message, "role") is None and get(message, "type") is not None
+                else "role"
+            )
             roles = ", ".join(KNOWN[layout.rules])
-            raise InputError(f"{name}.{field}: {entry.problem}. {TITLES[layout.rules]} has {roles}.")
+            raise InputError(
+                f"{name}.{field}: {entry.problem}. {TITLES[layout.rules]} has {roles}."
+            )
         if entry.role == "user" and entry.rule == "has-content" and get(entry.wire, body) is None:
-            raise InputError(f"{name}.{body}: a user message must have one, and it is missing or None.")
+            raise InputError(
+                f"{name}.{body}: a user message must have one, and it is missing or None."
+            )
         _check_body(get(entry.wire, body), f"{name}.{body}")
         whose = "" if layout.translated else _other_format(message, layout.rules)
         if whose:
@@ -210,7 +254,8 @@ def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
 
 
 def _check_body(body: object, name: str) -> None:
-    """Raise if *body*, which is *name* in the messages, or a part of it, is a value that no provider reads."""
+    """Raise if *body*, which is *name* in the messages, or a part of it, is a value that no
+    provider reads."""
     if isinstance(body, SCALARS):
         raise InputError(f"{name}: expected text or a list of parts, not {type(body).__name__}.")
     for at, part in enumerate(body if isinstance(body, (list, tuple)) else ()):
@@ -228,7 +273,8 @@ TITLES: dict[Provider, str] = {
 
 
 def _has_body(message: object) -> bool:
-    """Whether *message* is a dict, a text, or an object that has the fields of a message, filled or not."""
+    """Whether *message* is a dict, a text, or an object that has the fields of a message, filled or
+    not."""
     if isinstance(message, str) or is_mapping(message):
         return True
     try:
@@ -242,7 +288,9 @@ def _other_format(message: object, rules: Provider) -> str:
     if rules in ("anthropic", "responses") and filled(get(message, "tool_calls")):
         return TITLES["openai"]
     for block in listed(get(message, "content")):
-        named = next((name for name in ("toolUse", "toolResult") if get(block, name) is not None), "")
+        named = next(
+            (name for name in ("toolUse", "toolResult") if get(block, name) is not None), ""
+        )
         whose = OTHERS.get(string(get(block, "type"))) or OTHERS.get(named, rules)
         if whose != rules and not langchain_role(message):
             return TITLES["anthropic"] if whose == "anthropic" else whose
@@ -250,7 +298,8 @@ def _other_format(message: object, rules: Provider) -> str:
 
 
 def find_broken(entries: Sequence[Entry], provider: Provider) -> dict[int, str]:
-    """Return the messages that *provider* refuses, so a pruner must drop them: their index, and why."""
+    """Return the messages that *provider* refuses, so a pruner must drop them: their index, and
+    why."""
     entries = [entry for entry in entries if not entry.aside]
     found = {entry.index: entry.problem for entry in entries if entry.problem}
     last = entries[-1] if entries and provider == "anthropic" else None
@@ -265,14 +314,17 @@ def find_broken(entries: Sequence[Entry], provider: Provider) -> dict[int, str]:
 
 
 def validate(
-    messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto", *, model: str | None = None
+    messages: Sequence[Any],
+    provider: Provider | Literal["auto"] = "auto",
+    *,
+    model: str | None = None,
 ) -> list[Violation]:
     """Return every place where *messages* break a rule of *provider*, in order.
 
-    The rules depend on the history alone, not on the rest of the request; docs/history.md lists them with their
-    sources. An empty history breaks none. *provider* is inferred from the messages unless you name it; the messages of
-    a framework don't show it, so name it or the *model* for them.
-    Nothing inside a message raises; ``InputError`` if *messages* isn't a list.
+    The rules depend on the history alone, not on the rest of the request; docs/history.md lists
+    them with their sources. An empty history breaks none. *provider* is inferred from the messages
+    unless you name it; the messages of a framework don't show it, so name it or the *model* for
+    them. Nothing inside a message raises; ``InputError`` if *messages* isn't a list.
 
     >>> validate([{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "42"}])
     [Violation(index=1, rule='result-has-call', text='the result of a answers no call of the message before it')]
@@ -284,7 +336,10 @@ def validate(
 
 
 def repair(
-    messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto", *, restore_calls: bool = False
+    messages: Sequence[Any],
+    provider: Provider | Literal["auto"] = "auto",
+    *,
+    restore_calls: bool = False,
 ) -> Repaired:
     """Return *messages* as *provider* accepts them, and every change made.
 
@@ -307,7 +362,9 @@ def repair(
     several = as_list(messages)
     layout = layout_of(several, provider)
     if layout.framework == "pydantic-ai":
-        raise InputError("repair can't change pydantic-ai messages: repair what they were made from")
+        raise InputError(
+            "repair can't change pydantic-ai messages: repair what they were made from"
+        )
     # LangChain's own form is OpenAI's; it becomes another provider's when it's sent.
     found = layout.rules if provider == "auto" or not layout.framework else provider
     for index, message in enumerate(several):

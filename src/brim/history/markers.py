@@ -1,8 +1,8 @@
 """Cache markers: ``cache_control`` on the blocks of a request, of which Anthropic accepts four.
 
-Callers move their markers along with every request, so a marker belongs to the request that the caller makes now and
-not to a message as it was when an earlier request was cut.
-Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+Callers move their markers along with every request, so a marker belongs to the request that the
+caller makes now and not to a message as it was when an earlier request was cut. Source:
+https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def with_markers_of(current: Any, changed: Any) -> Any:
     markers = [get(block, FIELD) for block in _listed(get(current, "content"))]
     if len(markers) != len(_listed(blocks)):
         markers = [None] * len(_listed(blocks))
-    new = [_with_marker(block, marker) for block, marker in zip(_listed(blocks), markers, strict=True)]
+    new = [
+        _with_marker(block, marker) for block, marker in zip(_listed(blocks), markers, strict=True)
+    ]
     if all(block is old for block, old in zip(new, _listed(blocks), strict=True)):
         return changed
     return with_fields(changed, content=new)
@@ -57,7 +59,8 @@ def _with_marker(block: Any, marker: Any) -> Any:
 def within_limit(messages: Sequence[Any], others: int) -> tuple[list[Any], int]:
     """Return *messages* with only the newest markers, and how many were removed.
 
-    *others* is the number of markers in the system prompt and the tools, which count for the same limit.
+    *others* is the number of markers in the system prompt and the tools, which count for the same
+    limit.
     """
     surplus = others + sum(map(count_markers, messages)) - MOST_MARKERS
     removed = 0

@@ -28,7 +28,8 @@ class Pruner(Protocol):
     - It is at most the target, counted by the same counter; or ``fits`` is False and the receipt says why. Then only
       what is never dropped is left: system messages, pins and the last user message.
     - It returns a new list and changes neither the given one nor a message. Kept messages are the same objects, in
-      order. Only ``SummarizePruner``, ``ToolResultCap`` and *shorten* make new ones, in place of what doesn't fit.
+      order. Only ``SummarizePruner``, ``ToolResultCap`` and *shorten* make new ones, in place of
+      what doesn't fit.
     - A unit stands or falls whole: a call, its parallel calls, all their results, and the reasoning before them.
     - System and developer messages stay, and so does what the caller pins.
     - The last user message and the last complete step stay whenever they fit at all.
@@ -51,15 +52,24 @@ class Pruner(Protocol):
     ) -> Pruned:
         """Return *messages* pruned to *target* tokens, *tools* included, as *model* counts them.
 
-        *provider* is inferred from the messages unless you name it. *counter* overrides *model*. *pin* names messages
-        that stay. By default the newest messages that fit stay; *fill* also adds older ones, newest first, where
-        there's room. With *shorten*, if the newest tool call and its results don't fit, copies of the results are
-        shortened instead of dropping the call.
+        *provider* is inferred from the messages unless you name it. *counter* overrides *model*.
+        *pin* names messages that stay. By default the newest messages that fit stay; *fill* also
+        adds older ones, newest first, where there's room. With *shorten*, if the newest tool call
+        and its results don't fit, copies of the results are shortened instead of dropping the call.
         """
         strategy = cast("Strategy", self)  # only a Strategy inherits this body
         given = as_list(messages)
         only = strategy.view(given)
-        work = draft(given, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin, only=only)
+        work = draft(
+            given,
+            target,
+            model=model,
+            tools=tools,
+            provider=provider,
+            counter=counter,
+            pin=pin,
+            only=only,
+        )
         if shorten:
             from brim.history.cap import with_newest_step  # it uses the cap, which is a pruner
 
@@ -90,9 +100,12 @@ class Strategy(Pruner, ABC):
         pin: Pin | None = None,
         shorten: bool = False,
     ) -> Pruned:
-        """Prune in another thread, so that the event loop goes on; an async summarizer runs in the loop."""
+        """Prune in another thread, so that the event loop goes on; an async summarizer runs in the
+        loop."""
         about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
-        return await in_thread(self.prune, messages, target, fill=fill, pin=pin, shorten=shorten, **about)
+        return await in_thread(
+            self.prune, messages, target, fill=fill, pin=pin, shorten=shorten, **about
+        )
 
     @abstractmethod
     def choose(self, work: Draft, fill: bool) -> Pruned:
@@ -147,7 +160,7 @@ prune = FifoPruner().prune
 """Drops the oldest units until the rest fits. ``brim.fit`` takes the target from the model."""
 
 
-# Sync and async --------------------------------------------------------------------------------------------------
+# Sync and async -----------------------------------------------------------------------------------
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -180,6 +193,10 @@ def finished(value: Any) -> Any:
         asyncio.get_running_loop()
     except RuntimeError:
         loop = _loop.get()
-        return asyncio.run(wait()) if loop is None else asyncio.run_coroutine_threadsafe(wait(), loop).result()
+        return (
+            asyncio.run(wait())
+            if loop is None
+            else asyncio.run_coroutine_threadsafe(wait(), loop).result()
+        )
     with ThreadPoolExecutor(1) as another:  # this thread's own loop can't run while it waits here
         return another.submit(asyncio.run, wait()).result()

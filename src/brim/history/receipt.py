@@ -22,7 +22,8 @@ class Dropped(PlainData):
     indices: tuple[int, ...]
     """Their places in the given list."""
     kind: str
-    """What they were: ``user``, ``assistant``, ``step`` (calls with their results), ``broken``, or ``compacted``."""
+    """What they were: ``user``, ``assistant``, ``step`` (calls with their results), ``broken``, or
+    ``compacted``."""
     tokens: int
     """Their size."""
     reason: str
@@ -60,7 +61,8 @@ class Step(PlainData):
     """One thing that was done to make a history fit."""
 
     action: str
-    """``cleared``, ``folded``, ``shortened``, ``dropped``, ``summarized`` or ``without thinking``."""
+    """``cleared``, ``folded``, ``shortened``, ``dropped``, ``summarized`` or ``without
+    thinking``."""
     indices: tuple[int, ...]
     """The places of the messages, in the given list."""
     tokens: int
@@ -74,7 +76,8 @@ class Receipt(PlainData):
     """What a prune did, and why."""
 
     pruner: str
-    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark``, ``cap``, ``shorten`` or ``tiered``."""
+    """The strategy: ``fifo``, ``sliding``, ``summarize``, ``watermark``, ``cap``, ``shorten`` or
+    ``tiered``."""
     provider: Provider
     """Whose rules were kept."""
     model: str | None
@@ -109,7 +112,11 @@ class Receipt(PlainData):
 
     def __str__(self) -> str:
         gone = sum(len(unit.indices) for unit in self.dropped)
-        done = [f"{len(step.indices):,} {step.action}" for step in self.steps if step.action != "dropped"]
+        done = [
+            f"{len(step.indices):,} {step.action}"
+            for step in self.steps
+            if step.action != "dropped"
+        ]
         done += [f"{counted(gone, 'message')} dropped"] if gone else []
         size = f"{self.after:,} of {self.target:,} tokens"
         if int(self.before) != int(self.after):
@@ -172,7 +179,7 @@ class Repaired(PlainData):
     """The changes, in the order of the messages."""
 
 
-# Decisions -------------------------------------------------------------------------------------------------------
+# Decisions ----------------------------------------------------------------------------------------
 
 VERSION = 1
 """The version of the JSON of ``Decisions``."""
@@ -190,16 +197,22 @@ class Decisions(PlainData):
     kept: tuple[int, ...] = ()
     """Messages before the cut that stay."""
     digest: str = ""
-    """Identifies the messages before the cut; empty if they can't be written down, and then it matches nothing."""
+    """Identifies the messages before the cut; empty if they can't be written down, and then it
+    matches nothing."""
     cuts: int = 0
     """How often it was cut."""
 
     def __post_init__(self) -> None:
         numbers = (self.cut, self.cuts, *self.kept)
-        if any(not isinstance(number, int) or isinstance(number, bool) or number < 0 for number in numbers):
+        if any(
+            not isinstance(number, int) or isinstance(number, bool) or number < 0
+            for number in numbers
+        ):
             raise InputError(f"decisions: places must be whole numbers from 0 on, not {numbers!r}")
         if list(self.kept) != sorted(set(self.kept)) or (self.kept and self.kept[-1] >= self.cut):
-            raise InputError(f"decisions: kept must be in order and before the cut at {self.cut}, not {self.kept!r}")
+            raise InputError(
+                f"decisions: kept must be in order and before the cut at {self.cut}, not {self.kept!r}"
+            )
         if not isinstance(self.digest, str):
             raise InputError(f"decisions: digest must be a text, not {self.digest!r}")
 
@@ -210,17 +223,24 @@ class Decisions(PlainData):
         """
         if not self.cut:
             return list(range(len(messages)))
-        if not self.digest or self.cut > len(messages) or digest_of(messages[: self.cut]) != self.digest:
+        if (
+            not self.digest
+            or self.cut > len(messages)
+            or digest_of(messages[: self.cut]) != self.digest
+        ):
             return None
         return [*self.kept, *range(self.cut, len(messages))]
 
-    def cut_again(self, messages: Sequence[Any], indices: Sequence[int], broken: Collection[int]) -> Decisions:
+    def cut_again(
+        self, messages: Sequence[Any], indices: Sequence[int], broken: Collection[int]
+    ) -> Decisions:
         """Return the decisions to keep the messages at the places *indices*.
 
         All that follow the last of them stay too.
 
-        The cut lies before the run of kept messages that reaches to the end; kept messages before it are listed.
-        *broken* messages don't end the run: a call that waits for its result now will have it in the next turn.
+        The cut lies before the run of kept messages that reaches to the end; kept messages before
+        it are listed. *broken* messages don't end the run: a call that waits for its result now
+        will have it in the next turn.
         """
         stays = {*indices, *broken}
         cut = len(messages)
@@ -243,9 +263,13 @@ class Decisions(PlainData):
         except InputError:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise InputError("decisions: this is not what WatermarkPruner wrote; start over without them") from None
+            raise InputError(
+                "decisions: this is not what WatermarkPruner wrote; start over without them"
+            ) from None
         if version != VERSION:
-            raise InputError(f"decisions: version {version!r} is not {VERSION}; start over without them")
+            raise InputError(
+                f"decisions: version {version!r} is not {VERSION}; start over without them"
+            )
         return decisions
 
 

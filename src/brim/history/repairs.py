@@ -114,7 +114,11 @@ class Repair:
     def fresh_id(self, prefix: str) -> str:
         """Return an id that nothing in the history has."""
         if not self.used:
-            self.used = {id_ for _, entry in self.read() for id_ in (*entry.ids, "", *entry.opens, *entry.closes)}
+            self.used = {
+                id_
+                for _, entry in self.read()
+                for id_ in (*entry.ids, "", *entry.opens, *entry.closes)
+            }
         self.made += 1
         while f"{prefix}{self.made}" in self.used:
             self.made += 1
@@ -139,14 +143,20 @@ def give_roles(repair: Repair) -> None:
             continue
         role = _role_for(message, repair.provider)
         repair.note(slot, "known-role", "changed", f"role {get(message, 'role')!r} to {role!r}")
-        if is_structured(message) and (filled(get(message, body)) or (_calls(message) and role == "assistant")):
+        if is_structured(message) and (
+            filled(get(message, body)) or (_calls(message) and role == "assistant")
+        ):
             slot.message = with_fields(message, role=role)
         else:  # it has no content of its format: what it says becomes one
-            slot.message = {"role": role, body: [{"text": text}] if repair.provider == "gemini" else text}
+            slot.message = {
+                "role": role,
+                body: [{"text": text}] if repair.provider == "gemini" else text,
+            }
 
 
 def _role_for(message: Any, provider: Provider) -> str:
-    """Return the most probable role of *message*: by the name of its role, else by what it holds."""
+    """Return the most probable role of *message*: by the name of its role, else by what it
+    holds."""
     name = (string(get(message, "role")) or langchain_type(message)).lower()
     name = NAMES.get(name, name)
     if name == "assistant" and provider == "gemini":
@@ -161,7 +171,9 @@ def _role_for(message: Any, provider: Provider) -> str:
 def _calls(message: Any) -> bool:
     """Whether *message* calls something, as a message of OpenAI's or of Anthropic's does."""
     blocks = listed(get(message, "content"))
-    return any(string(get(block, "type")) == "tool_use" for block in blocks) or bool(listed(get(message, "tool_calls")))
+    return any(string(get(block, "type")) == "tool_use" for block in blocks) or bool(
+        listed(get(message, "tool_calls"))
+    )
 
 
 def fill_content(repair: Repair) -> None:
@@ -173,23 +185,33 @@ def fill_content(repair: Repair) -> None:
 
 def begin_with_user(repair: Repair) -> None:
     """Let the user begin."""
-    slot, entry = next(((slot, entry) for slot, entry in repair.read() if entry.role != "system"), (None, None))
+    slot, entry = next(
+        ((slot, entry) for slot, entry in repair.read() if entry.role != "system"), (None, None)
+    )
     if slot and entry and entry.role == "assistant" and not entry.compacts:
         repair.note(slot, "first-is-user", "added", NO_BEGINNING)
         repair.slots.insert(0, RepairSlot(slot.index, user_message(repair.provider, NO_BEGINNING)))
 
 
 def split_sides(
-    repair: Repair, parts_of: Callable[[object], list[object]], side_of: Callable[[object], str], assistant: str
+    repair: Repair,
+    parts_of: Callable[[object], list[object]],
+    side_of: Callable[[object], str],
+    assistant: str,
 ) -> None:
-    """Give calls to messages of the assistant's and results to messages of the user's, in the order they stand.
+    """Give calls to messages of the assistant's and results to messages of the user's, in the order
+    they stand.
 
-    *side_of* says which side alone may say a part, or nothing; *assistant* is the provider's name of the assistant.
+    *side_of* says which side alone may say a part, or nothing; *assistant* is the provider's name
+    of the assistant.
     """
     names = {"assistant": assistant, "user": "user"}
     for slot, entry in repair.read():
         sides = [(side_of(part) or entry.role, part) for part in parts_of(slot.message)]
-        pieces = [(side, [part for _, part in parts]) for side, parts in groupby(sides, key=lambda pair: pair[0])]
+        pieces = [
+            (side, [part for _, part in parts])
+            for side, parts in groupby(sides, key=lambda pair: pair[0])
+        ]
         if all(side == entry.role for side, _ in pieces):
             continue
         is_call = any(side == "assistant" != entry.role for side, _ in pieces)
@@ -234,7 +256,13 @@ class Half:
     @property
     def broken_rule(self) -> str:
         """The rule that a result breaks if it has no call."""
-        return "one-result-per-call" if self.repeated else "result-has-call" if self.call.id else "result-has-id"
+        return (
+            "one-result-per-call"
+            if self.repeated
+            else "result-has-call"
+            if self.call.id
+            else "result-has-id"
+        )
 
     def answer(self, calls: Iterable[Half]) -> None:
         """Let a result without a call answer the first of *calls* that has no answer."""
@@ -300,10 +328,19 @@ class Pairs:
         for call in calls:
             id_ = string(get(call.message, "id"))
             if not id_ or id_ in seen:
-                answers = [(string(get(result.message, self.id_field)), result) for result in results]
-                offered = "" if id_ else next((other for other, _ in answers if other not in taken), "")
+                answers = [
+                    (string(get(result.message, self.id_field)), result) for result in results
+                ]
+                offered = (
+                    "" if id_ else next((other for other, _ in answers if other not in taken), "")
+                )
                 new = offered or repair.fresh_id(self.prefix)
-                repair.note(call, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
+                repair.note(
+                    call,
+                    "call-ids-unique" if id_ else "call-has-id",
+                    "changed",
+                    f"id {id_!r} to {new!r}",
+                )
                 same = [result for other, result in answers if id_ and other == id_]
                 for result in same[id_ in mine :][:1]:
                     result.message = with_fields(result.message, **{self.id_field: new})
@@ -319,7 +356,9 @@ class Pairs:
             repair.note(call.slot, "call-has-result", "added", f"{self.noun[0]} for {id_}")
             return [RepairSlot(call.slot.index, self.stub_result(call.call))]
         if not result.is_home:
-            repair.note(result.slot, "result-has-call", "moved", f"the {self.noun[1]} of {id_}, to its call")
+            repair.note(
+                result.slot, "result-has-call", "moved", f"the {self.noun[1]} of {id_}, to its call"
+            )
         if not result.call.id:
             name = self.other_fields.get(result.call.kind, self.id_field)
             repair.change(result.slot, "result-has-id", f"{name} is {id_}", **{name: id_})
@@ -328,7 +367,8 @@ class Pairs:
     def leftover(
         self, repair: Repair, result: Half, *, restore: bool = True, taken: Collection[str] = ()
     ) -> list[RepairSlot]:
-        """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of its call.
+        """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of
+        its call.
 
         It gets another id if its own is *taken*.
         """
@@ -338,7 +378,11 @@ class Pairs:
         call = result.call
         if not call.id or call.id in taken:
             name = self.other_fields.get(call.kind, self.id_field)
-            call = replace(call, id=UNKNOWN_TOOL if name == "name" else repair.fresh_id(self.prefix))
+            call = replace(
+                call, id=UNKNOWN_TOOL if name == "name" else repair.fresh_id(self.prefix)
+            )
             result.slot.message = with_fields(result.slot.message, **{name: call.id})
-        repair.note(result.slot, result.broken_rule, "added", f"a call for the {self.noun[1]} of {call.id}")
+        repair.note(
+            result.slot, result.broken_rule, "added", f"a call for the {self.noun[1]} of {call.id}"
+        )
         return [RepairSlot(result.slot.index, self.stub_call(call)), result.slot]

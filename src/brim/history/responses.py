@@ -1,7 +1,7 @@
 """OpenAI's Responses format.
 
-An output comes anywhere after its call, reasoning before what it led to. This module reads it, checks it (``check``)
-and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
+An output comes anywhere after its call, reasoning before what it led to. This module reads it,
+checks it (``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
@@ -32,8 +32,20 @@ ANSWERED = ("function", "custom_tool", "computer", "local_shell", "shell", "appl
 """Families of calls that the caller's own program answers: ``X_call`` with ``X_call_output``."""
 HOSTED = frozenset(
     (
-        *("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"),
-        *("mcp_list_tools", "tool_search_call", "tool_search_output", "compaction", "item_reference"),
+        *(
+            "web_search_call",
+            "file_search_call",
+            "code_interpreter_call",
+            "image_generation_call",
+            "mcp_call",
+        ),
+        *(
+            "mcp_list_tools",
+            "tool_search_call",
+            "tool_search_output",
+            "compaction",
+            "item_reference",
+        ),
     )
 )
 """Items of the assistant's side that need no answer: the provider's own tools hold theirs."""
@@ -42,12 +54,15 @@ TYPES = HOSTED.union(
     ("mcp_approval_request", "mcp_approval_response", "reasoning", "message"),
 )
 """The types of items that are known here. The API's list grows, so another type is not an error."""
-ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
 ALIKE = ("function", "custom_tool")
 """Kinds of calls whose outputs differ only in their type."""
-NO_PICTURE = (
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
-)
+NO_PICTURE = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 """One transparent pixel: the answer of a computer must be a picture."""
 NO_ID = "__fake_id__"
 """What the OpenAI Agents SDK writes as the id of items that have none; it sends them without it."""
@@ -74,11 +89,18 @@ def read_item(index: int, message: object) -> Entry:
         call = EntryCall(own_id, kind="mcp", required=False)
     elif kind == "mcp_approval_response":
         field = "approval_request_id"
-        call, what = EntryCall(string(get(message, field)), kind="mcp"), f"an approval has no {field}"
+        call, what = (
+            EntryCall(string(get(message, field)), kind="mcp"),
+            f"an approval has no {field}",
+        )
     elif kind in HOSTED or not (family in ANSWERED or call_id):
-        return Entry(index, message, "assistant", says=True, id=own_id, compacts=kind == "compaction")
+        return Entry(
+            index, message, "assistant", says=True, id=own_id, compacts=kind == "compaction"
+        )
     if kind.endswith("_output") or kind == "mcp_approval_response":
-        own_id = "" if call_id == own_id else own_id  # a local shell's output has the id of its call
+        own_id = (
+            "" if call_id == own_id else own_id
+        )  # a local shell's output has the id of its call
         fault = NO_FAULT if call.id else ("result-has-id", what)
         return Entry(index, message, "tool", results=(call,), id=own_id, fault=fault)
     fault = NO_FAULT if call.id or not call.required else ("call-has-id", "a call has no call_id")
@@ -110,11 +132,15 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
     yield from results_have_ids(history)
     yield from _check_pairs(history)
     for entry in _loose_reasoning(history):
-        yield Violation(entry.index, "reasoning-has-item", "nothing of the assistant's follows this reasoning")
+        yield Violation(
+            entry.index, "reasoning-has-item", "nothing of the assistant's follows this reasoning"
+        )
     seen = set()
     for entry in history:
         if entry.id and entry.id in seen:
-            yield Violation(entry.index, "item-ids-unique", f"an item with the id {entry.id} stands before it")
+            yield Violation(
+                entry.index, "item-ids-unique", f"an item with the id {entry.id} stands before it"
+            )
         seen.add(entry.id)
 
 
@@ -140,19 +166,26 @@ def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
                 text = f"no {result.kind} call with the id {result.id} stands before this output"
                 yield Violation(entry.index, "result-has-call", text)
             elif result.id and not waiting[result.key]:
-                yield Violation(entry.index, "one-result-per-call", f"the call {result.id} has been answered before")
+                yield Violation(
+                    entry.index,
+                    "one-result-per-call",
+                    f"the call {result.id} has been answered before",
+                )
             elif result.id:
                 waiting[result.key].pop()
     for entry, call in (each for calls in waiting.values() for each in calls):
         if call.required:
-            yield Violation(entry.index, "call-has-result", f"the call {call.id} has no output after it")
+            yield Violation(
+                entry.index, "call-has-result", f"the call {call.id} has no output after it"
+            )
 
 
 def runs(entries: Sequence[Entry]) -> Iterator[range]:
-    """Yield the places of each run of items that one response gave: reasoning and all that follows, or parallel calls.
+    """Yield the places of each run of items that one response gave: reasoning and all that follows,
+    or parallel calls.
 
-    The API doesn't say where a response begins. Items of the assistant's side that stand together and hold reasoning
-    are taken as one; without reasoning, only calls that stand together are.
+    The API doesn't say where a response begins. Items of the assistant's side that stand together
+    and hold reasoning are taken as one; without reasoning, only calls that stand together are.
     """
     at = 0
     while at < len(entries):
@@ -187,7 +220,9 @@ def drop_copies(repair: Repair) -> None:
 
 def _is_copy(slot: RepairSlot, first: RepairSlot) -> bool:
     try:
-        return string(get(slot.message, "type")) == "item_reference" or bool(slot.message == first.message)
+        return string(get(slot.message, "type")) == "item_reference" or bool(
+            slot.message == first.message
+        )
     except Exception:  # a class may refuse to be compared
         return False
 
@@ -200,8 +235,15 @@ def give_ids(repair: Repair) -> None:
         if entry.rule != "call-has-id":
             continue
         kind = entry.calls[0].kind
-        behind = (result for _, other in read[at:] for result in other.results if result.id and result.kind == kind)
-        new = next((result.id for result in behind if result.key not in called), "") or repair.fresh_id("call_")
+        behind = (
+            result
+            for _, other in read[at:]
+            for result in other.results
+            if result.id and result.kind == kind
+        )
+        new = next(
+            (result.id for result in behind if result.key not in called), ""
+        ) or repair.fresh_id("call_")
         called.add((kind, new))
         repair.change(slot, "call-has-id", f"call_id is {new}", call_id=new)
 
@@ -215,16 +257,29 @@ def align_kinds(repair: Repair) -> None:
         for result in entry.results:
             other = ALIKE[1 - ALIKE.index(result.kind)] if result.kind in ALIKE else ""
             meant = (other, result.id)
-            if other and result.id and result.key not in called and meant in called and meant not in answered:
+            if (
+                other
+                and result.id
+                and result.key not in called
+                and meant in called
+                and meant not in answered
+            ):
                 kind = f"{other}_call_output"
-                repair.change(slot, "result-has-call", f"type is {kind}, as its call wants", type=kind)
+                repair.change(
+                    slot, "result-has-call", f"type is {kind}, as its call wants", type=kind
+                )
                 answered.add(meant)
 
 
 def pair_outputs(repair: Repair) -> None:
     """Put an output behind its call, answer calls without one, and remove what answers nothing."""
     read = repair.read()
-    calls = [Half(call, at, slot) for at, (slot, entry) in enumerate(read) for call in entry.calls if call.id]
+    calls = [
+        Half(call, at, slot)
+        for at, (slot, entry) in enumerate(read)
+        for call in entry.calls
+        if call.id
+    ]
     results: dict[int, Half] = {}
     behind: int | None = None  # the item after an output and the outputs next to it
     for at, (slot, entry) in reversed(list(enumerate(read))):
@@ -269,15 +324,32 @@ def _stub_call(output: EntryCall) -> dict[str, Any]:
     extras: dict[str, dict[str, Any]] = {
         "function": {"name": name, "arguments": "{}"},
         "custom_tool": {"name": name, "input": ""},
-        "computer": {"action": {"type": "screenshot"}, "pending_safety_checks": [], "status": "completed"},
+        "computer": {
+            "action": {"type": "screenshot"},
+            "pending_safety_checks": [],
+            "status": "completed",
+        },
         "shell": {"action": {"commands": []}, "status": "completed"},
-        "local_shell": {"action": {"type": "exec", "command": [], "env": {}}, "status": "completed"},
-        "apply_patch": {"operation": {"type": "delete_file", "path": "unknown"}, "status": "completed"},
+        "local_shell": {
+            "action": {"type": "exec", "command": [], "env": {}},
+            "status": "completed",
+        },
+        "apply_patch": {
+            "operation": {"type": "delete_file", "path": "unknown"},
+            "status": "completed",
+        },
     }
     return {"type": f"{output.kind}_call", "call_id": output.id, **extras[output.kind]}
 
 
-PAIRS = Pairs(("an output", "output"), "call_id", "call_", _stub_output, _stub_call, {"mcp": "approval_request_id"})
+PAIRS = Pairs(
+    ("an output", "output"),
+    "call_id",
+    "call_",
+    _stub_output,
+    _stub_call,
+    {"mcp": "approval_request_id"},
+)
 
 
 def drop_loose_reasoning(repair: Repair) -> None:
@@ -288,5 +360,13 @@ def drop_loose_reasoning(repair: Repair) -> None:
 
 
 PASSES: tuple[Pass, ...] = (
-    *(give_roles, drop_copies, give_ids, align_kinds, pair_outputs, fill_content, drop_loose_reasoning),
+    *(
+        give_roles,
+        drop_copies,
+        give_ids,
+        align_kinds,
+        pair_outputs,
+        fill_content,
+        drop_loose_reasoning,
+    ),
 )

@@ -21,7 +21,8 @@ from brim.tokens.protocol import TokenCounter
 ROUNDS = 8
 """How often a summary that is too large is made again from more messages."""
 SHARE = 0.1
-"""The share of the target that is kept free for the summary, between ``LEAST`` and ``MOST`` tokens."""
+"""The share of the target that is kept free for the summary, between ``LEAST`` and ``MOST``
+tokens."""
 LEAST, MOST = 100, 2_000
 HEAD = re.compile(r"Summary of [\d,]+ earlier messages, made by quoting:")
 """The first line of a summary that quotes."""
@@ -41,14 +42,14 @@ class SummarizePruner(Strategy):
 
     It is made again, of more of them, until everything fits.
 
-    *summarize* is given the messages that leave, oldest first (after a first round that was too large the summary so
-    far, then what leaves with it), and returns a text; it may be async. Without it the summary
-    quotes: the user's words, the calls, what went wrong (see ``extract``). It becomes a message of the
-    user's, between ``<summary>`` tags.
+    *summarize* is given the messages that leave, oldest first (after a first round that was too
+    large the summary so far, then what leaves with it), and returns a text; it may be async.
+    Without it the summary quotes: the user's words, the calls, what went wrong (see ``extract``).
+    It becomes a message of the user's, between ``<summary>`` tags.
 
-    A summary that isn't smaller than what it replaces is rejected, and what it would have replaced is dropped. If
-    *summarize* raises or returns no text, the quoting summary is used. The receipt says which it was. At least
-    *min_turns* turns stay while the target allows.
+    A summary that isn't smaller than what it replaces is rejected, and what it would have replaced
+    is dropped. If *summarize* raises or returns no text, the quoting summary is used. The receipt
+    says which it was. At least *min_turns* turns stay while the target allows.
     """
 
     def __init__(self, summarize: Summarizer | None = None, *, min_turns: int = 3) -> None:
@@ -65,10 +66,14 @@ class SummarizePruner(Strategy):
         notes: list[str] = []
         text, gone = "", set[int]()
         for _ in range(ROUNDS):
-            kept = work.select(target - room, turns=self.min_turns, most=target, fill=fill and not gone)
+            kept = work.select(
+                target - room, turns=self.min_turns, most=target, fill=fill and not gone
+            )
             leaving = [at for at in range(len(work.units)) if at not in kept and at not in gone]
             if leaving:
-                text = self._summary(work, text, leaving, min(room, target - work.price(kept)), notes)
+                text = self._summary(
+                    work, text, leaving, min(room, target - work.price(kept)), notes
+                )
             if not leaving or not text:
                 notes.append(NO_ROOM)
                 break
@@ -76,28 +81,42 @@ class SummarizePruner(Strategy):
             summary = _tagged(work, text)
             final, tokens = _counted(work, kept, summary)
             if tokens >= sum(work.sizes[at] for at in gone):
-                notes.append(f"a summary of {tokens:,} tokens is not smaller than what it replaces: rejected")
+                notes.append(
+                    f"a summary of {tokens:,} tokens is not smaller than what it replaces: rejected"
+                )
                 break
             if final.price(kept) + tokens <= target:
                 reason = "it is in the summary"
-                return final.finish("summarize", kept, reason=reason, notes=notes, limit=0, added=(summary, tokens))
+                return final.finish(
+                    "summarize", kept, reason=reason, notes=notes, limit=0, added=(summary, tokens)
+                )
             room = max(room, int(tokens))
         else:
             notes.append(f"the summary did not fit after {ROUNDS} rounds: left out")
         return work.finish("summarize", work.select(target, fill=fill), notes=notes)
 
-    def _summary(self, work: Draft, so_far: str, leaving: list[int], room: int, notes: list[str]) -> str:
+    def _summary(
+        self, work: Draft, so_far: str, leaving: list[int], room: int, notes: list[str]
+    ) -> str:
         entries = [entry for at in leaving for entry in work.units[at].entries]
         if self.summarize is not None:
             earlier = [_tagged(work, so_far)] if so_far else []
             try:
                 text = finished(self.summarize([*earlier, *(entry.message for entry in entries)]))
-            except Exception as error:  # a summary must not end the agent's turn: quoting always works
-                notes.append(f"summarize failed ({type(error).__name__}: {error}): the summary quotes instead")
+            except (
+                Exception
+            ) as error:  # a summary must not end the agent's turn: quoting always works
+                notes.append(
+                    f"summarize failed ({type(error).__name__}: {error}): the summary quotes instead"
+                )
             else:
                 if isinstance(text, str) and text.strip():
                     return text.strip()
-                what = "an empty text" if isinstance(text, str) else f"{type(text).__name__}, not a text"
+                what = (
+                    "an empty text"
+                    if isinstance(text, str)
+                    else f"{type(text).__name__}, not a text"
+                )
                 notes.append(f"summarize returned {what}: the summary quotes instead")
         return "\n".join(filter(None, (so_far, extract(entries, work.counter, room - 20))))
 
@@ -113,8 +132,9 @@ def _tagged(work: Draft, text: str) -> Any:
 def _counted(work: Draft, kept: set[int], summary: Any) -> tuple[Draft, Count]:
     """Return the draft as it is with *summary* in it, and the size of the summary.
 
-    Models drop the reasoning of earlier turns. A summary speaks for the user, so reasoning that stays before it, and
-    was of the last turn until now, is of an earlier one: only that is counted again.
+    Models drop the reasoning of earlier turns. A summary speaks for the user, so reasoning that
+    stays before it, and was of the last turn until now, is of an earlier one: only that is counted
+    again.
     """
     first_gone = next(at for at in range(len(work.units)) if at not in kept)
     entries = [entry for unit in work.units[:first_gone] for entry in unit.entries]
@@ -131,8 +151,8 @@ def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str
 
     Empty if not one line fits.
 
-    It is deterministic and invents nothing: every line is quoted or counted. The user's words come first, then what was
-    called, what went wrong, and what the assistant said.
+    It is deterministic and invents nothing: every line is quoted or counted. The user's words come
+    first, then what was called, what went wrong, and what the assistant said.
     """
     head = f"Summary of {len(entries):,} earlier messages, made by quoting:"  # HEAD matches it
     lines: list[tuple[int, int, str]] = []
@@ -154,7 +174,8 @@ def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str
     if room < 0:
         return ""
     chosen = []
-    # The newest of each kind matter most, so they are taken first; they are printed in their own order.
+    # The newest of each kind matter most, so they are taken first; they are printed in their own
+    # order.
     for rank, at, line in sorted(lines, key=lambda row: (row[0], -row[1])):
         tokens = int(counter.count(line)) + 1
         if tokens <= room:
@@ -164,10 +185,13 @@ def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str
 
 
 def _prompt_lines(text: str) -> list[str]:
-    """Return the user's words as a line; of an earlier summary, which speaks for the user, its lines."""
+    """Return the user's words as a line; of an earlier summary, which speaks for the user, its
+    lines."""
     if text.startswith("<summary>") and text.endswith("</summary>"):
         lines = text.removeprefix("<summary>").removesuffix("</summary>").splitlines()
-        quoted = [line.removeprefix("- ") for line in lines if line.strip() and not HEAD.fullmatch(line)]
+        quoted = [
+            line.removeprefix("- ") for line in lines if line.strip() and not HEAD.fullmatch(line)
+        ]
         return [f"- {_shortened(line)}" for line in quoted]
     return [f"- the user: {_shortened(text)}"]
 

@@ -1,9 +1,9 @@
 """Thinking blocks: finding them in messages of any format, and leaving them out.
 
-Current Claude models accept a thinking block only with the exact system prompt, tools and messages that it was made
-with. After anything before it has changed, that block and every later one is refused. Removing all of them is allowed,
-and so is removing the oldest; a block that was removed must not come back.
-Source: https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+Current Claude models accept a thinking block only with the exact system prompt, tools and messages
+that it was made with. After anything before it has changed, that block and every later one is
+refused. Removing all of them is allowed, and so is removing the oldest; a block that was removed
+must not come back. Source: https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
 """
 
 from __future__ import annotations

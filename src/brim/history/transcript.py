@@ -1,9 +1,10 @@
 """The conversation in a transcript of Claude Code.
 
-The client appends a line for whatever happens, each with the ``parentUuid`` of the line before it. What was rewound or
-compacted away stays in the file, so the conversation is the chain from the last message back to its beginning, or to
-the last compaction. One answer of the model is stored as one line per block, and the results of parallel calls hang
-on the blocks that made the calls: they branch off the chain and belong to the conversation all the same.
+The client appends a line for whatever happens, each with the ``parentUuid`` of the line before it.
+What was rewound or compacted away stays in the file, so the conversation is the chain from the last
+message back to its beginning, or to the last compaction. One answer of the model is stored as one
+line per block, and the results of parallel calls hang on the blocks that made the calls: they
+branch off the chain and belong to the conversation all the same.
 
 Nothing here reads a file, and nothing raises on what is in a line.
 """
@@ -16,7 +17,8 @@ from typing import Any
 
 Line = dict[str, Any]
 Place = tuple[int, int]
-"""Where a line stands in the conversation: its number, and for what a compaction moved its own after the new."""
+"""Where a line stands in the conversation: its number, and for what a compaction moved its own
+after the new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,30 +28,44 @@ class TranscriptMessage:
     line_number: int
     """The line that it begins in, counted from 1."""
     message: dict[str, Any]
-    """The line's own message; if several lines hold its blocks, the first one's with all of them."""
+    """The line's own message; if several lines hold its blocks, the first one's with all of
+    them."""
 
 
 def is_transcript(lines: Sequence[Any]) -> bool:
-    """Whether *lines*, parsed, are a transcript: one of them is a message with a uuid, linked to another or to none.
+    """Whether *lines*, parsed, are a transcript: one of them is a message with a uuid, linked to
+    another or to none.
 
     The lines of a stream (``--output-format stream-json``) have a uuid too, but no links.
     """
-    return any(_is_message(line) and isinstance(line.get("uuid"), str) and "parentUuid" in line for line in lines)
+    return any(
+        _is_message(line) and isinstance(line.get("uuid"), str) and "parentUuid" in line
+        for line in lines
+    )
 
 
 def conversation(lines: Sequence[Any]) -> list[TranscriptMessage]:
     """Return the conversation in *lines*, each parsed, or None where a line could not be.
 
-    Lines of sub-agents are left out, unless there are no others: then the file is a sub-agent's own. So are lines that
-    aren't messages, and errors of the API, which the client shows but does not send.
+    Lines of sub-agents are left out, unless there are no others: then the file is a sub-agent's
+    own. So are lines that aren't messages, and errors of the API, which the client shows but does
+    not send.
     """
     own = [(number, line) for number, line in enumerate(lines, start=1) if isinstance(line, dict)]
     if not all(line.get("isSidechain") is True for _, line in own if _is_message(line)):
         own = [(number, line) for number, line in own if line.get("isSidechain") is not True]
     said = ((number, line) for number, line in own if _is_message(line))
-    sent = [_read(number, line) for number, line in said if line.get("isApiErrorMessage") is not True]
+    sent = [
+        _read(number, line) for number, line in said if line.get("isApiErrorMessage") is not True
+    ]
     live = _with_branches(sent, _chain(own))
-    return list(_joined(sorted((each for each in sent if each.number in live), key=lambda each: live[each.number])))
+    return list(
+        _joined(
+            sorted(
+                (each for each in sent if each.number in live), key=lambda each: live[each.number]
+            )
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +90,8 @@ def _read(number: int, line: Line) -> _Sent:
 
 
 def _chain(own: list[tuple[int, Line]]) -> dict[int, Place]:
-    """Return the lines from the last message back to the beginning, and what the last compaction carried over."""
+    """Return the lines from the last message back to the beginning, and what the last compaction
+    carried over."""
     known: dict[str, tuple[int, Line]] = {}
     last = None
     for number, line in own:
@@ -133,7 +150,9 @@ def _with_branches(sent: list[_Sent], live: dict[int, Place]) -> dict[int, Place
             found[each.number] = _next_to(answers[each.answer], each.number)
             calls.update(dict.fromkeys(each.calls, found[each.number]))
     for each in sent:
-        called = next((calls[id_] for id_ in each.results if id_ in calls and id_ not in answered), None)
+        called = next(
+            (calls[id_] for id_ in each.results if id_ in calls and id_ not in answered), None
+        )
         if each.number not in found and called is not None:
             found[each.number] = _next_to(called, each.number)
             answered.update(each.results)
@@ -141,12 +160,14 @@ def _with_branches(sent: list[_Sent], live: dict[int, Place]) -> dict[int, Place
 
 
 def _next_to(place: Place, number: int) -> Place:
-    """Return where the line *number* stands if it belongs to what stands at *place*: where that was moved to, if so."""
+    """Return where the line *number* stands if it belongs to what stands at *place*: where that was
+    moved to, if so."""
     return (place[0], number) if place[1] else (number, 0)
 
 
 def _joined(ordered: list[_Sent]) -> Iterator[TranscriptMessage]:
-    """Yield the messages: the blocks of an answer as one, then the results of its calls, then what else was said."""
+    """Yield the messages: the blocks of an answer as one, then the results of its calls, then what
+    else was said."""
     answers: dict[str, list[_Sent]] = {}
     results: dict[str, list[_Sent]] = {}
     callers: dict[str, str] = {}
@@ -165,7 +186,10 @@ def _joined(ordered: list[_Sent]) -> Iterator[TranscriptMessage]:
     for each in alone:
         message, parts = each.message, answers.get(each.answer, [])
         if len(parts) > 1:
-            message = {**message, "content": [block for part in parts for block in _blocks(part.message)]}
+            message = {
+                **message,
+                "content": [block for part in parts for block in _blocks(part.message)],
+            }
         yield TranscriptMessage(each.number, message)
         for result in results.get(each.answer, []) if each.answer else ():
             yield TranscriptMessage(result.number, result.message)
@@ -185,5 +209,9 @@ def _blocks(message: dict[str, Any]) -> list[Any]:
 
 def _ids(message: dict[str, Any], kind: str, field: str) -> tuple[str, ...]:
     """Return the ids of the blocks of *kind* in *message*."""
-    found = [block.get(field) for block in _blocks(message) if isinstance(block, dict) and block.get("type") == kind]
+    found = [
+        block.get(field)
+        for block in _blocks(message)
+        if isinstance(block, dict) and block.get("type") == kind
+    ]
     return tuple(each for each in found if isinstance(each, str))

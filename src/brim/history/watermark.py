@@ -17,10 +17,11 @@ MOST_CONVERSATIONS = 1_000
 DEFAULT_LOW = 0.6
 """The low mark if prices are unknown."""
 OVERHEAD = 0.2
-"""What cutting may cost at most: rewriting the cache, as a share of what the same turns cost anyway."""
+"""What cutting may cost at most: rewriting the cache, as a share of what the same turns cost
+anyway."""
 MARKS = tuple(mark / 100 for mark in range(90, 25, -5))
-"""The low marks that are tried, as shares of the high one, highest first: the more stays, the better. Below the last
-one the agent would forget more than money can justify."""
+"""The low marks that are tried, as shares of the high one, highest first: the more stays, the
+better. Below the last one the agent would forget more than money can justify."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class Outlook:
     """Whether the cache lives from one turn to the next."""
 
     def overhead(self, mark: float, prices: CachePrices) -> float:
-        """Return what rewriting costs with cuts to *mark*, as a share of what the turns cost without it."""
+        """Return what rewriting costs with cuts to *mark*, as a share of what the turns cost
+        without it."""
         left = max(int(mark * self.high), self.static)
         between = max(1, (self.high - left) // max(1, self.growth))
         cuts = 1 + max(0, self.turns - 1) // between
@@ -49,16 +51,26 @@ class Outlook:
         return rewriting / plain if plain else 0.0
 
     def low_mark(self, prices: CachePrices | None) -> tuple[float, str]:
-        """Return the low mark, as a share of the high one, and why: the highest at which cutting is cheap enough."""
+        """Return the low mark, as a share of the high one, and why: the highest at which cutting is
+        cheap enough."""
         if prices is None:
             return DEFAULT_LOW, f"low mark {DEFAULT_LOW}: the prices of the cache are not known"
         if not self.warm or prices.write <= prices.read:
-            cold, free = "the cache does not live until the next turn", "writing the cache costs no more than reading"
-            return MARKS[0], f"low mark {MARKS[0]}: {free if self.warm else cold}, so a cut costs nothing"
+            cold, free = (
+                "the cache does not live until the next turn",
+                "writing the cache costs no more than reading",
+            )
+            return MARKS[
+                0
+            ], f"low mark {MARKS[0]}: {free if self.warm else cold}, so a cut costs nothing"
         shares = {mark: self.overhead(mark, prices) for mark in MARKS}
         cheap = [mark for mark in MARKS if shares[mark] <= OVERHEAD]
         low = cheap[0] if cheap else min(MARKS, key=lambda mark: (shares[mark], -mark))
-        limit = f"the aim is at most {OVERHEAD:.0%}" if cheap else f"no mark reaches the aim of {OVERHEAD:.0%}"
+        limit = (
+            f"the aim is at most {OVERHEAD:.0%}"
+            if cheap
+            else f"no mark reaches the aim of {OVERHEAD:.0%}"
+        )
         return low, (
             f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turn{'s' * (self.turns != 1)} "
             f"to come, rewriting the cache adds {shares[low]:.0%} to their cost ({limit})"
@@ -68,18 +80,20 @@ class Outlook:
 class WatermarkPruner(Strategy):
     """Drops nothing up to a high mark, then cuts to a low mark.
 
-    Both marks are shares of the target: *high* and *low*. Until the next cut the messages at the beginning stay the
-    same, to the byte, so the provider reads them from its cache: trimming a little in every turn would make it rewrite
-    everything each time.
+    Both marks are shares of the target: *high* and *low*. Until the next cut the messages at the
+    beginning stay the same, to the byte, so the provider reads them from its cache: trimming a
+    little in every turn would make it rewrite everything each time.
 
-    Give it the whole transcript in every turn. What it has cut away is in ``decisions``, which can be stored as JSON:
-    the same transcript and decisions give the same messages, in any process. One pruner may serve many conversations
-    in turn: it knows each by the messages that it cut away. A transcript that no decision fits starts over, and the
-    receipt says so. *fill* adds older whole units up to the low mark when it is cut.
+    Give it the whole transcript in every turn. What it has cut away is in ``decisions``, which can
+    be stored as JSON: the same transcript and decisions give the same messages, in any process. One
+    pruner may serve many conversations in turn: it knows each by the messages that it cut away. A
+    transcript that no decision fits starts over, and the receipt says so. *fill* adds older whole
+    units up to the low mark when it is cut.
 
-    ``low="auto"`` takes the highest mark at which rewriting the cache stays cheap, from the *prices* of the model
-    (or those given), the *ttl* of the cache in seconds, the *turn_seconds* that usually pass between two requests, and
-    the *expected_turns* still to come. At least *min_turns* turns of the user's stay while the target allows.
+    ``low="auto"`` takes the highest mark at which rewriting the cache stays cheap, from the
+    *prices* of the model (or those given), the *ttl* of the cache in seconds, the *turn_seconds*
+    that usually pass between two requests, and the *expected_turns* still to come. At least
+    *min_turns* turns of the user's stay while the target allows.
     """
 
     def __init__(
@@ -97,7 +111,9 @@ class WatermarkPruner(Strategy):
         if not _is_share(high):
             raise InputError(f"high must be more than 0 and at most 1, not {high!r}")
         if low != "auto" and (not _is_share(low) or low >= high):
-            raise InputError(f"low must be 'auto', or more than 0 and less than high ({high}), not {low!r}")
+            raise InputError(
+                f"low must be 'auto', or more than 0 and less than high ({high}), not {low!r}"
+            )
         for name, given, kind in (("decisions", decisions, Decisions), ("prices", prices, Price)):
             if given is not None and not isinstance(given, kind):
                 raise InputError(f"{name} must be {kind.__name__}, not {type(given).__name__}")
@@ -106,8 +122,13 @@ class WatermarkPruner(Strategy):
         """What was decided for the last conversation; every prune renews it."""
         self._known = {self.decisions.digest: self.decisions} if self.decisions.cut else {}
         self._prices = prices
-        self._ttl, self._expected = whole_number("ttl", ttl, 1), whole_number("expected_turns", expected_turns, 1)
-        if turn_seconds is not None and not (isinstance(turn_seconds, (int, float)) and turn_seconds >= 0):
+        self._ttl, self._expected = (
+            whole_number("ttl", ttl, 1),
+            whole_number("expected_turns", expected_turns, 1),
+        )
+        if turn_seconds is not None and not (
+            isinstance(turn_seconds, (int, float)) and turn_seconds >= 0
+        ):
             raise InputError(f"turn_seconds must be a number, 0 or more, not {turn_seconds!r}")
         self._warm = turn_seconds is None or turn_seconds <= ttl
 
@@ -124,7 +145,11 @@ class WatermarkPruner(Strategy):
         """
         furthest = max((decisions.cut for decisions in self._known.values()), default=0)
         prefixes = list(digests(messages[:furthest], None, ""))
-        fitting = [known for digest, known in self._known.items() if prefixes[known.cut - 1 : known.cut] == [digest]]
+        fitting = [
+            known
+            for digest, known in self._known.items()
+            if prefixes[known.cut - 1 : known.cut] == [digest]
+        ]
         if fitting:
             self.decisions = max(fitting, key=lambda known: known.cut)
         return self.decisions.view(messages)
@@ -149,7 +174,15 @@ class WatermarkPruner(Strategy):
                 decided = earlier.cut_again(work.messages, work.indices(kept), broken)
         self._remember(earlier, decided)
         reason, limit = f"over the high mark of {high:,} tokens", high if decided is earlier else 0
-        return work.finish("watermark", kept, reason=reason, notes=notes, decisions=decided, prices=prices, limit=limit)
+        return work.finish(
+            "watermark",
+            kept,
+            reason=reason,
+            notes=notes,
+            decisions=decided,
+            prices=prices,
+            limit=limit,
+        )
 
     def _remember(self, earlier: Decisions, decided: Decisions) -> None:
         self.decisions = decided
@@ -166,7 +199,9 @@ class WatermarkPruner(Strategy):
         answers = sum(unit.kind in ("assistant", "step") for unit in work.units)
         growth = (work.total - static) // max(1, answers)
         mark, why = Outlook(high, static, growth, self._expected, self._warm).low_mark(prices)
-        notes.append(why if self.high == 1 else f"{why}; as a share of the high mark of {high:,} tokens")
+        notes.append(
+            why if self.high == 1 else f"{why}; as a share of the high mark of {high:,} tokens"
+        )
         return int(mark * high)
 
 

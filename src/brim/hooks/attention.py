@@ -1,4 +1,5 @@
-"""What a person should know about the project: what agents don't use yet, and what changed since it was trusted.
+"""What a person should know about the project: what agents don't use yet, and what changed since it
+was trusted.
 
 The person is told once a session, and the status line shows it.
 """
@@ -35,19 +36,28 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if asks or state.kept(KEPT):
         state.keep(KEPT, asks)
     found = [without_controls(str(memory))] if memory is not None else []
-    found += [f"{SHARED}: 'brim rules trust' shows them"] if _has_untrusted(workspace, workspace.project) else []
-    note = "\n".join([f"brim: {text}" for text in (*found, changes) if text and state.tell_once(text)])
+    found += (
+        [f"{SHARED}: 'brim rules trust' shows them"]
+        if _has_untrusted(workspace, workspace.project)
+        else []
+    )
+    note = "\n".join(
+        [f"brim: {text}" for text in (*found, changes) if text and state.tell_once(text)]
+    )
     return Answer(note=note) if note else None
 
 
 def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
     """Whether *project* came with rules or settings that the person hasn't trusted yet."""
     folder = os.path.join(project, ".brim")
-    return not workspace.trusted and any(os.path.exists(os.path.join(folder, name)) for name in FILES)
+    return not workspace.trusted and any(
+        os.path.exists(os.path.join(folder, name)) for name in FILES
+    )
 
 
 def _changes(workspace: HookWorkspace, *, again: bool) -> str:
-    """Return what changed, if this hook has met something that it left out, or one before it has."""
+    """Return what changed, if this hook has met something that it left out, or one before it
+    has."""
     opened = vars(workspace).get("scopes")
     if again or workspace.settings_changed or (opened is not None and opened.left_out):
         return workspace.changes_of(workspace.scopes)

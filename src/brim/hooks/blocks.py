@@ -1,8 +1,8 @@
 """Blocks: calls that a rule refuses, every time, until a person allows them.
 
-The user's own blocks come from the user's file alone, so nothing in a project can lift one. A project's count only
-there, and only those that the user has agreed to. Most calls are refused by nothing, and a look at their words shows
-it; what follows from one that may be is in ``refusals``.
+The user's own blocks come from the user's file alone, so nothing in a project can lift one. A
+project's count only there, and only those that the user has agreed to. Most calls are refused by
+nothing, and a look at their words shows it; what follows from one that may be is in ``refusals``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 class PendingCall:
-    """A pending call: its command, the files that it edits, and what of it can be seen at a glance."""
+    """A pending call: its command, the files that it edits, and what of it can be seen at a
+    glance."""
 
     def __init__(self, call: HookCall, workspace: HookWorkspace) -> None:
         self.call, self.workspace = call, workspace
@@ -57,28 +58,50 @@ class PendingCall:
         if call.tool_kind == "shell":
             command = given.get("command") or given.get("cmd") or given.get("chars") or ""
             is_list = isinstance(command, list)
-            self.command = [each for each in command if isinstance(each, str)] if is_list else str(command)
+            self.command = (
+                [each for each in command if isinstance(each, str)] if is_list else str(command)
+            )
         elif call.tool_kind in ("edit", "write"):
-            self.paths = [each for key in PATHS[:5] if isinstance(each := given.get(key), str) and each]
+            self.paths = [
+                each for key in PATHS[:5] if isinstance(each := given.get(key), str) and each
+            ]
         text = " ".join(self.command) if isinstance(self.command, list) else self.command
-        if call.tool_kind in ("edit", "write", "shell") and ("*** Begin Patch" in text or patch_of(call)):
+        if call.tool_kind in ("edit", "write", "shell") and (
+            "*** Begin Patch" in text or patch_of(call)
+        ):
             self.paths += self._patched(text)
         self.text = text.translate(_UNQUOTED)
         """The command without its quotes."""
         folder = call.cwd or workspace.cwd
         self.paths = [each for each in self.paths if "\0" not in each]  # no file can be called so
-        named = [os.path.normpath(os.path.join(folder, os.path.expanduser(each))) for each in self.paths]
+        named = [
+            os.path.normpath(os.path.join(folder, os.path.expanduser(each))) for each in self.paths
+        ]
         self.real = [os.path.realpath(each) for each in named]
         self.seen = "".join([f"{path}/\n" for path in (*named, *self.real)]).lower()
         """The paths, to be looked at quickly."""
-        self.kind = '"' if text and self.paths else '"run ' if text else '"edit ' if self.paths else '"tool '
+        self.kind = (
+            '"'
+            if text and self.paths
+            else '"run '
+            if text
+            else '"edit '
+            if self.paths
+            else '"tool '
+        )
         """How the blocks begin that may refuse it, apart from those of its tool."""
 
     def _patched(self, text: str) -> list[str]:
-        """Return the files of a patch of Codex, also those that it moves; a command may go to a folder first."""
+        """Return the files of a patch of Codex, also those that it moves; a command may go to a
+        folder first."""
 
         patch = patch_of(self.call) or text[text.find("*** Begin Patch") :]
-        files = [edit[key] for _, edit in edits(patch) for key in ("file_path", "moved_from") if key in edit]
+        files = [
+            edit[key]
+            for _, edit in edits(patch)
+            for key in ("file_path", "moved_from")
+            if key in edit
+        ]
         folder = text[3:].partition("&&")[0].strip(" '\"") if text.startswith("cd ") else ""
         return [*files, *([os.path.join(folder, each) for each in files] if folder else [])]
 
@@ -95,13 +118,18 @@ class PendingCall:
         tool, pattern = self.call.tool.lower(), pattern.lower()
         if "?" in pattern or "[" in pattern:
             return True
-        return pattern == tool or ("*" in pattern and all(map(tool.__contains__, pattern.split("*"))))
+        return pattern == tool or (
+            "*" in pattern and all(map(tool.__contains__, pattern.split("*")))
+        )
 
     @property
     def may_touch_brim(self) -> bool:
-        """Whether a look lets it seem possible that this call is about brim or the settings of hooks."""
+        """Whether a look lets it seem possible that this call is about brim or the settings of
+        hooks."""
         if "brim" in self.seen or any(path.endswith(_SETTINGS) for path in self.real):
             return True
-        if self.text and (self.workspace.home in self.text or any(map(self.text.__contains__, _NAMED))):
+        if self.text and (
+            self.workspace.home in self.text or any(map(self.text.__contains__, _NAMED))
+        ):
             return True
         return bool(self.paths) and os.path.realpath(self.workspace.home).lower() in self.seen

@@ -1,8 +1,8 @@
 """Claude Code: one JSON object on standard input, one on standard output.
 
-It cuts text for the model at about 10,000 characters and puts a pointer to a file in its place. At *Stop* any text
-makes the model go on, so nothing is said there but a reminder, if the user wants those. What a *PreCompact* hook prints
-goes unchanged into the instructions of the summary.
+It cuts text for the model at about 10,000 characters and puts a pointer to a file in its place. At
+*Stop* any text makes the model go on, so nothing is said there but a reminder, if the user wants
+those. What a *PreCompact* hook prints goes unchanged into the instructions of the summary.
 """
 
 from __future__ import annotations
@@ -55,8 +55,14 @@ def _answered(response: object) -> str:
     if not isinstance(response, dict):
         return text_of(response)
     if "stdout" in response or "stderr" in response:
-        return "\n".join([part for part in (text(response, "stdout"), text(response, "stderr")) if part])
-    return text(mapping(response, "file"), "content") or text_of(response.get("content")) or text(response, "result")
+        return "\n".join(
+            [part for part in (text(response, "stdout"), text(response, "stderr")) if part]
+        )
+    return (
+        text(mapping(response, "file"), "content")
+        or text_of(response.get("content"))
+        or text(response, "result")
+    )
 
 
 CLIENT = Claude()

@@ -1,4 +1,5 @@
-"""What the clients share: how their messages become a ``HookCall``, and the limits of their answers.
+"""What the clients share: how their messages become a ``HookCall``, and the limits of their
+answers.
 
 ``claude``, ``codex`` and ``gemini`` each have a ``CLIENT`` that fills in the differences.
 """
@@ -45,7 +46,12 @@ EVENTS = {
 """Claude Code's events. Codex has the same, except for failed calls."""
 
 
-_KEYS = {"sub_agent": "agent_id", "tool": "tool_name", "call_id": "tool_use_id", "summary": "compact_summary"}
+_KEYS = {
+    "sub_agent": "agent_id",
+    "tool": "tool_name",
+    "call_id": "tool_use_id",
+    "summary": "compact_summary",
+}
 
 
 class Client:
@@ -68,10 +74,13 @@ class Client:
     """How a refusal is called at the neutral events where it's a decision about the whole event."""
 
     def max_chars(self, event: str) -> int:
-        """Return how long a text for the model may be at the neutral *event*; 0 if none reaches it there."""
+        """Return how long a text for the model may be at the neutral *event*; 0 if none reaches it
+        there."""
         return self.LONGEST if event in self.CONTEXT_EVENTS else 0
 
-    def call_of(self, event: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> HookCall | None:
+    def call_of(
+        self, event: str, data: Mapping[str, Any], environ: Mapping[str, str]
+    ) -> HookCall | None:
         """Return what happened; None if brim doesn't know *event*."""
         known = self.EVENTS.get(event)
         if known is None:
@@ -80,7 +89,9 @@ class Client:
             **{name: text(data, name) for name in ("model", "source", "trigger", "error")},
             **{name: text(data, key) for name, key in _KEYS.items()},
             "event": known.event,
-            "session": text(data, "session_id") if data.get("session_id") else environ.get(self.variable, ""),
+            "session": text(data, "session_id")
+            if data.get("session_id")
+            else environ.get(self.variable, ""),
             "cwd": _path(data, "cwd"),
             "transcript": _path(data, "transcript_path"),
             "input": mapping(data, "tool_input"),
@@ -96,15 +107,20 @@ class Client:
         raise NotImplementedError
 
     def reply(self, call: HookCall, answer: Answer) -> str:
-        """Return *answer* in the client's format; empty for nothing. This is Claude Code's, which the others read."""
+        """Return *answer* in the client's format; empty for nothing. This is Claude Code's, which
+        the others read."""
         said: dict[str, Any] = {}
         specific: dict[str, Any] = {}
         if answer.told and call.event in self.CONTEXT_EVENTS:
-            specific["additionalContext"] = cut(answer.told, self.MOST_TEXTS * self.LONGEST, self.MOST_BYTES)
+            specific["additionalContext"] = cut(
+                answer.told, self.MOST_TEXTS * self.LONGEST, self.MOST_BYTES
+            )
         if answer.deny and call.event in self.DECISIONS:
             said.update(decision=self.DECISIONS[call.event], reason=cut(answer.deny, self.LONGEST))
         elif answer.deny and call.event == "before_tool":
-            specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, self.LONGEST))
+            specific.update(
+                permissionDecision="deny", permissionDecisionReason=cut(answer.deny, self.LONGEST)
+            )
         if answer.stop_reason:
             said.update({"continue": False, "stopReason": answer.stop_reason})
         if answer.note:
@@ -124,7 +140,7 @@ def client_of(agent: str) -> Client:
     return found
 
 
-# Reading what was sent --------------------------------------------------------------------------------------------
+# Reading what was sent ----------------------------------------------------------------------------
 
 
 def text(data: object, key: str) -> str:
@@ -140,20 +156,25 @@ def mapping(data: object, key: str) -> dict[str, Any]:
 
 
 def text_of(content: object) -> str:
-    """Return the text of a list of blocks, of one block, or of a text; blocks of other kinds are left out."""
+    """Return the text of a list of blocks, of one block, or of a text; blocks of other kinds are
+    left out."""
     if isinstance(content, list):
         return "\n".join([part for part in [_block(each) for each in content] if part])
     return _block(content)
 
 
 def without_half_characters(value: Any) -> Any:
-    """Return *value* with every half of a character that was cut in two replaced: no file takes a half."""
+    """Return *value* with every half of a character that was cut in two replaced: no file takes a
+    half."""
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     if isinstance(value, list):
         return [without_half_characters(each) for each in value]
     if isinstance(value, dict):
-        return {without_half_characters(key): without_half_characters(each) for key, each in value.items()}
+        return {
+            without_half_characters(key): without_half_characters(each)
+            for key, each in value.items()
+        }
     return value
 
 
@@ -166,11 +187,12 @@ def _block(block: object) -> str:
     return block if isinstance(block, str) else text(block, "text")
 
 
-# Writing the answer -----------------------------------------------------------------------------------------------
+# Writing the answer -------------------------------------------------------------------------------
 
 
 def cut(written: str, most: int, most_bytes: int | None = None) -> str:
-    """Return *written* in at most *most* characters and *most_bytes* of UTF-8, whole lines if possible."""
+    """Return *written* in at most *most* characters and *most_bytes* of UTF-8, whole lines if
+    possible."""
     head = written[:most]
     data = head.encode("utf-8", "surrogatepass")
     if most_bytes is not None and len(data) > most_bytes:

@@ -1,8 +1,9 @@
-"""Codex: Claude Code's format, read more strictly. A key that it doesn't know makes the whole answer invalid.
+"""Codex: Claude Code's format, read more strictly. A key that it doesn't know makes the whole
+answer invalid.
 
-Before a call ``continue`` is such a key: with it a refusal would be ignored and the call made. Text for the model is
-cut in its middle at 10,000 bytes. A failed command arrives like any other result. Nothing that a hook says before a
-compaction reaches the summary.
+Before a call ``continue`` is such a key: with it a refusal would be ignored and the call made. Text
+for the model is cut in its middle at 10,000 bytes. A failed command arrives like any other result.
+Nothing that a hook says before a compaction reaches the summary.
 """
 
 from __future__ import annotations

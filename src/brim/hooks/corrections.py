@@ -1,4 +1,5 @@
-"""A prompt that corrects the agent, kept as a suggestion with what the agent did last. It never becomes a rule here."""
+"""A prompt that corrects the agent, kept as a suggestion with what the agent did last. It never
+becomes a rule here."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def last_call(call: HookCall) -> str:
-    """Return the last tool call before the prompt, such as ``Bash: npm install``; empty if there is none."""
+    """Return the last tool call before the prompt, such as ``Bash: npm install``; empty if there is
+    none."""
 
     start, data = tail_bytes(call.transcript, TAIL) if call.transcript else (0, b"")
     reader = AnyReader(FORMATS[call.agent])

@@ -1,4 +1,5 @@
-"""The end of a turn, of a sub-agent or of a session: what it cost is settled, and what it left is written down."""
+"""The end of a turn, of a sub-agent or of a session: what it cost is settled, and what it left is
+written down."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from brim.hooks.turns import note_turn
 from brim.tracking.events import Event
 
 SECONDS, LEAST = 0.4, 0.05
-"""How long the end of a turn may read in all, and what journaling gets at least; the next hook reads on."""
+"""How long the end of a turn may read in all, and what journaling gets at least; the next hook
+reads on."""
 
 LARGE = 1 << 21
 """Bytes since the last end of a turn from which on the last answer isn't waited for."""
@@ -37,7 +39,11 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
     window = attempt(context_note, call, workspace) if call.event == "stop" else NOTHING
     told = joined(window, attempt(cost_note, call, workspace))
     left = max(LEAST, SECONDS - (time.monotonic() - begun))
-    reminds = call.event == "stop" and call.agent != "gemini" and workspace.config.yours["hooks.remind_at_stop"]
+    reminds = (
+        call.event == "stop"
+        and call.agent != "gemini"
+        and workspace.config.yours["hooks.remind_at_stop"]
+    )
     seen: list[Event] | None = [] if reminds else None
     attempt(lambda call, workspace: note_turn(call, workspace, left, seen), call, workspace)
     if call.event == "session_end":
@@ -46,7 +52,9 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
         return NOTHING
     if call.agent == "opencode":  # it doesn't say when a session ends
         attempt(_tidy, call, workspace)
-    return joined(told, attempt(lambda call, workspace: _remind(call, workspace, seen), call, workspace))
+    return joined(
+        told, attempt(lambda call, workspace: _remind(call, workspace, seen), call, workspace)
+    )
 
 
 def _remind(call: HookCall, workspace: HookWorkspace, seen: list[Event] | None) -> Answer | None:
@@ -74,7 +82,7 @@ def _tidy(_: HookCall, workspace: HookWorkspace) -> None:
     tidy(workspace)
 
 
-# The last answer of a turn ----------------------------------------------------------------------------------------
+# The last answer of a turn ------------------------------------------------------------------------
 
 PATIENCE = 0.25
 """Seconds that are waited at most for a turn's last answer."""
@@ -89,9 +97,10 @@ _TAIL = 1 << 17
 def await_answer(call: HookCall, workspace: HookWorkspace) -> bool:
     """Wait until the transcript has the answer that ended the turn; return whether it has it now.
 
-    In a terminal Claude Code reports the end of a turn 40 to 180 milliseconds before it writes the turn's last answer.
-    Without this, its cost and tokens would be noticed one event late. There is nothing to wait for if the client
-    doesn't say what the answer was, or the transcript isn't in use.
+    In a terminal Claude Code reports the end of a turn 40 to 180 milliseconds before it writes the
+    turn's last answer. Without this, its cost and tokens would be noticed one event late. There is
+    nothing to wait for if the client doesn't say what the answer was, or the transcript isn't in
+    use.
     """
     words = _last_words(call.data.get("last_assistant_message"))
     size = _live_size(call.transcript, workspace.now) if words else -1
@@ -109,7 +118,8 @@ def await_answer(call: HookCall, workspace: HookWorkspace) -> bool:
 
 
 def _last_words(answer: object) -> bytes:
-    """Return the end of *answer* as a transcript has it: one line per block, letters not escaped."""
+    """Return the end of *answer* as a transcript has it: one line per block, letters not
+    escaped."""
     if not isinstance(answer, str):
         return b""
     line = answer.rstrip().rpartition("\n")[2].rpartition("\ufffd")[2]
@@ -117,7 +127,8 @@ def _last_words(answer: object) -> bytes:
 
 
 def _is_there(words: bytes, path: str) -> bool:
-    """Whether an answer since the last prompt or result has *words*: an older one may have them too."""
+    """Whether an answer since the last prompt or result has *words*: an older one may have them
+    too."""
     lines = tail_lines(path, most=_TAIL)
     next(lines, None)  # the unfinished line at the end, mostly empty
     for line in lines:

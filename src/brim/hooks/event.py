@@ -12,17 +12,27 @@ AGENTS = ("claude", "codex", "gemini", "opencode")
 """The agents whose hooks brim answers."""
 
 EVENTS = (
-    *("session_start", "prompt", "before_tool", "after_tool", "tool_failed", "before_compact", "after_compact"),
+    *(
+        "session_start",
+        "prompt",
+        "before_tool",
+        "after_tool",
+        "tool_failed",
+        "before_compact",
+        "after_compact",
+    ),
     *("stop", "subagent_stop", "session_end", "model_call", "other"),
 )
-"""What can happen. ``model_call`` is Gemini's report of one request; brim has no answer to ``other``."""
+"""What can happen. ``model_call`` is Gemini's report of one request; brim has no answer to
+``other``."""
 
 _EMPTY: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
 class HookCall(PlainData):
-    """One call of a hook. A field that the agent didn't send, or sent with the wrong type, is empty."""
+    """One call of a hook. A field that the agent didn't send, or sent with the wrong type, is
+    empty."""
 
     agent: str
     """One of ``AGENTS``."""
@@ -64,12 +74,14 @@ class HookCall(PlainData):
 
 @dataclass(frozen=True)
 class Answer(PlainData):
-    """What to say to whom. An empty one means no answer at all. Clients leave out what they have no field for."""
+    """What to say to whom. An empty one means no answer at all. Clients leave out what they have no
+    field for."""
 
     context: str = ""
     """For the model."""
     preamble: str = ""
-    """For the model, above every ``context``: text that isn't a rule would read as one below a rule's heading."""
+    """For the model, above every ``context``: text that isn't a rule would read as one below a
+    rule's heading."""
     instructions: str = ""
     """For the summarizer, before a compaction."""
     note: str = ""
@@ -97,7 +109,12 @@ def joined(*answers: Answer) -> Answer:
     said = [answer for answer in answers if answer]
     if len(said) < 2:
         return said[0] if said else NOTHING
-    texts = {name: [text for each in said if (text := getattr(each, name))] for name in Answer.__match_args__}
+    texts = {
+        name: [text for each in said if (text := getattr(each, name))]
+        for name in Answer.__match_args__
+    }
     for reason in ("deny", "stop_reason"):
         del texts[reason][1:]
-    return Answer(**{name: ("\n" if name == "note" else "").join(each) for name, each in texts.items()})
+    return Answer(
+        **{name: ("\n" if name == "note" else "").join(each) for name, each in texts.items()}
+    )

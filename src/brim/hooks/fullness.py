@@ -17,7 +17,8 @@ GROWN = 200_000
 """Bytes that a transcript must have grown by before it is looked at again within a turn."""
 
 GROWN_TURN = 16_000
-"""Bytes by which it has grown at a prompt if the turn before was interrupted: what follows an end is less."""
+"""Bytes by which it has grown at a prompt if the turn before was interrupted: what follows an end
+is less."""
 
 LOOKED = "looked"
 """Kept in a session's state: how long its transcript was at the last look."""
@@ -40,7 +41,8 @@ _COMMANDS = {"claude": "/compact", "codex": "/compact", "gemini": "/compress"}
 
 
 def is_look_due(call: HookCall, workspace: HookWorkspace) -> bool:
-    """Whether enough was written since the last look at the window to look again: a cheap check at every event."""
+    """Whether enough was written since the last look at the window to look again: a cheap check at
+    every event."""
     grown = size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED)
     return not call.sub_agent and grown >= (GROWN_TURN if call.event == "prompt" else GROWN)
 
@@ -50,7 +52,9 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if not call.session or call.sub_agent:
         return None
     state = workspace.state(call.session)
-    state.keep(LOOKED, size_of(call.transcript))  # whatever is found: a file that says nothing isn't read at every call
+    state.keep(
+        LOOKED, size_of(call.transcript)
+    )  # whatever is found: a file that says nothing isn't read at every call
 
     seen = usage_now(call, workspace)
     if seen is None or seen.window <= 0:
@@ -66,11 +70,19 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     return Answer(note=f"brim: {told}") if told else None
 
 
-def _warning(call: HookCall, workspace: HookWorkspace, tokens: int, window: int, *, after: bool) -> str:
-    """Return the sentence that is due at this many *tokens*; crossing the second mark brings only that one."""
+def _warning(
+    call: HookCall, workspace: HookWorkspace, tokens: int, window: int, *, after: bool
+) -> str:
+    """Return the sentence that is due at this many *tokens*; crossing the second mark brings only
+    that one."""
 
     state = workspace.state(call.session)
-    facts: Any = {"used_tokens": tokens, "window": window, "utilization": tokens / window, "session": call.session}
+    facts: Any = {
+        "used_tokens": tokens,
+        "window": window,
+        "utilization": tokens / window,
+        "session": call.session,
+    }
     if tokens / window < workspace.config["context.compact"]:
         return str(ContextWarning(**facts)) if state.tell_once(WARNED) else ""
     if after or state.told(OVERHEAD):
@@ -91,7 +103,8 @@ def open_context_latches(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def see_compression(call: HookCall, workspace: HookWorkspace, tokens: int) -> None:
-    """Treat a window that has shrunk as compacted: before every request Gemini says only that it may compress."""
+    """Treat a window that has shrunk as compacted: before every request Gemini says only that it
+    may compress."""
     state = workspace.state(call.session)
     if state.kept(COMPRESSING) is not True:
         return

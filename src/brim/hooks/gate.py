@@ -1,7 +1,9 @@
-"""Cost limits: who spends in a session, whether there is a limit, and what happens when it is reached.
+"""Cost limits: who spends in a session, whether there is a limit, and what happens when it is
+reached.
 
-At a limit the pending call is refused, the agent is told to stop, and the human how to lift the limit. Whether there is
-a limit at all is one look at the ledger; what follows from one is imported only then, and said in ``limit_words``.
+At a limit the pending call is refused, the agent is told to stop, and the human how to lift the
+limit. Whether there is a limit at all is one look at the ledger; what follows from one is imported
+only then, and said in ``limit_words``.
 """
 
 from __future__ import annotations
@@ -25,13 +27,15 @@ PATIENT = 3
 """Calls that are refused before the turn is ended: the agent has been told how to end it itself."""
 
 LIMITED, DENIED, PAYS = "limited", "denied", "pays"
-"""Kept in a session's state: whether there is a limit, which calls were refused, and which project pays."""
+"""Kept in a session's state: whether there is a limit, which calls were refused, and which project
+pays."""
 
 _FIRST = 8
 _UUID, _VERSION = 36, 14
 _COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
 _HOLDS = "state <> 'open' OR spent + reserved >= amount - min(base / 20, 500000)"
-"""Whether a limit may hold a call, before anything is imported: see ``brim.spend.limits.Limit.held``."""
+"""Whether a limit may hold a call, before anything is imported: see
+``brim.spend.limits.Limit.held``."""
 _WAS_LATER = (
     "EXISTS (SELECT 1 FROM spend_answers AS noted WHERE noted.scope = spend_limits.scope AND answer = 'set back' "
     "AND noted.amount >= ends)"
@@ -40,23 +44,30 @@ _WAS_LATER = (
 _LIMITS = "FROM spend_limits WHERE scope IN ('*', ?1, ?2, ?3)"
 
 
-# Who spends -------------------------------------------------------------------------------------------------------
+# Who spends ---------------------------------------------------------------------------------------
 #
-# A scope is ``project/session/agent``. A project goes by its place and has the name of its folder, so a person can
-# write ``brim limit shop 10/day``. A session stays in the project that it began in: an agent that enters a folder with
-# a ``.git`` or ``.brim`` of its own is under the same limit as before. A session has the first eight characters of its
-# id; Codex's ids begin with the time, so those of one minute would be the same, and their last eight are used. The main
-# thread is ``main``, a sub-agent has its id.
+# A scope is ``project/session/agent``. A project goes by its place and has the name of its folder,
+# so a person can write ``brim limit shop 10/day``. A session stays in the project that it began in:
+# an agent that enters a folder with a ``.git`` or ``.brim`` of its own is under the same limit as
+# before. A session has the first eight characters of its id; Codex's ids begin with the time, so
+# those of one minute would be the same, and their last eight are used. The main thread is ``main``,
+# a sub-agent has its id.
 
 
-def payer(session: str, workspace: HookWorkspace, database: Database | None = None) -> tuple[str, float | None]:
-    """Return the scope of the project that *session* began in, and the limit in USD that the settings give it.
+def payer(
+    session: str, workspace: HookWorkspace, database: Database | None = None
+) -> tuple[str, float | None]:
+    """Return the scope of the project that *session* began in, and the limit in USD that the
+    settings give it.
 
-    In another project, the lower limit of both counts. *database* is the user's, if it is open already.
+    In another project, the lower limit of both counts. *database* is the user's, if it is open
+    already.
     """
     began, limit = _began_elsewhere(session, workspace), workspace.config["spend.limit"]
     if began is None:
-        return workspace.ledger_scope if database is None else scope_at(database, workspace.place), limit
+        return workspace.ledger_scope if database is None else scope_at(
+            database, workspace.place
+        ), limit
     limits = [each for each in (began[1], limit) if isinstance(each, int | float)]
     return scope_at(database or workspace.user_database, began[0]), min(limits, default=None)
 
@@ -68,7 +79,8 @@ def payer_place(session: str, workspace: HookWorkspace) -> str:
 
 
 def _began_elsewhere(session: str, workspace: HookWorkspace) -> list[Any] | None:
-    """Return the place that *session* began in, and its limit; None if that is this one, or isn't known."""
+    """Return the place that *session* began in, and its limit; None if that is this one, or isn't
+    known."""
     known = workspace.state(session).kept(PAYS) if session else None
     if not isinstance(known, list) or len(known) != 2 or not isinstance(known[0], str):
         return None
@@ -86,11 +98,12 @@ def agent_scope(session: str, project: str, agent: str = "") -> str:
     return f"{session_scope(session, project)}/{segment(agent or MAIN)}"
 
 
-# Whether there is a limit -----------------------------------------------------------------------------------------
+# Whether there is a limit -------------------------------------------------------------------------
 
 
 def default_limit(session: str, workspace: HookWorkspace) -> int | None:
-    """Return the limit of a project that has none of its own, in micro-dollars; None means no limit."""
+    """Return the limit of a project that has none of its own, in micro-dollars; None means no
+    limit."""
     limit = payer(session, workspace)[1]
     if limit is None:
         return None
@@ -105,11 +118,14 @@ def may_be_limited(call: HookCall, workspace: HookWorkspace) -> bool:
 
 
 def look_for_limit(call: HookCall, workspace: HookWorkspace) -> bool:
-    """Look whether there may be a limit for *call*, in the ledger or for every project, and remember it."""
+    """Look whether there may be a limit for *call*, in the ledger or for every project, and
+    remember it."""
     return _remember(call, workspace, _look(call, workspace))[0]
 
 
-def _remember(call: HookCall, workspace: HookWorkspace, looked: tuple[bool, bool]) -> tuple[bool, bool]:
+def _remember(
+    call: HookCall, workspace: HookWorkspace, looked: tuple[bool, bool]
+) -> tuple[bool, bool]:
     """Keep what a look has found, and which project pays; return what it found."""
     if call.session:
         state = workspace.state(call.session)
@@ -120,7 +136,8 @@ def _remember(call: HookCall, workspace: HookWorkspace, looked: tuple[bool, bool
 
 
 def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
-    """Return whether there may be a limit for *call*, and whether one may hold it: one look at the ledger."""
+    """Return whether there may be a limit for *call*, and whether one may hold it: one look at the
+    ledger."""
     by_default = payer(call.session, workspace)[1] is not None
     database = None if workspace.only_injects or not call.session else workspace.user_database
     rows = []
@@ -135,7 +152,8 @@ def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
 
 
 def _limited(by_default: bool) -> str:
-    """Return the condition for the scopes of a call that have a limit or were closed; for all if every project has."""
+    """Return the condition for the scopes of a call that have a limit or were closed; for all if
+    every project has."""
     where = "" if by_default else " AND (amount IS NOT NULL OR state <> 'open')"
     return f"WHERE scope IN (?1, ?2, ?3){where}"
 
@@ -146,14 +164,16 @@ def _scopes_of(call: HookCall, workspace: HookWorkspace) -> tuple[str, str, str]
 
 
 def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowance]:
-    """Return the limits that *call* is under, and the scopes that were closed, the project's first; mostly none."""
+    """Return the limits that *call* is under, and the scopes that were closed, the project's first;
+    mostly none."""
     default = default_limit(call.session, workspace)
     database = None if workspace.only_injects or not call.session else workspace.user_database
     if database is None or not _look(call, workspace)[0]:
         return []
 
     names = _scopes_of(call, workspace)
-    rows = database.rows(f"SELECT {_COLUMNS} FROM spend_scopes {_limited(default is not None)}", names)  # noqa: S608
+    query = f"SELECT {_COLUMNS} FROM spend_scopes {_limited(default is not None)}"  # noqa: S608
+    rows = database.rows(query, names)
     found = {row[0]: scope_of(row, database.path) for row in rows}
     is_known = names[0] in found
     own = found.setdefault(names[0], Scope(names[0]))
@@ -169,9 +189,14 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
 
 
 def _allowances(
-    kept: list[Allowance], books: Books, call: HookCall, workspace: HookWorkspace, names: tuple[str, str, str]
+    kept: list[Allowance],
+    books: Books,
+    call: HookCall,
+    workspace: HookWorkspace,
+    names: tuple[str, str, str],
 ) -> list[Allowance]:
-    """Return the limits per period as they stand now, with the limits of a session that has spent nothing yet."""
+    """Return the limits per period as they stand now, with the limits of a session that has spent
+    nothing yet."""
     kinds = {(each.period, each.unit) for each in kept if not each.is_pattern}
     found = []
     for each in kept:
@@ -184,7 +209,7 @@ def _allowances(
     return found
 
 
-# What happens at a limit ------------------------------------------------------------------------------------------
+# What happens at a limit --------------------------------------------------------------------------
 
 
 def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -219,7 +244,8 @@ def forget_refusals(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def spent_of(limits: list[Scope | Allowance]) -> list[Scope | Allowance]:
-    """Return the limits under which nothing more may be spent; a wrap-up may use what is held back for it."""
+    """Return the limits under which nothing more may be spent; a wrap-up may use what is held back
+    for it."""
 
     ending = any(each.limit.state == WRAPPING_UP for each in limits)
     found = []
@@ -236,9 +262,12 @@ def spent_of(limits: list[Scope | Allowance]) -> list[Scope | Allowance]:
 
 
 def limit_latch(about: Scope | Allowance) -> str:
-    """Return the name of this limit's latch: a raised limit is another one, and so is the next period's."""
+    """Return the name of this limit's latch: a raised limit is another one, and so is the next
+    period's."""
     ends = about.ends
-    if ends and about.unit == "percent":  # clients round it: the same window may end a few seconds later
+    if (
+        ends and about.unit == "percent"
+    ):  # clients round it: the same window may end a few seconds later
         ends //= 60 * int(about.period[:-1])
     period = f" {about.period} {about.unit} {ends}" if ends or about.unit != "usd" else ""
     return f"cost limit {about.scope} {about.limit.amount} {about.limit.state in ('stopped', 'wrapping_up')}{period}"
@@ -249,21 +278,32 @@ def _count_refusal(call: HookCall, workspace: HookWorkspace) -> int:
     state = workspace.state(call.session)
     turn = str(call.data.get("prompt_id") or call.data.get("turn_id") or "")[:80]
     before = state.kept(DENIED)
-    is_same = isinstance(before, list) and len(before) == 2 and before[0] == turn and type(before[1]) is int
+    is_same = (
+        isinstance(before, list)
+        and len(before) == 2
+        and before[0] == turn
+        and type(before[1]) is int
+    )
     denied = int(before[1]) + 1 if is_same else 1
     state.keep(DENIED, [turn, denied])
     return denied
 
 
-def _wrap_up(call: HookCall, workspace: HookWorkspace, limits: list[Scope | Allowance]) -> Answer | None:
+def _wrap_up(
+    call: HookCall, workspace: HookWorkspace, limits: list[Scope | Allowance]
+) -> Answer | None:
     """Return the wrap-up prompt, once, if a person has asked for it; None otherwise."""
     if not limits:
         return None
     forget_refusals(call, workspace)
     scope = next((each for each in limits if each.limit.state == "wrapping_up"), None)
-    if scope is None or not workspace.state(call.session).tell_once(f"wrap up {scope.name} {scope.limit.amount}"):
+    if scope is None or not workspace.state(call.session).tell_once(
+        f"wrap up {scope.name} {scope.limit.amount}"
+    ):
         return None
 
-    rooms = [each.limit.room(each.taken, "wrap_up", ending=True) for each in limits if each.unit == "usd"]
+    rooms = [
+        each.limit.room(each.taken, "wrap_up", ending=True) for each in limits if each.unit == "usd"
+    ]
     held = min((room for room in rooms if room is not None), default=0)
     return Answer(context=build_wrap_up_prompt(scope.spent, scope.limit.amount, held=held))

@@ -1,7 +1,8 @@
 """Gemini CLI: other names for the same events, and a report of every request to the model.
 
-*PreCompress* comes before every request, compressed or not. Text for the model can go with a prompt and a result, not
-with a pending call. Gemini CLI takes it at a session's start too, but drops it when the session goes on.
+*PreCompress* comes before every request, compressed or not. Text for the model can go with a prompt
+and a result, not with a pending call. Gemini CLI takes it at a session's start too, but drops it
+when the session goes on.
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ class Gemini(Client):
     DECISIONS = {"prompt": "deny", "before_tool": "deny"}  # noqa: RUF012 (a constant)
 
     def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the model, who typed a prompt, and what a tool answered; a failed call is an event of its own."""
-        own: dict[str, Any] = {"model": text(data, "model") or text(mapping(data, "llm_request"), "model")}
+        """Return the model, who typed a prompt, and what a tool answered; a failed call is an event
+        of its own."""
+        own: dict[str, Any] = {
+            "model": text(data, "model") or text(mapping(data, "llm_request"), "model")
+        }
         if event in ("prompt", "stop"):
             prompt = words(text(data, "prompt"))
             own.update(prompt=prompt, human=is_typed(prompt) and not text(data, "agent_id"))
@@ -42,7 +46,10 @@ class Gemini(Client):
             response = mapping(data, "tool_response")
             own["output"] = text_of(response.get("llmContent")) or text(response, "returnDisplay")
             if failed := response.get("error"):
-                own.update(event="tool_failed", error=text(failed, "message") or text_of(failed) or "failed")
+                own.update(
+                    event="tool_failed",
+                    error=text(failed, "message") or text_of(failed) or "failed",
+                )
         return own
 
 

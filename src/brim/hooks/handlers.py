@@ -1,7 +1,9 @@
-"""What brim does at each event. Every handler takes the call and its workspace and returns an ``Answer``.
+"""What brim does at each event. Every handler takes the call and its workspace and returns an
+``Answer``.
 
-Start, prompt and before-tool tell the agent something. After-tool, compaction and the ends keep what must survive,
-and a model call how full the window was. Modules are imported where they are needed: a hook pays for each.
+Start, prompt and before-tool tell the agent something. After-tool, compaction and the ends keep
+what must survive, and a model call how full the window was. Modules are imported where they are
+needed: a hook pays for each.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ RENEWING = ("startup", "clear", "compact")
 """How a session begins with an empty window."""
 
 FAILURES = 3
-"""Calls that must have failed since the last look before the turn is looked at again: a dead end may show."""
+"""Calls that must have failed since the last look before the turn is looked at again: a dead end
+may show."""
 
 LONGEST_CORRECTION = 600
 """Characters of a prompt that can correct the agent: a longer one is a task, or a pasted log."""
@@ -46,7 +49,7 @@ LONGEST_CORRECTION = 600
 _FAILED = "failures"
 
 
-# A session begins -------------------------------------------------------------------------------------------------
+# A session begins ---------------------------------------------------------------------------------
 
 
 def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -75,7 +78,8 @@ def _tell_start(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
-    """Return the rules that matter here; after a compaction with the line that names the scratch memory."""
+    """Return the rules that matter here; after a compaction with the line that names the scratch
+    memory."""
 
     line = ""
     if how == "compact":
@@ -98,11 +102,12 @@ def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     return told
 
 
-# A prompt ---------------------------------------------------------------------------------------------------------
+# A prompt -----------------------------------------------------------------------------------------
 
 
 def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Tell what is due for a prompt, and journal what a person typed. A machine's prompt brings up no rules.
+    """Tell what is due for a prompt, and journal what a person typed. A machine's prompt brings up
+    no rules.
 
     It is also the first chance to warn after a turn that was interrupted.
     """
@@ -110,14 +115,21 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.human and call.session:
         forget_held(call, workspace)
     late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
-    now = attempt(lambda call, workspace: tell_now(call, workspace, new_prompt=call.human), call, workspace, again=True)
+    now = attempt(
+        lambda call, workspace: tell_now(call, workspace, new_prompt=call.human),
+        call,
+        workspace,
+        again=True,
+    )
     told = joined(late, now)
     if workspace.only_injects or not call.session:
         return told
     if call.human:
         attempt(journal_prompt, call, workspace)
         attempt(_keep_correction, call, workspace)
-    return joined(told, attempt(project_note, call, workspace), attempt(_warn_meanwhile, call, workspace))
+    return joined(
+        told, attempt(project_note, call, workspace), attempt(_warn_meanwhile, call, workspace)
+    )
 
 
 def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
@@ -128,16 +140,16 @@ def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
         keep_correction(call, workspace)
 
 
-# A tool -----------------------------------------------------------------------------------------------------------
+# A tool -------------------------------------------------------------------------------------------
 
 
 def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return whether the call may be made, and the rules that matter for it.
 
-    They reach the model with the result of the call. What a rule blocks is refused every time; what a person has
-    allowed once isn't held for anything but money, since the permission is used up by then. A call that a constraint
-    is about can be held back once, so that it is known before: the setting ``hooks.gate``. So can one that goes round
-    in circles: ``hooks.loops``.
+    They reach the model with the result of the call. What a rule blocks is refused every time; what
+    a person has allowed once isn't held for anything but money, since the permission is used up by
+    then. A call that a constraint is about can be held back once, so that it is known before: the
+    setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
     """
 
     spending = attempt(spend_gate, call, workspace)
@@ -149,21 +161,29 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     looping = attempt(hold_loop, call, workspace)
     if looping.deny:
         return joined(spending, looping)
-    told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
+    told = attempt(
+        lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True
+    )
     if call.session and not told.deny:
         attempt(note_repeated, call, workspace)
     return joined(spending, looping, told)
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Journal what a call changed, and warn if it is due. Most calls change nothing, and then nothing is opened.
+    """Journal what a call changed, and warn if it is due. Most calls change nothing, and then
+    nothing is opened.
 
     Money is settled here only if there is a limit; otherwise the end of the turn does that.
     """
     told = NOTHING
     if call.agent == "gemini":  # the others are told before the call
         told = attempt(_told_late, call, workspace)
-        now = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
+        now = attempt(
+            lambda call, workspace: tell_now(call, workspace, of_call=True),
+            call,
+            workspace,
+            again=True,
+        )
         told = joined(told, now)
     if workspace.only_injects or not call.session:
         return told
@@ -182,12 +202,14 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
         note_turn(call, workspace)
 
 
-# A compaction -----------------------------------------------------------------------------------------------------
+# A compaction -------------------------------------------------------------------------------------
 
 
 def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what the summarizer is told."""
-    if call.agent == "gemini":  # this comes before every request, whether anything is compacted or not
+    if (
+        call.agent == "gemini"
+    ):  # this comes before every request, whether anything is compacted or not
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
 
@@ -201,7 +223,7 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     return attempt(measure_lost, call, workspace)
 
 
-# An end, and a request --------------------------------------------------------------------------------------------
+# An end, and a request ----------------------------------------------------------------------------
 
 
 def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -211,7 +233,8 @@ def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 
 def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Keep how full the window was, where the agent says so; there is nothing to say between two requests."""
+    """Keep how full the window was, where the agent says so; there is nothing to say between two
+    requests."""
 
     remember_reported(call, workspace)
     seen = workspace.state(call.session).usage if call.session and not call.sub_agent else None
@@ -220,11 +243,12 @@ def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
     return NOTHING
 
 
-# Warnings ---------------------------------------------------------------------------------------------------------
+# Warnings -----------------------------------------------------------------------------------------
 
 
 def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Return what the human has to be told in the middle of a turn about the window and the money; each once.
+    """Return what the human has to be told in the middle of a turn about the window and the money;
+    each once.
 
     Only if there is a limit, or much was written since the last look.
     """

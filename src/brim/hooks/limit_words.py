@@ -32,9 +32,7 @@ def status(about: Scope | Allowance, now: float) -> str:
     held = min(limit.held, (limit.amount or 0) - about.spent) if limit.state in (OPEN, ASKED) else 0
     rest = f"; {out_of(held, None, about.unit)} is kept for the wrap-up" if held > 0 else ""
     what = "was stopped, " if limit.state == STOPPED else ""
-    return (
-        f"{whose}{what}{out_of(about.spent, limit.amount, about.unit)} is spent{about.when}{rest}{_resets(about, now)}."
-    )
+    return f"{whose}{what}{out_of(about.spent, limit.amount, about.unit)} is spent{about.when}{rest}{_resets(about, now)}."
 
 
 def refusal(about: Scope | Allowance, now: float) -> str:
@@ -48,13 +46,15 @@ def refusal(about: Scope | Allowance, now: float) -> str:
 
 
 def limit_note(about: Scope | Allowance, workspace: HookWorkspace) -> str:
-    """Return what the human is told at the limit: where it stands, and the commands to go on, one per line."""
+    """Return what the human is told at the limit: where it stands, and the commands to go on, one
+    per line."""
     first = f"brim: {status(about, workspace.now)} Tools are held. To go on:"
     return "\n".join([first, *commands(about, workspace)])
 
 
 def commands(about: Scope | Allowance, workspace: HookWorkspace) -> list[str]:
-    """Return the commands that help here: a limit of nothing, or one that was ended, can't go up by a tenth."""
+    """Return the commands that help here: a limit of nothing, or one that was ended, can't go up by
+    a tenth."""
     whose = _whose(about.scope, workspace)
     limit = about.limit
     higher = "" if limit.amount is None else f"brim limit raise {whose} {_higher(about)}"
@@ -63,12 +63,21 @@ def commands(about: Scope | Allowance, workspace: HookWorkspace) -> list[str]:
         return [higher, remove] if about.spent < 100 else [remove]
     if limit.state in (STOPPED, WRAPPING_UP):
         return [f"brim limit continue {whose}"]
-    endings = [] if about.scope == EVERYWHERE else [f"brim limit wrap-up {whose}", f"brim limit stop {whose}"]
-    return [*([f"brim limit continue {whose}"] if limit.base else []), *filter(None, [higher]), *endings]
+    endings = (
+        []
+        if about.scope == EVERYWHERE
+        else [f"brim limit wrap-up {whose}", f"brim limit stop {whose}"]
+    )
+    return [
+        *([f"brim limit continue {whose}"] if limit.base else []),
+        *filter(None, [higher]),
+        *endings,
+    ]
 
 
 def notify(command: str | None, text: str, *, reached: bool, environ: Mapping[str, str]) -> None:
-    """Run a person's *command* for *text*, which it finds in ``BRIM_TEXT``, and don't wait for it."""
+    """Run a person's *command* for *text*, which it finds in ``BRIM_TEXT``, and don't wait for
+    it."""
     if not command:
         return
     about = {**environ, "BRIM_TEXT": text, "BRIM_NOTICE": "limit" if reached else "warning"}
@@ -87,7 +96,10 @@ def _whose(scope: str, workspace: HookWorkspace) -> str:
     """Return how a command names *scope*: by the project's path if another one has its name."""
     if scope == EVERYWHERE:
         return "--all"
-    if scope == workspace.ledger_scope == name_of(workspace.place) and workspace.user_database is not None:
+    if (
+        scope == workspace.ledger_scope == name_of(workspace.place)
+        and workspace.user_database is not None
+    ):
         named = "SELECT count(*) FROM spend_projects WHERE scope GLOB ? || '-????????'"
         if workspace.user_database.row(named, (scope,))[0]:
             return quote(workspace.place)

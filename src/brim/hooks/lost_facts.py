@@ -1,8 +1,9 @@
 """What a compaction must keep, what its summary lost, and how the agent gets it back.
 
-Before a compaction the summarizer is told the human's own words, what was decided and which files changed. Afterwards
-the paths, commands, numbers and decisions that aren't in the summary are kept for the next prompt or tool. Text that a
-tool printed is never passed on here: it would be followed as an instruction.
+Before a compaction the summarizer is told the human's own words, what was decided and which files
+changed. Afterwards the paths, commands, numbers and decisions that aren't in the summary are kept
+for the next prompt or tool. Text that a tool printed is never passed on here: it would be followed
+as an instruction.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from brim.tracking.events import Message
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import Feed
 
-# Before it: instructions ------------------------------------------------------------------------------------------
+# Before it: instructions --------------------------------------------------------------------------
 
 LONGEST = 4_000
 """Characters of the instructions."""
@@ -50,10 +51,14 @@ def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     return Answer(instructions=build_instructions(entries, path, session=call.session, root=root))
 
 
-def build_instructions(entries: Iterable[MemoryEntry], scratch_path: str, *, session: str = "", root: str = "") -> str:
-    """Return what the summary has to keep; empty if there is nothing. Paths in *root* are relative to it.
+def build_instructions(
+    entries: Iterable[MemoryEntry], scratch_path: str, *, session: str = "", root: str = ""
+) -> str:
+    """Return what the summary has to keep; empty if there is nothing. Paths in *root* are relative
+    to it.
 
-    What doesn't fit is left out, the oldest first, except the first thing that the person asked: that is the task.
+    What doesn't fit is left out, the oldest first, except the first thing that the person asked:
+    that is the task.
     """
 
     view = MemoryView(entry for entry in entries if entry.session in ("", session))
@@ -73,7 +78,10 @@ def build_instructions(entries: Iterable[MemoryEntry], scratch_path: str, *, ses
     )
     room = LONGEST - len(first) - len(last) - 2
     parts = [
-        ("What the person asked, oldest first:", _latest(said, _MOST["human"], room // 2, first=True)),
+        (
+            "What the person asked, oldest first:",
+            _latest(said, _MOST["human"], room // 2, first=True),
+        ),
         ("What was decided:", _latest(decided, _MOST["decision"], room // 4)),
         ("Files that were changed:", _latest(changed, _MOST["artifact"], room // 4)),
     ]
@@ -82,7 +90,8 @@ def build_instructions(entries: Iterable[MemoryEntry], scratch_path: str, *, ses
 
 
 def _latest(lines: Sequence[str], most: int, room: int, *, first: bool = False) -> list[str]:
-    """Return the latest of *lines* that fit, with how many are left out; *first* keeps the first one too."""
+    """Return the latest of *lines* that fit, with how many are left out; *first* keeps the first
+    one too."""
     kept: list[str] = []
     room -= 60  # the title, and the line that says how many are missing
     opening = lines[:1] if first else []
@@ -102,7 +111,7 @@ def _relative(path: str, root: str) -> str:
     return path[len(above) :] if root and path.startswith(above) else path
 
 
-# After it: what the summary lost ----------------------------------------------------------------------------------
+# After it: what the summary lost ------------------------------------------------------------------
 
 TAIL = 1 << 21
 """Bytes of the transcript's end in which files, commands and the summary are looked for."""
@@ -115,7 +124,8 @@ _MEASURED = "measured"
 
 
 def measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
-    """Keep what the last summary lost, for the next event and for statistics; nothing if there is no summary."""
+    """Keep what the last summary lost, for the next event and for statistics; nothing if there is
+    no summary."""
     window, summary = last_window(call, workspace.project or "")
     summary = call.summary or summary
     if not summary.strip() or not call.session or not _is_new(summary, call, workspace):
@@ -132,7 +142,8 @@ def measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def _is_new(summary: str, call: HookCall, workspace: HookWorkspace) -> bool:
-    """Whether *summary* isn't the last one: a window that shrinks without one shows the old one again."""
+    """Whether *summary* isn't the last one: a window that shrinks without one shows the old one
+    again."""
 
     state, mark = workspace.state(call.session), sha256_hex(summary.encode("utf-8", "replace"))[:16]
     if call.agent == "gemini" and state.kept(_MEASURED) == mark:
@@ -142,7 +153,8 @@ def _is_new(summary: str, call: HookCall, workspace: HookWorkspace) -> bool:
 
 
 def last_window(call: HookCall, root: str) -> tuple[Inventory, str]:
-    """Return what the end of the transcript shows of the window, and the summary if only the transcript has it."""
+    """Return what the end of the transcript shows of the window, and the summary if only the
+    transcript has it."""
 
     window, summary = Inventory(root), ""
     reader = AnyReader(FORMATS[call.agent])
@@ -158,7 +170,8 @@ def last_window(call: HookCall, root: str) -> tuple[Inventory, str]:
 
 
 def add_entries(window: Inventory, entries: Iterable[MemoryEntry], session: str) -> None:
-    """Add to *window* what the journal has of the *session*: also what was before the transcript's end."""
+    """Add to *window* what the journal has of the *session*: also what was before the transcript's
+    end."""
 
     view = MemoryView(entry for entry in entries if entry.session in ("", session))
     for entry in view.of("human"):
@@ -174,7 +187,8 @@ def add_entries(window: Inventory, entries: Iterable[MemoryEntry], session: str)
 
 
 def given_back(measured: Measured, scratch_path: str) -> str:
-    """Return what the agent is told about what was lost: a heading and a line for each; empty if nothing was.
+    """Return what the agent is told about what was lost: a heading and a line for each; empty if
+    nothing was.
 
     Decisions come first, then files and commands by how often they were used, then numbers.
     """
@@ -183,8 +197,14 @@ def given_back(measured: Measured, scratch_path: str) -> str:
 
     where = f"; {scratch_path} has more" if scratch_path else ""
     lost, order = set(measured.lost), {"decision": 0, "number": 2}
-    ranked = sorted([one for one in measured.had if one in lost], key=lambda one: order.get(one[0], 1))
-    more = [f"  - and {len(ranked) - LINES} more: `brim memory lost` shows them"] if len(ranked) > LINES else []
+    ranked = sorted(
+        [one for one in measured.had if one in lost], key=lambda one: order.get(one[0], 1)
+    )
+    more = (
+        [f"  - and {len(ranked) - LINES} more: `brim memory lost` shows them"]
+        if len(ranked) > LINES
+        else []
+    )
     lines = []
     for kind, text in ranked[:LINES]:
         told = masked_line(text, _LONGEST_LINE)
@@ -194,7 +214,8 @@ def given_back(measured: Measured, scratch_path: str) -> str:
 
 
 def _note(call: HookCall, workspace: HookWorkspace, measured: Measured) -> None:
-    """Record what was lost, for statistics: numbers by kind, and the texts, masked like everything that is stored."""
+    """Record what was lost, for statistics: numbers by kind, and the texts, masked like everything
+    that is stored."""
 
     database = workspace.user_database
     if database is None or database.readonly:
@@ -206,4 +227,6 @@ def _note(call: HookCall, workspace: HookWorkspace, measured: Measured) -> None:
         "lost": [[kind, text[:200]] for kind, text in measured.lost[:50]],
     }
     with database.writing():
-        add_event(database, RuleEvent("compacted", workspace.now, session=call.session, detail=detail))
+        add_event(
+            database, RuleEvent("compacted", workspace.now, session=call.session, detail=detail)
+        )

@@ -1,11 +1,13 @@
 """Whether a constraint speaks against what a pending call does, by its own words.
 
-One shared word says little: "Never log secrets" has nothing to do with ``git log``. So a rule is about a call only if
+One shared word says little: "Never log secrets" has nothing to do with ``git log``. So a rule is
+about a call only if
 
 - its condition ``file`` names a folder or a file that the call changes, or
 - what it says after *never*, *not*, *instead of* and the like names the command, the file, the flag or the code: in
-  backticks or quotes, by its look (``migrations/``, ``os.path``, ``--force``), as two words of a command in order
-  (*npm install*), after *use* or *run* (*don't use pip*), or by one of a few verbs (*never push*).
+  backticks or quotes, by its look (``migrations/``, ``os.path``, ``--force``), as two words of a
+  command in order (*npm install*), after *use* or *run* (*don't use pip*), or by one of a few verbs
+  (*never push*).
 """
 
 from __future__ import annotations
@@ -39,22 +41,79 @@ _CLOSED = (
 )
 _QUOTED = r"`+([^`\n]{1,200}?)`+|[\"“]([^\"”\n]{2,80})[\"”]"
 _WORD = r"(?:[^\s,;:(){}<>\"“”`!?]|\(\)|::)+"
-_CODE = r"(?:[a-zA-Z]\w+(?:(?:\.|::|->)[a-zA-Z]\w*)+|\w*[a-z0-9]_\w+|[a-z]+[A-Z]\w+|\w+\(\))(?:\(\))?"
-_CHANGES = (
-    r"(?i)\b(?:hand-?)?(?:edit|chang|modif|touch|writ|creat|updat|alter|renam|mov|delet|remov|overwrit|reformat|rewrit)"
+_CODE = (
+    r"(?:[a-zA-Z]\w+(?:(?:\.|::|->)[a-zA-Z]\w*)+|\w*[a-z0-9]_\w+|[a-z]+[A-Z]\w+|\w+\(\))(?:\(\))?"
 )
+_CHANGES = r"(?i)\b(?:hand-?)?(?:edit|chang|modif|touch|writ|creat|updat|alter|renam|mov|delet|remov|overwrit|reformat|rewrit)"
 _COMMITS = r"(?i)\b(?:commit|stag|check in|push|add)"
 
 VERBS = ("push", "force-push", "commit", "rebase", "stash", "merge", "publish", "deploy")
 """What people call a command by, and little else, directly after *never*."""
 ADVERBS = ("ever", "directly", "automatically", "blindly", "just", "and", "or", "to", "git")
 ARTICLES = ("a", "an", "any")
-LEADS = ("use", "using", "run", "running", "call", "via", "with", "of", "than", "invoke", "execute", "start")
+LEADS = (
+    "use",
+    "using",
+    "run",
+    "running",
+    "call",
+    "via",
+    "with",
+    "of",
+    "than",
+    "invoke",
+    "execute",
+    "start",
+)
 """Words after which a program is meant by its name."""
 WORDS = (
-    *("at", "cat", "column", "cp", "cut", "date", "diff", "dir", "env", "false", "file", "find", "fold", "go", "head"),
-    *("history", "install", "join", "kill", "last", "less", "link", "look", "make", "more", "node", "open", "patch"),
-    *("print", "read", "reset", "set", "show", "sort", "split", "start", "stat", "tail", "test", "time", "top"),
+    *(
+        "at",
+        "cat",
+        "column",
+        "cp",
+        "cut",
+        "date",
+        "diff",
+        "dir",
+        "env",
+        "false",
+        "file",
+        "find",
+        "fold",
+        "go",
+        "head",
+    ),
+    *(
+        "history",
+        "install",
+        "join",
+        "kill",
+        "last",
+        "less",
+        "link",
+        "look",
+        "make",
+        "more",
+        "node",
+        "open",
+        "patch",
+    ),
+    *(
+        "print",
+        "read",
+        "reset",
+        "set",
+        "show",
+        "sort",
+        "split",
+        "start",
+        "stat",
+        "tail",
+        "test",
+        "time",
+        "top",
+    ),
     *("touch", "true", "type", "watch", "which", "who", "write", "yes"),
 )
 """Programs whose names are plain words."""
@@ -66,7 +125,8 @@ _PROSE = ("markdown", "text", "rst", "restructuredtext")
 
 @dataclass(frozen=True)
 class Doing(PlainData):
-    """What a call would do: the files it changes, what it writes there, and the commands it runs."""
+    """What a call would do: the files it changes, what it writes there, and the commands it
+    runs."""
 
     files: tuple[str, ...] = ()
     new: str = ""
@@ -89,8 +149,13 @@ class Doing(PlainData):
         elif isinstance(several := call.input.get("edits"), list):
             given = [each for each in several if isinstance(each, dict)]
         new, old = (
-            "\n".join([text for each in given for key in keys if isinstance(text := each.get(key), str)])
-            for keys in (("new_string", "content", "new_source", "file_text", "new_str"), ("old_string", "old_str"))
+            "\n".join(
+                [text for each in given for key in keys if isinstance(text := each.get(key), str)]
+            )
+            for keys in (
+                ("new_string", "content", "new_source", "file_text", "new_str"),
+                ("old_string", "old_str"),
+            )
         )
         return cls(tuple(files_of(call)), new, old)
 
@@ -102,7 +167,9 @@ class Doing(PlainData):
         for program, *given in (part.named for part in found):
             plain = [word for word in given if not word.startswith("-")]
             if program in _CHANGERS:
-                touched += plain[-1:] if program in ("cp", "rsync") else plain  # the others stay as they are
+                touched += (
+                    plain[-1:] if program in ("cp", "rsync") else plain
+                )  # the others stay as they are
             elif program == "git" and plain[:1] in (["rm"], ["mv"]):
                 touched += plain[1:]
             elif program == "git" and plain[:1] in (["add"], ["commit"]):
@@ -111,7 +178,8 @@ class Doing(PlainData):
 
 
 def mention(rule: Behavior, doing: Doing) -> str:
-    """Return what of *doing* the *rule* speaks against: a file, a command, a flag or a name; empty if nothing."""
+    """Return what of *doing* the *rule* speaks against: a file, a command, a flag or a name; empty
+    if nothing."""
     patterns = dict(rule.when.conditions).get("file", ())
     named = [each for each in patterns if not re.fullmatch(r"(?:\*\*/?)*(?:\*(?:\.\w+)?)?", each)]
     for file in doing.files:
@@ -125,10 +193,15 @@ def mention(rule: Behavior, doing: Doing) -> str:
 def _is_exempt(text: str, doing: Doing) -> bool:
     """Whether the call changes only what *text* makes an exception of: "outside build/"."""
     names = [
-        word.strip(".'’/") for said in re.findall(_EXEMPT, text) for word in re.findall(_WORD, said) if "/" in word
+        word.strip(".'’/")
+        for said in re.findall(_EXEMPT, text)
+        for word in re.findall(_WORD, said)
+        if "/" in word
     ]
     files = [file.rstrip("/") for file in (*doing.files, *doing.touched)]
-    return bool(files) and all(any(file == name or matches(file, f"{name}/**") for name in names) for file in files)
+    return bool(files) and all(
+        any(file == name or matches(file, f"{name}/**") for name in names) for file in files
+    )
 
 
 def _against(text: str) -> Iterator[str]:
@@ -155,7 +228,12 @@ def _in(said: str, doing: Doing) -> str:
         return ""
     words = [word.lower() for word in bare]
     for part in doing.parts:
-        if found := _flag(names, part) or _quoted_command(quoted, part) or _command(words, part) or _verb(words, part):
+        if (
+            found := _flag(names, part)
+            or _quoted_command(quoted, part)
+            or _command(words, part)
+            or _verb(words, part)
+        ):
             return found
     return ""
 
@@ -173,24 +251,34 @@ def _changes(name: str, said: str, doing: Doing) -> bool:
     either = (pattern, f"{pattern}/**")
     files = [*doing.files, *doing.touched] if re.search(_CHANGES, said) else []
     files += doing.staged if re.search(_COMMITS, said) else []
-    return any(matches(file, each) for file in files for each in either) or pattern.rstrip("*") in files
+    return (
+        any(matches(file, each) for file in files for each in either)
+        or pattern.rstrip("*") in files
+    )
 
 
 def _writes(name: str, doing: Doing) -> bool:
     """Whether the call brings the code *name* into a file."""
-    if not doing.new or " " in name or "/" in name or all(language_of(file) in _PROSE for file in doing.files):
+    if (
+        not doing.new
+        or " " in name
+        or "/" in name
+        or all(language_of(file) in _PROSE for file in doing.files)
+    ):
         return False
     bare = name.removesuffix("()")
     if re.fullmatch(_CODE, name) and language_of(name) is None:
         pattern = rf"(?<!\w){re.escape(bare)}" + (r"(?!\w)" if bare == name else r"\(")
-    elif bare.isalpha() and len(bare) > 1:  # a plain word is code only next to what code has around it
+    elif (
+        bare.isalpha() and len(bare) > 1
+    ):  # a plain word is code only next to what code has around it
         pattern = rf"(?:[:<|\[]\s*|\bas\s|@){re.escape(bare)}\b(?!['’ ]\w)|(?<![\w.]){re.escape(bare)}[(!]"
     else:
         return False
     return len(re.findall(pattern, doing.new)) > len(re.findall(pattern, doing.old))
 
 
-# Commands ---------------------------------------------------------------------------------------------------------
+# Commands -----------------------------------------------------------------------------------------
 
 
 def _flag(names: list[str], part: CommandPart) -> str:
@@ -203,14 +291,21 @@ def _quoted_command(quoted: list[str], part: CommandPart) -> str:
     program, *given = part.named
     for name in quoted:
         first, *rest = name.split() or [""]
-        wanted = [word for word in map(str.lower, rest) if word[:1] not in ("<", "[", "$", "*", "…") and word != "..."]
-        if first.rsplit("/", 1)[-1] == program and all(any(_same(each, w) for each in given) for w in wanted):
+        wanted = [
+            word
+            for word in map(str.lower, rest)
+            if word[:1] not in ("<", "[", "$", "*", "…") and word != "..."
+        ]
+        if first.rsplit("/", 1)[-1] == program and all(
+            any(_same(each, w) for each in given) for w in wanted
+        ):
             return name
     return ""
 
 
 def _command(words: list[str], part: CommandPart) -> str:
-    """Return the words that name *part*: the program with what it is told to do, or alone where one is expected."""
+    """Return the words that name *part*: the program with what it is told to do, or alone where one
+    is expected."""
     program, *given = (word.lower() for word in part.named)
     plain = [word for word in given if not word.startswith("-")]
     wanted = [program, *plain[: 2 if plain[:1] and plain[0] in RUNNERS else 1]]
@@ -221,7 +316,16 @@ def _command(words: list[str], part: CommandPart) -> str:
         follows = words[at : at + len(wanted)] == wanted and len(wanted) > 1
         before = words[at - 1] if at else ""
         is_led = before in LEADS or (before in ("", "or", "and") and program not in WORDS)
-        alone = at + 1 == len(words) or words[at + 1] in ("or", "and", "for", "to", "in", "directly", "here", "on")
+        alone = at + 1 == len(words) or words[at + 1] in (
+            "or",
+            "and",
+            "for",
+            "to",
+            "in",
+            "directly",
+            "here",
+            "on",
+        )
         if follows or flags or (alone and is_led):
             return " ".join(words[at : at + max(len(wanted) if follows else 1, 1 + len(flags))])
     return ""
@@ -231,14 +335,24 @@ def _verb(words: list[str], part: CommandPart) -> str:
     """Return the verb after *never* that *part* does, such as push."""
     program, *given = (word.lower() for word in part.named)
     plain = [word for word in given if not word.startswith("-")]
-    does = plain[1] if plain[:1] and plain[0] in RUNNERS and len(plain) > 1 else plain[0] if plain else ""
+    does = (
+        plain[1]
+        if plain[:1] and plain[0] in RUNNERS and len(plain) > 1
+        else plain[0]
+        if plain
+        else ""
+    )
     said = [each for one in words for each in one.split("/")]
     for at, word in enumerate(said):
-        if said[at + 1 : at + 2] and said[at + 1] in ARTICLES:  # of one thing that isn't to be committed
+        if (
+            said[at + 1 : at + 2] and said[at + 1] in ARTICLES
+        ):  # of one thing that isn't to be committed
             return ""
         forced = word == "force-push"
         if word in VERBS and (does == word.removeprefix("force-") or program.split(".")[0] == word):
-            if forced and not any(_same(each, flag) for each in given for flag in ("-f", "--force")):
+            if forced and not any(
+                _same(each, flag) for each in given for flag in ("-f", "--force")
+            ):
                 return ""
             return "" if _is_elsewhere(words, given) else word
         if word not in VERBS and word not in ADVERBS:
@@ -261,7 +375,13 @@ def _is_elsewhere(words: list[str], given: list[str]) -> bool:
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Whether *given* is the word or the option *wanted*: ``-fr`` has ``-rf``, ``--force-with-lease`` isn't it."""
-    if wanted.startswith("-") and not wanted.startswith("--") and given[:1] == "-" and given[:2] != "--":
+    """Whether *given* is the word or the option *wanted*: ``-fr`` has ``-rf``,
+    ``--force-with-lease`` isn't it."""
+    if (
+        wanted.startswith("-")
+        and not wanted.startswith("--")
+        and given[:1] == "-"
+        and given[:2] != "--"
+    ):
         return set(wanted[1:]) <= set(given[1:])
     return given == wanted or given.startswith(f"{wanted}=")

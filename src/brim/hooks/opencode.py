@@ -1,7 +1,8 @@
-"""opencode: its plugin (``install/data/opencode.js``) sends Claude Code's events, and puts the answers in their place.
+"""opencode: its plugin (``install/data/opencode.js``) sends Claude Code's events, and puts the
+answers in their place.
 
-The plugin also notes what each step took and cost, in a file of brim's own without texts: limits hold, but loops go
-unnoticed.
+The plugin also notes what each step took and cost, in a file of brim's own without texts: limits
+hold, but loops go unnoticed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from brim.hooks.client import EVENTS
 
 _SENT = {
     name: EVENTS[name]
-    for name in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop")
+    for name in (
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PreCompact",
+        "Stop",
+    )
 }
 
 

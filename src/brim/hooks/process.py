@@ -1,7 +1,8 @@
-"""The process that an agent starts at an event: it reads what happened and answers in one write, or not at all.
+"""The process that an agent starts at an event: it reads what happened and answers in one write, or
+not at all.
 
-It never raises, always exits with 0, and never takes longer than a second: an agent waits for it, and may take a
-failure for a *no*. What goes wrong is one line in the log.
+It never raises, always exits with 0, and never takes longer than a second: an agent waits for it,
+and may take a failure for a *no*. What goes wrong is one line in the log.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ SECONDS = 0.9
 LARGEST = 16 << 20
 """Bytes of standard input that are read; a longer message isn't answered."""
 PAUSED = "paused"
-"""The file in the user's folder that makes every hook answer nothing, perhaps until a time: ``brim pause``."""
+"""The file in the user's folder that makes every hook answer nothing, perhaps until a time: ``brim
+pause``."""
 UNHURRIED = ("after_tool", "tool_failed", "stop", "subagent_stop", "session_end")
 """The events with little to do, at which there is time to tidy up."""
 NOTED = ("session_start", "prompt", "before_tool", "after_tool", "tool_failed", "stop")
@@ -60,7 +62,9 @@ def main(
             text = _answer_in_time(given, stdin, environ, ending=process)
         except BaseException as error:
             called = " ".join(str(each)[:60] for each in given[:2])
-            why = "took too long" if isinstance(error, TimeUp) else f"{type(error).__name__}: {error}"
+            why = (
+                "took too long" if isinstance(error, TimeUp) else f"{type(error).__name__}: {error}"
+            )
             log(environ, f"{called}: nothing was answered: {why}")
         if text and stdout is None:
             sys.stdout.buffer.write(text.encode("utf-8", "replace"))
@@ -84,8 +88,11 @@ def status_line() -> None:
     os._exit(0)
 
 
-def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: bool = False) -> Answer:
-    """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in ``Workspace``."""
+def run_hook(
+    call: HookCall, environ: Mapping[str, str], *, now: float, ending: bool = False
+) -> Answer:
+    """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in
+    ``Workspace``."""
     from brim.hooks.handlers import HANDLERS
 
     handle = HANDLERS.get(call.event)
@@ -93,7 +100,9 @@ def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: 
         return NOTHING
     answer: Answer = NOTHING
     try:
-        with HookWorkspace(environ, call.cwd or working_folder() or "", now=now, ending=ending) as workspace:
+        with HookWorkspace(
+            environ, call.cwd or working_folder() or "", now=now, ending=ending
+        ) as workspace:
             answer = handle(call, workspace)
             answer = joined(answer, attempt(problem_note, call, workspace))
             if call.event in UNHURRIED and not workspace.is_late:
@@ -111,12 +120,14 @@ def attempt(
     *,
     again: bool = False,
 ) -> Answer:
-    """Return what *part* answers; nothing, and a line in the log, if it fails. Nothing begins when the time is over.
+    """Return what *part* answers; nothing, and a line in the log, if it fails. Nothing begins when
+    the time is over.
 
-    *again* tries it once more without the project: it's about rules, and something in the project's may be what failed.
+    *again* tries it once more without the project: it's about rules, and something in the project's
+    may be what failed.
 
-    One part that fails doesn't take the others with it. That includes the part during which the time ends: what was
-    told before it is noted as told, so it must be said.
+    One part that fails doesn't take the others with it. That includes the part during which the
+    time ends: what was told before it is noted as told, so it must be said.
     """
 
     if workspace.is_late:
@@ -135,18 +146,31 @@ def attempt(
 
 
 def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Return what the human is told, once a session, about files that can't be read; the status line says it too."""
+    """Return what the human is told, once a session, about files that can't be read; the status
+    line says it too."""
 
     is_out = "project" in workspace.problems
-    if call.session and "scopes" in vars(workspace) and workspace.state(call.session).told(LEFT_OUT) is not is_out:
+    if (
+        call.session
+        and "scopes" in vars(workspace)
+        and workspace.state(call.session).told(LEFT_OUT) is not is_out
+    ):
         state = workspace.state(call.session)
         state.tell_once(LEFT_OUT) if is_out else state.open_latch(LEFT_OUT)
     if not workspace.problems or call.event not in NOTED:
         return None
 
-    ends = {"project": f"agents go on without this project ({workspace.project})", "user": "this is left out"}
-    lines = [f"{problem[:300]}; {ends[scope]}: see 'brim doctor'" for scope, problem in workspace.problems.items()]
-    lines = [line for line in lines if not call.session or workspace.state(call.session).tell_once(line)]
+    ends = {
+        "project": f"agents go on without this project ({workspace.project})",
+        "user": "this is left out",
+    }
+    lines = [
+        f"{problem[:300]}; {ends[scope]}: see 'brim doctor'"
+        for scope, problem in workspace.problems.items()
+    ]
+    lines = [
+        line for line in lines if not call.session or workspace.state(call.session).tell_once(line)
+    ]
     for line in lines:
         log(workspace.environ, line, now=workspace.now)
     return Answer(note="\n".join(f"brim: {line}" for line in lines))
@@ -164,7 +188,8 @@ def is_paused(home: str) -> bool:
 
 
 def paused_until(home: str) -> float:
-    """Return when the pause ends, in seconds since 1970: infinity if it doesn't, 0 if there is none.
+    """Return when the pause ends, in seconds since 1970: infinity if it doesn't, 0 if there is
+    none.
 
     The file holds that time. An empty one means until it is removed.
     """
@@ -172,7 +197,11 @@ def paused_until(home: str) -> float:
     if not os.path.lexists(path):
         return 0.0
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+        with open(
+            path,
+            "rb",
+            opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)),
+        ) as file:
             return float(file.read(32))
     except (OSError, ValueError):
         return float("inf")
@@ -184,9 +213,16 @@ def is_disabled(environ: Mapping[str, str]) -> bool:
 
 
 def answer_to(
-    event: str, agent: str, data: object, environ: Mapping[str, str], *, now: float, ending: bool = False
+    event: str,
+    agent: str,
+    data: object,
+    environ: Mapping[str, str],
+    *,
+    now: float,
+    ending: bool = False,
 ) -> str:
-    """Return what *agent* is told at its own *event*, in its format; empty for nothing. Raises what goes wrong."""
+    """Return what *agent* is told at its own *event*, in its format; empty for nothing. Raises what
+    goes wrong."""
 
     if not isinstance(data, dict):
         raise ValueError("the input isn't a JSON object")
@@ -200,15 +236,22 @@ def answer_to(
     return client.reply(call, answer) if answer else ""
 
 
-def _answer_in_time(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, ending: bool) -> str:
+def _answer_in_time(
+    argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, ending: bool
+) -> str:
     """Return the answer; raises ``TimeUp`` when the time is over, where signals allow it."""
 
     def ring(*_: object) -> None:
         raise TimeUp
 
     try:
-        before, timer = signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    except AttributeError:  # Windows has no timer that interrupts: the process ends with nothing said
+        before, timer = (
+            signal.signal(signal.SIGALRM, ring),
+            signal.setitimer(signal.ITIMER_REAL, SECONDS),
+        )
+    except (
+        AttributeError
+    ):  # Windows has no timer that interrupts: the process ends with nothing said
         if ending:
             Timer(SECONDS, _give_up, (argv, environ)).start()
         return _answer(argv, stdin, environ, ending=ending)
@@ -250,7 +293,11 @@ def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, endi
 def _prepare_process() -> None:
 
     gc.disable()  # the process ends before there is anything to collect
-    for number in (0, 1, 2):  # a closed standard stream: the next file that is opened would get its number
+    for number in (
+        0,
+        1,
+        2,
+    ):  # a closed standard stream: the next file that is opened would get its number
         try:
             os.fstat(number)
         except OSError:

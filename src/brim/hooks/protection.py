@@ -1,6 +1,8 @@
-"""What an agent may not do to brim itself: loosen it by a command, or edit its files and the settings of hooks.
+"""What an agent may not do to brim itself: loosen it by a command, or edit its files and the
+settings of hooks.
 
-These blocks are built in. A person turns them off with the setting ``hooks.protect``, a project can't.
+These blocks are built in. A person turns them off with the setting ``hooks.protect``, a project
+can't.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ USER_FILES = {
     "gemini": ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
     "opencode": ("OPENCODE_CONFIG_DIR", ".config/opencode", "plugin/brim.js"),
 }
-"""Where ``brim init`` writes: the variable that names an agent's folder, that folder in the home, the file in it."""
+"""Where ``brim init`` writes: the variable that names an agent's folder, that folder in the home,
+the file in it."""
 
 PROJECT_FILES = {
     "claude": ".claude/settings.local.json",
@@ -48,20 +51,58 @@ LOOSENING: Mapping[str, tuple[str, ...]] = {
     "review": ("accept",),
     "init": ("injection-only",),
 }
-"""Commands that allow more than before, or may, and the words that make them so. ``rules remove`` is ``remove``."""
+"""Commands that allow more than before, or may, and the words that make them so. ``rules remove``
+is ``remove``."""
 
 _HARMLESS = ("--help", "-h", "--dry-run", "--list")
 _REFUSED = ("limit", "restore", "review", "upgrade", "init", "run")
-"""Commands that brim itself refuses where they loosen something: it has to know that an agent asks."""
+"""Commands that brim itself refuses where they loosen something: it has to know that an agent
+asks."""
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
 _SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "OPENCODE", "AI_AGENT", "BRIM_")
 """Variables by which brim knows that an agent asks it, and for which home."""
-_HIDING = {"env": ("-i", "-"), "exec": ("-c",), **dict.fromkeys(("sudo", "doas", "runuser", "systemd-run"), ("",))}
-"""Commands that run another one without those variables, and the word that makes them; empty is always."""
+_HIDING = {
+    "env": ("-i", "-"),
+    "exec": ("-c",),
+    **dict.fromkeys(("sudo", "doas", "runuser", "systemd-run"), ("",)),
+}
+"""Commands that run another one without those variables, and the word that makes them; empty is
+always."""
 
 _READERS = (
-    *("ls", "cat", "head", "tail", "less", "more", "bat", "stat", "file", "find", "fd", "tree", "wc", "du", "which"),
-    *("grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "jq", "yq", "readlink", "realpath", "diff", "cmp", "cut"),
+    *(
+        "ls",
+        "cat",
+        "head",
+        "tail",
+        "less",
+        "more",
+        "bat",
+        "stat",
+        "file",
+        "find",
+        "fd",
+        "tree",
+        "wc",
+        "du",
+        "which",
+    ),
+    *(
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "ag",
+        "sed",
+        "awk",
+        "jq",
+        "yq",
+        "readlink",
+        "realpath",
+        "diff",
+        "cmp",
+        "cut",
+    ),
     *("sort", "uniq", "echo", "printf", "test", "[", "md5sum", "sha256sum"),
 )
 """Programs that only read the files they are given, unless ``_CHANGING`` says otherwise."""
@@ -70,7 +111,18 @@ _CHANGING = {
     "find": r"-delete|-exec|-ok|-fprint|-fls",
 }
 """Options that make them change something."""
-_GIT_READS = ("add", "blame", "check-ignore", "commit", "diff", "grep", "log", "ls-files", "show", "status")
+_GIT_READS = (
+    "add",
+    "blame",
+    "check-ignore",
+    "commit",
+    "diff",
+    "grep",
+    "log",
+    "ls-files",
+    "show",
+    "status",
+)
 _INSIDE = frozenset((*SHELLS, *WRAPPERS, "eval"))
 """Programs that run another one, which is among the commands too."""
 _WHOLE = (".brim", ".claude", ".codex", ".gemini")
@@ -80,10 +132,14 @@ _WRITTEN = r">>?\|?\s*([^\s;&|<>()]+)"
 _PATH = r"[^\s'\"`=:,;()\[\]{}<>|&]+"
 
 
-def changing_command(commands: list[list[str]], text: str, folder: str, workspace: HookWorkspace) -> str:
-    """Return the protected file that one of *commands*, run in *folder*, may change; empty if there is none.
+def changing_command(
+    commands: list[list[str]], text: str, folder: str, workspace: HookWorkspace
+) -> str:
+    """Return the protected file that one of *commands*, run in *folder*, may change; empty if there
+    is none.
 
-    *text* is all of it, without quotes. Every file that is named counts, unless the command is known only to read it.
+    *text* is all of it, without quotes. Every file that is named counts, unless the command is
+    known only to read it.
     """
     home = home_folder(workspace.environ)
     named: list[tuple[str, str]] = [("", word) for word in re.findall(_WRITTEN, text)]
@@ -97,14 +153,22 @@ def changing_command(commands: list[list[str]], text: str, folder: str, workspac
             path = os.path.join(folder, home + each[1:] if each[:2] in ("~", "~/") else each)
             real = os.path.realpath(path) if "\0" not in path else ""
             is_whole = program in ("rm", "mv") and os.path.basename(real) in _WHOLE
-            if is_whole or real == os.path.realpath(workspace.home) or is_protected(real, workspace):
+            if (
+                is_whole
+                or real == os.path.realpath(workspace.home)
+                or is_protected(real, workspace)
+            ):
                 return word
     return ""
 
 
 def _may_change(program: str, given: list[str]) -> bool:
     if program == "git":
-        told = [word for before, word in zip(["", *given], given, strict=False) if before not in ("-C", "-c")]
+        told = [
+            word
+            for before, word in zip(["", *given], given, strict=False)
+            if before not in ("-C", "-c")
+        ]
         return next((word for word in told if word[:1] != "-"), "") not in _GIT_READS
     if program in _CHANGING:
         return any(re.match(_CHANGING[program], word) for word in given)
@@ -112,10 +176,11 @@ def _may_change(program: str, given: list[str]) -> bool:
 
 
 def loosening_command(commands: list[list[str]], text: str) -> str:
-    """Return the command of brim among *commands* that an agent may not run; empty if there is none.
+    """Return the command of brim among *commands* that an agent may not run; empty if there is
+    none.
 
-    *text* is all of it. Setting a lower limit is fine, and brim itself refuses an agent a higher one; but not if the
-    variables are taken away by which it knows an agent.
+    *text* is all of it. Setting a lower limit is fine, and brim itself refuses an agent a higher
+    one; but not if the variables are taken away by which it knows an agent.
     """
     hides = any(sign in text for sign in _SIGNS) or any(
         word in ("", *words) for words in commands for word in _HIDING.get(words[0], ())
@@ -160,7 +225,8 @@ def _given_to_brim(words: list[str]) -> list[str] | None:
 
 
 def is_protected(path: str, workspace: HookWorkspace) -> bool:
-    """Whether *path*, absolute and with its links resolved, is brim's own or holds the settings of hooks."""
+    """Whether *path*, absolute and with its links resolved, is brim's own or holds the settings of
+    hooks."""
     if path.startswith(os.path.join(os.path.realpath(workspace.home), "")):
         return True
     folder, name = os.path.split(path)
@@ -168,9 +234,14 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     if name in _FOLDERS.get(last, ()) or (last == ".brim" and name.startswith("brim.db")):
         return True
     slashed = path.replace(os.sep, "/")
-    if any(each in slashed for each in _PLUGINS) and ("/brim/" in slashed or name == "extension-enablement.json"):
+    if any(each in slashed for each in _PLUGINS) and (
+        "/brim/" in slashed or name == "extension-enablement.json"
+    ):
         return True
-    users = {os.path.realpath(os.path.dirname(user_file(agent, workspace.environ))): agent for agent in USER_FILES}
+    users = {
+        os.path.realpath(os.path.dirname(user_file(agent, workspace.environ))): agent
+        for agent in USER_FILES
+    }
     return folder in users and name in _FOLDERS[f".{users[folder]}"]
 
 

@@ -1,7 +1,7 @@
 """How full the window is, in the agent's own numbers.
 
-No hook is told the number of tokens, except by Gemini CLI. The status line is, and leaves it in the session's state; a
-transcript that was written to since then is newer.
+No hook is told the number of tokens, except by Gemini CLI. The status line is, and leaves it in the
+session's state; a transcript that was written to since then is newer.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from brim.tracking.readers.fields import count, flag, mapping, text
 from brim.tracking.readers.stream import parsed_line
 
 LATE = 2.0
-"""Seconds that the status line may be behind the transcript's last line and still describe the same request."""
+"""Seconds that the status line may be behind the transcript's last line and still describe the same
+request."""
 
 
 def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     """Return the newest exact reading of the main thread's window, None if there is none.
 
-    Its ``window`` is the setting ``context.window``, else what the agent said, else what is known of the model.
+    Its ``window`` is the setting ``context.window``, else what the agent said, else what is known
+    of the model.
     """
     cached = workspace.state(call.session).usage
     seen = cached
@@ -36,7 +38,11 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     cached = cached or seen
     model = seen.model or call.model or cached.model
     window = seen.window or (cached.window if cached.model in ("", model) else 0)
-    return replace(seen, window=workspace.config["context.window"] or window or known_window(model), model=model)
+    return replace(
+        seen,
+        window=workspace.config["context.window"] or window or known_window(model),
+        model=model,
+    )
 
 
 def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
@@ -52,16 +58,18 @@ def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def known_window(model: str) -> int:
-    """Return the window of a model in the table, else 0: a warning from a guess would be a false one."""
+    """Return the window of a model in the table, else 0: a warning from a guess would be a false
+    one."""
 
     found = lookup(model)
     return found.context_window if found.resolved else 0
 
 
-# The transcript's end ---------------------------------------------------------------------------------------------
+# The transcript's end -----------------------------------------------------------------------------
 
 _Found = tuple["int | None", str, int]
-"""Tokens (None if the line has only the model or the window; 0 if they aren't known any more), model, window."""
+"""Tokens (None if the line has only the model or the window; 0 if they aren't known any more),
+model, window."""
 
 
 def from_transcript(path: str, *, agent: str, now: float) -> UsageSeen | None:
@@ -90,7 +98,11 @@ def _claude(line: bytes) -> _Found | None:
 
 def _codex(line: bytes) -> _Found | None:
 
-    if b'"token_count"' not in line and b'"compacted"' not in line and b'"turn_context"' not in line:
+    if (
+        b'"token_count"' not in line
+        and b'"compacted"' not in line
+        and b'"turn_context"' not in line
+    ):
         return None
     data = parsed_line(line)
     kind, payload = text(data, "type"), mapping(data, "payload")
@@ -101,7 +113,11 @@ def _codex(line: bytes) -> _Found | None:
     info = mapping(payload, "info")
     if text(payload, "type") != "token_count" or not mapping(info, "last_token_usage"):
         return None
-    return count(info, "last_token_usage", "input_tokens") or None, "", count(info, "model_context_window")
+    return (
+        count(info, "last_token_usage", "input_tokens") or None,
+        "",
+        count(info, "model_context_window"),
+    )
 
 
 def _gemini(line: bytes) -> _Found | None:

@@ -1,4 +1,5 @@
-"""What happens to a call that may be refused: whether it is, what is said to whom, and what is recorded."""
+"""What happens to a call that may be refused: whether it is, what is said to whom, and what is
+recorded."""
 
 from __future__ import annotations
 
@@ -25,12 +26,14 @@ _PLACES = ("branch", "environment", "project_type")
 
 
 def refusal(pending: PendingCall, found: list[tuple[str, str, str]]) -> Answer | None:
-    """Return the answer to a *pending* call that the blocks in *found* (scope, rule, block) may refuse."""
+    """Return the answer to a *pending* call that the blocks in *found* (scope, rule, block) may
+    refuse."""
     commands = commands_of(pending.command)
     blocked = [
         Blocked(pending, what, rule)
         for scope, id, block in found
-        if (what := _refused(pending, block, commands)) and (rule := _in_force(pending, scope, id)) is not None
+        if (what := _refused(pending, block, commands))
+        and (rule := _in_force(pending, scope, id)) is not None
     ]
     if pending.may_touch_brim and pending.workspace.config["hooks.protect"]:
         paths = zip(pending.paths, pending.real, strict=True)
@@ -41,7 +44,9 @@ def refusal(pending: PendingCall, found: list[tuple[str, str, str]]) -> Answer |
             or changing_command(commands, pending.text, folder, workspace)
         )
         blocked += [Blocked(pending, what)] if what else []
-    refused = [each for each in blocked if not each.permission] or [each for each in blocked if not each.use()]
+    refused = [each for each in blocked if not each.permission] or [
+        each for each in blocked if not each.use()
+    ]
     if refused:
         return refused[0].refuse()
     pending.workspace.permitted = frozenset([each.id for each in blocked])
@@ -59,12 +64,17 @@ def _refused(pending: PendingCall, block: str, commands: list[list[str]]) -> str
     if kind == "tool":
         return call.tool if refused_tool(pattern, call.tool) else ""
     folder = call.cwd or workspace.cwd
-    places = {"folder": folder, "project": workspace.project or folder, "home": home_folder(workspace.environ)}
+    places = {
+        "folder": folder,
+        "project": workspace.project or folder,
+        "home": home_folder(workspace.environ),
+    }
     return next((path for path in pending.paths if refused_path(pattern, path, **places)), "")
 
 
 def _in_force(pending: PendingCall, scope: str, id: str) -> Behavior | None:
-    """Return the rule if its block holds here: agreed to, and under no condition that this place contradicts."""
+    """Return the rule if its block holds here: agreed to, and under no condition that this place
+    contradicts."""
     workspace, scopes = pending.workspace, pending.workspace.scopes
     if scope == "project":
         scopes.leave_out((id,))
@@ -84,7 +94,12 @@ class Blocked:
     """A call of which *what* is refused by *rule*; without one, because it would loosen brim."""
 
     def __init__(self, pending: PendingCall, what: str, rule: Behavior | None = None) -> None:
-        self._call, self._workspace, self._what, self._rule = pending.call, pending.workspace, what, rule
+        self._call, self._workspace, self._what, self._rule = (
+            pending.call,
+            pending.workspace,
+            what,
+            rule,
+        )
         self.id = OWN if rule is None else rule.id
         self._scopes = pending.workspace.scopes
         is_theirs = rule is not None and rule.scope == "project"
@@ -92,7 +107,9 @@ class Blocked:
         self._latch = f"block {self.id}"
         self._named = f'"{what[:SHOWN]}"'
         if what in pending.paths or what == pending.call.tool:
-            self._named = f"{'the tool' if what == pending.call.tool else 'edits of'} {what[:SHOWN]}"
+            self._named = (
+                f"{'the tool' if what == pending.call.tool else 'edits of'} {what[:SHOWN]}"
+            )
 
     @cached_property
     def permission(self) -> str:
@@ -107,22 +124,32 @@ class Blocked:
         """Use the permission; whether it still was one."""
         user = self._scopes.user
         try:
-            return self.permission == SESSION or (user is not None and use_up(user, self.id, self._place))
+            return self.permission == SESSION or (
+                user is not None and use_up(user, self.id, self._place)
+            )
         except StoreError:  # it can't be used up, so it would last
             return False
 
     def record(self, kind: str) -> None:
-        """Write that the call was ``blocked`` or ``allowed`` next to the rule; a refusal doesn't depend on it."""
+        """Write that the call was ``blocked`` or ``allowed`` next to the rule; a refusal doesn't
+        depend on it."""
         call, workspace = self._call, self._workspace
         own = None if self._rule is None else self._scopes.stores[self._rule.scope]
-        if kind == "allowed" and call.session:  # a person who allowed it once wants to know of the next one
+        if (
+            kind == "allowed" and call.session
+        ):  # a person who allowed it once wants to know of the next one
             workspace.state(call.session).open_latch(self._latch)
-        store = next((each for each in (own, self._scopes.user) if each is not None and not each.readonly), None)
+        store = next(
+            (each for each in (own, self._scopes.user) if each is not None and not each.readonly),
+            None,
+        )
         detail = {"tool": call.tool[:SHOWN], "call": self._what[:SHOWN]}
         detail |= {"how": self.permission} if self.permission else {}
         try:
             if store is not None:
-                store.record(RuleEvent(kind, workspace.now, self.id, session=call.session, detail=detail))
+                store.record(
+                    RuleEvent(kind, workspace.now, self.id, session=call.session, detail=detail)
+                )
         except StoreError as error:
             log(workspace.environ, f"{kind} {self.id}: {error}", now=workspace.now)
 
@@ -135,7 +162,9 @@ class Blocked:
 
     def let_through(self) -> Answer:
         """Return what the person is told when a call uses up what they allowed once."""
-        return Answer(note=f"brim: let {self._named} through, as you allowed once. The next one is refused again.")
+        return Answer(
+            note=f"brim: let {self._named} through, as you allowed once. The next one is refused again."
+        )
 
     @property
     def _reason(self) -> str:
@@ -154,8 +183,17 @@ class Blocked:
     @property
     def _note(self) -> str:
         """The commands are ready to paste, one a line."""
-        about = "it would change brim or its hooks" if self._rule is None else f"the rule {self._rule.name}"
+        about = (
+            "it would change brim or its hooks"
+            if self._rule is None
+            else f"the rule {self._rule.name}"
+        )
         begin = f"cd {quote(self._workspace.project or '')} && " if self._place != "user" else ""
         allow = f"{begin}brim rules allow {quote(self.id)}"
         lines = [f"brim: refused {self._named}: {about}. To allow it:", f"{allow} --once"]
-        return "\n".join([*lines, *([f"{allow} --session {quote(self._call.session)}"] if self._call.session else [])])
+        return "\n".join(
+            [
+                *lines,
+                *([f"{allow} --session {quote(self._call.session)}"] if self._call.session else []),
+            ]
+        )

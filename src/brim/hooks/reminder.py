@@ -1,7 +1,9 @@
-"""The reminder at the end of a turn: rules for every change whose command didn't run after the last edit.
+"""The reminder at the end of a turn: rules for every change whose command didn't run after the last
+edit.
 
-It makes the agent go on, so it comes once for each prompt of a person, never twice in a row, and not at a limit. What
-happened in the turn is taken from the transcript, as far as the end of the turn has read it.
+It makes the agent go on, so it comes once for each prompt of a person, never twice in a row, and
+not at a limit. What happened in the turn is taken from the transcript, as far as the end of the
+turn has read it.
 """
 
 from __future__ import annotations
@@ -50,10 +52,17 @@ def turn_of(events: Iterable[Event]) -> ReminderTurn:
     open_calls: dict[str, ToolCall] = {}
     for event in events:
         if isinstance(event, Message) and event.human and not event.agent:
-            turn, open_calls = ReminderTurn(prompt=event.id or f"{event.time} {event.text[:80]}"), {}
+            turn, open_calls = (
+                ReminderTurn(prompt=event.id or f"{event.time} {event.text[:80]}"),
+                {},
+            )
         elif isinstance(event, ToolCall):
             open_calls[event.id] = event
-        elif isinstance(event, ToolResult) and (call := open_calls.pop(event.id, None)) and not event.error:
+        elif (
+            isinstance(event, ToolResult)
+            and (call := open_calls.pop(event.id, None))
+            and not event.error
+        ):
             if call.tool in ("edit", "write"):
                 path = str(call.input.get("file_path") or call.input.get("notebook_path") or "")
                 turn = replace(turn, files=(*turn.files, path), commands=())
@@ -72,9 +81,17 @@ def remind(call: HookCall, workspace: HookWorkspace, events: Iterable[Event]) ->
         return None
     rules = _due(turn, workspace)
     scopes, config = workspace.scopes, workspace.config.yours
-    if not rules or scopes.user is None or scopes.user.readonly or spent_of(limits_of(call, workspace)):
+    if (
+        not rules
+        or scopes.user is None
+        or scopes.user.readonly
+        or spent_of(limits_of(call, workspace))
+    ):
         return None
-    with scopes.writing("user"), scopes.session(call.session, **config.section("session")) as session:
+    with (
+        scopes.writing("user"),
+        scopes.session(call.session, **config.section("session")) as session,
+    ):
         budget = session.budget(config[DYNAMIC])
         while budget is not None and rules and size(_text(rules)) > budget:
             rules.pop()

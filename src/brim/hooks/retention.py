@@ -1,8 +1,9 @@
 """Removes what is past its time: once a day, when a session ends.
 
-Rules, limits, reservations, a person's own backups and the memory of live sessions are never touched. How long the rest
-is kept is in ``brim.config.retention`` and the settings ``keep.*``. Rows that grow with every session (what sessions
-have heard, how far they were counted, single requests) are removed where new ones are written.
+Rules, limits, reservations, a person's own backups and the memory of live sessions are never
+touched. How long the rest is kept is in ``brim.config.retention`` and the settings ``keep.*``. Rows
+that grow with every session (what sessions have heard, how far they were counted, single requests)
+are removed where new ones are written.
 """
 
 from __future__ import annotations
@@ -50,11 +51,14 @@ _USES = """
         ) ORDER BY number LIMIT ?3
     )
 """
-_PERMISSIONS = "DELETE FROM meta WHERE key > 'allow ' AND key < 'allow!' AND CAST(value AS REAL) < ?"
+_PERMISSIONS = (
+    "DELETE FROM meta WHERE key > 'allow ' AND key < 'allow!' AND CAST(value AS REAL) < ?"
+)
 
 
 def tidy(workspace: HookWorkspace) -> None:
-    """Remove what is past its time, unless that was done within a day. What is broken or in use is left as it is."""
+    """Remove what is past its time, unless that was done within a day. What is broken or in use is
+    left as it is."""
     if not _is_due(workspace.home, workspace.now):
         return
     until = workspace.clock() + SECONDS
@@ -119,14 +123,17 @@ def _remove_journals(home: str, now: float) -> None:
 
 def _remove_files(folder: str, now: float) -> None:
     """Remove databases that a backup replaced, and what killed processes were writing."""
-    copies = [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("brim.db.bak")]
+    copies = [
+        os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("brim.db.bak")
+    ]
     _unlink([path for path in copies if _age(path, now) > COPIES])
     for part in ("", "bin", "cache", FOLDER):
         _unlink(unfinished(os.path.join(folder, part), age=UNFINISHED))
 
 
 def _remove_rows(path: str, days: int | None, now: float) -> None:
-    """Remove from the database *path* when rules were told, *days* ago or earlier, and permissions that ended."""
+    """Remove from the database *path* when rules were told, *days* ago or earlier, and permissions
+    that ended."""
 
     database = open_database(path, create=False, timeout=BUSY)
     try:
@@ -141,7 +148,8 @@ def _remove_rows(path: str, days: int | None, now: float) -> None:
 
 
 def _remove_memory(project: str, days: int, workspace: HookWorkspace) -> None:
-    """Remove the memory of sessions of *project* that ended. Its journal goes to the user's folder for a while."""
+    """Remove the memory of sessions of *project* that ended. Its journal goes to the user's folder
+    for a while."""
 
     root = os.path.join(project, NAME)
     if not os.path.lexists(root) or not check_folder(root, workspace.secret):

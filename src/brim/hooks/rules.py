@@ -1,8 +1,9 @@
 """Telling an agent the rules that matter, within its budgets.
 
-At a session's start the budget is ``token_budget.default``; what is told is remembered and not charged. During the work
-it is ``token_budget.dynamic_context``, and every token counts against the session's total. What is told is decided,
-charged and noted in one transaction, so simultaneous hooks never tell more than they may.
+At a session's start the budget is ``token_budget.default``; what is told is remembered and not
+charged. During the work it is ``token_budget.dynamic_context``, and every token counts against the
+session's total. What is told is decided, charged and noted in one transaction, so simultaneous
+hooks never tell more than they may.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ _RENEWED = "renewed"
 
 
 def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str = "") -> Answer:
-    """Return what a session is told when it begins *how*: *lines*, charged by their bytes, and the rules that matter.
+    """Return what a session is told when it begins *how*: *lines*, charged by their bytes, and the
+    rules that matter.
 
     ``startup``, ``clear`` and ``compact`` let everything be told again; ``resume`` doesn't.
     """
@@ -77,7 +79,13 @@ def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def _rules_at_start(
-    call: HookCall, workspace: HookWorkspace, how: str, budget: int | None, room: int, *, most: int | None
+    call: HookCall,
+    workspace: HookWorkspace,
+    how: str,
+    budget: int | None,
+    room: int,
+    *,
+    most: int | None,
 ) -> str:
     user = workspace.scopes.user
     if call.session and user is not None and not user.readonly:
@@ -86,13 +94,21 @@ def _rules_at_start(
         except StoreError as error:
             if error.reason not in ("full", "failed"):
                 raise
-    found = _planner(call, workspace, None, leave=_read_already(call, workspace))  # can't be remembered: told anyway
+    found = _planner(
+        call, workspace, None, leave=_read_already(call, workspace)
+    )  # can't be remembered: told anyway
     plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
     return found.tell(plan)
 
 
 def _charged_at_start(
-    call: HookCall, workspace: HookWorkspace, how: str, budget: int | None, room: int, *, most: int | None
+    call: HookCall,
+    workspace: HookWorkspace,
+    how: str,
+    budget: int | None,
+    room: int,
+    *,
+    most: int | None,
 ) -> str:
     scopes, limits = workspace.scopes, workspace.config.yours.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
@@ -106,19 +122,28 @@ def _charged_at_start(
 
 
 def _read_already(call: HookCall, workspace: HookWorkspace) -> set[str]:
-    """Return the rules that stand in files that the agent loads on its own when a session starts."""
+    """Return the rules that stand in files that the agent loads on its own when a session
+    starts."""
 
     return loaded_rules(workspace.scopes, call.agent, call.cwd or workspace.cwd)
 
 
-def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = False, of_call: bool = False) -> Answer:
-    """Return what an agent is told during its work: rules that are due, and what its last summary lost.
+def tell_now(
+    call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = False, of_call: bool = False
+) -> Answer:
+    """Return what an agent is told during its work: rules that are due, and what its last summary
+    lost.
 
-    *new_prompt* says that a person typed one, which is counted whether anything is told or not. *of_call* says that it
-    is about a tool call: what matches the call rises a tier, and the gate may hold it back before it is made.
+    *new_prompt* says that a person typed one, which is counted whether anything is told or not.
+    *of_call* says that it is about a tool call: what matches the call rises a tier, and the gate
+    may hold it back before it is made.
     """
     dynamic, room = workspace.config.yours[DYNAMIC], max_chars(call, workspace)
-    gate = call.event == "before_tool" and call.tool_kind in GATED and workspace.config["hooks.gate"] is not None
+    gate = (
+        call.event == "before_tool"
+        and call.tool_kind in GATED
+        and workspace.config["hooks.gate"] is not None
+    )
     if dynamic == 0 or not call.session or not (room > 0 or gate or new_prompt):
         return NOTHING
     if not workspace.has_user_store:
@@ -133,7 +158,9 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
         read = _read_already(call, workspace) if new_prompt else ()
-        found = _planner(call, workspace, seen, always=new_prompt or bool(call.sub_agent), read=read)
+        found = _planner(
+            call, workspace, seen, always=new_prompt or bool(call.sub_agent), read=read
+        )
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
@@ -149,7 +176,9 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
         if found and room > 0 and not deny:
             text, tokens = _rules(call, found, session, budget=budget, room=room)
         if lost and not deny:
-            preamble = _lost(call, workspace, session, _less(budget, tokens), room - len(text), beside=text)
+            preamble = _lost(
+                call, workspace, session, _less(budget, tokens), room - len(text), beside=text
+            )
     if how:
         _forget_renewal(call, workspace)
     return Answer(deny=deny, preamble=preamble, context=text)
@@ -185,18 +214,31 @@ def _planner(
     )
 
 
-def _rules(call: HookCall, found: HookPlanner, session: Session, *, budget: int | None, room: int) -> tuple[str, int]:
+def _rules(
+    call: HookCall, found: HookPlanner, session: Session, *, budget: int | None, room: int
+) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
-    plan = found.plan(budget, key=DYNAMIC, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
+    plan = found.plan(
+        budget,
+        key=DYNAMIC,
+        max_chars=room,
+        max_bytes=client_of(call.agent).MOST_BYTES,
+        session=session,
+    )
     if not plan.included:
         return "", 0
     session.charge(plan)
     return found.tell(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
 
 
-def _against(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> dict[str, str]:
-    """Return the constraints that this window was never shown and that speak against *call*: what each names of it."""
-    unseen = [id for id in found.constraints if id not in session.shown and id not in workspace.permitted][:MOST_RULES]
+def _against(
+    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session
+) -> dict[str, str]:
+    """Return the constraints that this window was never shown and that speak against *call*: what
+    each names of it."""
+    unseen = [
+        id for id in found.constraints if id not in session.shown and id not in workspace.permitted
+    ][:MOST_RULES]
     if not unseen:
         return {}
     from brim.behaviors.words import tokens
@@ -206,7 +248,8 @@ def _against(call: HookCall, workspace: HookWorkspace, found: HookPlanner, sessi
     near = {  # most rules have no word in common with the call
         id: rule
         for id, rule in workspace.scopes.get_many(unseen).items()
-        if (files and "file" in dict(rule.when.conditions)) or not words.isdisjoint(tokens(rule.canonical))
+        if (files and "file" in dict(rule.when.conditions))
+        or not words.isdisjoint(tokens(rule.canonical))
     }
     if not near:
         return {}
@@ -217,9 +260,14 @@ def _against(call: HookCall, workspace: HookWorkspace, found: HookPlanner, sessi
 
 
 def _held_back(
-    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, against: dict[str, str]
+    call: HookCall,
+    workspace: HookWorkspace,
+    found: HookPlanner,
+    session: Session,
+    against: dict[str, str],
 ) -> str:
-    """Return why the pending call is held back: the rules in *against*, unless they were shown meanwhile.
+    """Return why the pending call is held back: the rules in *against*, unless they were shown
+    meanwhile.
 
     A rule that doesn't fit the budget denies nothing: a call is never denied without saying why.
     """
@@ -228,22 +276,29 @@ def _held_back(
     if not held or budget == 0:
         return ""
     client, configured = client_of(call.agent), workspace.config.yours["injection.max_chars"]
-    room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(HELD_BACK)
+    room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(
+        HELD_BACK
+    )
     most = _less(client.MOST_BYTES, size(HELD_BACK))
-    plan = found.plan(budget, key=DYNAMIC, max_chars=max(0, room), max_bytes=most, session=session, only=held)
+    plan = found.plan(
+        budget, key=DYNAMIC, max_chars=max(0, room), max_bytes=most, session=session, only=held
+    )
     if not plan.included:
         return ""
     session.charge(plan)
     session.spend(size(HELD_BACK))
     reasons = {item.id: against[item.id] for item in plan.included}
-    workspace.scopes.record("held", reasons, now=workspace.now, session=call.session, tool=call.tool)
+    workspace.scopes.record(
+        "held", reasons, now=workspace.now, session=call.session, tool=call.tool
+    )
     state = workspace.state(call.session)
     state.keep(_HELD, {**(state.kept(_HELD) or {}), **reasons})
     return HELD_BACK + found.tell(plan, call.session, event="gate", session=session)
 
 
 def note_repeated(call: HookCall, workspace: HookWorkspace) -> None:
-    """Note that an agent goes on with what it was held for, once for each rule; a prompt ends the waiting for it."""
+    """Note that an agent goes on with what it was held for, once for each rule; a prompt ends the
+    waiting for it."""
     state = workspace.state(call.session)
     held = state.kept(_HELD)
     if call.tool_kind not in GATED or not isinstance(held, dict):
@@ -253,28 +308,43 @@ def note_repeated(call: HookCall, workspace: HookWorkspace) -> None:
     doing, rules = Doing.of(call), workspace.scopes.get_many(list(held))
     again = {id: held[id] for id, rule in rules.items() if held[id] == mention(rule, doing)}
     if again:
-        workspace.scopes.record("allowed", again, now=workspace.now, session=call.session, tool=call.tool)
+        workspace.scopes.record(
+            "allowed", again, now=workspace.now, session=call.session, tool=call.tool
+        )
         state.keep(_HELD, {id: held[id] for id in held if id not in again} or None)
 
 
 def forget_held(call: HookCall, workspace: HookWorkspace) -> None:
-    """Forget what the agent was held for: a person has spoken, and what it does now may be what they want."""
+    """Forget what the agent was held for: a person has spoken, and what it does now may be what
+    they want."""
     if workspace.state(call.session).kept(_HELD):
         workspace.state(call.session).keep(_HELD, None)
 
 
-# What the last summary lost ---------------------------------------------------------------------------------------
+# What the last summary lost -----------------------------------------------------------------------
 
 
 def _gives_back(call: HookCall, workspace: HookWorkspace, budget: int | None, room: int) -> bool:
-    """Whether something that the last summary lost fits. It was lost from the window of the main thread."""
-    return room > 0 and not call.sub_agent and bool(_that_fit(workspace.state(call.session).lost, budget, room)[0])
+    """Whether something that the last summary lost fits. It was lost from the window of the main
+    thread."""
+    return (
+        room > 0
+        and not call.sub_agent
+        and bool(_that_fit(workspace.state(call.session).lost, budget, room)[0])
+    )
 
 
 def _lost(
-    call: HookCall, workspace: HookWorkspace, session: Session, budget: int | None, room: int, *, beside: str = ""
+    call: HookCall,
+    workspace: HookWorkspace,
+    session: Session,
+    budget: int | None,
+    room: int,
+    *,
+    beside: str = "",
 ) -> str:
-    """Return what the last summary lost, once, charged by its bytes; lines that don't fit wait for the next event.
+    """Return what the last summary lost, once, charged by its bytes; lines that don't fit wait for
+    the next event.
 
     *beside* is the rest of what is told.
     """
@@ -291,9 +361,11 @@ def _lost(
 
 
 def _lost_alone(call: HookCall, workspace: HookWorkspace, dynamic: int | None, room: int) -> Answer:
-    """Return what the last summary lost, where there is no store to charge and so nothing else is told.
+    """Return what the last summary lost, where there is no store to charge and so nothing else is
+    told.
 
-    The compaction has renewed the session's total, so it holds unless the text alone is more than that.
+    The compaction has renewed the session's total, so it holds unless the text alone is more than
+    that.
     """
     if not workspace.state(call.session).lost:
         return NOTHING
@@ -306,7 +378,8 @@ def _lost_alone(call: HookCall, workspace: HookWorkspace, dynamic: int | None, r
 
 
 def _that_fit(text: str, budget: int | None, room: int) -> tuple[str, str]:
-    """Return the lines of *text* that fit, and those that don't, each below the first line, which is a heading."""
+    """Return the lines of *text* that fit, and those that don't, each below the first line, which
+    is a heading."""
 
     def fits(text: str) -> bool:
         return len(text) <= room and (budget is None or size(text) <= budget)
@@ -323,17 +396,22 @@ def _that_fit(text: str, budget: int | None, room: int) -> tuple[str, str]:
     return told, heading + waiting if waiting else ""
 
 
-# Budgets ----------------------------------------------------------------------------------------------------------
+# Budgets ------------------------------------------------------------------------------------------
 
 
 def max_chars(call: HookCall, workspace: HookWorkspace) -> int:
-    """Return how many characters the client and the settings allow a text for the model at this event."""
-    most, configured = client_of(call.agent).max_chars(call.event), workspace.config.yours["injection.max_chars"]
+    """Return how many characters the client and the settings allow a text for the model at this
+    event."""
+    most, configured = (
+        client_of(call.agent).max_chars(call.event),
+        workspace.config.yours["injection.max_chars"],
+    )
     return most if configured is None else min(most, configured)
 
 
 def size(text: str) -> int:
-    """Return the charge for a line made up at run time: its bytes, since a token is never shorter than one."""
+    """Return the charge for a line made up at run time: its bytes, since a token is never shorter
+    than one."""
     return len(text.encode("utf-8", "replace"))
 
 
@@ -341,10 +419,11 @@ def _less(limit: int | None, taken: int) -> int | None:
     return None if limit is None else max(0, limit - taken)
 
 
-# The situation ----------------------------------------------------------------------------------------------------
+# The situation ------------------------------------------------------------------------------------
 
 LONGEST = 4_000
-"""Characters at either end of a prompt or command that are looked at: a pasted log says nothing about the task."""
+"""Characters at either end of a prompt or command that are looked at: a pasted log says nothing
+about the task."""
 
 OPEN, MOST_OPEN = "open", 5
 """Where the files of the last calls are kept for the next prompt, and how many."""
@@ -359,18 +438,27 @@ PATHS = ("file_path", "notebook_path", "absolute_path", "filePath", "path", "pat
 """Where clients put the files of a call."""
 
 USUAL_MODELS = {"claude": "opus"}
-"""The model that tokens are counted for until an agent names its own: the one with the most tokens, to be safe."""
+"""The model that tokens are counted for until an agent names its own: the one with the most tokens,
+to be safe."""
 
 
 def situation(call: HookCall, workspace: HookWorkspace) -> Context:
-    """Return what *call* and its workspace say: a prompt's words and open files, or a pending call's."""
+    """Return what *call* and its workspace say: a prompt's words and open files, or a pending
+    call's."""
     if call.event == "prompt" and call.human:
-        return Context(**workspace.surroundings, prompt=_ends(call.prompt), open=_open_files(call, workspace))
+        return Context(
+            **workspace.surroundings, prompt=_ends(call.prompt), open=_open_files(call, workspace)
+        )
     if call.event in ("session_start", "prompt"):
         return Context(**workspace.surroundings)
     files = files_of(call)
     _keep_open(call, workspace, files)
-    return Context(**workspace.surroundings, file=files, command=_ends(command_of(call)), written=written_by(call))
+    return Context(
+        **workspace.surroundings,
+        file=files,
+        command=_ends(command_of(call)),
+        written=written_by(call),
+    )
 
 
 def written_by(call: HookCall) -> str:
@@ -395,7 +483,8 @@ def _keep_open(call: HookCall, workspace: HookWorkspace, files: list[str]) -> No
 
 
 def _open_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
-    """Return the files that calls have used lately, and the one that the editor shows, if the client says."""
+    """Return the files that calls have used lately, and the one that the editor shows, if the
+    client says."""
     found = _texts(workspace.state(call.session).kept(OPEN)) if call.session else []
     shown = call.data.get("prompt")
     if isinstance(shown, str) and "<ide_opened_file>" in shown:
@@ -408,12 +497,19 @@ def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
     """Return the model that the agent runs, as far as it is known; None means no model at all."""
     state = workspace.state(call.session)
     seen, named = state.usage, state.kept("model")
-    known = (call.model, seen.model if seen is not None else "", named if isinstance(named, str) else "")
-    return next(filter(None, (*known, workspace.config.yours["model"], USUAL_MODELS.get(call.agent))), None)
+    known = (
+        call.model,
+        seen.model if seen is not None else "",
+        named if isinstance(named, str) else "",
+    )
+    return next(
+        filter(None, (*known, workspace.config.yours["model"], USUAL_MODELS.get(call.agent))), None
+    )
 
 
 def files_of(call: HookCall) -> list[str]:
-    """Return the files that a call reads or changes. A folder isn't one; a glob pattern stands for its files."""
+    """Return the files that a call reads or changes. A folder isn't one; a glob pattern stands for
+    its files."""
     given = call.input
     if call.tool_kind in ("edit", "write", "shell") and patch_of(call):
         from brim.tracking.readers.codex import edits
@@ -423,7 +519,10 @@ def files_of(call: HookCall) -> list[str]:
         return []
     found = [each for key in PATHS for each in _texts(given.get(key))]
     if call.tool_kind == "search":
-        patterns = [*_texts(given.get("glob")), *(_texts(given.get("pattern")) if "glob" in call.tool.lower() else ())]
+        patterns = [
+            *_texts(given.get("glob")),
+            *(_texts(given.get("pattern")) if "glob" in call.tool.lower() else ()),
+        ]
         found = [each for each in [*patterns, *found] if language_of(each)]
     return list(dict.fromkeys(found))[:MOST_FILES]
 
@@ -440,8 +539,14 @@ def patch_of(call: HookCall) -> str:
     """Return the patch that a call applies: Codex passes one as a command."""
     for key in ("command", "input", "patch"):
         given = call.input.get(key)
-        texts = [each for each in (given if isinstance(given, list) else [given]) if isinstance(each, str)]
-        if call.tool_kind != "shell" or any(each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts):
+        texts = [
+            each
+            for each in (given if isinstance(given, list) else [given])
+            if isinstance(each, str)
+        ]
+        if call.tool_kind != "shell" or any(
+            each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts
+        ):
             for each in texts:
                 if "*** Begin Patch" in each:
                     return each[each.find("*** Begin Patch") :]
@@ -450,7 +555,9 @@ def patch_of(call: HookCall) -> str:
 
 def _texts(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [each for each in values[:MOST_FILES] if isinstance(each, str) and 0 < len(each) <= LONGEST]
+    return [
+        each for each in values[:MOST_FILES] if isinstance(each, str) and 0 < len(each) <= LONGEST
+    ]
 
 
 def _ends(text: str) -> str:

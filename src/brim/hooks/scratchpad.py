@@ -1,10 +1,11 @@
 """A session's scratch memory in its project's ``.context/``.
 
-What one event says (a prompt, a changed file, a failed command) is added to the journal at once, in one line. What
-needs more than one event, ``turns`` takes from the transcript. Entries have ids, so what both see is there once.
+What one event says (a prompt, a changed file, a failed command) is added to the journal at once, in
+one line. What needs more than one event, ``turns`` takes from the transcript. Entries have ids, so
+what both see is there once.
 
-A ``.context/`` that git tracks, or that lacks the mark of this user, came with a clone or an archive: it is another
-person's memory and isn't used.
+A ``.context/`` that git tracks, or that lacks the mark of this user, came with a clone or an
+archive: it is another person's memory and isn't used.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from brim.tracking.events import ToolCall, ToolResult
 from brim.workspace import without_controls
 
 PATIENCE = 0.4
-"""Seconds that a hook waits for another writer of the journal: many sessions may share a project."""
+"""Seconds that a hook waits for another writer of the journal: many sessions may share a
+project."""
 
 _CHECKED = "scratch"
 
 
 def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False) -> str | None:
-    """Return the folder ``.context`` that *call* may write to, whether it exists or not; None if it may not.
+    """Return the folder ``.context`` that *call* may write to, whether it exists or not; None if it
+    may not.
 
-    Whether git tracks it is checked once per session, or *anew*: before its content is told to anyone. Whether it was
-    made here is checked each time.
+    Whether git tracks it is checked once per session, or *anew*: before its content is told to
+    anyone. Whether it was made here is checked each time.
     """
     if workspace.only_injects or workspace.project is None or not call.session:
         return None
@@ -59,11 +62,15 @@ def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
 
     secret = workspace.secret
     return ScratchWriter(
-        workspace.project, session=call.session, clock=lambda: workspace.now, patience=PATIENCE, secret=secret
+        workspace.project,
+        session=call.session,
+        clock=lambda: workspace.now,
+        patience=PATIENCE,
+        secret=secret,
     )
 
 
-# At each event ----------------------------------------------------------------------------------------------------
+# At each event ------------------------------------------------------------------------------------
 
 
 def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
@@ -71,14 +78,25 @@ def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
     is_said = call.human and not call.sub_agent and call.prompt.strip()
     root = scratch_root(call, workspace) if is_said else None
     if root is not None:
-        _append(root, call, workspace, [draft("human", call.prompt, session=call.session, time=workspace.now)])
+        _append(
+            root,
+            call,
+            workspace,
+            [draft("human", call.prompt, session=call.session, time=workspace.now)],
+        )
 
 
 def journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
     """Write down the file that a call changed, or the command that failed."""
     failed = call.event == "tool_failed" or bool(call.error)
-    is_command = call.tool_kind == "shell" and not call.interrupted and bool(call.input.get("command"))
-    root = scratch_root(call, workspace) if (is_command if failed else call.tool_kind in ("write", "edit")) else None
+    is_command = (
+        call.tool_kind == "shell" and not call.interrupted and bool(call.input.get("command"))
+    )
+    root = (
+        scratch_root(call, workspace)
+        if (is_command if failed else call.tool_kind in ("write", "edit"))
+        else None
+    )
     if root is not None and (entries := _entries(call, workspace, failed=failed)):
         _append(root, call, workspace, entries)
 
@@ -87,7 +105,9 @@ def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[
 
     calls = Calls()
     where: Any = {"id": call.call_id, "session": call.session, "time": workspace.now}
-    asked = ToolCall(name=call.tool, tool=call.tool_kind, input=call.input, agent=call.sub_agent, **where)
+    asked = ToolCall(
+        name=call.tool, tool=call.tool_kind, input=call.input, agent=call.sub_agent, **where
+    )
     found = calls.called(asked)
     if not failed:
         return found
@@ -95,12 +115,16 @@ def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[
     return [entry for entry in calls.answered(asked, result) if entry.kind == "command"]
 
 
-def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[MemoryEntry]) -> None:
+def _append(
+    root: str, call: HookCall, workspace: HookWorkspace, entries: list[MemoryEntry]
+) -> None:
     """Add those of *entries* that this session's journal doesn't hold, in one write."""
     from brim.scratch.journal import NAME, Journal
 
     secret = workspace.secret
-    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root, secret)):
+    with locked(
+        os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root, secret)
+    ):
         make_folder(root, secret)  # again, now that no other process removes it
         folder = place_of(root, call.session, now=workspace.now, claim=True)
         if folder != root:
@@ -118,19 +142,25 @@ def _needle(session: str, entries: list[MemoryEntry]) -> bytes:
 
 
 def _new(entries: list[MemoryEntry], known: list[MemoryEntry]) -> list[MemoryEntry]:
-    """Return those of *entries* that aren't in *known*. A file is noted once, however often it is changed."""
+    """Return those of *entries* that aren't in *known*. A file is noted once, however often it is
+    changed."""
     ids = {(entry.session, entry.id) for entry in known}
     files = {(entry.session, entry.text) for entry in known if entry.kind == "artifact"}
     files -= {(entry.session, entry.text) for entry in known if entry.kind == "withdrawn"}
     new = [entry for entry in entries if (entry.session, entry.id) not in ids]
-    return [entry for entry in new if entry.kind != "artifact" or (entry.session, entry.text) not in files]
+    return [
+        entry
+        for entry in new
+        if entry.kind != "artifact" or (entry.session, entry.text) not in files
+    ]
 
 
-# Where the agent finds it -----------------------------------------------------------------------------------------
+# Where the agent finds it -------------------------------------------------------------------------
 
 
 def scratch_line(call: HookCall, workspace: HookWorkspace) -> str:
-    """Return the line that names this session's scratch file after a compaction; empty if there is none."""
+    """Return the line that names this session's scratch file after a compaction; empty if there is
+    none."""
     path = scratch_file(call, workspace)
     if path is None or workspace.project is None:
         return ""
@@ -145,7 +175,8 @@ def scratch_line(call: HookCall, workspace: HookWorkspace) -> str:
 def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     """Return the path of this session's scratch file, or None if it has none that may be used.
 
-    Only a file of this very session counts: another one came with a clone or belongs to another session.
+    Only a file of this very session counts: another one came with a clone or belongs to another
+    session.
     """
     if workspace.project is None or not call.session:
         return None
@@ -154,7 +185,11 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     root = os.path.join(workspace.project, NAME)
     try:
         secret = workspace.secret
-        folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root, secret) else root
+        folder = (
+            place_of(root, call.session, now=workspace.now, claim=False)
+            if check_folder(root, secret)
+            else root
+        )
         if not check_folder(folder, workspace.memory_secret(folder)):
             return None
     except BrimError:

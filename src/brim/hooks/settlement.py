@@ -1,10 +1,11 @@
 """Bringing what a session has spent into the ledger: each request once, whichever hook comes first.
 
-A hook can't stand before a request, so the limit is checked between calls: the overshoot is at most the calls in
-flight. One hook settles at a time; another that comes meanwhile leaves it to that one.
+A hook can't stand before a request, so the limit is checked between calls: the overshoot is at most
+the calls in flight. One hook settles at a time; another that comes meanwhile leaves it to that one.
 
-Only what is new is read: ``brim.spend.account.Account`` remembers how far the files were read. It is written in the
-ledger's transaction: an older one would take requests for known that it hasn't counted.
+Only what is new is read: ``brim.spend.account.Account`` remembers how far the files were read. It
+is written in the ledger's transaction: an older one would take requests for known that it hasn't
+counted.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.files import locked
 from brim.hooks.event import Answer, HookCall
-from brim.hooks.gate import agent_scope, default_limit, limit_latch, limits_of, payer_place, session_scope, spent_of
+from brim.hooks.gate import (
+    agent_scope,
+    default_limit,
+    limit_latch,
+    limits_of,
+    payer_place,
+    session_scope,
+    spent_of,
+)
 from brim.hooks.limit_words import limit_note, notify, status
 from brim.hooks.state import FOLDER, HookWorkspace, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
@@ -46,13 +55,20 @@ SECONDS = 0.25
 """How long reading may take: a hook has a second."""
 
 ENOUGH = 500
-"""Reports after which the rest waits for the next hook: all of them are written in one transaction."""
+"""Reports after which the rest waits for the next hook: all of them are written in one
+transaction."""
 
 PLANS = "plans"
 """Under which it is kept what was told of a plan's windows; no session has this name."""
 
 _NEEDLES = {
-    "claude": (b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),  # no client escapes ASCII letters
+    "claude": (
+        b'"usage"',
+        b'"cost-state"',
+        b"\\u002",
+        b"\\u006",
+        b"\\u007",
+    ),  # no client escapes ASCII letters
     "codex": (b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
     "gemini": (b'"tokens"', b'"sessionId"', b'"$set"'),
     "opencode": (b'"tokens"',),
@@ -63,7 +79,8 @@ _NEEDLES = {
 def settle(call: HookCall, workspace: HookWorkspace) -> tuple[list[Notice], list[str]]:
     """Record what the session of *call* has spent since the last time.
 
-    Return what is to be told about it, and the models whose requests count as nothing because no price is known.
+    Return what is to be told about it, and the models whose requests count as nothing because no
+    price is known.
     """
     may = call.session and call.transcript and not workspace.only_injects
     database = workspace.user_database if may else None
@@ -80,11 +97,15 @@ def settle(call: HookCall, workspace: HookWorkspace) -> tuple[list[Notice], list
         raise
 
 
-def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tuple[list[Notice], list[str]]:
+def _settle(
+    call: HookCall, workspace: HookWorkspace, database: Database
+) -> tuple[list[Notice], list[str]]:
     id = file_id(call.session)
     account = load_account(database, id)
     before = dict(vars(account), offsets=dict(account.offsets))
-    if account.offsets and all(size_of(path) == account.offsets.get(agent, 0) for agent, path in _files(call)):
+    if account.offsets and all(
+        size_of(path) == account.offsets.get(agent, 0) for agent, path in _files(call)
+    ):
         return [], []  # nothing was written since
     anew, recorded, unpriced = account.anew, 0, account.unpriced
     if call.agent != "claude":  # read from the beginning, so every report comes again
@@ -101,7 +122,9 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
         return [], []
 
     notices: list[Notice] = []
-    ledger = SqliteLedger(database, warn=workspace.config["spend.warn"], clock=lambda: workspace.now)
+    ledger = SqliteLedger(
+        database, warn=workspace.config["spend.warn"], clock=lambda: workspace.now
+    )
     ledger.subscribe(notices.append)
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
@@ -110,7 +133,17 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
         recorded = 0 if unpriced else recorded  # what had no price may have one now
         branch = branch_of(workspace.project) or "" if workspace.project else ""
         batch = _Batch(
-            call, project, branch, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), []
+            call,
+            project,
+            branch,
+            workspace,
+            ledger,
+            account,
+            PriceList(),
+            anew,
+            recorded,
+            dict(account.recent),
+            [],
         )
         batch.take(events)
         save_account(database, id, account, now=workspace.now)
@@ -136,7 +169,8 @@ class _Batch(PlainData):
     seen: dict[str, int]
     """What each recent request cost."""
     unpriced: list[str]
-    """Models that neither brim nor the client has a price for; a total of the client includes them."""
+    """Models that neither brim nor the client has a price for; a total of the client includes
+    them."""
 
     def take(self, events: list[Usage | RunTotal]) -> None:
         """Take in *events*, and what the total has beyond them."""
@@ -170,8 +204,12 @@ class _Batch(PlainData):
             scope = known.scope if known is not None else agent_scope(session, project, event.agent)
             is_own = scope.startswith(f"{session_scope(session, project)}/")
             tokens = event.tokens.fresh
-            if is_own and (known is None or known.state != SETTLED or _charged(known) != (cost, tokens)):
-                self.ledger.record(scope, key, cost, tokens=tokens, at=time, model=event.model, branch=self.branch)
+            if is_own and (
+                known is None or known.state != SETTLED or _charged(known) != (cost, tokens)
+            ):
+                self.ledger.record(
+                    scope, key, cost, tokens=tokens, at=time, model=event.model, branch=self.branch
+                )
         except InputError:  # a key that no ledger takes
             return
         if not is_own:  # the session that this one was forked from has paid for it
@@ -183,13 +221,15 @@ class _Batch(PlainData):
         account.add(cost - counted, event.time)
 
     def _known(self, key: str) -> Reservation | None:
-        """Return what the ledger has of the request. A line that lacks the second half of the key means the same."""
+        """Return what the ledger has of the request. A line that lacks the second half of the key
+        means the same."""
         found = self.ledger.reservation(key)
         half = key.partition(":")[0]
         return found if found is not None or half == key else self.ledger.reservation(half)
 
     def _unattributed(self) -> None:
-        """Record what the client's total has beyond the requests, without what other sessions have paid of it."""
+        """Record what the client's total has beyond the requests, without what other sessions have
+        paid of it."""
         rest = self.account.difference
         for scope in self.account.kin if rest else ():
             row = self.ledger.database.row(
@@ -210,7 +250,7 @@ def _charged(known: Reservation) -> tuple[int, int]:
     return known.charged, known.charged_tokens
 
 
-# What is known between two hooks ----------------------------------------------------------------------------------
+# What is known between two hooks ------------------------------------------------------------------
 
 _KEY, _AFTER = "account:", "account;"
 
@@ -222,7 +262,8 @@ def load_account(database: Database, id: str) -> Account:
 
 
 def save_account(database: Database, id: str, account: Account, *, now: float) -> None:
-    """Keep *account* for the session *id*, and forget those untouched for 30 days. Call it in a transaction."""
+    """Keep *account* for the session *id*, and forget those untouched for 30 days. Call it in a
+    transaction."""
     text = f"{max(0, int(now)):012d} {account.dumps()}"
     if not database.run("UPDATE meta SET value = ? WHERE key = ?", (text, _KEY + id)):
         database.run("INSERT INTO meta (key, value) VALUES (?, ?)", (_KEY + id, text))
@@ -232,16 +273,18 @@ def save_account(database: Database, id: str, account: Account, *, now: float) -
         )
 
 
-# Reading the session's files --------------------------------------------------------------------------------------
+# Reading the session's files ----------------------------------------------------------------------
 
 
-def new_reports(call: HookCall, account: Account, *, recorded: int = 0) -> Iterator[Usage | RunTotal]:
+def new_reports(
+    call: HookCall, account: Account, *, recorded: int = 0
+) -> Iterator[Usage | RunTotal]:
     """Yield every report of the session of *call* that *account* doesn't have, and move it on.
 
-    A file of Claude Code is read from where the last hook stopped, its sub-agents' before its own: their requests are
-    in the total that its own ends with. Files of Codex and Gemini are read from the beginning, because a line there
-    may mean something only after others. What lies before byte *recorded* is in the ledger: it is read however long
-    it takes.
+    A file of Claude Code is read from where the last hook stopped, its sub-agents' before its own:
+    their requests are in the total that its own ends with. Files of Codex and Gemini are read from
+    the beginning, because a line there may mean something only after others. What lies before byte
+    *recorded* is in the ledger: it is read however long it takes.
     """
 
     until, count = time.monotonic() + SECONDS, 0
@@ -284,7 +327,7 @@ def _files(call: HookCall) -> list[tuple[str, str]]:
     return [*subagent_files(call.transcript), own]
 
 
-# What the human is told -------------------------------------------------------------------------------------------
+# What the human is told ---------------------------------------------------------------------------
 
 
 def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -310,7 +353,8 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what the human is told about limits that were reached, here or in another session; each once.
+    """Return what the human is told about limits that were reached, here or in another session;
+    each once.
 
     Of a plan's window it also says that the limit is near: no settlement does.
     """

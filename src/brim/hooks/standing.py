@@ -1,4 +1,5 @@
-"""How things stand for a session: its window, its money, its rules, what is kept of it. For tools and commands."""
+"""How things stand for a session: its window, its money, its rules, what is kept of it. For tools
+and commands."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ LARGEST_LIST = 1 << 20
 
 @dataclass(frozen=True)
 class StandingWindow:
-    """What is in the window. ``state`` is ``ok``, ``warn`` or ``compact``; ``source`` is what it was read from."""
+    """What is in the window. ``state`` is ``ok``, ``warn`` or ``compact``; ``source`` is what it
+    was read from."""
 
     tokens: int
     context_window: int
@@ -64,9 +66,14 @@ class Standing:
     token_budget: int | None
 
 
-def standing(workspace: Workspace, session: str = "", agent: str = "", *, kept: Callable[[str], int]) -> Standing:
-    """Return how things stand; *session* is the one that asks, and *agent* whose it is, if that is known."""
-    named = session or next((workspace.environ[name] for name in NAMES if workspace.environ.get(name)), "")
+def standing(
+    workspace: Workspace, session: str = "", agent: str = "", *, kept: Callable[[str], int]
+) -> Standing:
+    """Return how things stand; *session* is the one that asks, and *agent* whose it is, if that is
+    known."""
+    named = session or next(
+        (workspace.environ[name] for name in NAMES if workspace.environ.get(name)), ""
+    )
     found = _session(workspace, named, agent)
     with workspace.open(create=True) as scopes:
         live = [each.status for each in scopes.behaviors(LIVE)]
@@ -95,25 +102,49 @@ class _StandingSession:
 def _session(workspace: Workspace, named: str, agent: str) -> _StandingSession:
     """Return the session *named*; without one, the newest that *agent* has in this project.
 
-    Codex says in its calls which session it is, and does not keep them by project. Who does not say who asks is taken
-    for Claude Code: the window of another agent's session is not told to one that has said who it is.
+    Codex says in its calls which session it is, and does not keep them by project. Who does not say
+    who asks is taken for Claude Code: the window of another agent's session is not told to one that
+    has said who it is.
     """
     if named:
         found = next(
-            (each for each in _transcripts(workspace) if os.path.basename(each[1]).endswith(f"{named}.jsonl")), None
+            (
+                each
+                for each in _transcripts(workspace)
+                if os.path.basename(each[1]).endswith(f"{named}.jsonl")
+            ),
+            None,
         )
-        return _StandingSession(named, *found[:2]) if found is not None else _StandingSession(named, agent or "claude")
-    slugs = _gemini_slugs(workspace) if agent == "gemini" else _claude_slugs(workspace) if agent != "codex" else set()
+        return (
+            _StandingSession(named, *found[:2])
+            if found is not None
+            else _StandingSession(named, agent or "claude")
+        )
+    slugs = (
+        _gemini_slugs(workspace)
+        if agent == "gemini"
+        else _claude_slugs(workspace)
+        if agent != "codex"
+        else set()
+    )
     for whose, path, slug in _transcripts(workspace):
         if slug in slugs and whose == (agent or "claude"):
-            id = _gemini_id(path) if whose == "gemini" else os.path.basename(path).removesuffix(".jsonl")
+            id = (
+                _gemini_id(path)
+                if whose == "gemini"
+                else os.path.basename(path).removesuffix(".jsonl")
+            )
             return _StandingSession(id, whose, path)
     return _StandingSession()
 
 
 def _claude_slugs(workspace: Workspace) -> set[str]:
     """Return how Claude Code calls the folder in which it keeps the sessions of this project."""
-    return {re.sub(r"[^A-Za-z0-9]", "-", folder) for folder in (workspace.project, workspace.cwd) if folder}
+    return {
+        re.sub(r"[^A-Za-z0-9]", "-", folder)
+        for folder in (workspace.project, workspace.cwd)
+        if folder
+    }
 
 
 def _gemini_slugs(workspace: Workspace) -> set[str]:
@@ -122,7 +153,11 @@ def _gemini_slugs(workspace: Workspace) -> set[str]:
     try:
         with open(os.path.join(home, ".gemini", "projects.json"), encoding="utf-8") as file:
             known = json.loads(file.read(LARGEST_LIST))["projects"]
-        return {known[folder] for folder in (workspace.project, workspace.cwd) if isinstance(known.get(folder), str)}
+        return {
+            known[folder]
+            for folder in (workspace.project, workspace.cwd)
+            if isinstance(known.get(folder), str)
+        }
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return set()
 
@@ -138,7 +173,8 @@ def _gemini_id(path: str) -> str:
 
 
 def _transcripts(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
-    """Give the agent, the path and the folder of each main thread that was written down, the newest first."""
+    """Give the agent, the path and the folder of each main thread that was written down, the newest
+    first."""
     files = [(agent, each) for agent in AGENTS for each in own_files(workspace.environ, (agent,))]
     for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):
         if not subagent_of(each.path):
@@ -155,21 +191,32 @@ def _window(workspace: Workspace, found: _StandingSession) -> StandingWindow | N
         return None
     share = seen.tokens / seen.window
     config = workspace.config
-    state = "compact" if share >= config["context.compact"] else "warn" if share >= config["context.warn"] else "ok"
+    state = (
+        "compact"
+        if share >= config["context.compact"]
+        else "warn"
+        if share >= config["context.warn"]
+        else "ok"
+    )
     written = stat_of(found.transcript) if seen.source == "transcript" else None
     ago = max(0, int(workspace.now - (seen.time if written is None else written.st_mtime)))
-    return StandingWindow(seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago)
+    return StandingWindow(
+        seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago
+    )
 
 
 def project_status(workspace: Workspace) -> ScopeStatus | None:
-    """Return what the project has spent, of which limit; None if nothing is recorded or it cannot be read."""
+    """Return what the project has spent, of which limit; None if nothing is recorded or it cannot
+    be read."""
     if not os.path.exists(workspace.database):
         return None
     try:
         with workspace.open_ledger() as ledger:
             scope = ledger.project(workspace.place, claim=False)
             found = ledger.tightest(scope)
-            is_known = found.limit is not None or any(each.scope == scope for each in ledger.statuses(scope, most=1))
+            is_known = found.limit is not None or any(
+                each.scope == scope for each in ledger.statuses(scope, most=1)
+            )
             return replace(found, scope=scope) if is_known else None
     except BrimError:
         return None
@@ -179,4 +226,6 @@ def _spent(workspace: Workspace) -> Spent | None:
     known = project_status(workspace)
     if known is None:
         return None
-    return Spent(known.spent / DOLLAR, None if known.limit is None else known.limit / DOLLAR, known.state)
+    return Spent(
+        known.spent / DOLLAR, None if known.limit is None else known.limit / DOLLAR, known.state
+    )

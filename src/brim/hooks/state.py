@@ -1,8 +1,9 @@
 """What is around one call of a hook: its workspace, what is remembered of its session, and the log.
 
-A session's state is a small JSON file. Hooks of one session run at the same time, and the status line next to them, so
-a change is written under a lock, on top of what the file holds by then; what may happen only once is claimed under the
-same lock. If the file is missing, broken or not writable, nothing is remembered; nothing else changes.
+A session's state is a small JSON file. Hooks of one session run at the same time, and the status
+line next to them, so a change is written under a lock, on top of what the file holds by then; what
+may happen only once is claimed under the same lock. If the file is missing, broken or not writable,
+nothing is remembered; nothing else changes.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 
 class HookWorkspace(Workspace):
-    """An agent's workspace during one call of a hook. ``close`` keeps what was learned about its sessions."""
+    """An agent's workspace during one call of a hook. ``close`` keeps what was learned about its
+    sessions."""
 
     goes_on = True
     permitted: frozenset[str] = frozenset()
@@ -48,7 +50,9 @@ class HookWorkspace(Workspace):
     is_late = False
     """Whether the time is over: what is ready is answered, and nothing more is begun."""
 
-    def __init__(self, environ: Mapping[str, str], cwd: str, *, now: float, ending: bool = False) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], cwd: str, *, now: float, ending: bool = False
+    ) -> None:
         super().__init__(environ, cwd, who="agent", now=now, ending=ending)
         self.clock: Callable[[], float] = time.monotonic
         self.sleep: Callable[[float], object] = time.sleep
@@ -56,12 +60,14 @@ class HookWorkspace(Workspace):
 
     @property
     def supervised(self) -> bool:
-        """Whether ``brim run`` watches this agent: it keeps journal and spending, and hooks only inject."""
+        """Whether ``brim run`` watches this agent: it keeps journal and spending, and hooks only
+        inject."""
         return bool(self.environ.get("BRIM_RUN_ID"))
 
     @property
     def only_injects(self) -> bool:
-        """Whether nothing is journaled and no money counted: the supervisor does that, or ``--hooks`` said so."""
+        """Whether nothing is journaled and no money counted: the supervisor does that, or
+        ``--hooks`` said so."""
         return self.supervised or self.environ.get("BRIM_HOOKS") == "injection-only"
 
     @property
@@ -114,12 +120,21 @@ class UsageSeen(PlainData):
         """Return the reading that a state file holds, None if it isn't one."""
         values = _mapping(found)
         counts = {name: values.get(name) for name in ("tokens", "window", "cost")}
-        tokens, window, cost = (each if type(each) is int and each >= 0 else None for each in counts.values())
+        tokens, window, cost = (
+            each if type(each) is int and each >= 0 else None for each in counts.values()
+        )
         if tokens is None:
             return None
         time = values.get("time")
         seconds = float(time) if isinstance(time, int | float) else 0.0
-        return cls(tokens, window or 0, str(values.get("model") or ""), seconds, str(values.get("source") or ""), cost)
+        return cls(
+            tokens,
+            window or 0,
+            str(values.get("model") or ""),
+            seconds,
+            str(values.get("source") or ""),
+            cost,
+        )
 
 
 class SessionState:
@@ -145,7 +160,8 @@ class SessionState:
 
     @property
     def lost(self) -> str:
-        """What the last summary lost and the agent hasn't got back yet; ``take_lost`` gives it once."""
+        """What the last summary lost and the agent hasn't got back yet; ``take_lost`` gives it
+        once."""
         found = self._values.get("lost")
         return found if isinstance(found, str) else ""
 
@@ -175,8 +191,8 @@ class SessionState:
     def tell_once(self, latch: str) -> bool:
         """Claim *latch*; whether this call was the first since it was opened.
 
-        It is written at once, so one of two simultaneous hooks gets it. If it can't be written, none does: a warning
-        that comes again with every call is worse than none.
+        It is written at once, so one of two simultaneous hooks gets it. If it can't be written,
+        none does: a warning that comes again with every call is worse than none.
         """
 
         def claim(values: dict[str, Any]) -> bool:
@@ -210,21 +226,31 @@ class SessionState:
             self._change(lambda _: True)
 
     def _change(self, decide: Callable[[dict[str, Any]], bool]) -> bool:
-        """Let *decide* change what the file holds by now, under the lock; write it if it returns True.
+        """Let *decide* change what the file holds by now, under the lock; write it if it returns
+        True.
 
         Return whether it did and was written. What was kept in this process is written with it.
         """
         mine = {name: self._values[name] for name in self._changed}
         folder = os.path.dirname(self.path)
         try:
-            with locked(f"{self.path[:-5]}.lock", patience=PATIENCE, prepare=lambda: _make_folder(folder)):
+            with locked(
+                f"{self.path[:-5]}.lock", patience=PATIENCE, prepare=lambda: _make_folder(folder)
+            ):
                 values = {**_read(self.path), **mine}
                 if not decide(values):
                     self._values = values
                     return False
-                with suppress(TypeError, ValueError, RecursionError):  # not JSON: better nothing than half
-                    replace_file(self.path, json.dumps(values).encode("utf-8", "replace"), durable=False)
-        except (OSError, StoreError):  # no space, no permission, no home, or the lock is held too long
+                with suppress(
+                    TypeError, ValueError, RecursionError
+                ):  # not JSON: better nothing than half
+                    replace_file(
+                        self.path, json.dumps(values).encode("utf-8", "replace"), durable=False
+                    )
+        except (
+            OSError,
+            StoreError,
+        ):  # no space, no permission, no home, or the lock is held too long
             return False
         self._values = values
         self._changed.clear()
@@ -267,7 +293,7 @@ def _mapping(found: object) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-# The log ----------------------------------------------------------------------------------------------------------
+# The log ------------------------------------------------------------------------------------------
 
 LONGEST_LINE = 500
 """Characters of one line of the log."""
@@ -279,7 +305,8 @@ def log_path(environ: Mapping[str, str]) -> str:
 
 
 def log(environ: Mapping[str, str], line: str, *, now: float | None = None) -> None:
-    """Add *line*, masked, to the log with the time in UTC. Never raises: there is nowhere else to say it."""
+    """Add *line*, masked, to the log with the time in UTC. Never raises: there is nowhere else to
+    say it."""
     with suppress(Exception):
         path = log_path(environ)
         folder = os.path.dirname(path)
@@ -288,7 +315,9 @@ def log(environ: Mapping[str, str], line: str, *, now: float | None = None) -> N
         _make_folder(folder)
         said = " ".join(mask(line[: 4 * LONGEST_LINE]).split())[:LONGEST_LINE]
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        handle = os.open(
+            path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600
+        )
         with os.fdopen(handle, "wb") as file:
             full = os.fstat(handle).st_size >= LARGEST_LOG
             file.write(f"{stamp} {said}\n".encode("utf-8", "replace"))

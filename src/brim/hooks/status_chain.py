@@ -1,7 +1,9 @@
-"""The status line that was there before brim's: clients have room for one command, so brim's runs the other too.
+"""The status line that was there before brim's: clients have room for one command, so brim's runs
+the other too.
 
-It gets the same standard input, half a second, and its own process group, which is killed if it takes longer. It runs
-as the client would run it: through the shell, and its output is shown only if it exits with 0.
+It gets the same standard input, half a second, and its own process group, which is killed if it
+takes longer. It runs as the client would run it: through the shell, and its output is shown only if
+it exits with 0.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from collections.abc import Mapping
 from io import FileIO
 
 NAME = "statusline.json"
-"""The file in the user's folder with the client's own entry for the status line before: ``{"command": "…"}``."""
+"""The file in the user's folder with the client's own entry for the status line before:
+``{"command": "…"}``."""
 
 PATIENCE = 0.5
 """Seconds that the other status line may take."""
@@ -30,11 +33,14 @@ _STEP = 0.02
 
 
 def previous_command(home: str) -> str:
-    """Return the command in ``statusline.json`` of *home*; empty if there is none, or others could have written it."""
+    """Return the command in ``statusline.json`` of *home*; empty if there is none, or others could
+    have written it."""
     try:
         with open(os.path.join(home, NAME), "rb") as file:
             found = os.fstat(file.fileno())
-            if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+            if hasattr(os, "getuid") and (
+                found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            ):
                 return ""
             command = json.loads(file.read(MOST_BYTES).decode())["command"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -46,7 +52,12 @@ class Other:
     """The other status line, running. Start it first and ask for its ``lines`` last."""
 
     def __init__(
-        self, command: str, given: bytes, environ: Mapping[str, str], *, patience: float | None = None
+        self,
+        command: str,
+        given: bytes,
+        environ: Mapping[str, str],
+        *,
+        patience: float | None = None,
     ) -> None:
         self._given, self._said, self._pid = memoryview(given), bytearray(), 0
         self._patience = PATIENCE if patience is None else patience
@@ -77,7 +88,8 @@ class Other:
         os.close(their_out)
 
     def lines(self) -> bytes:
-        """Return what it printed, without the last line's end; nothing if it fails or takes too long."""
+        """Return what it printed, without the last line's end; nothing if it fails or takes too
+        long."""
         ended = status = 0
         while self._pid and not ended and time.monotonic() < self._end:
             self._talk()
@@ -99,7 +111,9 @@ class Other:
         from select import select
 
         hearing, telling = ([each] if not each.closed else [] for each in (self._from, self._to))
-        readable, writable, _ = select(hearing, telling, [], _STEP if hearing or telling else _STEP / 10)
+        readable, writable, _ = select(
+            hearing, telling, [], _STEP if hearing or telling else _STEP / 10
+        )
         if writable:
             try:
                 self._given = self._given[self._to.write(self._given) or 0 :]

@@ -1,4 +1,5 @@
-"""The status line as text, never wider than asked: what matters least is shortened or left out first."""
+"""The status line as text, never wider than asked: what matters least is shortened or left out
+first."""
 
 from __future__ import annotations
 
@@ -41,7 +42,19 @@ SHRINKING = (
         "warning",
         "headroom",
     ),
-    *("bar", "folder", "branch", "cost", "tokens", "model", "bar", "headroom", "plan", "notice", "warning"),
+    *(
+        "bar",
+        "folder",
+        "branch",
+        "cost",
+        "tokens",
+        "model",
+        "bar",
+        "headroom",
+        "plan",
+        "notice",
+        "warning",
+    ),
 )
 """Whose wording gets shorter next when there is no room. The percentage stays to the end."""
 
@@ -50,7 +63,8 @@ _COLOURS = {"red": "31", "green": "32", "yellow": "33", "faint": "2", "bold red"
 
 @dataclass(frozen=True)
 class Look(PlainData):
-    """How a status line is drawn: its width, marks, parts in their order, colors, block characters or ASCII."""
+    """How a status line is drawn: its width, marks, parts in their order, colors, block characters
+    or ASCII."""
 
     width: int = 80
     warn: float = 0.70
@@ -73,8 +87,9 @@ def draw(
 ) -> str:
     """Return the line for *status*.
 
-    *notices* are told after it, *aside* only if there is room, its longest wording first. *until* is when the cache
-    goes cold: a clock time and not the time left, because the line isn't drawn again while nothing happens.
+    *notices* are told after it, *aside* only if there is room, its longest wording first. *until*
+    is when the cache goes cold: a clock time and not the time left, because the line isn't drawn
+    again while nothing happens.
     """
     every = {
         "folder": _named(status.folder, look, os.path.basename(status.folder)),
@@ -98,11 +113,14 @@ def draw(
         name, wording = next(iter(chosen.items()))
         chosen = {name: [(text[: look.width], colour) for text, colour in wording[:1]]}
     painted = ["".join(_paint(piece, look) for piece in wording) for wording in chosen.values()]
-    return "".join(gap + text for gap, text in zip(_gaps(chosen, nice=look.nice), painted, strict=True))
+    return "".join(
+        gap + text for gap, text in zip(_gaps(chosen, nice=look.nice), painted, strict=True)
+    )
 
 
 def level_of(status: StatusLine, look: Look) -> str:
-    """Return ``compact`` or ``warn`` if *status* is over that mark, else nothing. Being on a mark is being over it."""
+    """Return ``compact`` or ``warn`` if *status* is over that mark, else nothing. Being on a mark
+    is being over it."""
     share = status.utilization
     if share is None:
         return ""
@@ -110,7 +128,8 @@ def level_of(status: StatusLine, look: Look) -> str:
 
 
 def _fit(parts: dict[str, Part], width: int) -> None:
-    """Take away wordings until the rest fits: the longest of a part first, and parts in the order of ``SHRINKING``."""
+    """Take away wordings until the rest fits: the longest of a part first, and parts in the order
+    of ``SHRINKING``."""
     for name in SHRINKING:
         if _width({each: wordings[0] for each, wordings in parts.items() if wordings}) <= width:
             return
@@ -126,7 +145,10 @@ def _said(colour: str, *wordings: str) -> Part:
 def _named(name: str, look: Look, short: str = "") -> Part:
     """Return a part that is a name, or a path with the name *short* at its end."""
     found = [(name, 40), (short or name, 16)]
-    texts = [(_clean(each if look.nice else each.encode("ascii", "replace").decode()), most) for each, most in found]
+    texts = [
+        (_clean(each if look.nice else each.encode("ascii", "replace").decode()), most)
+        for each, most in found
+    ]
     return _said("", *(_cut(each, most, "…" if look.nice else ".") for each, most in texts))
 
 
@@ -155,7 +177,11 @@ def _tokens(status: StatusLine) -> Part:
     if used is not None:
         return _said("", f"{used:,} tokens", rounded(used))
     if window is not None:
-        return _said("faint", f"window {window:,}{', emptied' if status.emptied else ''}", f"window {rounded(window)}")
+        return _said(
+            "faint",
+            f"window {window:,}{', emptied' if status.emptied else ''}",
+            f"window {rounded(window)}",
+        )
     return []
 
 
@@ -166,7 +192,9 @@ def _headroom(status: StatusLine) -> Part:
         return []
     used = sum(status.counters)  # with the answer, as the client counts
     left = found.left(used)
-    return _said("red" if not left else "yellow" if left <= found.usable / 10 else "", *found.told(used)[-2:])
+    return _said(
+        "red" if not left else "yellow" if left <= found.usable / 10 else "", *found.told(used)[-2:]
+    )
 
 
 def _plan(status: StatusLine, look: Look, now: float) -> Part:
@@ -187,7 +215,9 @@ def _cache(status: StatusLine, until: struct_time | None) -> Part:
         words = [f"cache warm until {clock}", f"warm until {clock}"] if clock else ["cache warm"]
         return _said("faint", *words, "warm")
     if status.cache == "cold":
-        again = f"cache cold, {rounded(status.recache_tokens)} again" if status.recache_tokens else ""
+        again = (
+            f"cache cold, {rounded(status.recache_tokens)} again" if status.recache_tokens else ""
+        )
         return _said("yellow", again, "cache cold", "cold")
     return []
 
@@ -210,7 +240,10 @@ def _paint(piece: Piece, look: Look) -> str:
 def _gaps(chosen: Iterable[str], *, nice: bool = True) -> list[str]:
     """Return what stands before each part: the headroom belongs to the percentage."""
     pairs = pairwise(("", *chosen))
-    return [" · " if pair == ("percent", "headroom") and nice else "  " if pair[0] else "" for pair in pairs]
+    return [
+        " · " if pair == ("percent", "headroom") and nice else "  " if pair[0] else ""
+        for pair in pairs
+    ]
 
 
 def _width(chosen: Mapping[str, Sequence[Piece]]) -> int:

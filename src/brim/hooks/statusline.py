@@ -1,7 +1,8 @@
 """The status line: the fuel gauge below the prompt, and where hooks get exact usage from.
 
-A client starts it after each message, with JSON on standard input, and shows what it prints. It never fails loudly: at
-worst it prints nothing. The lines of a status line that was there before come first, where they have always been.
+A client starts it after each message, with JSON on standard input, and shows what it prints. It
+never fails loudly: at worst it prints nothing. The lines of a status line that was there before
+come first, where they have always been.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ WIDTH = 80
 """Columns of an unknown terminal."""
 
 MARGIN = 4
-"""Columns that Claude Code keeps free at the sides of a status line; it cuts off what reaches into them."""
+"""Columns that Claude Code keeps free at the sides of a status line; it cuts off what reaches into
+them."""
 
 SYMBOLS = "█░│…"
 """What a stream must be able to print for a line of blocks; otherwise it is drawn in ASCII."""
@@ -52,7 +54,12 @@ MOST = 10**12
 LONGEST = 300
 """Characters of a name that are kept."""
 
-_COUNTERS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+_COUNTERS = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
 
 
 def main(
@@ -60,7 +67,8 @@ def main(
     stdout: BinaryIO | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> int:
-    """Read what the client sends, print the status line in one write, and return 0, whatever happens."""
+    """Read what the client sends, print the status line in one write, and return 0, whatever
+    happens."""
     environ = without_bad_home(os.environ if environ is None else environ)
     try:
         given = (stdin or sys.stdin.buffer).read(MOST_BYTES)
@@ -75,11 +83,17 @@ def main(
 
 
 def lines_for(
-    given: bytes, environ: Mapping[str, str], *, now: float, nice: bool = True, terminal: int = WIDTH
+    given: bytes,
+    environ: Mapping[str, str],
+    *,
+    now: float,
+    nice: bool = True,
+    terminal: int = WIDTH,
 ) -> bytes:
     """Return what to show for *given*: the lines of the other status line, and brim's own below.
 
-    *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't say.
+    *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't
+    say.
     """
 
     # Not if it's the other one that has started this one.
@@ -107,14 +121,21 @@ def facts_of(given: bytes, environ: Mapping[str, str], *, now: float) -> dict[st
         return None
     status, look, told = answer
     facts = dict(sorted(status.to_dict().items()))
-    facts |= {"utilization": status.utilization, "warn_threshold": look.warn, "compact_threshold": look.compact}
+    facts |= {
+        "utilization": status.utilization,
+        "warn_threshold": look.warn,
+        "compact_threshold": look.compact,
+    }
     return {**facts, "warning": level_of(status, look), "notices": told}
 
 
 def columns(environ: Mapping[str, str], terminal: int = WIDTH) -> int:
-    """Return the width to keep to: what the client says (``COLUMNS``), else that of the *terminal*."""
+    """Return the width to keep to: what the client says (``COLUMNS``), else that of the
+    *terminal*."""
     said = environ.get("COLUMNS", "")[:9]
-    return min(int(said), 1_000) if said.isascii() and said.isdigit() and int(said) > 0 else terminal
+    return (
+        min(int(said), 1_000) if said.isascii() and said.isdigit() and int(said) > 0 else terminal
+    )
 
 
 def can_print(text: str, stream: Any) -> bool:
@@ -126,13 +147,17 @@ def can_print(text: str, stream: Any) -> bool:
     return True
 
 
-def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[StatusLine, Look, list[str]]:
+def _answer(
+    given: bytes, environ: Mapping[str, str], now: float
+) -> tuple[StatusLine, Look, list[str]]:
     """Return what the client says, how to draw it, and what else to tell."""
     data = json.loads(given.decode("utf-8", "replace"))
     if not isinstance(data, dict):
         raise ValueError("what came isn't a JSON object")
     cwd = data.get("cwd")
-    workspace = HookWorkspace(environ, cwd if isinstance(cwd, str) and "\0" not in cwd else "", now=now)
+    workspace = HookWorkspace(
+        environ, cwd if isinstance(cwd, str) and "\0" not in cwd else "", now=now
+    )
     # A client reads colours from a pipe, so only the user can say no.
     colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
     look, window = Look(colour=colour), None
@@ -149,7 +174,9 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     status = _guarded(environ, _surrounded, status, look, data, environ) or status
     _guarded(environ, _remember, status, workspace)
     told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
-    if "project" in workspace.problems or (status.session and workspace.state(status.session).told(LEFT_OUT)):
+    if "project" in workspace.problems or (
+        status.session and workspace.state(status.session).told(LEFT_OUT)
+    ):
         told.append("project left out: brim doctor")
     if "user" in workspace.problems:
         told.append("settings wrong: brim doctor")
@@ -172,8 +199,11 @@ def corrections_waiting(workspace: HookWorkspace) -> str:
     return f"{waiting} correction{'' if waiting == 1 else 's'} to review" if waiting else ""
 
 
-def _surrounded(status: StatusLine, look: Look, data: Mapping[str, Any], environ: Mapping[str, str]) -> StatusLine:
-    """Return *status* with what the client doesn't say itself: where it compacts, the folder and its branch."""
+def _surrounded(
+    status: StatusLine, look: Look, data: Mapping[str, Any], environ: Mapping[str, str]
+) -> StatusLine:
+    """Return *status* with what the client doesn't say itself: where it compacts, the folder and
+    its branch."""
     project = text(mapping(data, "workspace"), "project_dir") or status.cwd
     own = _count(mapping(data, "context_window").get("context_window_size")) or 0
     found: dict[str, Any] = {}
@@ -181,7 +211,9 @@ def _surrounded(status: StatusLine, look: Look, data: Mapping[str, Any], environ
         started = (
             client_command() if environ.get("CLAUDECODE") else []
         )  # the client's own mark: it started this process
-        found["auto_compact"] = auto_compact(status.model, own, environ, folder=project, command=started)
+        found["auto_compact"] = auto_compact(
+            status.model, own, environ, folder=project, command=started
+        )
     if "folder" in look.parts:
         home = home_folder(environ)
         inside = status.cwd.startswith(os.path.join(home, ""))
@@ -191,15 +223,22 @@ def _surrounded(status: StatusLine, look: Look, data: Mapping[str, Any], environ
     return replace(status, **found)
 
 
-def _drawn(status: StatusLine, look: Look, now: float, notices: list[str], aside: list[str]) -> bytes:
+def _drawn(
+    status: StatusLine, look: Look, now: float, notices: list[str], aside: list[str]
+) -> bytes:
     until = None
-    with suppress(OSError, OverflowError, ValueError):  # a time that this machine's clock can't show
+    with suppress(
+        OSError, OverflowError, ValueError
+    ):  # a time that this machine's clock can't show
         until = None if status.cache_until is None else time.localtime(status.cache_until)
-    return draw(status, look, notices=notices, aside=aside, until=until, now=now).encode("utf-8", "replace")
+    return draw(status, look, notices=notices, aside=aside, until=until, now=now).encode(
+        "utf-8", "replace"
+    )
 
 
 def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what *call* returns; None, and a line in the log, if it fails: the rest is shown anyway."""
+    """Return what *call* returns; None, and a line in the log, if it fails: the rest is shown
+    anyway."""
     try:
         return call(*arguments)
     except Exception as error:
@@ -210,8 +249,8 @@ def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: A
 def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
     """Keep the exact usage for the hooks, and how much of the plan's windows is used.
 
-    A client sends the same numbers again and again, and for a moment after a compaction too, when they are no longer
-    true. So numbers that were seen before aren't kept again.
+    A client sends the same numbers again and again, and for a moment after a compaction too, when
+    they are no longer true. So numbers that were seen before aren't kept again.
     """
     if status.plan_windows:
         keep_plan_windows(workspace.home, status.plan_windows)
@@ -224,14 +263,16 @@ def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
         window, found = status.context_window or 0, list(status.counters)
         if state.kept("statusline") != found:
             state.keep("statusline", found)
-            state.usage = UsageSeen(status.used_tokens, window, status.model, workspace.now, "statusline", cost)
+            state.usage = UsageSeen(
+                status.used_tokens, window, status.model, workspace.now, "statusline", cost
+            )
         elif seen is not None and seen.source == "statusline":
             state.usage = replace(seen, window=window, model=status.model, cost=cost)
     elif status.emptied and seen is not None and seen.source == "statusline":
         state.usage = None
 
 
-# What the client says ---------------------------------------------------------------------------------------------
+# What the client says -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -245,12 +286,15 @@ class StatusLine(PlainData):
     model_name: str = ""
     """The client's name for the model."""
     used_tokens: int | None = None
-    """What the last request took: input, cache writes and cache reads. None before the first answer."""
+    """What the last request took: input, cache writes and cache reads. None before the first
+    answer."""
     counters: tuple[int, ...] = ()
-    """Input, cache writes, cache reads and output of the last request as sent: they tell two requests apart."""
+    """Input, cache writes, cache reads and output of the last request as sent: they tell two
+    requests apart."""
     context_window: int | None = None
     emptied: bool = False
-    """Whether every counter is 0: the window was compacted or cleared, and no answer has come since."""
+    """Whether every counter is 0: the window was compacted or cleared, and no answer has come
+    since."""
     cost_usd: float | None = None
     cache: str = ""
     """``warm``, ``cold``, or empty if nothing is cached."""
@@ -312,11 +356,16 @@ def _plan(limits: object, now: float) -> tuple[PlanWindow, ...]:
 
 
 def _counters(usage: object) -> tuple[int, ...]:
-    """Return the counters of the last request; none if the client gives none. One that is missing is 0."""
+    """Return the counters of the last request; none if the client gives none. One that is missing
+    is 0."""
     if not isinstance(usage, dict):
         return ()
     counts = [_count(usage.get(name)) for name in _COUNTERS]
-    return tuple(count or 0 for count in counts) if any(count is not None for count in counts[:-1]) else ()
+    return (
+        tuple(count or 0 for count in counts)
+        if any(count is not None for count in counts[:-1])
+        else ()
+    )
 
 
 def _cache(cache: Mapping[str, Any], now: float) -> tuple[str, float | None, int | None]:
@@ -324,7 +373,11 @@ def _cache(cache: Mapping[str, Any], now: float) -> tuple[str, float | None, int
         return "", None, None
     until = _amount(cache.get("expires_at"))
     warm = cache["warm"] and (until is None or until > now)
-    return "warm" if warm else "cold", until if warm else None, _count(cache.get("recache_tokens_if_cold"))
+    return (
+        "warm" if warm else "cold",
+        until if warm else None,
+        _count(cache.get("recache_tokens_if_cold")),
+    )
 
 
 def _count(value: object) -> int | None:
@@ -339,7 +392,7 @@ def _amount(value: object) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-# Limits -----------------------------------------------------------------------------------------------------------
+# Limits -------------------------------------------------------------------------------------------
 
 _SCOPES = "SELECT scope, amount, is_default, state, spent FROM spend_scopes WHERE scope IN (?, ?)"
 _LIMITS = (
@@ -350,7 +403,8 @@ _STATES = {"stopped": "spending stopped", "wrapping_up": "wrapping up"}
 
 
 def limit_notice(status: StatusLine, workspace: HookWorkspace) -> str:
-    """Return where the fullest limit on this session stands, once it is worth a warning; else nothing.
+    """Return where the fullest limit on this session stands, once it is worth a warning; else
+    nothing.
 
     The ledger's table is read directly: hooks settle what was spent, and open far more for it.
     """
@@ -376,11 +430,17 @@ def limit_notice(status: StatusLine, workspace: HookWorkspace) -> str:
         if share >= warn:
             stands = "" if amount is None else f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}"
             said = _STATES.get(state, "spending limit reached" if share >= 1 else "")
-            near.append((share, f"{said}: {stands}" if said and stands else said or f"spending {stands}"))
+            near.append(
+                (share, f"{said}: {stands}" if said and stands else said or f"spending {stands}")
+            )
     for period, unit, amount, state, spent in limits:
         share = float("inf") if state != "open" else spent / amount if amount else 0.0
         if share >= warn:
-            stands = f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}" if unit == "usd" else out_of(spent, amount, unit)
+            stands = (
+                f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}"
+                if unit == "usd"
+                else out_of(spent, amount, unit)
+            )
             said = "spending limit reached:" if share >= 1 else "spending"
             near.append((share, f"{said} {stands}{said_when(period)}"))
     return max(near)[1] if near else ""

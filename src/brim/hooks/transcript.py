@@ -1,6 +1,7 @@
 """The file of a session, read forwards from where the last hook stopped, or backwards from its end.
 
-The path comes from outside: links aren't followed, pipes aren't waited for, and another user's file counts as missing.
+The path comes from outside: links aren't followed, pipes aren't waited for, and another user's file
+counts as missing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ FORMATS = {
 
 
 def stat_of(path: str) -> os.stat_result | None:
-    """Return what the system says about the transcript *path*; None if there is none that may be read."""
+    """Return what the system says about the transcript *path*; None if there is none that may be
+    read."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
@@ -49,11 +51,15 @@ def size_of(path: str) -> int:
     return 0 if found is None else found.st_size
 
 
-def whole_lines(path: str, start: int, *, overlap: int = 0, most: int = 1 << 23) -> Iterator[tuple[int, bytes]]:
-    """Yield the whole lines of *path* from byte *start* on, in blocks: where each block begins, and its bytes.
+def whole_lines(
+    path: str, start: int, *, overlap: int = 0, most: int = 1 << 23
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the whole lines of *path* from byte *start* on, in blocks: where each block begins, and
+    its bytes.
 
-    *overlap* begins that much earlier, at the next line. At most *most* bytes are read. A file shorter than *start* is
-    another one and is read from its beginning. The unfinished line at the end is left for the next time.
+    *overlap* begins that much earlier, at the next line. At most *most* bytes are read. A file
+    shorter than *start* is another one and is read from its beginning. The unfinished line at the
+    end is left for the next time.
     """
     with suppress(OSError), _opened(path) as file:
         handle = file.fileno()
@@ -77,7 +83,8 @@ def whole_lines(path: str, start: int, *, overlap: int = 0, most: int = 1 << 23)
 
 
 def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
-    """Yield the lines of the file *path*, the last one first, within its last *most* bytes. Blank ones are skipped."""
+    """Yield the lines of the file *path*, the last one first, within its last *most* bytes. Blank
+    ones are skipped."""
     with suppress(OSError), _opened(path) as file:
         handle = file.fileno()
         begin, left, size, rest = os.fstat(handle).st_size, most, TAIL_BLOCK, b""
@@ -85,7 +92,9 @@ def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
             take = min(size, begin, left)
             begin, left, size = begin - take, left - take, size * 2
             data = read_at(handle, take, begin) + rest
-            if b"\n\n" in data or b"\n\r" in data:  # there may be millions; the pattern isn't compiled for nothing
+            if (
+                b"\n\n" in data or b"\n\r" in data
+            ):  # there may be millions; the pattern isn't compiled for nothing
                 data = re.sub(rb"\n\s+", b"\n", data)
             rest, *lines = data.split(b"\n")
             lines.reverse()

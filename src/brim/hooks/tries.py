@@ -1,4 +1,5 @@
-"""What an agent has tried since its count last started over, and the loop that a pending call continues.
+"""What an agent has tried since its count last started over, and the loop that a pending call
+continues.
 
 ``loops`` has seen by then that the words of the call stand in the transcript's tail often enough.
 """
@@ -43,7 +44,8 @@ _PENDING = (
 )
 _LOG = r"\.(?:log|out|output)\b"
 _LONGEST_STATUS = 300
-"""A result that is no longer than this and says that something isn't finished is what polling gets."""
+"""A result that is no longer than this and says that something isn't finished is what polling
+gets."""
 _LONGEST_RECEIPT = 60
 
 
@@ -60,7 +62,8 @@ class Loop(PlainData):
 
 
 def loop_in(call: HookCall, number: int, start: int, data: bytes, *, is_edit: bool) -> Loop | None:
-    """Return the loop that the pending *call* continues in *data*, the transcript from byte *start* on."""
+    """Return the loop that the pending *call* continues in *data*, the transcript from byte *start*
+    on."""
     pending = [SessionStep(each, ToolResult(), "") for each in _calls(call)]
     if not pending or _waits(pending[0]):
         return None
@@ -74,10 +77,11 @@ def loop_in(call: HookCall, number: int, start: int, data: bytes, *, is_edit: bo
 def _steps(
     call: HookCall, start: int, data: bytes, pending: SessionStep, *, is_edit: bool
 ) -> tuple[list[tuple[ToolCall, ToolResult, str]], TriedTurn]:
-    """Return the calls since the count last started over, with result and folder, and the turn that they are in.
+    """Return the calls since the count last started over, with result and folder, and the turn that
+    they are in.
 
-    More and more of *data* is read until it is known where that was: before an edit at a prompt, before any other call
-    at a changed file too.
+    More and more of *data* is read until it is known where that was: before an edit at a prompt,
+    before any other call at a changed file too.
     """
     for size in SIZES:
         cut = data.find(b"\n", len(data) - size) + 1 if size < len(data) else 0
@@ -94,7 +98,11 @@ def _steps(
             elif isinstance(event, ToolResult) and (made := opened.pop(event.id, None)) is not None:
                 steps.append((made, event, folder))
                 turn.take(made, event)
-                has_changed = bool(changed_path(made)) and not event.error and made.input != pending.call.input
+                has_changed = (
+                    bool(changed_path(made))
+                    and not event.error
+                    and made.input != pending.call.input
+                )
                 if has_changed and not is_edit:
                     steps, is_known = [], True
             elif isinstance(event, Message) and event.human:
@@ -107,7 +115,8 @@ def _steps(
 
 
 def _calls(call: HookCall) -> list[ToolCall]:
-    """Return the pending *call* as a transcript's reader gives it: of a patch, one for each file."""
+    """Return the pending *call* as a transcript's reader gives it: of a patch, one for each
+    file."""
     if patch := patch_of(call):
         return [ToolCall(name=call.tool, tool=tool, input=edit) for tool, edit in edits(patch)]
     return [ToolCall(name=call.tool, tool=call.tool_kind, input=named(call.tool_kind, call.input))]
@@ -138,10 +147,16 @@ class Tries:
             return
         elif _waits(step):  # what changes with time may have changed; what a check looks at has not
             self._last = []
-            self._failures = {key: times for key, times in self._failures.items() if self._seen[key].check is not None}
+            self._failures = {
+                key: times
+                for key, times in self._failures.items()
+                if self._seen[key].check is not None
+            }
         else:
             is_same = key in self._seen and _alike(self._seen[key], step)
-            is_look = step.call.tool in ("read", "search") or step.check is not None or looks(step.parts)
+            is_look = (
+                step.call.tool in ("read", "search") or step.check is not None or looks(step.parts)
+            )
             if moves_tree(step.parts) or (step.changes and not is_same):
                 self._last, self._failures, self._seen = [], {}, {}
             elif not is_same and not is_look:
@@ -156,7 +171,9 @@ class Tries:
         """Return the loop that the *pending* call continues, None if there is none."""
         path = next((change.path for change in pending.changes if self._turn.circles(change)), "")
         if path:
-            return self._found(f"the same edit of {_shown(path)} was undone and made again", [(path, "")])
+            return self._found(
+                f"the same edit of {_shown(path)} was undone and made again", [(path, "")]
+            )
         words = (_key(pending)[0], _key(pending, failed=True)[0])
         key = next((key for key, _ in reversed(self._last) if key[0] in words), None)
         if key is None:
@@ -168,10 +185,14 @@ class Tries:
         passing = last.outcome.transient and last.check is None  # it may help to try again
         if times >= number + (PASSING if passing else 0):
             how = "failed the same way" if failures else "gave the same result"
-            return self._found(f"{_shown(last.what)} {how} {times} times{self._turn.undone()}", [key])
+            return self._found(
+                f"{_shown(last.what)} {how} {times} times{self._turn.undone()}", [key]
+            )
         turns = self._last[2 - 2 * number :]
         calls = [each for each, _ in turns]
-        in_turn = len(turns) == 2 * number - 2 and calls[0] == key != calls[1] and calls[2:] == calls[:-2]
+        in_turn = (
+            len(turns) == 2 * number - 2 and calls[0] == key != calls[1] and calls[2:] == calls[:-2]
+        )
         if not in_turn or any(is_new for _, is_new in turns[2:]):
             return None
         one, other = (_shown(self._seen[each].what) for each in calls[:2])
@@ -237,7 +258,11 @@ class TriedTurn:
         """Return that the last edits were undone, if they were, as the end of a sentence."""
         if not self._undone or self._standing:
             return ""
-        return "; the last edit was undone" if self._undone == 1 else f"; the last {self._undone} edits were undone"
+        return (
+            "; the last edit was undone"
+            if self._undone == 1
+            else f"; the last {self._undone} edits were undone"
+        )
 
     def _mark(self, change: FileChange) -> tuple[str, int, int]:
         if change.whole is not None:
@@ -256,7 +281,9 @@ def _key(step: SessionStep, *, failed: bool = False) -> Key:
     """
     if not step.command:
         name = step.call.name
-        return name.rpartition("__")[2] + step.input[len(name) :], ""  # servers are named differently to a hook
+        return name.rpartition("__")[2] + step.input[
+            len(name) :
+        ], ""  # servers are named differently to a hook
     cut = (step.failed or failed) and step.check is not None
     words = unfiltered(step.parts) if cut else " ".join(step.command.split())
     given = step.call.input
@@ -279,17 +306,22 @@ def _says_nothing(step: SessionStep) -> bool:
     if step.command or step.failed or len(said) > _LONGEST_RECEIPT:
         return False
     return not said or any(
-        said.startswith(word[:4]) for word in re.split(r"[\W_]+", step.call.name.lower()) if word[3:]
+        said.startswith(word[:4])
+        for word in re.split(r"[\W_]+", step.call.name.lower())
+        if word[3:]
     )
 
 
 def _waits(step: SessionStep) -> bool:
-    """Whether a call waits for something, or asks how far it is: a log, or a short answer that it isn't finished."""
+    """Whether a call waits for something, or asks how far it is: a log, or a short answer that it
+    isn't finished."""
     if step.polls or step.check is not None:
         return step.polls
     said, given = step.result.text, step.command or str(step.call.input.get("file_path"))
     is_log = (step.call.tool == "read" or looks(step.parts)) and re.search(_LOG, given) is not None
-    return is_log or (not step.failed and len(said) <= _LONGEST_STATUS and re.search(_PENDING, said) is not None)
+    return is_log or (
+        not step.failed and len(said) <= _LONGEST_STATUS and re.search(_PENDING, said) is not None
+    )
 
 
 def _shown(what: str) -> str:

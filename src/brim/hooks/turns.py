@@ -22,25 +22,32 @@ from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import Feed
 
 MOST = 8 << 20
-"""Bytes of a transcript that one hook reads. Earlier ones are left out: the journal has what hooks saw."""
+"""Bytes of a transcript that one hook reads. Earlier ones are left out: the journal has what hooks
+saw."""
 
 OVERLAP = 1 << 18
-"""Bytes before the new ones that are read again: a call may have been open, and a dead end takes several tries."""
+"""Bytes before the new ones that are read again: a call may have been open, and a dead end takes
+several tries."""
 
 SECONDS = 0.35
 """How long reading may take: a hook has a second, and the rest waits for the next one."""
 
 LARGE = 1 << 19
-"""Bytes from which reading may take so long that its beginning is written down: the client may end the hook."""
+"""Bytes from which reading may take so long that its beginning is written down: the client may end
+the hook."""
 
 _NOTED = "noted"
 _BEGUN = "turn begun"
 
 
 def note_turn(
-    call: HookCall, workspace: HookWorkspace, seconds: float = SECONDS, seen: list[Event] | None = None
+    call: HookCall,
+    workspace: HookWorkspace,
+    seconds: float = SECONDS,
+    seen: list[Event] | None = None,
 ) -> None:
-    """Write down what the turn has left, or the sub-agent that *call* is the end of: see ``write_turn``."""
+    """Write down what the turn has left, or the sub-agent that *call* is the end of: see
+    ``write_turn``."""
     if call.event != "subagent_stop":
         write_turn(call, workspace, seconds=seconds, seen=seen)
         return
@@ -58,11 +65,12 @@ def write_turn(
     seconds: float = SECONDS,
     seen: list[Event] | None = None,
 ) -> ScratchWriter | None:
-    """Journal what the transcript says since the last time, and render the scratch files; return their writer.
+    """Journal what the transcript says since the last time, and render the scratch files; return
+    their writer.
 
-    It is None if this session may have none. *transcript* is the file of the sub-agent *agent* (default: the session's
-    own). Reading ends after about *seconds*, and the next hook goes on from there. *seen* is given the events, if there
-    was time for all.
+    It is None if this session may have none. *transcript* is the file of the sub-agent *agent*
+    (default: the session's own). Reading ends after about *seconds*, and the next hook goes on from
+    there. *seen* is given the events, if there was time for all.
     """
     writer = writer_of(call, workspace)
     if writer is None:
@@ -70,7 +78,9 @@ def write_turn(
     path = transcript or call.transcript
     state = workspace.state(call.session)
     noted = state.kept(_NOTED)
-    offsets = {key: at for key, at in noted.items() if type(at) is int} if isinstance(noted, dict) else {}
+    offsets = (
+        {key: at for key, at in noted.items() if type(at) is int} if isinstance(noted, dict) else {}
+    )
     size = size_of(path)
     known = offsets.get(agent, 0) if offsets.get(agent, 0) <= size else 0
     start = max(known, size - MOST)
@@ -80,10 +90,18 @@ def write_turn(
         begun = _begin(state, size - start)
         until = workspace.clock() + seconds / 2.0**begun
         lines = whole_lines(path, start, overlap=OVERLAP >> begun, most=MOST + OVERLAP)
-        twice = known > 0 and call.agent == "codex"  # it writes a prompt in two lines, each with its own id
-        typed = {entry.text for entry in writer.read().entries if entry.kind == "human"} if twice else ()
+        twice = (
+            known > 0 and call.agent == "codex"
+        )  # it writes a prompt in two lines, each with its own id
+        typed = (
+            {entry.text for entry in writer.read().entries if entry.kind == "human"}
+            if twice
+            else ()
+        )
         where: Any = {"start": start, "known": known, "agent": agent, "typed": typed}
-        end = _extract(model, call, lines, **where, is_late=lambda: workspace.clock() > until, seen=seen)
+        end = _extract(
+            model, call, lines, **where, is_late=lambda: workspace.clock() > until, seen=seen
+        )
     if model.entries or _is_behind(writer):
         writer.write_scratch(model)
     state.keep(_BEGUN, 0)
@@ -114,7 +132,8 @@ def _extract(
     is_late: Callable[[], bool],
     seen: list[Event] | None = None,
 ) -> int:
-    """Give *model* the events of *lines*, but not again what was *typed* before *known*; return how far it came."""
+    """Give *model* the events of *lines*, but not again what was *typed* before *known*; return how
+    far it came."""
     reader = AnyReader(FORMATS[call.agent])
     reader.agent = agent
     feed: Feed | None = None
@@ -123,7 +142,9 @@ def _extract(
         if feed is None:
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
-            model.extract(event if event.session == call.session else replace(event, session=call.session))
+            model.extract(
+                event if event.session == call.session else replace(event, session=call.session)
+            )
             if event.at < known and isinstance(event, Message) and event.human:
                 model.forget(typed)
             if seen is not None:
@@ -144,6 +165,9 @@ def _is_behind(writer: ScratchWriter) -> bool:
         index = os.path.join(writer.folder, "scratch.md")
         if not journal.entries:
             return False
-        return not os.path.exists(index) or os.stat(index).st_mtime_ns <= os.stat(journal.path).st_mtime_ns
+        return (
+            not os.path.exists(index)
+            or os.stat(index).st_mtime_ns <= os.stat(journal.path).st_mtime_ns
+        )
     except (BrimError, OSError):
         return False

@@ -1,8 +1,9 @@
 """What goes in, in how much detail?
 
-Bottom up: ``tiers`` is the vocabulary, ``text`` writes it, ``costs`` says what each line takes. An ``arrangement`` is
-every behavior at some tier, and demotes the lowest until it fits. ``mapper`` makes it from activations. The result is a
-``plan``. ``session`` limits how much one window is told, and how soon again.
+Bottom up: ``tiers`` is the vocabulary, ``text`` writes it, ``costs`` says what each line takes. An
+``arrangement`` is every behavior at some tier, and demotes the lowest until it fits. ``mapper``
+makes it from activations. The result is a ``plan``. ``session`` limits how much one window is told,
+and how soon again.
 """
 
 from __future__ import annotations

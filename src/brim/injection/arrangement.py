@@ -1,7 +1,7 @@
 """An arrangement: every behavior at some tier, and what the whole text costs so.
 
-This is the one place that knows how a change of tier changes the cost: the behavior's lines, and the headings that come
-or go with it. Each question that is asked of it is counted.
+This is the one place that knows how a change of tier changes the cost: the behavior's lines, and
+the headings that come or go with it. Each question that is asked of it is counted.
 """
 
 from __future__ import annotations
@@ -22,11 +22,18 @@ class Slot:
     """One behavior in an arrangement: its activation, the tiers it may have, and the one it has."""
 
     def __init__(
-        self, behavior: Behavior, activation: float, allowed: Sequence[Tier], *, protected: bool, reason: str
+        self,
+        behavior: Behavior,
+        activation: float,
+        allowed: Sequence[Tier],
+        *,
+        protected: bool,
+        reason: str,
     ) -> None:
         self.id, self.behavior, self.activation = behavior.id, behavior, activation
         self.allowed = tuple(allowed)
-        """The tiers it may have, most detailed first; the first is where it stands if there is room for everything."""
+        """The tiers it may have, most detailed first; the first is where it stands if there is room
+        for everything."""
         self.mapped = self.tier = self.allowed[0]
         self.protected = protected
         """Whether it is cut only when nothing else is left."""
@@ -37,7 +44,8 @@ class Slot:
 
 @dataclass(frozen=True)
 class ArrangementLimits(PlainData):
-    """What a text may take: tokens, and characters for clients that cut by them. None means no limit."""
+    """What a text may take: tokens, and characters for clients that cut by them. None means no
+    limit."""
 
     tokens: int | None
     characters: int | None
@@ -47,11 +55,19 @@ class Arrangement:
     """Behaviors at tiers, with the running cost of the text that they make."""
 
     def __init__(
-        self, slots: Iterable[Slot], costs: Costs, limits: ArrangementLimits, *, counted: bool = False, more: int = 0
+        self,
+        slots: Iterable[Slot],
+        costs: Costs,
+        limits: ArrangementLimits,
+        *,
+        counted: bool = False,
+        more: int = 0,
     ) -> None:
-        """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't among them.
+        """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't
+        among them.
 
-        Then each begins with the most detail that fits alone, so that a very long one doesn't push out all others.
+        Then each begins with the most detail that fits alone, so that a very long one doesn't push
+        out all others.
         """
         self.slots, self.costs, self.limits = list(slots), costs, limits
         self.evaluated = 0
@@ -67,7 +83,8 @@ class Arrangement:
             self.move(slot, self._alone(slot) if counted else tier)
 
     def _alone(self, slot: Slot) -> Tier:
-        """Return the most detailed tier at which the lines of *slot* alone are within the limits."""
+        """Return the most detailed tier at which the lines of *slot* alone are within the
+        limits."""
         for tier in slot.allowed:
             units, characters = self._item(slot, tier)
             within = self.limits.characters is None or characters <= self.limits.characters
@@ -84,11 +101,18 @@ class Arrangement:
         return self._wanted - included + self.more if self._counted and included else 0
 
     def _frame(self, included: int, notes: int) -> tuple[int, int]:
-        return self.costs.frame(self._left(included), only_notes=included == notes) if included else (0, 0)
+        return (
+            self.costs.frame(self._left(included), only_notes=included == notes)
+            if included
+            else (0, 0)
+        )
 
     def total(self) -> Count:
-        """Return the tokens of the text: by the sum of its lines, or counted as a whole if they don't add up."""
-        return self.costs.count(self.units) if self.costs.additive else self.costs.recount(self.text())
+        """Return the tokens of the text: by the sum of its lines, or counted as a whole if they
+        don't add up."""
+        return (
+            self.costs.count(self.units) if self.costs.additive else self.costs.recount(self.text())
+        )
 
     def fits(self, total: Count | None = None) -> bool:
         """Whether the text is within both limits; *total* is its tokens, if they are known."""
@@ -96,23 +120,36 @@ class Arrangement:
             return False
         if self.costs.additive:
             return self.room is None or self.units <= self.room
-        return self.limits.tokens is None or (self.total() if total is None else total) <= self.limits.tokens
+        return (
+            self.limits.tokens is None
+            or (self.total() if total is None else total) <= self.limits.tokens
+        )
 
     def change(self, slot: Slot, tier: Tier) -> tuple[int, int]:
-        """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""
+        """Return by how much the text would grow in units and in characters if *slot* went to
+        *tier*."""
         self.evaluated += 1
         units, characters = self._item(slot, tier)
         less, shorter = self._item(slot, slot.tier)
         old, new = self._section(slot, slot.tier), self._section(slot, tier)
         units, characters = units - less, characters - shorter
         if old != new:
-            come = self.costs.heading(new) if new is not None and not self._standing.get(new) else (0, 0)
-            gone = self.costs.heading(old) if old is not None and self._standing[old] == 1 else (0, 0)
+            come = (
+                self.costs.heading(new)
+                if new is not None and not self._standing.get(new)
+                else (0, 0)
+            )
+            gone = (
+                self.costs.heading(old) if old is not None and self._standing[old] == 1 else (0, 0)
+            )
             units, characters = units + come[0] - gone[0], characters + come[1] - gone[1]
         if (old is None) != (new is None):
             step, notes = 1 if old is None else -1, self._standing.get(Section.UNCONFIRMED_NOTES, 0)
             noted = step if Section.UNCONFIRMED_NOTES in (old, new) else 0
-            had, has = self._frame(self._included, notes), self._frame(self._included + step, notes + noted)
+            had, has = (
+                self._frame(self._included, notes),
+                self._frame(self._included + step, notes + noted),
+            )
             units, characters = units + has[0] - had[0], characters + has[1] - had[1]
         return units, characters
 
@@ -130,10 +167,11 @@ class Arrangement:
         slot.tier = tier
 
     def demote(self, slot: Slot, least: Tier = Tier.OMITTED) -> bool:
-        """Put *slot* at the next tier below, but not below *least*, at which the whole text gets smaller.
+        """Put *slot* at the next tier below, but not below *least*, at which the whole text gets
+        smaller.
 
-        Say whether there was one. It can always be left out, even if a counter finds that the text isn't smaller
-        without it.
+        Say whether there was one. It can always be left out, even if a counter finds that the text
+        isn't smaller without it.
         """
         for tier in slot.allowed:
             if least <= tier < slot.tier:
@@ -159,7 +197,8 @@ class Arrangement:
                 self.move(slot, tier)
 
     def _is_smaller(self, change: tuple[int, int]) -> bool:
-        """Whether a change makes the text smaller: in tokens, and if characters are limited too, in neither larger."""
+        """Whether a change makes the text smaller: in tokens, and if characters are limited too, in
+        neither larger."""
         units, characters = change
         if self.limits.characters is None:
             return units < 0
@@ -169,7 +208,11 @@ class Arrangement:
         return self.costs.item(slot.behavior, tier) if tier is not Tier.OMITTED else (0, 0)
 
     def _section(self, slot: Slot, tier: Tier) -> Section | None:
-        return section_of(slot.behavior.kind, slot.behavior.status, tier) if tier is not Tier.OMITTED else None
+        return (
+            section_of(slot.behavior.kind, slot.behavior.status, tier)
+            if tier is not Tier.OMITTED
+            else None
+        )
 
 
 def _room(costs: Costs, tokens: int) -> int:
@@ -181,11 +224,12 @@ def _room(costs: Costs, tokens: int) -> int:
 
 
 def lowest_first(arrangement: Arrangement) -> Iterator[Slot]:
-    """Demote the lowest behavior one tier, recount, repeat: each goes all the way down before the next one gives way.
+    """Demote the lowest behavior one tier, recount, repeat: each goes all the way down before the
+    next one gives way.
 
-    Ties go by id, and a tier at which the text wouldn't get smaller is skipped. Constraints are touched only when
-    everything else is gone: they are cut to a summary and, if they may be left out at all, the lowest are left out.
-    Yields after each demotion; the caller stops when it fits.
+    Ties go by id, and a tier at which the text wouldn't get smaller is skipped. Constraints are
+    touched only when everything else is gone: they are cut to a summary and, if they may be left
+    out at all, the lowest are left out. Yields after each demotion; the caller stops when it fits.
     """
     for slot in _in_order(arrangement, protected=False):
         while arrangement.demote(slot):
@@ -203,5 +247,9 @@ def _constraints(arrangement: Arrangement) -> Iterator[Slot]:
 
 
 def _in_order(arrangement: Arrangement, *, protected: bool) -> list[Slot]:
-    slots = [slot for slot in arrangement.slots if slot.protected is protected and slot.tier is not Tier.OMITTED]
+    slots = [
+        slot
+        for slot in arrangement.slots
+        if slot.protected is protected and slot.tier is not Tier.OMITTED
+    ]
     return sorted(slots, key=lambda slot: (slot.activation, slot.id))

@@ -1,8 +1,9 @@
 """What each behavior costs at each tier, and what a whole text costs.
 
-A plan is made by adding up *units*: for most counters there is something that adds up over lines (tokens of a
-vocabulary, characters), and the count of a whole text is a function of the sum. So a plan of a thousand behaviors
-counts each line once. A counter of which nothing is known is asked again for the whole text.
+A plan is made by adding up *units*: for most counters there is something that adds up over lines
+(tokens of a vocabulary, characters), and the count of a whole text is a function of the sum. So a
+plan of a thousand behaviors counts each line once. A counter of which nothing is known is asked
+again for the whole text.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Costs(Protocol):
     counter: str
     """What counts: a model, an encoding, or what kind of counter it is."""
     additive: bool
-    """Whether ``count`` of the sum is what the counter says of the whole text. If not, ``recount`` does."""
+    """Whether ``count`` of the sum is what the counter says of the whole text. If not, ``recount``
+    does."""
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
@@ -41,7 +43,8 @@ class Costs(Protocol):
         """Return what *section* costs once, whatever stands in it."""
 
     def frame(self, left: int, /, *, only_notes: bool = False) -> Cost:
-        """Return what the lines around all sections cost, if *left* didn't fit. Above *only_notes* there is none."""
+        """Return what the lines around all sections cost, if *left* didn't fit. Above *only_notes*
+        there is none."""
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
@@ -57,7 +60,11 @@ class CountedCosts:
         self._counter = counter
         self.additive = bool(getattr(counter, "adds_up", False))
         self._units: Callable[[str], int] = cache(counter.units if self.additive else counter.count)  # type: ignore[attr-defined]
-        self.counter = getattr(counter, "model", None) or getattr(counter, "encoding", None) or type(counter).__name__
+        self.counter = (
+            getattr(counter, "model", None)
+            or getattr(counter, "encoding", None)
+            or type(counter).__name__
+        )
         self._items: dict[tuple[str, Tier], Cost] = {}
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
@@ -83,15 +90,18 @@ class CountedCosts:
         return self._counter.of_units(units) if self.additive else Count(units, "estimated")  # type: ignore[attr-defined]
 
     def recount(self, text: str, /) -> Count:
-        """Return what the counter says of *text*; a counter of one's own may answer with a plain number."""
+        """Return what the counter says of *text*; a counter of one's own may answer with a plain
+        number."""
         found = self._counter.count(text)
         return found if isinstance(found, Count) else Count(found)
 
 
 class StoredCosts:
-    """Costs that were written with the behaviors, in an encoding, times a model's ratio: no tokenizer is loaded.
+    """Costs that were written with the behaviors, in an encoding, times a model's ratio: no
+    tokenizer is loaded.
 
-    *items* maps ``(id, tier)`` to units and characters; what it does not hold is charged its UTF-8 length.
+    *items* maps ``(id, tier)`` to units and characters; what it does not hold is charged its UTF-8
+    length.
     """
 
     additive = True
@@ -108,10 +118,13 @@ class StoredCosts:
         self._items = items
         self._ratio = ratio
         self._headings = heading_costs(encoding)
-        self._introduction, self._one, self._several = map(dict(_table(encoding)).__getitem__, FRAME)
+        self._introduction, self._one, self._several = map(
+            dict(_table(encoding)).__getitem__, FRAME
+        )
 
     def covers(self, id: str) -> bool:
-        """Whether the behavior *id* is stored at every tier, so that its texts are not needed for its costs."""
+        """Whether the behavior *id* is stored at every tier, so that its texts are not needed for
+        its costs."""
         return all((id, tier) in self._items for tier in (1, 2, 3))
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
@@ -136,7 +149,11 @@ class StoredCosts:
         if left:
             digits = len(str(left))
             # Both vocabularies take numbers apart into three digits at a time.
-            more = self._one if left == 1 else (self._several[0] + -(-digits // 3), self._several[1] + digits)
+            more = (
+                self._one
+                if left == 1
+                else (self._several[0] + -(-digits // 3), self._several[1] + digits)
+            )
             units, characters = units + more[0], characters + more[1]
         return units, characters
 
@@ -145,12 +162,14 @@ class StoredCosts:
         return Count(units) if self._ratio is None else Count(units).scaled(*self._ratio)
 
     def recount(self, text: str, /) -> Count:
-        """Return what the bytes of *text* cost, as of any text whose cost is not stored; a plan adds up instead."""
+        """Return what the bytes of *text* cost, as of any text whose cost is not stored; a plan
+        adds up instead."""
         return self.count(len(text.encode()))
 
 
 def heading_costs(encoding: str) -> dict[Section, tuple[int, int]]:
-    """Return tokens and characters of each section's heading, from a table: no tokenizer is loaded."""
+    """Return tokens and characters of each section's heading, from a table: no tokenizer is
+    loaded."""
     if encoding not in ENCODINGS:
         raise InputError(f"costs are stored in {', '.join(ENCODINGS)}, not in {encoding!r}")
     return {Section[name.upper()]: cost for name, cost in _table(encoding) if name not in FRAME}

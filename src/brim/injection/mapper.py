@@ -28,7 +28,8 @@ DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
 
 @dataclass(frozen=True)
 class ActivationTierMapper(PlainData):
-    """Maps activation to tiers: thresholds are inclusive. A constraint is never below Summary, at any activation.
+    """Maps activation to tiers: thresholds are inclusive. A constraint is never below Summary, at
+    any activation.
 
     >>> ActivationTierMapper().tier(0.7, BehaviorKind.DIRECTIVE), ActivationTierMapper().tier(0.02, "constraint")
     (<Tier.FULL: 3>, <Tier.SUMMARY: 2>)
@@ -70,14 +71,17 @@ class ActivationTierMapper(PlainData):
         floor: str = "summary",
         more: int = 0,
     ) -> InjectionPlan:
-        """Return what of *results* goes in within *budget* tokens and *max_chars* characters (None means no limit).
+        """Return what of *results* goes in within *budget* tokens and *max_chars* characters (None
+        means no limit).
 
-        *results* are activations, or any pairs of id and value. Tokens are those of *counter*, else of *model*, else of
-        o200k_base; *costs* takes the place of counting. *fill* promotes the highest into what is left. *whole* tells
-        each behavior in full or not at all. *session* leaves out what was shown a short while ago.
+        *results* are activations, or any pairs of id and value. Tokens are those of *counter*, else
+        of *model*, else of o200k_base; *costs* takes the place of counting. *fill* promotes the
+        highest into what is left. *whole* tells each behavior in full or not at all. *session*
+        leaves out what was shown a short while ago.
 
-        *floor* says what becomes of constraints that are too much on their own: with ``summary`` the plan is over
-        budget; with ``fit`` the lowest are left out, and a last line counts what didn't fit, plus *more*.
+        *floor* says what becomes of constraints that are too much on their own: with ``summary``
+        the plan is over budget; with ``fit`` the lowest are left out, and a last line counts what
+        didn't fit, plus *more*.
         """
         _check(floor, budget=budget, max_chars=max_chars)
         costs = _counted(counter, model) if costs is None else costs
@@ -104,24 +108,43 @@ class ActivationTierMapper(PlainData):
         scopes: tuple[str, ...] = ("project", "user")
         plan = planned(scopes)
         # Another person's project must not crowd out the user's own constraints by having many.
-        if plan.over_budget and {item.behavior.scope for item in plan.included} == {"project", "user"}:
+        if plan.over_budget and {item.behavior.scope for item in plan.included} == {
+            "project",
+            "user",
+        }:
             scopes = ("user",)
             plan = planned(scopes)
-            plan = replace(plan, reasons=(*plan.reasons, "the project's constraints gave way to your own"))
+            plan = replace(
+                plan, reasons=(*plan.reasons, "the project's constraints gave way to your own")
+            )
         return planned(scopes, droppable=True) if plan.over_budget and floor == "fit" else plan
 
-    def _slot(self, behavior: Behavior, value: float, session: Session | None, *, whole: bool, protected: bool) -> Slot:
+    def _slot(
+        self,
+        behavior: Behavior,
+        value: float,
+        session: Session | None,
+        *,
+        whole: bool,
+        protected: bool,
+    ) -> Slot:
         """Return *behavior* with every tier it may have, and why not a higher one."""
         if not behavior.live:
             return _omitted(behavior, value, f"it is {behavior.status.value}")
         mapped, reason = self._mapped(behavior, value, protected=protected, whole=whole)
         if mapped is Tier.OMITTED:
             return _omitted(behavior, value, reason)
-        allowed = [tier for tier in DETAIL if tier <= mapped and (tier >= Tier.SUMMARY or not protected)]
+        allowed = [
+            tier for tier in DETAIL if tier <= mapped and (tier >= Tier.SUMMARY or not protected)
+        ]
         if whole and mapped is Tier.FULL:
             allowed = [Tier.FULL, Tier.SUMMARY if protected else Tier.OMITTED]
         if session is not None:
-            allowed = [tier for tier in allowed if tier is Tier.OMITTED or session.allows(behavior.id, tier)]
+            allowed = [
+                tier
+                for tier in allowed
+                if tier is Tier.OMITTED or session.allows(behavior.id, tier)
+            ]
             if not allowed or allowed[0] is Tier.OMITTED:
                 return _omitted(behavior, value, session.why_not(behavior.id))
             if Tier.OMITTED not in allowed and allowed[-1] > Tier.SUMMARY:
@@ -129,19 +152,32 @@ class ActivationTierMapper(PlainData):
         slot = Slot(behavior, value, allowed, protected=protected, reason=reason)
         if not whole and behavior.status is not Status.PENDING:
             slot.promotable = tuple(
-                tier for tier in DETAIL if tier > allowed[0] and (session is None or session.allows(behavior.id, tier))
+                tier
+                for tier in DETAIL
+                if tier > allowed[0] and (session is None or session.allows(behavior.id, tier))
             )
         return slot
 
-    def _mapped(self, behavior: Behavior, value: float, *, protected: bool, whole: bool) -> tuple[Tier, str]:
+    def _mapped(
+        self, behavior: Behavior, value: float, *, protected: bool, whole: bool
+    ) -> tuple[Tier, str]:
         """Return the most detailed tier that *behavior* may have, and why that one."""
         mapped = self.tier(value, BehaviorKind.DIRECTIVE)
-        least = self.full if mapped is Tier.FULL else self.summary if mapped is Tier.SUMMARY else self.name_only
+        least = (
+            self.full
+            if mapped is Tier.FULL
+            else self.summary
+            if mapped is Tier.SUMMARY
+            else self.name_only
+        )
         reason = f"activation {value:.2f} is {'at least' if mapped else 'under'} {least:g}"
         if whole and (value > 0 or protected):
             mapped, reason = Tier.FULL, f"activation {value:.2f}, told whole"
         elif protected and mapped < Tier.SUMMARY:
-            mapped, reason = Tier.SUMMARY, f"activation {value:.2f}; a constraint is never below summary"
+            mapped, reason = (
+                Tier.SUMMARY,
+                f"activation {value:.2f}; a constraint is never below summary",
+            )
         if behavior.status is Status.PENDING and mapped > Tier.SUMMARY:
             mapped, reason = Tier.SUMMARY, "not confirmed yet: at most a summary"
         return mapped, reason
@@ -152,13 +188,17 @@ def _check(floor: str, **limits: int | None) -> None:
         raise InputError(f"unknown floor {floor!r}: it is one of {', '.join(FLOORS)}")
     for name, limit in limits.items():
         if limit is not None and (not isinstance(limit, int) or limit < 0):
-            raise InputError(f"{name} must be a whole number from 0 on, or None for no limit, not {limit!r}")
+            raise InputError(
+                f"{name} must be a whole number from 0 on, or None for no limit, not {limit!r}"
+            )
 
 
 def _counted(counter: TokenCounter | None, model: str | None) -> CountedCosts:
 
     if counter is not None and not hasattr(counter, "count"):
-        raise InputError(f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}")
+        raise InputError(
+            f"counter must be a TokenCounter, such as counter_for(), not {repr(counter)[:40]}"
+        )
     return CountedCosts(counter_for(model) if counter is None else counter)
 
 
@@ -170,21 +210,33 @@ def _paired(
     results: Iterable[Any], behaviors: Mapping[str, Behavior] | Iterable[Behavior]
 ) -> list[tuple[Behavior, float]]:
     """Return each behavior of *results* once, with its highest value; highest first, then by id."""
-    known = behaviors if isinstance(behaviors, Mapping) else {behavior.id: behavior for behavior in behaviors}
+    known = (
+        behaviors
+        if isinstance(behaviors, Mapping)
+        else {behavior.id: behavior for behavior in behaviors}
+    )
     values: dict[str, float] = {}
     for result in results:
-        id, value = (result.id, result.value) if hasattr(result, "value") else (result[0], result[1])
+        id, value = (
+            (result.id, result.value) if hasattr(result, "value") else (result[0], result[1])
+        )
         if not isinstance(value, (int, float)) or not 0 <= value <= 1:
             raise InputError(f"the activation of {id!r} must be from 0 to 1, not {value!r}")
         values[id] = max(float(value), values.get(id, 0.0))
     missing = [id for id in values if id not in known]
     if missing:
-        raise InputError(f"no behavior is given for {', '.join(map(repr, missing[:3]))}{' …' if missing[3:] else ''}")
-    return sorted(((known[id], value) for id, value in values.items()), key=lambda pair: (-pair[1], pair[0].id))
+        raise InputError(
+            f"no behavior is given for {', '.join(map(repr, missing[:3]))}{' …' if missing[3:] else ''}"
+        )
+    return sorted(
+        ((known[id], value) for id, value in values.items()),
+        key=lambda pair: (-pair[1], pair[0].id),
+    )
 
 
 def fit(arrangement: Arrangement, *, fill: bool, off: str = "") -> InjectionPlan:
-    """Return the plan of *arrangement* once it fits; *off* is what switched injection off, if anything did."""
+    """Return the plan of *arrangement* once it fits; *off* is what switched injection off, if
+    anything did."""
     limits = arrangement.limits
     if not arrangement.fits():
         _demote(arrangement)
@@ -211,8 +263,8 @@ def fit(arrangement: Arrangement, *, fill: bool, off: str = "") -> InjectionPlan
 def _demote(arrangement: Arrangement) -> None:
     """Demote until it fits.
 
-    Of a counter that does not add up, the sums of lines say which tiers are cheaper, and whole texts are counted only
-    to find where to stop.
+    Of a counter that does not add up, the sums of lines say which tiers are cheaper, and whole
+    texts are counted only to find where to stop.
     """
     steps = lowest_first(arrangement)
     if arrangement.costs.additive:
@@ -250,7 +302,11 @@ def _fill(arrangement: Arrangement) -> None:
 
 def _item(arrangement: Arrangement, slot: Slot) -> Item:
     costs = arrangement.costs
-    tokens = Count(0) if slot.tier is Tier.OMITTED else costs.count(costs.item(slot.behavior, slot.tier)[0])
+    tokens = (
+        Count(0)
+        if slot.tier is Tier.OMITTED
+        else costs.count(costs.item(slot.behavior, slot.tier)[0])
+    )
     reason = slot.reason
     if slot.tier < slot.mapped:
         gone = "left out" if slot.tier is Tier.OMITTED else f"cut from {slot.mapped}"
@@ -270,10 +326,14 @@ def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]
     if over:
         held = sum(slot.protected for slot in arrangement.slots)
         least = (
-            "1 constraint, not below summary, takes" if held == 1 else f"{held} constraints, none below summary, take"
+            "1 constraint, not below summary, takes"
+            if held == 1
+            else f"{held} constraints, none below summary, take"
         )
         if limits.tokens is not None and total > limits.tokens:
-            found.append(f"{least} {int(total):,} tokens: {int(total) - limits.tokens:,} over the budget")
+            found.append(
+                f"{least} {int(total):,} tokens: {int(total) - limits.tokens:,} over the budget"
+            )
         if limits.characters is not None and arrangement.characters > limits.characters:
             more = arrangement.characters - limits.characters
             found.append(f"{least} {arrangement.characters:,} characters: {more:,} over max_chars")
@@ -281,7 +341,8 @@ def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]
 
 
 def _limit(arrangement: Arrangement) -> str:
-    """Return the limit that binds, in words: of two, the one that the text without it would exceed by more."""
+    """Return the limit that binds, in words: of two, the one that the text without it would exceed
+    by more."""
     limits = arrangement.limits
     if limits.characters is None:
         return f"{limits.tokens:,} token{'s' if limits.tokens != 1 else ''}"
@@ -289,7 +350,9 @@ def _limit(arrangement: Arrangement) -> str:
         return f"{limits.characters:,} characters"
     tiers = arrangement.tiers()
     arrangement.restore([slot.mapped for slot in arrangement.slots])
-    by_characters = arrangement.characters * limits.tokens > int(arrangement.total()) * limits.characters
+    by_characters = (
+        arrangement.characters * limits.tokens > int(arrangement.total()) * limits.characters
+    )
     arrangement.restore(tiers)
     if by_characters:
         return f"{limits.characters:,} characters (max_chars), the smaller limit"

@@ -39,8 +39,9 @@ class Item(PlainData):
 class InjectionPlan(PlainData):
     """A plan for one counter. ``render(plan)`` is its text, which counts as ``total_tokens``.
 
-    Items are ordered by activation, highest first, then id. ``over_budget`` is true only when what must not be left out
-    is too much on its own; ``overflow`` says by how many tokens, and ``reasons`` because of what.
+    Items are ordered by activation, highest first, then id. ``over_budget`` is true only when what
+    must not be left out is too much on its own; ``overflow`` says by how many tokens, and
+    ``reasons`` because of what.
     """
 
     items: tuple[Item, ...]

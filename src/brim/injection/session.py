@@ -1,4 +1,5 @@
-"""``Session``: how much one agent's window may be told, and how soon it may be told the same again."""
+"""``Session``: how much one agent's window may be told, and how soon it may be told the same
+again."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ RENEWING = ("startup", "clear", "compact")
 
 @dataclass(frozen=True)
 class Shown(PlainData):
-    """What a session knows of one behavior: how often it was shown, at which prompt last, and in how much detail."""
+    """What a session knows of one behavior: how often it was shown, at which prompt last, and in
+    how much detail."""
 
     times: int = 0
     prompt: int = 0
@@ -30,9 +32,10 @@ class Shown(PlainData):
 class Session:
     """Limits automatic injections. Only prompts that a person typed count.
 
-    The total is never exceeded; None means no limit. The n-th injection of a behavior waits ``backoff`` * (n - 1)
-    prompts after the one before it; in more detail than ever before it is let through at once. A sub-agent (*parent*)
-    has a window, and so a backoff, of its own, and spends from its parent's total.
+    The total is never exceeded; None means no limit. The n-th injection of a behavior waits
+    ``backoff`` * (n - 1) prompts after the one before it; in more detail than ever before it is let
+    through at once. A sub-agent (*parent*) has a window, and so a backoff, of its own, and spends
+    from its parent's total.
     """
 
     def __init__(
@@ -43,10 +46,20 @@ class Session:
         *,
         parent: Session | None = None,
     ) -> None:
-        for name, value in (("max_tokens", max_tokens), ("max_per_injection", max_per_injection), ("backoff", backoff)):
-            if not (isinstance(value, int) and value >= 0) and not (value is None and name != "backoff"):
+        for name, value in (
+            ("max_tokens", max_tokens),
+            ("max_per_injection", max_per_injection),
+            ("backoff", backoff),
+        ):
+            if not (isinstance(value, int) and value >= 0) and not (
+                value is None and name != "backoff"
+            ):
                 raise InputError(f"session.{name} must be a whole number from 0 on, not {value!r}")
-        self.max_tokens, self.max_per_injection, self.backoff = max_tokens, max_per_injection, backoff
+        self.max_tokens, self.max_per_injection, self.backoff = (
+            max_tokens,
+            max_per_injection,
+            backoff,
+        )
         self.parent = parent
         self.prompts = 0
         """Prompts so far."""
@@ -56,7 +69,9 @@ class Session:
 
     def __repr__(self) -> str:
         limit = "no limit" if self.max_tokens is None else f"of {self.max_tokens}"
-        return f"Session({self.used} tokens {limit}, {self.prompts} prompts, {len(self.shown)} shown)"
+        return (
+            f"Session({self.used} tokens {limit}, {self.prompts} prompts, {len(self.shown)} shown)"
+        )
 
     @property
     def used(self) -> int:
@@ -71,12 +86,18 @@ class Session:
         return None if self.max_tokens is None else max(0, self.max_tokens - self.spent)
 
     def budget(self, dynamic: int | None = None) -> int | None:
-        """Return what the next injection may take: the *dynamic* budget, the limit of one injection, what is left."""
-        limits = [limit for limit in (dynamic, self.max_per_injection, self.remaining) if limit is not None]
+        """Return what the next injection may take: the *dynamic* budget, the limit of one
+        injection, what is left."""
+        limits = [
+            limit
+            for limit in (dynamic, self.max_per_injection, self.remaining)
+            if limit is not None
+        ]
         return min(limits) if limits else None
 
     def begin(self, how: str) -> None:
-        """Note that the window starts over: ``startup``, ``clear`` or ``compact``; ``resume`` changes nothing."""
+        """Note that the window starts over: ``startup``, ``clear`` or ``compact``; ``resume``
+        changes nothing."""
         if how not in RENEWING:
             return
         self.shown.clear()
@@ -90,7 +111,11 @@ class Session:
     def allows(self, id: str, tier: Tier) -> bool:
         """Whether the behavior may be shown at *tier* now."""
         known = self.shown.get(id)
-        return known is None or tier > known.best or self.prompts - known.prompt >= self.backoff * known.times
+        return (
+            known is None
+            or tier > known.best
+            or self.prompts - known.prompt >= self.backoff * known.times
+        )
 
     def why_not(self, id: str) -> str:
         """Return why the behavior is not shown again yet."""
@@ -100,12 +125,14 @@ class Session:
         return f"shown {times} in this session; again in {wait} prompt{'s' if wait != 1 else ''}"
 
     def charge(self, plan: InjectionPlan) -> None:
-        """Spend what *plan* takes, and note what it shows; raise, and note nothing, if that is more than is left."""
+        """Spend what *plan* takes, and note what it shows; raise, and note nothing, if that is more
+        than is left."""
         self.spend(int(plan.total_tokens) if plan.included else 0, "the plan")
         self.record(plan)
 
     def spend(self, tokens: int, what: str = "the text") -> None:
-        """Spend *tokens* for *what* goes in; raise, and spend nothing, if that is more than is left."""
+        """Spend *tokens* for *what* goes in; raise, and spend nothing, if that is more than is
+        left."""
         left = self.remaining
         if left is not None and tokens > left:
             raise InputError(f"the session has {left:,} tokens left, and {what} takes {tokens:,}")
@@ -115,21 +142,29 @@ class Session:
         payer.spent += tokens
 
     def record(self, plan: InjectionPlan) -> None:
-        """Note what *plan* shows without charging it: what goes in when a session starts has a budget of its own."""
+        """Note what *plan* shows without charging it: what goes in when a session starts has a
+        budget of its own."""
         for item in plan.included:
             known = self.shown.get(item.id, Shown())
             self.shown[item.id] = Shown(known.times + 1, self.prompts, max(known.best, item.tier))
 
     def told_whole(self, id: str) -> None:
-        """Note that what was shown of the behavior is all there is: in full it would say the same again."""
+        """Note that what was shown of the behavior is all there is: in full it would say the same
+        again."""
         self.shown[id] = replace(self.shown[id], best=Tier.FULL)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state, for a store: what ``load`` takes."""
-        shown = {id: [known.times, known.prompt, int(known.best)] for id, known in sorted(self.shown.items())}
+        shown = {
+            id: [known.times, known.prompt, int(known.best)]
+            for id, known in sorted(self.shown.items())
+        }
         return {"prompts": self.prompts, "spent": self.spent, "shown": shown}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on where ``to_dict`` left off."""
         self.prompts, self.spent = int(state["prompts"]), int(state["spent"])
-        self.shown = {id: Shown(times, prompt, Tier(best)) for id, (times, prompt, best) in state["shown"].items()}
+        self.shown = {
+            id: Shown(times, prompt, Tier(best))
+            for id, (times, prompt, best) in state["shown"].items()
+        }

@@ -1,9 +1,10 @@
 """The text of a plan: sections, and in them the lines of each behavior.
 
-Every line of a behavior begins with ``- ``, a backtick or two spaces, none is blank, and each ends with its one
-newline. So the tokens of a text are the sum of the tokens of its lines (o200k and cl100k cut after a newline anyway, if
-the next line isn't blank), and the cost of every line can be stored when the behavior is written. The same rules keep a
-behavior in its place: its text can't forge a heading.
+Every line of a behavior begins with ``- ``, a backtick or two spaces, none is blank, and each ends
+with its one newline. So the tokens of a text are the sum of the tokens of its lines (o200k and
+cl100k cut after a newline anyway, if the next line isn't blank), and the cost of every line can be
+stored when the behavior is written. The same rules keep a behavior in its place: its text can't
+forge a heading.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def render(plan: InjectionPlan) -> str:
 
 
 def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], *, left: int = 0) -> str:
-    """Return the text of behaviors at tiers: sections in their order; in each, more detail first, then activation.
+    """Return the text of behaviors at tiers: sections in their order; in each, more detail first,
+    then activation.
 
     *left* is how many didn't fit, which the last line says.
     """
@@ -82,13 +84,17 @@ def summary_of(behavior: Behavior) -> str:
 
 
 def says_all(behavior: Behavior) -> bool:
-    """Whether the summary of *behavior* says as much as its whole text: only white space or a full stop differ."""
-    short, whole = (" ".join(text.split()).rstrip(" .") for text in (summary_of(behavior), behavior.canonical))
+    """Whether the summary of *behavior* says as much as its whole text: only white space or a full
+    stop differ."""
+    short, whole = (
+        " ".join(text.split()).rstrip(" .") for text in (summary_of(behavior), behavior.canonical)
+    )
     return short == whole
 
 
 PROTECTED = (BehaviorKind.CONSTRAINT, Status.ACTIVE)
-"""The kind and the status of what is never cut below a summary: a constraint that a person stands behind."""
+"""The kind and the status of what is never cut below a summary: a constraint that a person stands
+behind."""
 
 
 def is_protected(behavior: Behavior) -> bool:
@@ -97,7 +103,8 @@ def is_protected(behavior: Behavior) -> bool:
 
 
 def _clean(text: str) -> list[str]:
-    """Return the lines of *text* that are not blank, at least one, without what could steer a terminal or a reader."""
+    """Return the lines of *text* that are not blank, at least one, without what could steer a
+    terminal or a reader."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNWANTED)
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
@@ -108,14 +115,15 @@ def _clean(text: str) -> list[str]:
     return lines
 
 
-# A behavior's Markdown must not forge a heading, not even inside its lists and quotes. What reads as a heading gets a
-# backslash, and code stays as it is. In doubt a line isn't code, because a backslash too many does no harm. There is
-# doubt where a block of code may have ended with the list that it stands in, and after raw HTML or a fence behind the
-# marker of a list or a quote.
+# A behavior's Markdown must not forge a heading, not even inside its lists and quotes. What reads
+# as a heading gets a backslash, and code stays as it is. In doubt a line isn't code, because a
+# backslash too many does no harm. There is doubt where a block of code may have ended with the list
+# that it stands in, and after raw HTML or a fence behind the marker of a list or a quote.
 
 
 def unforged(lines: list[str]) -> list[str]:
-    """Return *lines* in which nothing outside of code reads as a heading, and the last block of code is closed."""
+    """Return *lines* in which nothing outside of code reads as a heading, and the last block of
+    code is closed."""
     kept = []
     fence, column, sure = "", 0, True
     for line in lines:
@@ -125,7 +133,12 @@ def unforged(lines: list[str]) -> list[str]:
         if fence and here < column:
             sure = False
         if fence and sure:
-            if mark[:1] == fence[:1] and len(mark) >= len(fence) and mark == bare and here <= column + 3:
+            if (
+                mark[:1] == fence[:1]
+                and len(mark) >= len(fence)
+                and mark == bare
+                and here <= column + 3
+            ):
                 fence = ""
                 sure = here == column
             kept.append(line)
@@ -148,13 +161,19 @@ def _column(line: str, bare: str) -> int:
 
 
 def _fence(bare: str) -> str:
-    """Return the run of backticks or tildes that *bare* begins with, if it can begin or end a block of code."""
+    """Return the run of backticks or tildes that *bare* begins with, if it can begin or end a block
+    of code."""
     return bare[: len(bare) - len(bare.lstrip(bare[0]))] if bare.startswith(("```", "~~~")) else ""
 
 
 def _levels(bare: str) -> list[str]:
-    """Return *bare*, and what is left of it without each marker of a list or a quote that it begins with."""
+    """Return *bare*, and what is left of it without each marker of a list or a quote that it begins
+    with."""
     found = [bare]
-    while len(found) <= _DEEPEST and found[-1].startswith(_MARKS) and (marker := re.match(_MARKER, found[-1])):
+    while (
+        len(found) <= _DEEPEST
+        and found[-1].startswith(_MARKS)
+        and (marker := re.match(_MARKER, found[-1]))
+    ):
         found.append(found[-1][marker.end() :])
     return found

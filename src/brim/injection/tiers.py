@@ -1,8 +1,9 @@
-"""The vocabulary of an injected text: tiers of detail, sections with their headings, and the frame around them.
+"""The vocabulary of an injected text: tiers of detail, sections with their headings, and the frame
+around them.
 
-Whole texts and summaries stand under the heading of their kind, the names in one list. One line above them says whose
-rules these are. What an agent noted and no person confirmed comes after them, under a line of its own. A last line
-counts what didn't fit.
+Whole texts and summaries stand under the heading of their kind, the names in one list. One line
+above them says whose rules these are. What an agent noted and no person confirmed comes after them,
+under a line of its own. A last line counts what didn't fit.
 """
 
 from __future__ import annotations
@@ -67,5 +68,6 @@ INTRODUCTION = "Rules your user set, kept by brim:\n"
 
 
 def left_out(many: int) -> str:
-    """Return the line below all sections, which counts the rules that didn't fit; nothing if all did."""
+    """Return the line below all sections, which counts the rules that didn't fit; nothing if all
+    did."""
     return f"{many} more rule{'s' if many != 1 else ''} didn't fit: brim rules\n" if many else ""

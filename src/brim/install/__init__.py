@@ -1,10 +1,11 @@
 """How does brim get into an agent's settings, and out again?
 
-``jsonc`` edits a JSON file and keeps everything else in it. ``agents`` knows the agents' files, what brim writes into
-them, and their shells; ``changes`` what was in a file before and what it becomes. ``launchers`` are the scripts that
-settings name, ``git_exclude`` hides a project's settings from git. ``installation`` is ``brim init``,
-``uninstall`` and ``pause``; ``doctor`` says whether it all works, ``retention`` what is kept too long, and ``status``
-what needs attention. ``rule_files`` finds the rule files that agents have.
+``jsonc`` edits a JSON file and keeps everything else in it. ``agents`` knows the agents' files,
+what brim writes into them, and their shells; ``changes`` what was in a file before and what it
+becomes. ``launchers`` are the scripts that settings name, ``git_exclude`` hides a project's
+settings from git. ``installation`` is ``brim init``, ``uninstall`` and ``pause``; ``doctor`` says
+whether it all works, ``retention`` what is kept too long, and ``status`` what needs attention.
+``rule_files`` finds the rule files that agents have.
 """
 
 from __future__ import annotations

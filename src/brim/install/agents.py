@@ -1,7 +1,8 @@
-"""The agents: where their settings are, what brim writes into them, and how it recognizes its own entries.
+"""The agents: where their settings are, what brim writes into them, and how it recognizes its own
+entries.
 
-Each hook calls the launcher with an event and an agent. Those words never change from version to version, because Codex
-asks for trust again when they do.
+Each hook calls the launcher with an event and an agent. Those words never change from version to
+version, because Codex asks for trust again when they do.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "ope
 
 ALL, INJECTION_ONLY, PLUGIN = "all", "injection-only", "plugin"
 HOOKS = (ALL, INJECTION_ONLY)
-"""What can be installed: everything, or only the hooks that tell the agent something; none where a plugin has them."""
+"""What can be installed: everything, or only the hooks that tell the agent something; none where a
+plugin has them."""
 
 _LARGEST = 8_000_000
 """Bytes of a settings file."""
@@ -52,7 +54,8 @@ class Target:
 
     @property
     def is_own(self) -> bool:
-        """Whether the whole file is brim's: opencode has no settings for hooks, but runs every file in a folder."""
+        """Whether the whole file is brim's: opencode has no settings for hooks, but runs every file
+        in a folder."""
         return self.agent == "opencode"
 
     @property
@@ -88,10 +91,11 @@ class Target:
         return read_settings(self.path)
 
     def check_writable(self) -> None:
-        """Raise ``InputError`` if the file is read-only: it could be replaced, but against its owner's will.
+        """Raise ``InputError`` if the file is read-only: it could be replaced, but against its
+        owner's will.
 
-        Its folder, or the one that it would be made in, has to take a new file and a backup. A project's file must not
-        lead out of the project.
+        Its folder, or the one that it would be made in, has to take a new file and a backup. A
+        project's file must not lead out of the project.
         """
         if self._leads_out:
             raise InputError(self._leads_out)
@@ -102,12 +106,15 @@ class Target:
         remedy = "'chmod u+w' it if brim may write there"
         if not os.access(folder, os.W_OK | os.X_OK):
             raise InputError(f"{folder}: is read-only, so {self.path} is as it was: {remedy}")
-        if os.path.exists(real) and not (os.stat(real).st_mode & 0o222 and os.access(real, os.W_OK)):
+        if os.path.exists(real) and not (
+            os.stat(real).st_mode & 0o222 and os.access(real, os.W_OK)
+        ):
             raise InputError(f"{self.path}: is read-only, so it is as it was: {remedy}")
 
 
 def user_target(agent: str, environ: Mapping[str, str]) -> Target:
-    """Return the file with the settings of *agent* for every project; its folder is the agent's own."""
+    """Return the file with the settings of *agent* for every project; its folder is the agent's
+    own."""
     return Target(agent, "user", user_file(agent, environ))
 
 
@@ -135,9 +142,13 @@ def read_settings(path: str) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8; nothing was changed: correct it first") from None
+        raise InputError(
+            f"{path}: byte {error.start} is not UTF-8; nothing was changed: correct it first"
+        ) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}; nothing was changed") from None
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror or error}; nothing was changed"
+        ) from None
 
 
 def settings_of(path: str) -> dict[str, Any]:
@@ -159,15 +170,26 @@ def codex_settings(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def model_of(agent: str, environ: Mapping[str, str]) -> str:
     """Return the model that *agent* is set to use, else a usual one of its maker."""
-    settings = codex_settings(environ) if agent == "codex" else settings_of(user_target(agent, environ).path)
+    settings = (
+        codex_settings(environ)
+        if agent == "codex"
+        else settings_of(user_target(agent, environ).path)
+    )
     found = settings.get("model")
-    name = text(found, "name") if isinstance(found, dict) else found if isinstance(found, str) else ""
-    # Claude Code's own short names (opus, sonnet[1m], default) aren't models that brim could look up.
+    name = (
+        text(found, "name") if isinstance(found, dict) else found if isinstance(found, str) else ""
+    )
+    # Claude Code's own short names (opus, sonnet[1m], default) aren't models that brim could look
+    # up.
     is_known = name and (agent != "claude" or name.startswith("claude-"))
-    return name if is_known else {"codex": "gpt-5", "gemini": "gemini-2.5-pro"}.get(agent, "claude-sonnet-4-5")
+    return (
+        name
+        if is_known
+        else {"codex": "gpt-5", "gemini": "gemini-2.5-pro"}.get(agent, "claude-sonnet-4-5")
+    )
 
 
-# What brim writes ----------------------------------------------------------------------------------------------------
+# What brim writes ---------------------------------------------------------------------------------
 
 
 def launcher_path(home: str, name: str = "hook") -> str:
@@ -204,8 +226,15 @@ def entries_for(agent: str, program: str, *, hooks: str = ALL) -> dict[str, dict
             command = " ".join([program, name, agent, *([] if hooks == ALL else [hooks])])
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
             if agent == "gemini":  # whose unit is milliseconds
-                hook = {"type": "command", "name": "brim", "command": command, "timeout": event.timeout * 1000}
-            found[name] = ({} if event.matcher is None else {"matcher": event.matcher}) | {"hooks": [hook]}
+                hook = {
+                    "type": "command",
+                    "name": "brim",
+                    "command": command,
+                    "timeout": event.timeout * 1000,
+                }
+            found[name] = ({} if event.matcher is None else {"matcher": event.matcher}) | {
+                "hooks": [hook]
+            }
     return found
 
 
@@ -218,19 +247,24 @@ def opencode_text(home: str) -> str:
     return text.replace('"{launcher}"', json.dumps(launcher_path(home)))
 
 
-# What is brim's ------------------------------------------------------------------------------------------------------
+# What is brim's -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Ours:
-    """Recognizes brim's entries: they call a launcher in the user's folder *home*, or in any other ``.brim``."""
+    """Recognizes brim's entries: they call a launcher in the user's folder *home*, or in any other
+    ``.brim``."""
 
     home: str
 
     def hook(self, hook: Any) -> bool:
         """Whether *hook* is brim's."""
         words = words_of(hook)
-        return len(words) in (3, 4) and words[3:] in ([], [INJECTION_ONLY]) and self._calls(words[0], "hook")
+        return (
+            len(words) in (3, 4)
+            and words[3:] in ([], [INJECTION_ONLY])
+            and self._calls(words[0], "hook")
+        )
 
     def status(self, value: Any) -> bool:
         """Whether *value* is brim's status line: its launcher, or the command that people type."""
@@ -265,7 +299,7 @@ def words_of(hook: Any) -> list[str]:
     return words_in(text(hook, "command"), person=os.path.expanduser("~"))
 
 
-# Its plugin ----------------------------------------------------------------------------------------------------------
+# Its plugin ---------------------------------------------------------------------------------------
 
 PLUGIN_NAME = "brim"
 REMOVE_PLUGIN = {
@@ -284,16 +318,20 @@ def has_plugin(agent: str, environ: Mapping[str, str]) -> bool:
         if agent == "codex":
             found = mapping(codex_settings(environ), "plugins")
             plugins = {name: mapping(found, name).get("enabled") for name in found}
-        return any(name.startswith(f"{PLUGIN_NAME}@") and on is True for name, on in plugins.items())
+        return any(
+            name.startswith(f"{PLUGIN_NAME}@") and on is True for name, on in plugins.items()
+        )
     if agent != "gemini":
         return False
     folder = os.path.join(os.path.dirname(path), "extensions")
-    rules = items(settings_of(os.path.join(folder, "extension-enablement.json")), PLUGIN_NAME, "overrides")
+    rules = items(
+        settings_of(os.path.join(folder, "extension-enablement.json")), PLUGIN_NAME, "overrides"
+    )
     is_off = bool(rules) and str(rules[-1]).startswith("!")
     return os.path.isfile(os.path.join(folder, PLUGIN_NAME, "gemini-extension.json")) and not is_off
 
 
-# The MCP server ------------------------------------------------------------------------------------------------------
+# The MCP server -----------------------------------------------------------------------------------
 
 
 def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
@@ -308,13 +346,23 @@ def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
     if project is not None:
         places["claude"].append(settings_of(os.path.join(project, ".mcp.json")))
         places["gemini"].append(settings_of(project_target("gemini", project).path))
-    return [agent for agent, found in places.items() if any(map(_serves, found)) or has_plugin(agent, environ)]
+    return [
+        agent
+        for agent, found in places.items()
+        if any(map(_serves, found)) or has_plugin(agent, environ)
+    ]
 
 
 def _serves(settings: Any) -> bool:
     """Whether *settings* name a server that runs ``brim mcp``."""
-    servers = [*mapping(settings, "mcpServers").values(), *mapping(settings, "mcp_servers").values()]
-    return any(program_name(text(each, "command")) == "brim" and items(each, "args")[:1] == ["mcp"] for each in servers)
+    servers = [
+        *mapping(settings, "mcpServers").values(),
+        *mapping(settings, "mcp_servers").values(),
+    ]
+    return any(
+        program_name(text(each, "command")) == "brim" and items(each, "args")[:1] == ["mcp"]
+        for each in servers
+    )
 
 
 def brim_program() -> str:
@@ -336,12 +384,13 @@ def server_command(agent: str, environ: Mapping[str, str], home: str) -> str:
     return f"{agent} mcp add{' --scope user' if agent == 'claude' else ''} brim{own} -- {called}"
 
 
-# The shell -----------------------------------------------------------------------------------------------------------
+# The shell ----------------------------------------------------------------------------------------
 #
-# How the shell of an agent reads a command, and how brim reads it back. On Linux and macOS that is a POSIX shell. On
-# Windows it is Git Bash for Claude Code, or PowerShell where that isn't installed, and PowerShell for Codex and Gemini
-# CLI. No quoted program is one to both: Git Bash runs "C:/my dir/x", and to PowerShell that is a text unless & comes
-# first. So a path is quoted there only if it has to be.
+# How the shell of an agent reads a command, and how brim reads it back. On Linux and macOS that is
+# a POSIX shell. On Windows it is Git Bash for Claude Code, or PowerShell where that isn't
+# installed, and PowerShell for Codex and Gemini CLI. No quoted program is one to both: Git Bash
+# runs "C:/my dir/x", and to PowerShell that is a text unless & comes first. So a path is quoted
+# there only if it has to be.
 
 _PLAIN = re.compile(r"[\w.:~/\\-]+")
 """A path that Git Bash, PowerShell and cmd.exe all read as it is, once its slashes are theirs."""
@@ -351,8 +400,8 @@ _COMMAND = re.compile(r"""(?:& )?(?:'((?:[^']|'')+)'|"([^"]+)"|([^\s'"&]+))((?: 
 def program_in(agent: str, path: str, *, person: str = "", windows: bool = WINDOWS) -> str:
     """Return the program *path* as the shell of *agent* reads it at the beginning of a command.
 
-    *person* is the home folder: a path in it that needs quotes is written with ``~`` for Claude Code, which both of
-    its shells on Windows read.
+    *person* is the home folder: a path in it that needs quotes is written with ``~`` for Claude
+    Code, which both of its shells on Windows read.
     """
     if not windows:
         return shlex.quote(path)
@@ -366,7 +415,8 @@ def program_in(agent: str, path: str, *, person: str = "", windows: bool = WINDO
 
 
 def words_in(command: str, *, person: str = "", windows: bool = WINDOWS) -> list[str]:
-    """Return the words of *command* as a shell splits it; nothing if it isn't a plain call of one program.
+    """Return the words of *command* as a shell splits it; nothing if it isn't a plain call of one
+    program.
 
     The program is a path of this system, however it was written.
     """

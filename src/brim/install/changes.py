@@ -1,11 +1,13 @@
-"""What brim writes into the agents' files: what was there before, what they become, and that written.
+"""What brim writes into the agents' files: what was there before, what they become, and that
+written.
 
-Hooks have the same shape for every agent: ``{"hooks": {EVENT: [{"matcher": ..., "hooks": [HOOK]}]}}``. Hooks of others
-are never moved, changed or counted, and what is already there stays where it is.
+Hooks have the same shape for every agent: ``{"hooks": {EVENT: [{"matcher": ..., "hooks":
+[HOOK]}]}}``. Hooks of others are never moved, changed or counted, and what is already there stays
+where it is.
 
-Settings show what is there now, but not what was there before. So each file has a ``Record`` with its original text in
-``installed.json`` in the user's folder, and uninstalling restores that. Without one, brim knows its entries by
-what they call.
+Settings show what is there now, but not what was there before. So each file has a ``Record`` with
+its original text in ``installed.json`` in the user's folder, and uninstalling restores that.
+Without one, brim knows its entries by what they call.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ class Record:
     installed: str = ""
     """The SHA-256 of the text that brim wrote. While the file has it, ``original`` is restored."""
     status: str | None = None
-    """The status line that was there before, as written; empty if there was none; None if brim left it alone."""
+    """The status line that was there before, as written; empty if there was none; None if brim left
+    it alone."""
     folder: str = ""
     """The uppermost folder that was made for the file; empty if all existed."""
     backups: tuple[str, ...] = ()
@@ -69,7 +72,8 @@ class Record:
 
 
 def read_records(home: str) -> dict[str, Record]:
-    """Return the record of each file. Damaged ones are left out: the settings themselves say enough."""
+    """Return the record of each file. Damaged ones are left out: the settings themselves say
+    enough."""
     try:
         with open(os.path.join(home, NAME), encoding="utf-8") as file:
             found = {str(path): _record(entry) for path, entry in json.load(file)["files"].items()}
@@ -85,23 +89,29 @@ def write_records(home: str, records: Mapping[str, Record]) -> None:
     try:
         if records:
             make_folder(home)
-            replace_file(path, (json.dumps({"schema": SCHEMA, "files": files}, indent=2) + "\n").encode())
+            replace_file(
+                path, (json.dumps({"schema": SCHEMA, "files": files}, indent=2) + "\n").encode()
+            )
         elif os.path.lexists(path):
             os.unlink(path)
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
+        raise StoreError(
+            f"{path}: cannot be written: {error.strerror or error}; it is as it was"
+        ) from None
 
 
 def _record(entry: Any) -> Record | None:
     known = {each.name: entry[each.name] for each in fields(Record) if each.name in entry}
     backups = known["backups"] = tuple(known.get("backups", ()))
     texts = [*backups, *(value for name, value in known.items() if name != "backups")]
-    if not {"agent", "scope"} <= known.keys() or not all(each is None or isinstance(each, str) for each in texts):
+    if not {"agent", "scope"} <= known.keys() or not all(
+        each is None or isinstance(each, str) for each in texts
+    ):
         return None
     return Record(**known)
 
 
-# Changes -------------------------------------------------------------------------------------------------------------
+# Changes ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,9 @@ class SettingsChange:
     def check_same(self) -> None:
         """Raise ``InputError`` if the file isn't what it was when this was planned."""
         if self.target.read() != self.before:
-            raise InputError(f"{self.target.path}: it was changed by another program just now; try again")
+            raise InputError(
+                f"{self.target.path}: it was changed by another program just now; try again"
+            )
 
     def write(self) -> None:
         """Make the change."""
@@ -144,21 +156,37 @@ class SettingsChange:
     def to_dict(self) -> dict[str, Any]:
         """Return what is common to installing and uninstalling as plain data."""
         target = self.target
-        return {"agent": target.agent, "scope": target.scope, "file": target.path, "changed": self.changes}
+        return {
+            "agent": target.agent,
+            "scope": target.scope,
+            "file": target.path,
+            "changed": self.changes,
+        }
 
 
 def plan_install(
-    target: Target, before: str | None, record: Record | None, *, home: str, hooks: str = ALL, status: bool = True
+    target: Target,
+    before: str | None,
+    record: Record | None,
+    *,
+    home: str,
+    hooks: str = ALL,
+    status: bool = True,
 ) -> SettingsChange:
-    """Return how *target*, whose text is *before*, gets brim's hooks and, with *status*, its status line."""
+    """Return how *target*, whose text is *before*, gets brim's hooks and, with *status*, its status
+    line."""
     if target.is_own:
         if before is not None and not before.startswith(OPENCODE_BEGINS):
-            raise InputError(f"{target.path}: is not brim's, so it is as it was: move it away, then try again")
+            raise InputError(
+                f"{target.path}: is not brim's, so it is as it was: move it away, then try again"
+            )
         return _whole_file(target, before, opencode_text(home), record)
     ours = Ours(home)
     settings = JsonText(before or "", target.path, comments=target.comments)
     old_value = settings.value
-    _merge(settings, entries_for(target.agent, launcher_command(home, target.agent), hooks=hooks), ours)
+    _merge(
+        settings, entries_for(target.agent, launcher_command(home, target.agent), hooks=hooks), ours
+    )
     kept, chained = (record.status if record is not None else None), None
     if status:
         kept, chained = _put_status(settings, kept, ours, home)
@@ -182,23 +210,29 @@ def plan_install(
 def _whole_file(
     target: Target, before: str | None, text: str, record: Record | None, folder: str = ""
 ) -> SettingsChange:
-    """Return how *target*, a file that is all brim's, gets *text*; *folder* goes with it when it's removed."""
+    """Return how *target*, a file that is all brim's, gets *text*; *folder* goes with it when it's
+    removed."""
     folder = record.folder if record is not None else folder or missing_folder(target.path)
     made = Record(target.agent, target.scope, original=None, installed=digest(text), folder=folder)
     return SettingsChange(target, before, text, made)
 
 
-def plan_uninstall(target: Target, before: str | None, record: Record | None, *, home: str) -> SettingsChange:
+def plan_uninstall(
+    target: Target, before: str | None, record: Record | None, *, home: str
+) -> SettingsChange:
     """Return how *target*, whose text is *before*, looks without brim.
 
-    A file that is as brim left it gets its original text back. From another one only brim's entries are removed.
+    A file that is as brim left it gets its original text back. From another one only brim's entries
+    are removed.
     """
     if before is None or not before.strip(BLANK):
         return SettingsChange(target, before, before, None)
     if record is not None and record.installed == digest(before):
         return SettingsChange(target, before, record.original, None)
     if target.is_own:
-        return SettingsChange(target, before, None if before.startswith(OPENCODE_BEGINS) else before, None)
+        return SettingsChange(
+            target, before, None if before.startswith(OPENCODE_BEGINS) else before, None
+        )
     if target.agent.endswith(COMMAND):  # a person changed it, so it's theirs
         return SettingsChange(target, before, before, None)
     ours = Ours(home)
@@ -228,7 +262,8 @@ def _merge(settings: JsonText, entries: Mapping[str, dict[str, Any]], ours: Ours
 
 
 def _settle(settings: JsonText, event: str, missing: list[dict[str, Any]], ours: Ours) -> None:
-    """Leave, replace or remove brim's groups of *event*; what is then there is taken out of *missing*."""
+    """Leave, replace or remove brim's groups of *event*; what is then there is taken out of
+    *missing*."""
     stale = []
     for at, group in enumerate(settings.get(HOOKS, event)):
         if group in missing:
@@ -249,10 +284,15 @@ def _settle(settings: JsonText, event: str, missing: list[dict[str, Any]], ours:
                 settings.remove(HOOKS, event, at, HOOKS, number)
 
 
-def _put_status(settings: JsonText, kept: str | None, ours: Ours, home: str) -> tuple[str | None, str | None]:
-    """Set the status line; return the earlier one as it was written, and the command that brim's calls for it."""
+def _put_status(
+    settings: JsonText, kept: str | None, ours: Ours, home: str
+) -> tuple[str | None, str | None]:
+    """Set the status line; return the earlier one as it was written, and the command that brim's
+    calls for it."""
     found, wanted = settings.get(STATUS), status_value(home)
-    if found is not None and not (isinstance(found, dict) and isinstance(found.get("command"), str)):
+    if found is not None and not (
+        isinstance(found, dict) and isinstance(found.get("command"), str)
+    ):
         return None, None
     raw = settings.raw(STATUS)
     settings.put({**(found or {}), **wanted}, STATUS)
@@ -281,12 +321,17 @@ def make_folders(changes: Sequence[SettingsChange]) -> None:
     except OSError as error:
         for change in changes:
             remove_folders(change.target.path, change.record)
-        raise InputError(f"{folder}: cannot be made: {error.strerror or error}; nothing was changed") from None
+        raise InputError(
+            f"{folder}: cannot be made: {error.strerror or error}; nothing was changed"
+        ) from None
 
 
 def remove_folders(path: str, record: Record | None) -> None:
     """Remove the folders that were made for the file *path*, if they are empty."""
-    made, folder = record.folder if record is not None else "", os.path.dirname(os.path.realpath(path))
+    made, folder = (
+        record.folder if record is not None else "",
+        os.path.dirname(os.path.realpath(path)),
+    )
     with suppress(OSError):
         while made and (folder == made or folder.startswith(made + os.sep)):
             os.rmdir(folder)
@@ -306,10 +351,10 @@ def digest(text: str | None) -> str:
     return sha256((text or "").encode("utf-8", "backslashreplace")).hexdigest()
 
 
-# /learn --------------------------------------------------------------------------------------------------------------
+# /learn -------------------------------------------------------------------------------------------
 #
-# A small file per client lets a person teach a rule without leaving the session. Each is written whole and recorded as
-# a settings file. One that a person wrote or changed stays as it is.
+# A small file per client lets a person teach a rule without leaving the session. Each is written
+# whole and recorded as a settings file. One that a person wrote or changed stays as it is.
 
 FILES = {
     "claude": "commands/learn.md",
@@ -317,7 +362,8 @@ FILES = {
     "gemini": "commands/learn.toml",
     "opencode": "command/learn.md",
 }
-"""Where each client reads it, below its folder. Codex has skills in place of commands: ``$learn``."""
+"""Where each client reads it, below its folder. Codex has skills in place of commands:
+``$learn``."""
 
 CALLED = {"claude": "/learn", "codex": "$learn", "gemini": "/learn", "opencode": "/learn"}
 """What a person types."""
@@ -342,23 +388,42 @@ def command_text(agent: str, program: str = "brim") -> str:
     """Return the file for *agent*; *program* is brim, as the shell finds it."""
     task = data_file(__file__, "learn.md").decode().replace("{rule}", _RULES[agent])
     is_found = program == "brim"
-    task = task.replace("{where}", "" if is_found else f"If the shell doesn't find brim, it is {program}. ")
+    task = task.replace(
+        "{where}", "" if is_found else f"If the shell doesn't find brim, it is {program}. "
+    )
     allowed = "Bash(brim learn:*)" if is_found else f"Bash(brim learn:*), Bash({program} learn:*)"
-    return _TEXTS[agent].replace("{about}", _ABOUT).replace("{allowed}", allowed).replace("{task}", task)
+    return (
+        _TEXTS[agent]
+        .replace("{about}", _ABOUT)
+        .replace("{allowed}", allowed)
+        .replace("{task}", task)
+    )
 
 
 def command_target(agent: str, environ: Mapping[str, str]) -> Target:
     """Return the file of ``/learn`` for *agent*, in the user's folder."""
-    return Target(f"{agent}{COMMAND}", "user", os.path.join(agent_folder(agent, environ), *FILES[agent].split("/")))
+    return Target(
+        f"{agent}{COMMAND}",
+        "user",
+        os.path.join(agent_folder(agent, environ), *FILES[agent].split("/")),
+    )
 
 
-def plan_command(target: Target, before: str | None, record: Record | None) -> SettingsChange | None:
-    """Return how *target* gets the command; None if there is a file that isn't brim's, or was changed since."""
+def plan_command(
+    target: Target, before: str | None, record: Record | None
+) -> SettingsChange | None:
+    """Return how *target* gets the command; None if there is a file that isn't brim's, or was
+    changed since."""
     if before is not None and (record is None or record.installed != digest(before)):
         return None
     agent = target.agent.removesuffix(COMMAND)
     text = command_text(agent, program_in(agent, brim_program()))
     # A folder that is empty, as after a crash, goes with the command too.
-    top = os.path.realpath(target.path).removesuffix(FILES[agent].replace("/", os.sep)) + FILES[agent].split("/")[0]
+    top = (
+        os.path.realpath(target.path).removesuffix(FILES[agent].replace("/", os.sep))
+        + FILES[agent].split("/")[0]
+    )
     is_empty = os.path.isdir(top) and not any(files for _, _, files in os.walk(top))
-    return _whole_file(target, before, text, record, "" if missing_folder(target.path) or not is_empty else top)
+    return _whole_file(
+        target, before, text, record, "" if missing_folder(target.path) or not is_empty else top
+    )

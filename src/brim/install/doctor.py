@@ -1,7 +1,7 @@
 """What ``brim doctor`` looks at: what is installed where, whether it works, and what to do.
 
-Whether a hook really answers is tried: the launcher is run as an agent runs it, but for a temporary home with one rule
-in it. So nothing of the user's is read, charged or noted as used.
+Whether a hook really answers is tried: the launcher is run as an agent runs it, but for a temporary
+home with one rule in it. So nothing of the user's is read, charged or noted as used.
 """
 
 from __future__ import annotations
@@ -71,14 +71,20 @@ UNASKED = {"codex": "what Codex types into a command that runs already, and its 
 
 
 class Finding:
-    """What one check found: its state, its subject, a text, and the command that corrects it (empty if none does)."""
+    """What one check found: its state, its subject, a text, and the command that corrects it (empty
+    if none does)."""
 
     def __init__(self, state: str, what: str, text: str, fix: str = "", **facts: Any) -> None:
         self.state, self.what, self.text, self.fix, self.facts = state, what, text, fix, facts
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"state": self.state, "what": self.what, "text": self.text, "fix": self.fix} | self.facts
+        return {
+            "state": self.state,
+            "what": self.what,
+            "text": self.text,
+            "fix": self.fix,
+        } | self.facts
 
 
 @dataclass
@@ -103,7 +109,12 @@ class Diagnosis:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         findings = [each.to_dict() for each in self.findings]
-        return {"version": __version__, "ok": not self.wrong, "fixed": self.fixed, "findings": findings}
+        return {
+            "version": __version__,
+            "ok": not self.wrong,
+            "fixed": self.fixed,
+            "findings": findings,
+        }
 
 
 def diagnose(
@@ -115,7 +126,8 @@ def diagnose(
 ) -> Diagnosis:
     """Check everything; with *fix*, correct what doesn't need a decision, and check again.
 
-    *tool_tokens* returns what the tools of the MCP server take for a model, None if it isn't installed.
+    *tool_tokens* returns what the tools of the MCP server take for a model, None if it isn't
+    installed.
     """
     doctor = _Doctor(Installation(environ, folder), tool_tokens)
     found = Diagnosis(list(doctor.look()))
@@ -139,7 +151,9 @@ class _Doctor:
         yield from _twice(installed)
         agents = [facts["agent"] for facts in installed]
         if agents:
-            yield from self._hook(agents[0], only_plugins=all(facts.get("plugin") for facts in installed))
+            yield from self._hook(
+                agents[0], only_plugins=all(facts.get("plugin") for facts in installed)
+            )
             if WINDOWS:
                 yield Finding(OFF, "windows", EXPERIMENTAL)
         yield from self._switched_off()
@@ -147,7 +161,10 @@ class _Doctor:
         yield from self._stores(installed=bool(agents))
         yield from self._trust()
         yield from self._blocks(agents)
-        yield from (Finding(OFF, "floop", f"{path}: {text}", file=path) for path, text in floop_traces(self.here))
+        yield from (
+            Finding(OFF, "floop", f"{path}: {text}", file=path)
+            for path, text in floop_traces(self.here)
+        )
         yield from self._tokens(agents[0] if agents else None)
         yield from self._server()
         yield from self._log()
@@ -166,15 +183,29 @@ class _Doctor:
         plugin = target.scope == "user" and has_plugin(target.agent, here.environ)
         if plugin and not events:
             found = list(client_of(target.agent).EVENTS)
-            yield Finding(OK, name, f"its plugin brings the {len(found)} hooks", **facts, hooks=found, plugin=True)
+            yield Finding(
+                OK,
+                name,
+                f"its plugin brings the {len(found)} hooks",
+                **facts,
+                hooks=found,
+                plugin=True,
+            )
             return
         if not events:
             if target.is_orphan:
                 yield Finding(
-                    OFF, name, f"{target.path}: its project is gone: {FIX} forgets it", FIX, **facts, hooks=[]
+                    OFF,
+                    name,
+                    f"{target.path}: its project is gone: {FIX} forgets it",
+                    FIX,
+                    **facts,
+                    hooks=[],
                 )
             elif record is not None:
-                yield Finding(WRONG, name, f"{target.path}: brim's hooks are gone", FIX, **facts, hooks=[])
+                yield Finding(
+                    WRONG, name, f"{target.path}: brim's hooks are gone", FIX, **facts, hooks=[]
+                )
             elif target.scope == "user":
                 yield Finding(OFF, name, self._absent(target), **facts, hooks=[])
             return
@@ -189,11 +220,21 @@ class _Doctor:
             text = "has not been asked yet whether it may run these hooks: start it once, and choose to trust them"
             yield Finding(OFF, name, text, agent="codex", file=target.path)
         if record is not None and record.status is not None and not status and change.changes:
-            yield Finding(OFF, name, "another status line is in brim's place: brim init calls it from brim's", **facts)
+            yield Finding(
+                OFF,
+                name,
+                "another status line is in brim's place: brim init calls it from brim's",
+                **facts,
+            )
 
-    def _state(self, target: Target, record: Record | None, settings: Mapping[str, Any]) -> tuple[str, str, str]:
-        """Return the state of brim's hooks in *target*, what is wrong with them, and what corrects it."""
-        found = [words[0] for _, hook in self.here.ours.hooks_in(settings) if (words := words_of(hook))]
+    def _state(
+        self, target: Target, record: Record | None, settings: Mapping[str, Any]
+    ) -> tuple[str, str, str]:
+        """Return the state of brim's hooks in *target*, what is wrong with them, and what corrects
+        it."""
+        found = [
+            words[0] for _, hook in self.here.ours.hooks_in(settings) if (words := words_of(hook))
+        ]
         launcher = launcher_path(self.here.home)
         if old := {program for program in found if program != launcher}:
             return WRONG, f"; calls {min(old)}, which is not the launcher of this home", FIX
@@ -217,16 +258,27 @@ class _Doctor:
         """Run the launcher, and say how long it takes. A plugin writes it itself."""
         launcher, status = launcher_path(self.here.home), status_path(self.here.home)
         if only_plugins and not os.path.exists(launcher):
-            yield Finding(OFF, "launcher", f"{launcher}: is not there yet; the plugin writes it when a session starts")
+            yield Finding(
+                OFF,
+                "launcher",
+                f"{launcher}: is not there yet; the plugin writes it when a session starts",
+            )
             return
         if not os.access(status, os.X_OK):
-            yield Finding(WRONG, "launcher", f"{status}: is not there, so no status line is shown", FIX)
+            yield Finding(
+                WRONG, "launcher", f"{status}: is not there, so no status line is shown", FIX
+            )
         python = interpreter_of(launcher)
         if not os.access(launcher, os.X_OK):
             yield Finding(WRONG, "launcher", f"{launcher}: missing, so no hook runs", FIX)
             return
         if not os.access(python, os.X_OK):
-            yield Finding(WRONG, "launcher", f"{launcher}: its Python {python or '?'} is gone, so no hook runs", FIX)
+            yield Finding(
+                WRONG,
+                "launcher",
+                f"{launcher}: its Python {python or '?'} is gone, so no hook runs",
+                FIX,
+            )
             return
         seconds, alone, reason = probe(launcher, python, agent, self.here.environ)
         facts: dict[str, Any] = {"answers": not reason, "seconds": seconds, "python_seconds": alone}
@@ -234,16 +286,28 @@ class _Doctor:
             yield Finding(WRONG, "hook", f"does not answer: {reason}", FIX, **facts)
         else:
             took, bare = round(seconds * 1000), round(alone * 1000)
-            yield Finding(OK, "hook", f"answers in {took} ms (median of {RUNS}; Python alone takes {bare})", **facts)
+            yield Finding(
+                OK,
+                "hook",
+                f"answers in {took} ms (median of {RUNS}; Python alone takes {bare})",
+                **facts,
+            )
         if slow := startup_problem(self.here.home):
-            yield Finding(WRONG, "startup", f"hooks load every module by itself, which takes longer: {slow}", FIX)
+            yield Finding(
+                WRONG,
+                "startup",
+                f"hooks load every module by itself, which takes longer: {slow}",
+                FIX,
+            )
 
     def _switched_off(self) -> Iterator[Finding]:
         until = paused_until(self.here.home)
         if until == float("inf"):
             yield Finding(OFF, "paused", "no hook says anything: brim pause off", paused=True)
         elif until > self.here.now:
-            text = time.strftime("no hook says anything until %Y-%m-%d %H:%M: brim pause off", time.localtime(until))
+            text = time.strftime(
+                "no hook says anything until %Y-%m-%d %H:%M: brim pause off", time.localtime(until)
+            )
             yield Finding(OFF, "paused", text, paused=True, until=round(until))
         if is_disabled(self.here.environ):
             text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
@@ -265,7 +329,9 @@ class _Doctor:
             if scope == "project" and (lost := lost_rules(path, self.here.home)):
                 text = f"{path}: {counted(lost[1], 'rule')} that brim kept in {lost[0]} are missing"
                 state = WRONG if os.path.lexists(path) else OFF
-                yield Finding(state, "lost", text, "brim rules restore", rules=lost[1], copy=lost[0])
+                yield Finding(
+                    state, "lost", text, "brim rules restore", rules=lost[1], copy=lost[0]
+                )
             if not os.path.lexists(path):
                 if scope == "user" and installed:
                     text = f"{path}: is missing, so hooks can't remember sessions or count money"
@@ -280,16 +346,23 @@ class _Doctor:
                         raise StoreError(text, "damaged")
                     number = len(store.behaviors(LIVE))
             except BrimError as error:
-                without = "; until then agents go on without this project" if scope == "project" else ""
+                without = (
+                    "; until then agents go on without this project" if scope == "project" else ""
+                )
                 yield Finding(WRONG, "store", f"{error}{without}", **facts)
             else:
-                yield Finding(OK, "store", f"{path}: {counted(number, 'rule')}", **facts, behaviors=number)
+                yield Finding(
+                    OK, "store", f"{path}: {counted(number, 'rule')}", **facts, behaviors=number
+                )
 
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
         facts: dict[str, Any] = {"project": project}
         changes = news = ""
-        with suppress(BrimError), self.here.open(create=False) as scopes:  # a broken one is said above
+        with (
+            suppress(BrimError),
+            self.here.open(create=False) as scopes,
+        ):  # a broken one is said above
             changes, news = self.here.changes_of(scopes), shared_news(self.here, scopes)
         state, text = OFF, "no project here: agents hear only your own rules"
         if project is not None:
@@ -304,7 +377,12 @@ class _Doctor:
             yield Finding(OFF, "project", f"{news}: brim rules import", **facts)
         store = os.path.join(project or "", ".brim", DATABASE)
         with suppress(StoreError):  # git's index is too large
-            if project is not None and os.path.exists(store) and not is_tracked(store) and not_ignored([store]):
+            if (
+                project is not None
+                and os.path.exists(store)
+                and not is_tracked(store)
+                and not_ignored([store])
+            ):
                 text = f"{store}: git would commit it: end .brim/.gitignore with a line 'brim.db*'"
                 yield Finding(OFF, "git", text, file=store)
         if self.here.memory_problem is not None:
@@ -313,11 +391,17 @@ class _Doctor:
     def _blocks(self, agents: list[str]) -> Iterator[Finding]:
         """Say how many rules refuse calls, and which calls an agent makes without asking."""
         number = 0
-        with suppress(BrimError), self.here.open(create=False) as scopes:  # a broken one is said above
+        with (
+            suppress(BrimError),
+            self.here.open(create=False) as scopes,
+        ):  # a broken one is said above
             number = sum(bool(each.blocks) for each in scopes.behaviors(LIVE))
         if not number:
             return
-        text, gaps = f"{counted(number, 'rule')} with blocks", [UNASKED[each] for each in agents if each in UNASKED]
+        text, gaps = (
+            f"{counted(number, 'rule')} with blocks",
+            [UNASKED[each] for each in agents if each in UNASKED],
+        )
         if not agents:
             text += ", but no agent has hooks, so nothing is refused: brim init"
             yield Finding(OFF, "blocks", text, rules=number)
@@ -330,15 +414,20 @@ class _Doctor:
         try:
             start, basis, limits, read, unfit = start_tokens(self.here, agent)
         except BrimError:
-            yield Finding(OFF, "tokens", "what a session is told cannot be said before the above is corrected")
+            yield Finding(
+                OFF, "tokens", "what a session is told cannot be said before the above is corrected"
+            )
             return
-        text = (
-            f"{start:,} of {_tokens(limits['start'])} at the start of a session here{basis and f' ({basis})'}; then at"
-        )
+        text = f"{start:,} of {_tokens(limits['start'])} at the start of a session here{basis and f' ({basis})'}; then at"
         text += f" most {_tokens(limits['injection'])} with a prompt or call, {_tokens(limits['session'])} in all"
         if read and agent is not None:
             text += f"; {NAMES[agent]} reads {counted(len(read), 'rule')} on its own, which saves {sum(read):,}"
-        facts: dict[str, Any] = {"budget": limits["start"], "limits": limits, "read": len(read), "saved": sum(read)}
+        facts: dict[str, Any] = {
+            "budget": limits["start"],
+            "limits": limits,
+            "read": len(read),
+            "saved": sum(read),
+        }
         yield Finding(OK, "tokens", text, start=start, basis=basis, **facts)
         if unfit:
             budget, dont = _tokens(limits["start"]), "doesn't" if unfit == 1 else "don't"
@@ -353,10 +442,18 @@ class _Doctor:
             text = "no agent starts 'brim mcp', so its tools take no tokens"
             yield Finding(OFF, "server", text, agents=[], schemas=0)
             return
-        names, start = " and ".join(NAMES[agent] for agent in agents), "starts" if len(agents) == 1 else "start"
+        names, start = (
+            " and ".join(NAMES[agent] for agent in agents),
+            "starts" if len(agents) == 1 else "start",
+        )
         model = model_of(agents[0], self.here.environ)
         if (schemas := self._tool_tokens(model)) is None:
-            yield Finding(WRONG, "server", f"{names} cannot start 'brim mcp': pip install 'brim[mcp]'", agents=agents)
+            yield Finding(
+                WRONG,
+                "server",
+                f"{names} cannot start 'brim mcp': pip install 'brim[mcp]'",
+                agents=agents,
+            )
         else:
             text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
             yield Finding(OK, "server", f"{text} (for {model})", agents=agents, schemas=schemas)
@@ -371,8 +468,8 @@ class _Doctor:
 def _fix(here: Installation) -> tuple[list[str], list[str]]:
     """Correct what doesn't need a decision; return what was corrected, and what couldn't be.
 
-    Hooks in the settings are put right, taken out of projects that have them for every project already, and forgotten
-    for projects that are gone. Launchers are written, and stores updated.
+    Hooks in the settings are put right, taken out of projects that have them for every project
+    already, and forgotten for projects that are gone. Launchers are written, and stores updated.
     """
     check_lasting()
     again, out, orphans, problems = [], [], [], []
@@ -404,15 +501,22 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
 
 def _twice(installed: list[dict[str, Any]]) -> Iterator[Finding]:
     for agent, name in NAMES.items():
-        own = [facts for facts in reversed(installed) if facts["agent"] == agent and "plugin" not in facts]
+        own = [
+            facts
+            for facts in reversed(installed)
+            if facts["agent"] == agent and "plugin" not in facts
+        ]
         paths = {facts["scope"]: facts["file"] for facts in own}
         if len(paths) == 2:
-            text = f"is in {paths['user']} and in {paths['project']}: every hook may be called twice"
+            text = (
+                f"is in {paths['user']} and in {paths['project']}: every hook may be called twice"
+            )
             yield Finding(WRONG, name, text, FIX, agent=agent)
 
 
 def _off_switch(agent: str, settings: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """Return what in an agent's own *settings* keeps all hooks from running; empty if nothing does."""
+    """Return what in an agent's own *settings* keeps all hooks from running; empty if nothing
+    does."""
     if agent == "claude":
         return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
     if agent == "codex":
@@ -420,11 +524,16 @@ def _off_switch(agent: str, settings: Mapping[str, Any], environ: Mapping[str, s
         return "features.hooks is false in config.toml" if is_off else ""
     if value(settings, "hooksConfig", "enabled") is False:
         return "hooksConfig.enabled is false there"
-    return "hooksConfig.disabled names brim there" if "brim" in items(settings, "hooksConfig", "disabled") else ""
+    return (
+        "hooksConfig.disabled names brim there"
+        if "brim" in items(settings, "hooksConfig", "disabled")
+        else ""
+    )
 
 
 def _was_asked(target: Target, environ: Mapping[str, str]) -> bool:
-    """Whether Codex has asked if it may run the hooks in *target*: it keeps the answers by file and hook."""
+    """Whether Codex has asked if it may run the hooks in *target*: it keeps the answers by file and
+    hook."""
     known = value(codex_settings(environ), "hooks", "state")
     return isinstance(known, dict) and any(str(key).startswith(f"{target.path}:") for key in known)
 
@@ -433,14 +542,18 @@ def _tokens(limit: int | None) -> str:
     return "unlimited" if limit is None else f"{limit:,}"
 
 
-def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None], list[int], int]:
-    """Return what a session of *agent* is told when it begins here, what that count rests on, and the limits.
+def start_tokens(
+    here: Installation, agent: str | None
+) -> tuple[int, str, dict[str, int | None], list[int], int]:
+    """Return what a session of *agent* is told when it begins here, what that count rests on, and
+    the limits.
 
-    Then come the tokens of each rule that would be told too, if it didn't stand in a file that *agent* loads, and how
-    many rules don't fit.
+    Then come the tokens of each rule that would be told too, if it didn't stand in a file that
+    *agent* loads, and how many rules don't fit.
 
-    It's counted for the setting ``model``, else for the model that *agent* is set to. The limits are ``start``,
-    ``injection`` (with one prompt or call) and ``session`` (all together). Nothing is noted as used.
+    It's counted for the setting ``model``, else for the model that *agent* is set to. The limits
+    are ``start``, ``injection`` (with one prompt or call) and ``session`` (all together). Nothing
+    is noted as used.
     """
     folder = here.cwd if here.project is None or is_trusted(here.project, here.home) else None
     make = partial(Workspace, here.environ, folder, who="person", now=here.now)
@@ -455,7 +568,10 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     with own.open(create=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, "", limits, [], 0
-        context, loaded = Context(**here.surroundings), loaded_rules(scopes, agent or "", folder or "")
+        context, loaded = (
+            Context(**here.surroundings),
+            loaded_rules(scopes, agent or "", folder or ""),
+        )
         plan = Planner(scopes, own.config, context, now=here.now, leave=loaded).plan(budget)
         whole = Planner(scopes, own.config, context, now=here.now).plan(budget) if loaded else plan
     read = [int(item.tokens) for item in whole.included if item.id in loaded]
@@ -466,7 +582,9 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     return int(plan.total_tokens), basis, limits, read, unfit
 
 
-def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) -> tuple[float | None, float | None, str]:
+def probe(
+    launcher: str, python: str, agent: str, environ: Mapping[str, str]
+) -> tuple[float | None, float | None, str]:
     """Run *launcher* several times at the first event at which *agent* can be told something.
 
     Return its median seconds and those of *python* alone, or why it doesn't answer.
@@ -485,7 +603,13 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
         own = {name: value for name, value in environ.items() if not name.startswith(others)}
         own |= {"BRIM_HOME": home, "HOME": folder, "USERPROFILE": folder}
         script = copy_launcher(launcher, folder, home)
-        sent = {"hook_event_name": event, "source": "startup", "prompt": "hello", "cwd": work, "transcript_path": ""}
+        sent = {
+            "hook_event_name": event,
+            "source": "startup",
+            "prompt": "hello",
+            "cwd": work,
+            "transcript_path": "",
+        }
         took, alone = [], []
         for number in range(RUNS):
             given = json.dumps({**sent, "session_id": f"doctor-{number}"})
@@ -497,14 +621,26 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
     return statistics.median(took), statistics.median(alone), ""
 
 
-def _run(command: list[str], given: str, environ: Mapping[str, str], folder: str) -> tuple[str, float]:
+def _run(
+    command: list[str], given: str, environ: Mapping[str, str], folder: str
+) -> tuple[str, float]:
     """Return what *command* told the agent, nothing if it failed, and the seconds that it took."""
     begun = time.perf_counter()
     try:
         done = subprocess.run(  # noqa: S603 (the launcher that brim wrote)
-            command, input=given.encode(), capture_output=True, env=environ, cwd=folder, timeout=SECONDS, check=True
+            command,
+            input=given.encode(),
+            capture_output=True,
+            env=environ,
+            cwd=folder,
+            timeout=SECONDS,
+            check=True,
         )
-        told = str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
+        told = (
+            str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+            if done.stdout
+            else ""
+        )
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
         told = ""
     return told, time.perf_counter() - begun

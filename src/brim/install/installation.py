@@ -1,7 +1,8 @@
 """What ``init``, ``upgrade`` and ``uninstall`` do, and how the agents' settings files are changed.
 
-Settings are changed only through ``Installation.apply``: one process at a time, with a backup before the first change,
-and the record before the file, so that an interrupted installation can be undone.
+Settings are changed only through ``Installation.apply``: one process at a time, with a backup
+before the first change, and the record before the file, so that an interrupted installation can be
+undone.
 """
 
 from __future__ import annotations
@@ -74,11 +75,14 @@ MOST_PAUSE = 366 * 86_400
 
 
 class Installation(Workspace):
-    """What is installed for this user, and in the project around *folder* (None: the working folder was deleted)."""
+    """What is installed for this user, and in the project around *folder* (None: the working folder
+    was deleted)."""
 
     def __init__(self, environ: Mapping[str, str], folder: str | None) -> None:
         super().__init__(environ, folder, who="person", now=time.time())
-        self.home = os.path.abspath(self.home)  # launchers and settings name it, whatever the working folder is
+        self.home = os.path.abspath(
+            self.home
+        )  # launchers and settings name it, whatever the working folder is
         self.records = read_records(self.home)
         self.ours = Ours(self.home)
 
@@ -91,9 +95,14 @@ class Installation(Workspace):
         return project_target(agent, self.project)
 
     def targets(self, agents: Sequence[str] = tuple(NAMES)) -> list[Target]:
-        """Return every file of *agents* that brim may have written to: the user's, this project's, those recorded."""
+        """Return every file of *agents* that brim may have written to: the user's, this project's,
+        those recorded."""
         scopes = ("user", "project") if self.project is not None else ("user",)
-        found = {each.path: each for agent in agents for each in (self.target(agent, scope) for scope in scopes)}
+        found = {
+            each.path: each
+            for agent in agents
+            for each in (self.target(agent, scope) for scope in scopes)
+        }
         for path, record in self.records.items():
             if record.agent in agents:
                 found.setdefault(path, Target(record.agent, record.scope, path))
@@ -104,19 +113,29 @@ class Installation(Workspace):
         return [target for target in self.targets(agents) if self.ours.events_in(target.path)]
 
     def plan(self, target: Target, *, hooks: str = ALL, status: bool = True) -> SettingsChange:
-        """Return how *target* gets what belongs there: no hooks where a plugin has them and the file has none."""
+        """Return how *target* gets what belongs there: no hooks where a plugin has them and the
+        file has none."""
         if has_plugin(target.agent, self.environ) and not self.ours.events_in(target.path):
             hooks = PLUGIN
         elif hooks == PLUGIN:  # it was removed
             hooks = ALL
-        status = status and target.agent == "claude" and hooks != INJECTION_ONLY and self._may_have_status(target)
+        status = (
+            status
+            and target.agent == "claude"
+            and hooks != INJECTION_ONLY
+            and self._may_have_status(target)
+        )
         record = self.records.get(target.path)
-        return plan_install(target, target.read(), record, home=self.home, hooks=hooks, status=status)
+        return plan_install(
+            target, target.read(), record, home=self.home, hooks=hooks, status=status
+        )
 
     def plan_again(self, target: Target) -> SettingsChange:
         """Return how *target* gets again what was installed there."""
         record = self.records.get(target.path)
-        hooks, status = (record.hooks, record.status is not None) if record is not None else (ALL, False)
+        hooks, status = (
+            (record.hooks, record.status is not None) if record is not None else (ALL, False)
+        )
         return self.plan(target, hooks=hooks, status=status)
 
     def plan_removal(self, target: Target) -> SettingsChange:
@@ -124,7 +143,8 @@ class Installation(Workspace):
         return plan_uninstall(target, target.read(), self.records.get(target.path), home=self.home)
 
     def _may_have_status(self, target: Target) -> bool:
-        """Whether brim's status line may be set: a project's would hide the user's, so only where there is none."""
+        """Whether brim's status line may be set: a project's would hide the user's, so only where
+        there is none."""
         record = self.records.get(target.path)
         if target.scope == "user" or (record is not None and record.status is not None):
             return True
@@ -133,7 +153,8 @@ class Installation(Workspace):
         return not any(STATUS in settings_of(path) for path in files)
 
     def apply(self, changes: Sequence[SettingsChange], *, installing: bool) -> dict[str, str]:
-        """Make *changes*; return the backups by file. If a file changed since it was planned, nothing is done."""
+        """Make *changes*; return the backups by file. If a file changed since it was planned,
+        nothing is done."""
         if not changes:
             return {}
         with locked(os.path.join(self.home, LOCK), prepare=lambda: make_folder(self.home)):
@@ -154,9 +175,16 @@ class Installation(Workspace):
                 remove_unfinished(os.path.join(self.home, folder), "", age=UNFINISHED)
             make_folders(left)
             try:
-                backups = {change.target.path: self._apply(change, installing=installing) for change in left}
+                backups = {
+                    change.target.path: self._apply(change, installing=installing)
+                    for change in left
+                }
             except BrimError as error:
-                done = [each.target.path for each in left if each.changes and each.target.read() == each.after]
+                done = [
+                    each.target.path
+                    for each in left
+                    if each.changes and each.target.read() == each.after
+                ]
                 if not done:
                     raise
                 changed = f"changed before that: {', '.join(done)}; run it again for the rest"
@@ -198,8 +226,11 @@ class Installation(Workspace):
             self._remember(records, change)
         return backup
 
-    def _write(self, change: SettingsChange, records: dict[str, Record], backup: str, *, chained: bool) -> None:
-        """Note what is about to be done, and do it: a backup that isn't noted would stay for ever."""
+    def _write(
+        self, change: SettingsChange, records: dict[str, Record], backup: str, *, chained: bool
+    ) -> None:
+        """Note what is about to be done, and do it: a backup that isn't noted would stay for
+        ever."""
         before, chain = self.records, os.path.join(self.home, CHAIN)
         had_chain, kept = os.path.lexists(chain), False
         try:
@@ -223,7 +254,10 @@ class Installation(Workspace):
         """Keep *records*, and the status line that was there before, for brim's to call."""
         if change is not None:
             chain = os.path.join(self.home, CHAIN)
-            is_gone = change.record is None and (change.target.agent, change.target.scope) == ("claude", "user")
+            is_gone = change.record is None and (change.target.agent, change.target.scope) == (
+                "claude",
+                "user",
+            )
             if change.chained:
                 try:
                     replace_file(chain, (json.dumps({"command": change.chained}) + "\n").encode())
@@ -238,14 +272,19 @@ class Installation(Workspace):
         self.records = records
 
     def budget_edit(self, tokens: int | None, scope: str) -> SettingEdit | None:
-        """Return how the token budget gets into the settings of *scope*; None if *tokens* is None."""
-        return None if tokens is None else SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
+        """Return how the token budget gets into the settings of *scope*; None if *tokens* is
+        None."""
+        return (
+            None
+            if tokens is None
+            else SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
+        )
 
     def check_stores(self, *, create: bool = False) -> tuple[list[str], list[str]]:
         """Open brim's own files; return those that can be used, and what is wrong with the others.
 
-        The files are the user's (made if it's missing, with *create*), this project's, and those of all trusted
-        projects.
+        The files are the user's (made if it's missing, with *create*), this project's, and those of
+        all trusted projects.
         """
         projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
         own = (f"{each}/.brim/{DATABASE}" for each in (*projects, self.project) if each)
@@ -263,7 +302,7 @@ class Installation(Workspace):
         return sound, broken
 
 
-# Results -------------------------------------------------------------------------------------------------------------
+# Results ------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -301,12 +340,20 @@ class Installed:
         found = []
         for change in self.changes:
             path = change.target.path
-            hooks = list(entries_for(change.target.agent, "", hooks=change.record.hooks if change.record else ALL))
+            hooks = list(
+                entries_for(
+                    change.target.agent, "", hooks=change.record.hooks if change.record else ALL
+                )
+            )
             status_line = change.record is not None and change.record.status is not None
             shown = {"hooks": hooks, "status_line": status_line, "backup": self.backups.get(path)}
             agent, commands = change.target.agent, [each.target.agent for each in self.commands]
             command = CALLED[agent] if f"{agent}{COMMAND}" in commands else None
-            found.append(change.to_dict() | shown | {"hidden_from_git": path in self.hidden, "command": command})
+            found.append(
+                change.to_dict()
+                | shown
+                | {"hidden_from_git": path in self.hidden, "command": command}
+            )
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -353,7 +400,10 @@ class Uninstalled:
         """What became of each agent."""
         return [
             change.to_dict()
-            | {"removed": change.changes and change.after is None, "backup": self.backups.get(change.target.path)}
+            | {
+                "removed": change.changes and change.after is None,
+                "backup": self.backups.get(change.target.path),
+            }
             for change in self.changes
         ]
 
@@ -362,7 +412,7 @@ class Uninstalled:
         return {"agents": self.agents, "broken": self.broken, "dry_run": self.dry_run}
 
 
-# What the commands call ----------------------------------------------------------------------------------------------
+# What the commands call ---------------------------------------------------------------------------
 
 
 def install(
@@ -377,11 +427,12 @@ def install(
     trusting: bool = False,
     dry_run: bool = False,
 ) -> Installed:
-    """Install brim into *agents* (default: those that are used here), or bring what is installed up to date.
+    """Install brim into *agents* (default: those that are used here), or bring what is installed up
+    to date.
 
-    With the *scope* ``project`` it's for the project around *folder* only; *trusting* lets agents use what that has
-    learned. Without *hooks*, what was installed before stays: all of them, or injection only. Doing it twice changes
-    nothing.
+    With the *scope* ``project`` it's for the project around *folder* only; *trusting* lets agents
+    use what that has learned. Without *hooks*, what was installed before stays: all of them, or
+    injection only. Doing it twice changes nothing.
     """
     here = Installation(environ, folder)
     agents = agents or [name for name in NAMES if is_present(name, environ)]
@@ -423,10 +474,13 @@ def install(
 
 
 def _plan(done: Installed, here: Installation, target: Target, *, status: bool) -> None:
-    """Add to *done* what becomes of *target* and of ``/learn`` in its agent, or why it gets nothing."""
+    """Add to *done* what becomes of *target* and of ``/learn`` in its agent, or why it gets
+    nothing."""
     above = here.target(target.agent, "user").path
     if target.scope == "project" and here.ours.events_in(above):
-        done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
+        done.skipped[target.agent] = (
+            f"{above}: has brim for every project already, so {target.path} needs nothing"
+        )
     elif reason := target.why_not:
         done.skipped[target.agent], done.is_tracked = reason, True
     else:
@@ -445,9 +499,14 @@ def _stronger_tokens(budget: SettingEdit | None, environ: Mapping[str, str]) -> 
 
 
 def uninstall(
-    environ: Mapping[str, str], folder: str | None, *, agents: Sequence[str] = (), dry_run: bool = False
+    environ: Mapping[str, str],
+    folder: str | None,
+    *,
+    agents: Sequence[str] = (),
+    dry_run: bool = False,
 ) -> Uninstalled:
-    """Take brim out of *agents* (default: all), in every project. A file that is as brim left it becomes as it was."""
+    """Take brim out of *agents* (default: all), in every project. A file that is as brim left it
+    becomes as it was."""
     here = Installation(environ, folder)
     agents = agents or list(NAMES)
     changes, broken = [], []
@@ -463,7 +522,11 @@ def uninstall(
             if is_known or target.scope == "user":
                 broken.append(str(error))
     names = [f"{agent}{COMMAND}" for agent in agents]
-    files = [Target(each.agent, "user", path) for path, each in here.records.items() if each.agent in names]
+    files = [
+        Target(each.agent, "user", path)
+        for path, each in here.records.items()
+        if each.agent in names
+    ]
     commands = [here.plan_removal(target) for target in files]
     done = Uninstalled(here.home, changes, broken, dry_run, commands=commands)
     if dry_run:
@@ -477,7 +540,9 @@ def uninstall(
     return done
 
 
-def pause(environ: Mapping[str, str], *, seconds: float | None = None, paused: bool = True) -> dict[str, Any]:
+def pause(
+    environ: Mapping[str, str], *, seconds: float | None = None, paused: bool = True
+) -> dict[str, Any]:
     """Silence every hook, for *seconds* or until ``resume``; return what changed."""
     home, now = user_folder(environ), time.time()
     path, was = os.path.join(home, PAUSED), paused_until(home)
@@ -492,7 +557,9 @@ def pause(environ: Mapping[str, str], *, seconds: float | None = None, paused: b
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder, so it is not brim's: move it away") from None
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; nothing was changed") from None
+        raise StoreError(
+            f"{path}: cannot be written: {error.strerror or error}; nothing was changed"
+        ) from None
     done = {"paused": paused, "changed": changed, "file": path}
     return done if seconds is None else done | {"until": round(until)}
 
@@ -505,12 +572,19 @@ def resume(environ: Mapping[str, str]) -> dict[str, Any]:
 def duration(text: str) -> float:
     """Return the seconds that *text* means, such as ``90s``, ``30m``, ``2h`` or ``1d``."""
     number, unit = text[:-1], {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:])
-    if unit is None or not number.isascii() or not number.isdigit() or not 0 < int(number) * unit <= MOST_PAUSE:
+    if (
+        unit is None
+        or not number.isascii()
+        or not number.isdigit()
+        or not 0 < int(number) * unit <= MOST_PAUSE
+    ):
         raise InputError(f"{text[:40]!r} isn't a time: write 30m, 2h or 1d")
     return float(int(number) * unit)
 
 
-def _next_steps(here: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]) -> Iterable[str]:
+def _next_steps(
+    here: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]
+) -> Iterable[str]:
     new = [change.target.agent for change in changes if change.changes]
     if "codex" in new:
         yield "Codex asks once, when it starts, whether it may run these hooks: choose to trust them"
@@ -519,7 +593,9 @@ def _next_steps(here: Installation, changes: Sequence[SettingsChange], inside: S
     agents = [change.target.agent for change in changes if change.target.scope == "user"]
     for target in here.installed(agents):
         if target.scope == "project":
-            yield (f"{target.path}: has brim too, so its hooks run twice: 'brim doctor --fix' removes it there")
+            yield (
+                f"{target.path}: has brim too, so its hooks run twice: 'brim doctor --fix' removes it there"
+            )
 
     yield from (f"{path}: {text}" for path, text in floop_traces(here))
     served = served_agents(here.environ, here.project)
@@ -531,11 +607,13 @@ def _next_steps(here: Installation, changes: Sequence[SettingsChange], inside: S
         yield "Restart your agent. 'brim doctor' checks that it works."
 
 
-def as_agent(make: Callable[[dict[str, object]], Workspace], agent: str = "") -> tuple[Workspace, str]:
+def as_agent(
+    make: Callable[[dict[str, object]], Workspace], agent: str = ""
+) -> tuple[Workspace, str]:
     """Return the workspace that *make* makes with more flags, and whose hooks it stands for.
 
-    That is *agent*, else the first that brim is installed for, else empty. Unless a setting names a model, it's the
-    agent's, so that rules are planned as for its hooks.
+    That is *agent*, else the first that brim is installed for, else empty. Unless a setting names a
+    model, it's the agent's, so that rules are planned as for its hooks.
     """
     workspace = make({})
     with suppress(BrimError):  # files that can't be read

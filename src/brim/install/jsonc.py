@@ -1,8 +1,9 @@
 """A JSON file edited in place: indentation, key order, line ends and comments stay.
 
-``JsonText`` keeps the text and where each value stands in it. A value that is put in looks like its surroundings, and
-taking it out again leaves no trace. The one exception is a container that was empty before: it goes with what was put
-into it, so a caller that must restore a file exactly keeps the original.
+``JsonText`` keeps the text and where each value stands in it. A value that is put in looks like its
+surroundings, and taking it out again leaves no trace. The one exception is a container that was
+empty before: it goes with what was put into it, so a caller that must restore a file exactly keeps
+the original.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _TOKEN = re.compile(rf'{_STRING}|[\[\]{{}},:]|[^\s\[\]{{}},:"]+')
 
 @dataclass
 class JsonNode:
-    """One value and where it stands: ``text[start:end]``; ``begin`` is where its key stands, if it has one."""
+    """One value and where it stands: ``text[start:end]``; ``begin`` is where its key stands, if it
+    has one."""
 
     start: int
     end: int
@@ -37,13 +39,16 @@ class JsonNode:
 
 
 class JsonText:
-    """The text of the settings file *path*. A blank text is an empty object; *comments* says if they are allowed."""
+    """The text of the settings file *path*. A blank text is an empty object; *comments* says if
+    they are allowed."""
 
     def __init__(self, text: str, path: str, *, comments: bool = False) -> None:
         self._path, self._comments = path, comments
         self._set(text if text.strip(BLANK) else "{}\n")
         if not isinstance(self._root.value, dict):
-            raise InputError(f"{path}: is not a JSON object, so brim leaves it alone: see what it should hold")
+            raise InputError(
+                f"{path}: is not a JSON object, so brim leaves it alone: see what it should hold"
+            )
 
     @property
     def value(self) -> dict[str, Any]:
@@ -111,7 +116,11 @@ class JsonText:
             self._set(text[:comma] + between + text[node.end :])
         else:
             inside = text[container.start + 1 : node.begin] + text[node.end : container.end - 1]
-            self._set(text[: container.start + 1] + (inside if inside.strip() else "") + text[container.end - 1 :])
+            self._set(
+                text[: container.start + 1]
+                + (inside if inside.strip() else "")
+                + text[container.end - 1 :]
+            )
             if keys[:-1] and not inside.strip():
                 self.remove(*keys[:-1])
 
@@ -126,10 +135,14 @@ class JsonText:
             new = f",{gap}{name}{self._dump(value, None)}"
             if "\n" in before:
                 lead = before[before.rfind("\n") + 1 :]
-                # A comment after the last value is about that value, so the new line comes after it.
+                # A comment after the last value is about that value, so the new line comes after
+                # it.
                 line = self._bare[start:].partition("\n")[0].removesuffix("\r")
                 comment = text[start : start + len(line)] if not line.strip() else ""
-                new, end = f",{comment}{newline}{lead}{name}{self._dump(value, lead)}", start + len(comment)
+                new, end = (
+                    f",{comment}{newline}{lead}{name}{self._dump(value, lead)}",
+                    start + len(comment),
+                )
         elif unit is None or inside.strip():
             new = f"{inside if inside.strip() else ''}{name}{self._dump(value, None)}"
         else:
@@ -137,7 +150,8 @@ class JsonText:
         self._set(text[:start] + new + text[end:])
 
     def _style(self) -> tuple[str | None, str, str]:
-        """Return the indentation of a level (None: all on one line), what follows a colon, and what ends a line."""
+        """Return the indentation of a level (None: all on one line), what follows a colon, and what
+        ends a line."""
         newline = "\r\n" if "\r\n" in self.text else "\n"
         if not self._root.members:
             return INDENT, " ", newline
@@ -157,7 +171,8 @@ class JsonText:
         return line[: len(line) - len(line.lstrip(" \t"))]
 
     def _dump(self, value: object, lead: str | None) -> str:
-        """Return *value* on one line, or over several that begin with *lead*, as the file would write it."""
+        """Return *value* on one line, or over several that begin with *lead*, as the file would
+        write it."""
         unit, gap, newline = self._style()
         if lead is None or unit is None:
             return json.dumps(value, separators=(f",{gap}", f":{gap}"))
@@ -172,9 +187,13 @@ class JsonText:
             tokens = _TOKEN.finditer(bare)
             self._root = _parse(next(tokens), tokens)
         except RecursionError:
-            raise InputError(f"{self._path}: has too many brackets inside each other; nothing was changed") from None
+            raise InputError(
+                f"{self._path}: has too many brackets inside each other; nothing was changed"
+            ) from None
         except ValueError as error:
-            place = f":{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            place = (
+                f":{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            )
             what = error.msg if isinstance(error, json.JSONDecodeError) else "a number is too long"
             raise InputError(
                 f"{self._path}{place}: is not valid JSON ({what}); nothing was changed: correct it, then try again"

@@ -1,10 +1,10 @@
 """The scripts that settings name: ``bin/hook`` and ``bin/statusline`` in the user's folder.
 
-They hold where Python and brim are, so an upgrade changes them and never the settings. They always end with 0: Python
-ends with 2 when a module is missing, and for Claude Code 2 means *block*.
+They hold where Python and brim are, so an upgrade changes them and never the settings. They always
+end with 0: Python ends with 2 when a module is missing, and for Claude Code 2 means *block*.
 
-On Windows they are ``bin\\hook.cmd`` and ``bin\\statusline.cmd``, each with a script in Python next to it: cmd.exe
-reads only ASCII the same everywhere, and a person's name may be in every path.
+On Windows they are ``bin\\hook.cmd`` and ``bin\\statusline.cmd``, each with a script in Python next
+to it: cmd.exe reads only ASCII the same everywhere, and a person's name may be in every path.
 """
 
 from __future__ import annotations
@@ -29,35 +29,50 @@ from brim.store.project import make_folder
 CODE = "from brim._startup import hook; hook()"
 """What Python runs for a hook. The event and the agent are its arguments."""
 TOKENS = "BRIM_TOKEN_BUDGET"
-"""The variable of the token budget; ``brim init --token-budget`` sets it where the environment would be stronger."""
+"""The variable of the token budget; ``brim init --token-budget`` sets it where the environment
+would be stronger."""
 STATUS_CODE = "from brim._startup import status_line; status_line()"
 """What Python runs for the status line."""
 
 
 def launcher_text(
-    python: str, package: str | None = None, *, home: str | None = None, code: str = CODE, tokens: str = ""
+    python: str,
+    package: str | None = None,
+    *,
+    home: str | None = None,
+    code: str = CODE,
+    tokens: str = "",
 ) -> str:
     """Return the script that runs *code* with the interpreter *python*.
 
-    *package* is the folder that holds brim (default: this one's): with it, Python need not look through everything that
-    is installed (``-S``). *home* is the user's folder. It and the person's home replace ``BRIM_HOME`` and ``HOME`` of
-    the agent's environment, which a project's settings can set: brim runs programs that the user's folder names.
-    *tokens* is a token budget that is stronger than the environment's.
+    *package* is the folder that holds brim (default: this one's): with it, Python need not look
+    through everything that is installed (``-S``). *home* is the user's folder. It and the person's
+    home replace ``BRIM_HOME`` and ``HOME`` of the agent's environment, which a project's settings
+    can set: brim runs programs that the user's folder names. *tokens* is a token budget that is
+    stronger than the environment's.
     """
     place = "" if home is None else f"BRIM_HOME={_quoted(home)} HOME={_quoted(_person(home))} "
     if tokens:
         place += f"{TOKENS}={_quoted(tokens)} "
     code = f"import sys; sys.path.append({package or PACKAGE!r}); {code}"
-    return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
+    return (
+        f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
+    )
 
 
 def windows_texts(
-    path: str, python: str, package: str | None = None, *, home: str, code: str = CODE, tokens: str = ""
+    path: str,
+    python: str,
+    package: str | None = None,
+    *,
+    home: str,
+    code: str = CODE,
+    tokens: str = "",
 ) -> dict[str, str]:
     """Return the launcher *path* for Windows and the script in Python that it runs, by their paths.
 
-    The script sets what ``launcher_text`` sets. Python is named from the launcher's folder if it's on the same drive,
-    so that the person's name isn't in it.
+    The script sets what ``launcher_text`` sets. Python is named from the launcher's folder if it's
+    on the same drive, so that the person's name isn't in it.
     """
     try:
         named = ntpath.relpath(python, ntpath.dirname(path))
@@ -71,7 +86,12 @@ def windows_texts(
     places = {"BRIM_HOME": home, "HOME": _person(home), "USERPROFILE": _person(home)}
     if tokens:
         places[TOKENS] = tokens
-    lines = ["import os, sys", f"os.environ.update({places!r})", f"sys.path.append({package or PACKAGE!r})", code]
+    lines = [
+        "import os, sys",
+        f"os.environ.update({places!r})",
+        f"sys.path.append({package or PACKAGE!r})",
+        code,
+    ]
     return {
         path: f'@echo off\r\n"{called}" -I -S "%~dp0{ntpath.basename(script)}" %* 2>nul\r\nexit /b 0\r\n',
         script: "\n".join([*lines, ""]),
@@ -79,7 +99,13 @@ def windows_texts(
 
 
 def _texts(
-    path: str, python: str, package: str | None = None, *, home: str, code: str = CODE, tokens: str = ""
+    path: str,
+    python: str,
+    package: str | None = None,
+    *,
+    home: str,
+    code: str = CODE,
+    tokens: str = "",
 ) -> dict[str, str]:
     """Return the launcher *path*, and what it needs next to it, by their paths."""
     if WINDOWS:
@@ -100,7 +126,9 @@ def _person(home: str) -> str:
 def install_launcher(home: str, python: str | None = None, *, package: str | None = None) -> str:
     """Write the launcher of hooks to the user's folder *home*, if it changed; return its path."""
     path = launcher_path(home)
-    for each, text in _texts(path, python or sys.executable, package, home=os.path.abspath(home)).items():
+    for each, text in _texts(
+        path, python or sys.executable, package, home=os.path.abspath(home)
+    ).items():
         _write(each, text)
     return path
 
@@ -108,7 +136,8 @@ def install_launcher(home: str, python: str | None = None, *, package: str | Non
 def install_launchers(home: str, *, tokens: str | None = None) -> list[str]:
     """Write the scripts for this interpreter; return those that changed. One in a cache is refused.
 
-    *tokens* is a token budget that is stronger than the environment's (default: the one that is there).
+    *tokens* is a token budget that is stronger than the environment's (default: the one that is
+    there).
     """
     check_lasting()
     home, python = os.path.abspath(home), sys.executable
@@ -120,7 +149,9 @@ def install_launchers(home: str, *, tokens: str | None = None) -> list[str]:
         make_folder(home)
         changed = [path for path, text in texts.items() if _write(path, text)]
     except OSError as error:
-        raise StoreError(f"{home}: the launcher cannot be written: {error.strerror or error}", "failed") from None
+        raise StoreError(
+            f"{home}: the launcher cannot be written: {error.strerror or error}", "failed"
+        ) from None
     if changed:
         remove_bundles(home)  # perhaps of another Python, and then never read again
     with suppress(OSError, Unsupported):  # hooks start without it, only slower
@@ -129,10 +160,11 @@ def install_launchers(home: str, *, tokens: str | None = None) -> list[str]:
 
 
 def check_lasting(prefix: str = sys.prefix) -> None:
-    """Raise ``InputError`` if the environment in *prefix* is in a cache, as that of ``uvx`` or ``pipx run`` is.
+    """Raise ``InputError`` if the environment in *prefix* is in a cache, as that of ``uvx`` or
+    ``pipx run`` is.
 
-    Such a cache has ``CACHEDIR.TAG`` in its folder (bford.info/cachedir). Environments have one of their own, so only
-    the folders above count.
+    Such a cache has ``CACHEDIR.TAG`` in its folder (bford.info/cachedir). Environments have one of
+    their own, so only the folders above count.
     """
     folder = os.path.dirname(os.path.abspath(prefix))
     while not os.path.exists(os.path.join(folder, "CACHEDIR.TAG")):
@@ -148,7 +180,8 @@ def check_lasting(prefix: str = sys.prefix) -> None:
 
 
 def copy_launcher(launcher: str, folder: str, home: str) -> str:
-    """Write the script *launcher* into *folder*, for another user's folder *home*; return its path, to try it there."""
+    """Write the script *launcher* into *folder*, for another user's folder *home*; return its path,
+    to try it there."""
     path = os.path.join(folder, os.path.basename(launcher))
     if WINDOWS:
         for each, text in windows_texts(path, interpreter_of(launcher), home=home).items():

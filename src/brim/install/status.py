@@ -33,7 +33,8 @@ class HomeStatus:
     project: str | None
     trusted: bool
     rules: Mapping[str, int]
-    """How many there are of the ``project`` and of the ``user``, and how many notes and corrections wait."""
+    """How many there are of the ``project`` and of the ``user``, and how many notes and corrections
+    wait."""
     spending: ScopeStatus | None
     limits: tuple[LimitRow, ...]
     """Those of this project, of each of its sessions, and of all projects."""
@@ -75,28 +76,57 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
     used = [name for name in NAMES if is_present(name, workspace.environ)]
     wants = [
         (not installed and bool(used), "brim is not installed in your agents", "brim init"),
-        (not (installed or used), "brim found no agent: name the one that you use", "brim init --agent NAME"),
+        (
+            not (installed or used),
+            "brim found no agent: name the one that you use",
+            "brim init --agent NAME",
+        ),
         (paused, "hooks are paused", "brim pause off"),
         *_about_project(workspace, rules["project"], changes),
         (bool(news), news, "brim rules import"),
-        (rules["pending"] > 0, f"{counted(rules['pending'], 'note')} of agents to review", "brim rules review"),
-        (rules["corrections"] > 0, f"{counted(rules['corrections'], 'correction')} to review", "brim rules review"),
-        (spending is not None and spending.state != "open", "the limit of this project is reached", "brim limit"),
+        (
+            rules["pending"] > 0,
+            f"{counted(rules['pending'], 'note')} of agents to review",
+            "brim rules review",
+        ),
+        (
+            rules["corrections"] > 0,
+            f"{counted(rules['corrections'], 'correction')} to review",
+            "brim rules review",
+        ),
+        (
+            spending is not None and spending.state != "open",
+            "the limit of this project is reached",
+            "brim limit",
+        ),
         (almost_full, "the window is almost full: compact soon", "brim context"),
     ]
     attention = tuple((text, fix) for wanted, text, fix in wants if wanted)
     plan = tuple(current_plan_windows(workspace.environ, workspace.now))
     limits = _limits(workspace)
-    return HomeStatus(workspace.project, workspace.trusted, rules, spending, limits, plan, paused, installed, attention)
+    return HomeStatus(
+        workspace.project,
+        workspace.trusted,
+        rules,
+        spending,
+        limits,
+        plan,
+        paused,
+        installed,
+        attention,
+    )
 
 
 def is_installed(workspace: Workspace) -> bool:
     """Whether brim is in an agent of this person, by ``brim init`` or as a plugin."""
-    return bool(read_records(workspace.home)) or any(has_plugin(agent, workspace.environ) for agent in NAMES)
+    return bool(read_records(workspace.home)) or any(
+        has_plugin(agent, workspace.environ) for agent in NAMES
+    )
 
 
 def limits_of(workspace: Workspace, ledger: StoredLedger, *, shared: str | None = None) -> Limits:
-    """Return the limits in *ledger* as the person in *workspace* sees them; *shared* is as in ``Limits``."""
+    """Return the limits in *ledger* as the person in *workspace* sees them; *shared* is as in
+    ``Limits``."""
     place, home, environ = workspace.place, workspace.home, workspace.environ
     return Limits(ledger, place=place, home=home, environ=environ, now=workspace.now, shared=shared)
 
@@ -126,10 +156,26 @@ def _about_project(workspace: Workspace, rules: int, changes: str) -> list[tuple
     is_foreign = memory is not None and memory.reason == "foreign"
     is_untrusted = bool(rules) and not workspace.trusted
     return [
-        (is_untrusted, "this project isn't trusted, so agents don't hear its rules", "brim rules trust"),
-        (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim rules restore"),
-        ("project" in workspace.problems, "this project's rules can't be read, so agents go without", "brim doctor"),
+        (
+            is_untrusted,
+            "this project isn't trusted, so agents don't hear its rules",
+            "brim rules trust",
+        ),
+        (
+            lost is not None,
+            "this project's store has lost rules, and brim kept a copy",
+            "brim rules restore",
+        ),
+        (
+            "project" in workspace.problems,
+            "this project's rules can't be read, so agents go without",
+            "brim doctor",
+        ),
         (bool(changes), changes.partition(":")[0], "brim rules trust"),
         (is_foreign, "agents don't use the memory in .context/", "brim rules trust"),
-        (not is_foreign and memory is not None, "agents don't use the memory in .context/", "brim doctor"),
+        (
+            not is_foreign and memory is not None,
+            "agents don't use the memory in .context/",
+            "brim doctor",
+        ),
     ]

@@ -1,10 +1,12 @@
 """What may an agent ask of brim, and how?
 
-A server of the Model Context Protocol, on the official SDK (``pip install 'brim[mcp]'``). ``measures`` counts and fits,
-``rules`` tells what applies and takes notes, ``memory`` searches scratch memory, ``tools`` is what a client sees and
-knows who asks, ``server`` puts it together, ``http`` serves several clients.
+A server of the Model Context Protocol, on the official SDK (``pip install 'brim[mcp]'``).
+``measures`` counts and fits, ``rules`` tells what applies and takes notes, ``memory`` searches
+scratch memory, ``tools`` is what a client sees and knows who asks, ``server`` puts it together,
+``http`` serves several clients.
 
-An agent's word is never a person's: it can take notes, and it cannot change or put away what a person taught.
+An agent's word is never a person's: it can take notes, and it cannot change or put away what a
+person taught.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The server over streamable HTTP: on this machine, for clients that bring the token, each within ``HttpLimits``."""
+"""The server over streamable HTTP: on this machine, for clients that bring the token, each within
+``HttpLimits``."""
 
 from __future__ import annotations
 
@@ -35,9 +36,15 @@ LIMITS = HttpLimits()
 
 
 def serve_http(
-    server: MCPServer, token: str, port: int, *, ready: Callable[[str], object], limits: HttpLimits = LIMITS
+    server: MCPServer,
+    token: str,
+    port: int,
+    *,
+    ready: Callable[[str], object],
+    limits: HttpLimits = LIMITS,
 ) -> None:
-    """Serve until the process is told to end. *ready* gets the address; *port* 0 takes any that is free."""
+    """Serve until the process is told to end. *ready* gets the address; *port* 0 takes any that is
+    free."""
     with loopback.listen(port) as bound:
         port = bound.getsockname()[1]
         ready(f"http://{HOST}:{port}{PATH}")
@@ -45,9 +52,12 @@ def serve_http(
 
 
 def guarded_app(server: MCPServer, token: str, port: int, limits: HttpLimits = LIMITS) -> App:
-    """Return the application: ``Host`` and ``Origin`` must be this machine's, and the token the right one."""
+    """Return the application: ``Host`` and ``Origin`` must be this machine's, and the token the
+    right one."""
     places = [f"{name}:{port}" for name in NAMES]
-    security = TransportSecuritySettings(allowed_hosts=places, allowed_origins=[f"http://{place}" for place in places])
+    security = TransportSecuritySettings(
+        allowed_hosts=places, allowed_origins=[f"http://{place}" for place in places]
+    )
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         transport_security=security,
@@ -68,13 +78,15 @@ def _with_token(app: App, token: str) -> App:
             if len(given) != 1 or not hmac.compare_digest(given[0], expected):
                 # The connection is closed, so that a body is never waited for.
                 headers = {"www-authenticate": 'Bearer realm="brim"', "connection": "close"}
-                answer = PlainTextResponse("the token of brim mcp is missing or wrong\n", 401, headers)
+                answer = PlainTextResponse(
+                    "the token of brim mcp is missing or wrong\n", 401, headers
+                )
         await answer(scope, receive, send)
 
     return asked
 
 
-# The token ------------------------------------------------------------------------------------------------------
+# The token ----------------------------------------------------------------------------------------
 
 LENGTH = 32
 """Bytes of chance in a token."""
@@ -88,20 +100,25 @@ def token_file(home: str) -> str:
 
 
 def read_token(home: str) -> str:
-    """Return the token, and make one if there is none. A file that others can read or write is refused."""
+    """Return the token, and make one if there is none. A file that others can read or write is
+    refused."""
     path = token_file(home)
     try:
         os.makedirs(home, 0o700, exist_ok=True)
         with suppress(FileExistsError):
             write_new(path, f"{os.urandom(LENGTH).hex()}\n".encode())
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        handle = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        )
         with os.fdopen(handle, encoding="ascii", errors="replace") as file:
             about, token = os.fstat(file.fileno()), file.read(1_000).strip()
     except OSError as error:
         raise StoreError(f"{path}: cannot be used: {error.strerror or error}") from None
     if not stat.S_ISREG(about.st_mode):
         raise StoreError(f"{path}: not a regular file, so it isn't used", "refused")
-    if hasattr(os, "getuid") and (about.st_uid != os.getuid() or about.st_mode & (stat.S_IRWXG | stat.S_IRWXO)):
+    if hasattr(os, "getuid") and (
+        about.st_uid != os.getuid() or about.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    ):
         why = "others can read it, so it isn't secret: remove it, and brim makes a new one"
         raise StoreError(f"{path}: {why}", "refused")
     if len(token) < SHORTEST or not token.isalnum():

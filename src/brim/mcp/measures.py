@@ -1,4 +1,5 @@
-"""How many tokens, how much room, and what stays of a history: for an agent that builds prompts of its own."""
+"""How many tokens, how much room, and what stays of a history: for an agent that builds prompts of
+its own."""
 
 from __future__ import annotations
 
@@ -18,7 +19,11 @@ from brim.workspace import Workspace
 
 UNKNOWN = "brim does not know this model: the count and the window are guesses"
 LONGEST_NAME = 200
-STRATEGIES = {"fifo": "FifoPruner", "sliding": "SlidingWindowPruner", "summarize": "SummarizePruner"}
+STRATEGIES = {
+    "fifo": "FifoPruner",
+    "sliding": "SlidingWindowPruner",
+    "summarize": "SummarizePruner",
+}
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,8 @@ class Room:
 
 @dataclass(frozen=True)
 class FitAnswer:
-    """A history that its provider accepts, within ``target`` tokens if it ``fits``; ``dropped`` are places in what was
-    given."""
+    """A history that its provider accepts, within ``target`` tokens if it ``fits``; ``dropped`` are
+    places in what was given."""
 
     messages: list[dict[str, Any]]
     tokens: int
@@ -76,12 +81,18 @@ def count_text(workspace: Workspace, text: str, model: str = "") -> CountAnswer:
     return CountAnswer(int(counted), counted.basis, counted.low, counted.high, name, *known)
 
 
-def room_for(workspace: Workspace, model: str, messages: list[dict[str, Any]], directive: str = "") -> Room:
+def room_for(
+    workspace: Workspace, model: str, messages: list[dict[str, Any]], directive: str = ""
+) -> Room:
     """Return how the window of *model* is divided when it is asked *messages* and *directive*."""
 
     calculator = TokenBudgetCalculator(reserves=Reserves(**workspace.config.section("window")))
     found = calculator.calculate(_needed(_model(workspace, model)), messages, directive)
-    parts = {each.name: getattr(found, each.name) for each in fields(Room) if each.name not in ("basis", "warning")}
+    parts = {
+        each.name: getattr(found, each.name)
+        for each in fields(Room)
+        if each.name not in ("basis", "warning")
+    }
     basis = (found.messages_tokens + found.directive_tokens).basis
     return Room(**parts, basis=basis, warning=_warning(found.model))
 
@@ -104,11 +115,14 @@ def fit_messages(
     tokens, basis, receipt = int(pruned.tokens), pruned.tokens.basis, pruned.receipt
     dropped = sorted({index for unit in receipt.dropped for index in unit.indices})
     messages = list(pruned.messages)
-    return FitAnswer(messages, tokens, target, pruned.fits, basis, dropped, receipt.reason, _warning(name))
+    return FitAnswer(
+        messages, tokens, target, pruned.fits, basis, dropped, receipt.reason, _warning(name)
+    )
 
 
 def local_mode(config: Config) -> Mode:
-    """Return the way of counting of the settings; one that would ask a provider gives way to the best one here."""
+    """Return the way of counting of the settings; one that would ask a provider gives way to the
+    best one here."""
     mode: Mode = config["mode"]
     return "auto" if mode == "api" else mode
 

@@ -30,7 +30,8 @@ def index_text(workspace: Workspace, session: str = "") -> str:
 
 
 def search_text(workspace: Workspace, query: str, session: str = "") -> str:
-    """Return the newest entries that hold *query*, one line each; ``#12`` or ``12`` is that entry whole."""
+    """Return the newest entries that hold *query*, one line each; ``#12`` or ``12`` is that entry
+    whole."""
 
     entries = _writer(workspace, session).read().entries
     number = query.strip().removeprefix("#")
@@ -38,11 +39,15 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
         entry = next((entry for entry in entries if entry.number == int(number)), None)
         return f"There is no entry #{number}." if entry is None else _whole(entry)
     gone, wanted = withdrawn(entries), query.strip().casefold()
-    shown = (each for each in entries if each.kind not in HIDDEN and (each.session, each.id) not in gone)
+    shown = (
+        each for each in entries if each.kind not in HIDDEN and (each.session, each.id) not in gone
+    )
     found = [each for each in shown if wanted in each.text.casefold()]
     if not found:
         return f"No entry holds {query.strip()[:80]!r}." if entries else EMPTY
-    lines = [f"#{entry.number} {entry.kind}: {sentence(entry, 120)}" for entry in found[-MOST_FOUND:]]
+    lines = [
+        f"#{entry.number} {entry.kind}: {sentence(entry, 120)}" for entry in found[-MOST_FOUND:]
+    ]
     if older := len(found) - len(lines):
         lines.append(f"{older:,} older are not shown: look for more words")
     return "\n".join(lines)
@@ -51,7 +56,9 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
 def keep_dead_end(workspace: Workspace, text: str, *, session: str = "") -> str:
     """Keep what led nowhere, so that it isn't tried again after a compaction."""
     if len(text) > LONGEST_NOTE:
-        raise InputError(f"dead_end has {len(text):,} characters, more than {LONGEST_NOTE:,}: say it in a sentence")
+        raise InputError(
+            f"dead_end has {len(text):,} characters, more than {LONGEST_NOTE:,}: say it in a sentence"
+        )
     entry = _writer(workspace, session).append_dead_end(text)
     if entry is None:
         raise InputError("dead_end is empty: say what was tried, and why it did not work")
@@ -72,9 +79,13 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
     if worktree is None:
         raise InputError("the folder that the server was started in is gone: start it again")
     secret = workspace.memory_secret(os.path.join(worktree, NAME))
-    return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False, secret=secret)
+    return ScratchWriter(
+        worktree, session=session, clock=lambda: workspace.now, claim=False, secret=secret
+    )
 
 
 def _whole(entry: MemoryEntry) -> str:
     more = f"\n… {len(entry.text):,} characters in all" if len(entry.text) > LONGEST else ""
-    return "\n> ".join([f"#{entry.number} {entry.kind}", *f"{entry.text[:LONGEST]}{more}".split("\n")])
+    return "\n> ".join(
+        [f"#{entry.number} {entry.kind}", *f"{entry.text[:LONGEST]}{more}".split("\n")]
+    )

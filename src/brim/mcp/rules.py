@@ -1,4 +1,5 @@
-"""Rules for an agent: what applies now, what there is, why; and what an agent may note about them."""
+"""Rules for an agent: what applies now, what there is, why; and what an agent may note about
+them."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def without_broken_project(read: Call[Given, Found]) -> Call[Given, Found]:
 
 
 def hiding_project_text(call: Call[Given, Found]) -> Call[Given, Found]:
-    """Let *call* say that a project can't be read, but not why: the project's own words would be in it."""
+    """Let *call* say that a project can't be read, but not why: the project's own words would be in
+    it."""
     return _guarded(call, tries_again=False)
 
 
@@ -45,11 +47,17 @@ def _guarded(call: Call[Given, Found], *, tries_again: bool) -> Call[Given, Foun
             return call(workspace, *given, **named)
         except StoreError as error:
             passing = error.reason in ("busy", "full", "read-only")
-            if passing or workspace.usable_project is None or str(error).startswith(workspace.database):
+            if (
+                passing
+                or workspace.usable_project is None
+                or str(error).startswith(workspace.database)
+            ):
                 raise
             if not tries_again:
                 path = workspace.databases[-1]
-                raise StoreError(f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason) from None
+                raise StoreError(
+                    f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason
+                ) from None
             workspace.problems["project"] = str(error)
         return call(workspace, *given, **named)
 
@@ -67,11 +75,14 @@ _WORD = re.compile(r"[^\s\"'`(),;<>|=*?\[\]{}]+")
 def context_of(workspace: Workspace, text: str = "", task: str = "") -> Context:
     """Return the situation that *text* tells of, with what can be told by looking around."""
     text = text[:LOOKED_AT]
-    return Context(file=files_in(text), task=task.strip()[:200] or None, prompt=text, **workspace.surroundings)
+    return Context(
+        file=files_in(text), task=task.strip()[:200] or None, prompt=text, **workspace.surroundings
+    )
 
 
 def files_in(text: str) -> list[str]:
-    """Return the words of *text* that name files: those with an ending that is known, or a path with any ending.
+    """Return the words of *text* that name files: those with an ending that is known, or a path
+    with any ending.
 
     >>> files_in("Fix src/app.py and the Dockerfile, see https://example.com/a.py and version 3.11.")
     ['src/app.py', 'Dockerfile']
@@ -85,7 +96,7 @@ def files_in(text: str) -> list[str]:
     return list(found)[:MOST_FILES]
 
 
-# Rules in force -------------------------------------------------------------------------------------------------
+# Rules in force -----------------------------------------------------------------------------------
 
 POINTER = "`brim://behaviors/expand/NAME` has one of these whole\n"
 """The last line where something was cut: how to get the rest."""
@@ -124,14 +135,16 @@ class Rules:
 
 @without_broken_project
 def active_text(workspace: Workspace, situation: str = "", task: str = "") -> str:
-    """Return what matters, within ``token_budget.default``, everything in the text included; empty if nothing does."""
+    """Return what matters, within ``token_budget.default``, everything in the text included; empty
+    if nothing does."""
     with workspace.open(create=True) as scopes:
         return _told(scopes, workspace, _planner(scopes, workspace, situation, task))
 
 
 @without_broken_project
 def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> str:
-    """Return what matters; where there is nothing to tell, say whether nothing matters or nothing fits."""
+    """Return what matters; where there is nothing to tell, say whether nothing matters or nothing
+    fits."""
     with workspace.open(create=True) as scopes:
         planner = _planner(scopes, workspace, situation, task)
         if text := _told(scopes, workspace, planner):
@@ -165,16 +178,24 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
         if not behavior.live:
             return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
         planner = _planner(scopes, workspace, situation)
-        account = explain(scopes, planner.context, behavior.id, now=workspace.now, course=planner.course)
-        alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
+        account = explain(
+            scopes, planner.context, behavior.id, now=workspace.now, course=planner.course
+        )
+        alone, plan = (
+            planner.plan(None, limited=False),
+            planner.plan(workspace.config.yours[START_KEY]),
+        )
     lines = [f"{behavior.name}: {account.outcome}", f"  tier: {_tier_in(alone, behavior.id)}"]
-    budget = "without a limit" if plan.token_budget is None else f"within {plan.token_budget:,} tokens"
+    budget = (
+        "without a limit" if plan.token_budget is None else f"within {plan.token_budget:,} tokens"
+    )
     return "\n".join([*lines, f"  {budget}: {_tier_in(plan, behavior.id)}"])
 
 
 @without_broken_project
 def expanded_text(workspace: Workspace, id: str) -> str:
-    """Return one rule whole. An unconfirmed note is told by its summary only, as everywhere, until it is accepted."""
+    """Return one rule whole. An unconfirmed note is told by its summary only, as everywhere, until
+    it is accepted."""
     with workspace.open(create=True) as scopes:
         behavior = found_rule(scopes, id)
     if not behavior.live:
@@ -184,7 +205,9 @@ def expanded_text(workspace: Workspace, id: str) -> str:
     head += f"when: {behavior.when}\n" if behavior.when else ""
     if behavior.status is Status.PENDING:
         until = f"until the user runs 'brim rules review accept {behavior.id}'"
-        return f"{head}\nUnconfirmed note of an agent; its summary, {until}:\n{summary_of(behavior)}\n"
+        return (
+            f"{head}\nUnconfirmed note of an agent; its summary, {until}:\n{summary_of(behavior)}\n"
+        )
     return f"{head}\n{behavior.canonical}\n"
 
 
@@ -197,17 +220,30 @@ def found_rule(scopes: Scopes, id: str) -> Behavior:
 
 def _planner(scopes: Scopes, workspace: Workspace, situation: str, task: str = "") -> Planner:
     context = context_of(workspace, situation, task)
-    return Planner(scopes, workspace.config, context, now=workspace.now, mode=local_mode(workspace.config.yours))
+    return Planner(
+        scopes,
+        workspace.config,
+        context,
+        now=workspace.now,
+        mode=local_mode(workspace.config.yours),
+    )
 
 
 def _told(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
-    """Return the text, with the pointer if something is cut and the pointer fits, counted as the plan was."""
+    """Return the text, with the pointer if something is cut and the pointer fits, counted as the
+    plan was."""
     config = workspace.config.yours
     plan = planner.plan(config[START_KEY])
     text = render(plan)
-    cut = [item.behavior for item in plan.summarized if summary_of(item.behavior) != item.behavior.canonical.strip()]
+    cut = [
+        item.behavior
+        for item in plan.summarized
+        if summary_of(item.behavior) != item.behavior.canonical.strip()
+    ]
     cut += [item.behavior for item in plan.name_only]
-    if all(behavior.status is Status.PENDING for behavior in cut):  # of an unconfirmed note there is no more to read
+    if all(
+        behavior.status is Status.PENDING for behavior in cut
+    ):  # of an unconfirmed note there is no more to read
         return text
     longer = text + POINTER
     calibrations = scopes.user.calibrations if scopes.user is not None else None
@@ -221,7 +257,7 @@ def _tier_in(plan: InjectionPlan, id: str) -> str:
     return "omitted: it is not activated" if item is None else f"{item.tier}: {item.reason}"
 
 
-# Notes and verdicts ---------------------------------------------------------------------------------------------
+# Notes and verdicts -------------------------------------------------------------------------------
 
 LONGEST = 4_000
 """Characters of a note. A rule is short; a document is not learned by accident."""
@@ -242,13 +278,21 @@ class Note:
 
 
 @hiding_project_text
-def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str = "", *, session: str = "") -> Note:
+def learn_note(
+    workspace: Workspace, right: str, wrong: str = "", situation: str = "", *, session: str = ""
+) -> Note:
     """Keep *right* as a pending note of the project. What a person has taught stays as it is."""
     workspace.need_trust()
     _check_length("right", right, "say the rule in a sentence")
     _check_length("wrong", wrong, "say the rule in a sentence")
     file = next(iter(files_in(situation)), "")
-    about: Any = {"wrong": wrong, "file": file, "source": "agent", "session": session, "now": workspace.now}
+    about: Any = {
+        "wrong": wrong,
+        "file": file,
+        "source": "agent",
+        "session": session,
+        "now": workspace.now,
+    }
     with workspace.open(create=True) as scopes, scopes.writing("project"):
         known = scopes.behaviors()
         learned = learn(right, **about, existing=known)
@@ -264,14 +308,20 @@ def _check_length(name: str, text: str, remedy: str) -> None:
         raise InputError(f"{name} has {len(text):,} characters, more than {LONGEST:,}: {remedy}")
 
 
-def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: float, session: str) -> None:
+def _store_note(
+    scopes: Scopes, learned: Learned, known: list[Behavior], now: float, session: str
+) -> None:
     """Write the note, unless a person's rule says the same already."""
     old = learned.merged_with
     if old is not None and old.status is not Status.PENDING:
         return
     waiting = sum(each.status is Status.PENDING and each.scope == "project" for each in known)
     if old is None and waiting >= MOST_NOTES:
-        raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first")
+        raise InputError(
+            f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first"
+        )
     event = "learned" if old is None else "confirmed"
-    scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))
+    scopes.put(
+        learned.behavior, event=event, now=now, session=session, changes=list(learned.changes)
+    )
     mark_conflicts(scopes, learned.behavior, conflicts_of(scopes, learned.behavior), now=now)

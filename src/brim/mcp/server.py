@@ -1,4 +1,5 @@
-"""The server: tools and resources for one client over standard input and output, or for several over HTTP."""
+"""The server: tools and resources for one client over standard input and output, or for several
+over HTTP."""
 
 from __future__ import annotations
 
@@ -58,14 +59,18 @@ class BrimServer(MCPServer):
     async def run_stdio_async(self) -> None:
         """Serve one client over standard input and output until it closes them."""
         async with stdio_server(wrap_file(Lines(standard_input()))) as (read, write):  # type: ignore[arg-type]
-            await self._lowlevel_server.run(read, write, self._lowlevel_server.create_initialization_options())
+            await self._lowlevel_server.run(
+                read, write, self._lowlevel_server.create_initialization_options()
+            )
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Call a tool; which session it is for is remembered."""
         if name == HOOK:
             return CallToolResult(content=[TextContent(type="text", text="{}")])
         session, client = "", ""
-        with suppress(AttributeError, TypeError, ValueError):  # what comes with a call in addition to its arguments
+        with suppress(
+            AttributeError, TypeError, ValueError
+        ):  # what comes with a call in addition to its arguments
             thread = dict(context.request_context.meta or {}).get("threadId")
             session = thread if isinstance(thread, str) and file_id(thread) == thread else ""
         with suppress(AttributeError, ValueError):
@@ -87,13 +92,17 @@ class BrimServer(MCPServer):
 
 
 def build_server(
-    environ: Mapping[str, str], folder: str | None, *, shared: bool = False, clock: Callable[[], float] = time.time
+    environ: Mapping[str, str],
+    folder: str | None,
+    *,
+    shared: bool = False,
+    clock: Callable[[], float] = time.time,
 ) -> BrimServer:
     """Return a server for the project in *folder*. A *shared* one serves several clients."""
     return BrimServer(Clients(environ, folder, clock=clock, shared=shared))
 
 
-# Resources ------------------------------------------------------------------------------------------------------
+# Resources ----------------------------------------------------------------------------------------
 
 TEXT = "text/markdown"
 EXPAND = "brim://behaviors/expand/{id}"
@@ -129,18 +138,23 @@ def add_resources(server: MCPServer, clients: Clients) -> None:
         if getattr(ref, "uri", None) != EXPAND:
             return None
         typed = str(argument.value)
-        found = await to_thread.run_sync(lambda: rules.list_rules(clients.workspace, typed, MOST_COMPLETED * 2).rules)
+        found = await to_thread.run_sync(
+            lambda: rules.list_rules(clients.workspace, typed, MOST_COMPLETED * 2).rules
+        )
         names = [rule.name for rule in found if rule.name.startswith(typed)]
-        return Completion(values=names[:MOST_COMPLETED], total=len(names), has_more=len(names) > MOST_COMPLETED)
+        return Completion(
+            values=names[:MOST_COMPLETED], total=len(names), has_more=len(names) > MOST_COMPLETED
+        )
 
     # Clients may complete the names of rules.
     server.completion()(complete)  # type: ignore[no-untyped-call] # the SDK's own decorator has no types
 
 
-# Standard input and output --------------------------------------------------------------------------------------
+# Standard input and output ------------------------------------------------------------------------
 
 _ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
 )
 
 
@@ -156,7 +170,8 @@ class Lines:
 
 
 def with_whole_characters(line: str) -> str:
-    r"""Return JSON with a sign in place of each half of a character: a client that cuts a text may leave one.
+    r"""Return JSON with a sign in place of each half of a character: a client that cuts a text may
+    leave one.
 
     >>> print(with_whole_characters(r'["\ud83d\ude00", "\ud83d", "\\ud83d"]'))
     ["\ud83d\ude00", "\ufffd", "\\ud83d"]
@@ -167,9 +182,12 @@ def with_whole_characters(line: str) -> str:
 
 
 def standard_input() -> TextIO:
-    """Return the client's stream. Programs that this process starts get an empty standard input instead."""
+    """Return the client's stream. Programs that this process starts get an empty standard input
+    instead."""
     if sys.stdin is None or sys.stdout is None:
-        raise InputError("standard input and output are closed, and a client talks to 'brim mcp' there; see --http")
+        raise InputError(
+            "standard input and output are closed, and a client talks to 'brim mcp' there; see --http"
+        )
     wire = os.dup(sys.stdin.fileno())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,8 +1,9 @@
 """The tools: what each is called, what it takes, which answers are typed, and what they cost.
 
-A schema is paid for in every session, so names explain themselves and a description is a line. Where an answer has a
-type, models read its JSON; what is prose for a model is text. No tool takes a path: a situation is text, and files that
-are named in it are compared with conditions, never opened.
+A schema is paid for in every session, so names explain themselves and a description is a line.
+Where an answer has a type, models read its JSON; what is prose for a model is text. No tool takes a
+path: a situation is text, and files that are named in it are compared with conditions, never
+opened.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def make_tools(clients: Clients) -> list[Tool]:  # noqa: C901 - a list of small 
         return clients.standing()
 
     def scratch(
-        query: Annotated[str, Field(description="word, or number of an entry; none: the index")] = "",
+        query: Annotated[
+            str, Field(description="word, or number of an entry; none: the index")
+        ] = "",
         dead_end: Annotated[str, Field(description="to keep: what was tried and failed")] = "",
     ) -> str:
         if dead_end:
@@ -84,18 +87,24 @@ def make_tools(clients: Clients) -> list[Tool]:  # noqa: C901 - a list of small 
 
     return [
         _tool(active, "Rules learned here that matter for what you are about to do.", READS),
-        _tool(learn, "Keep what is right, and what you did wrong, when the user corrects you.", WRITES),
+        _tool(
+            learn, "Keep what is right, and what you did wrong, when the user corrects you.", WRITES
+        ),
         _tool(list_, "Find rules by a part of their name, tags or text.", READS, name="list"),
         _tool(why, "Explain why a rule matters now, or not.", READS),
         _tool(count, "Count the tokens of a text.", READS),
         _tool(budget, "How much of a model's window messages leave.", READS),
-        _tool(fit, "Prune messages to a number of tokens, or the model's window, still valid.", READS),
+        _tool(
+            fit, "Prune messages to a number of tokens, or the model's window, still valid.", READS
+        ),
         _tool(status, "How full your context window is, what it cost, what is kept.", READS),
         _tool(scratch, "Search what was kept for after a compaction, or keep a dead end.", WRITES),
     ]
 
 
-def _tool(function: Callable[..., Any], description: str, annotations: ToolAnnotations, name: str = "") -> Tool:
+def _tool(
+    function: Callable[..., Any], description: str, annotations: ToolAnnotations, name: str = ""
+) -> Tool:
     made = Tool.from_function(
         guarded(function),
         name=name or function.__name__,
@@ -107,18 +116,23 @@ def _tool(function: Callable[..., Any], description: str, annotations: ToolAnnot
 
 
 def _trimmed(schema: Any) -> Any:
-    """Return *schema* without the titles that only repeat its names, and without defaults that say nothing."""
+    """Return *schema* without the titles that only repeat its names, and without defaults that say
+    nothing."""
     if isinstance(schema, list):
         return [_trimmed(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {key: value for key, value in schema.items() if key != "title" and not (key == "default" and not value)}
+    kept = {
+        key: value
+        for key, value in schema.items()
+        if key != "title" and not (key == "default" and not value)
+    }
     if "properties" in kept:
         kept["properties"] = {name: _trimmed(value) for name, value in schema["properties"].items()}
     return {key: value if key == "properties" else _trimmed(value) for key, value in kept.items()}
 
 
-# Errors ---------------------------------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------
 
 LONGEST = 600
 """Characters of a sentence about what went wrong."""
@@ -136,19 +150,26 @@ def guarded(
         except BrimError as problem:
             text = mask(str(problem))
             raise error(text if len(text) <= LONGEST else f"{text[:LONGEST]}…") from None
-        except Exception as problem:  # a defect of ours: what it is called is all that helps a client
-            raise error(f"brim has a defect here ({type(problem).__name__}); nothing more is known") from None
+        except (
+            Exception
+        ) as problem:  # a defect of ours: what it is called is all that helps a client
+            raise error(
+                f"brim has a defect here ({type(problem).__name__}); nothing more is known"
+            ) from None
 
     return called
 
 
 def said_of_arguments(problem: ValidationError) -> str:
     """Return in one line which arguments are wrong, and how."""
-    wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem.errors(include_url=False)]
+    wrong = [
+        f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+        for each in problem.errors(include_url=False)
+    ]
     return "; ".join(wrong)[:LONGEST]
 
 
-# Costs ----------------------------------------------------------------------------------------------------------
+# Costs --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -161,16 +182,21 @@ class ToolCost:
 
 
 def tool_costs(counter: TokenCounter | None = None) -> list[ToolCost]:
-    """Return the cost of each tool's name, description and input schema as JSON, by *counter* (default: o200k)."""
+    """Return the cost of each tool's name, description and input schema as JSON, by *counter*
+    (default: o200k)."""
     counted, costs = counter or counter_for(None), []
     for tool in make_tools(Clients({}, None)):
-        shown = {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+        shown = {
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": tool.parameters,
+        }
         tokens = int(counted.count(json.dumps(shown, separators=(",", ":"))))
         costs.append(ToolCost(tool.name, tool.description, tokens))
     return costs
 
 
-# Who asks --------------------------------------------------------------------------------------------------------
+# Who asks -----------------------------------------------------------------------------------------
 
 _asking: ContextVar[str] = ContextVar("asking", default="")
 """The session that the call in hand has named."""
@@ -179,7 +205,8 @@ _client: ContextVar[str] = ContextVar("client", default="")
 
 
 class Clients:
-    """Where the server was started, and the clock it goes by. *shared* is whether several clients may come to it."""
+    """Where the server was started, and the clock it goes by. *shared* is whether several clients
+    may come to it."""
 
     def __init__(
         self,
@@ -194,12 +221,14 @@ class Clients:
 
     @property
     def workspace(self) -> Workspace:
-        """What this call may use. It is looked up for each call: a project may be trusted meanwhile."""
+        """What this call may use. It is looked up for each call: a project may be trusted
+        meanwhile."""
         return Workspace(self.environ, self.folder, who="agent", now=self.clock())
 
     @property
     def session(self) -> str:
-        """The session that this call is for: the one it named, else the last that the only client did; or empty."""
+        """The session that this call is for: the one it named, else the last that the only client
+        did; or empty."""
         return _asking.get() or self._last
 
     @property

@@ -1,12 +1,14 @@
 """What does this model hold, and what does it charge?
 
-A model's name goes in, in whatever spelling an agent, a provider or a person writes it; out comes its window, its
-maximum input and output, its tokenizer family and its dated prices. Nothing here asks the network.
+A model's name goes in, in whatever spelling an agent, a provider or a person writes it; out comes
+its window, its maximum input and output, its tokenizer family and its dated prices. Nothing here
+asks the network.
 
-``names`` knows how a name may be spelled, ``overrides`` what the configuration says, and agents and providers reported.
-``thinking`` knows which models bind their thinking blocks. ``light`` has the few facts that hooks need, ``usage`` reads
-a provider's response and its usage report, ``terms`` reads what a request asks for that changes its price, ``charges``
-has the prices in whole numbers, and ``catalog`` has the full record, the search and ``cost``.
+``names`` knows how a name may be spelled, ``overrides`` what the configuration says, and agents and
+providers reported. ``thinking`` knows which models bind their thinking blocks. ``light`` has the
+few facts that hooks need, ``usage`` reads a provider's response and its usage report, ``terms``
+reads what a request asks for that changes its price, ``charges`` has the prices in whole numbers,
+and ``catalog`` has the full record, the search and ``cost``.
 """
 
 from __future__ import annotations

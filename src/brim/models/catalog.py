@@ -11,7 +11,16 @@ from typing import Any
 
 from brim.errors import InputError
 from brim.models import overrides
-from brim.models.charges import Charges, Row, all_records, below_config, charges_of, priced, record_of, today
+from brim.models.charges import (
+    Charges,
+    Row,
+    all_records,
+    below_config,
+    charges_of,
+    priced,
+    record_of,
+    today,
+)
 from brim.models.light import UNKNOWN_WINDOW, FoundModel, find, input_within
 from brim.models.overrides import PRICE_FIELDS
 from brim.models.usage import Reported, Tokens, read_response
@@ -32,7 +41,8 @@ class Rates(PlainData):
     cache_read: Decimal | None = None
     """Prompt tokens read from a cache."""
     cache_write_5m: Decimal | None = None
-    """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only cache has."""
+    """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only
+    cache has."""
     cache_write_1h: Decimal | None = None
     """Prompt tokens written to a cache for an hour."""
     input_audio: Decimal | None = None
@@ -67,7 +77,8 @@ class Price(Rates):
     """The rates in force from one date to another."""
 
     since: date | None = None
-    """First day of these rates; ``None`` if they held from the start, as far as the sources know."""
+    """First day of these rates; ``None`` if they held from the start, as far as the sources
+    know."""
     until: date | None = None
     """First day on which they hold no more; ``None`` if no end is known."""
     tiers: tuple[PriceTier, ...] = ()
@@ -107,12 +118,14 @@ class Model(PlainData):
     prices: tuple[Price, ...]
     """Oldest first; empty if unknown."""
     factors: tuple[tuple[str, Decimal], ...] = ()
-    """What the price is multiplied by for ``batch`` requests, ``fast`` mode, ``us``-only inference and service tiers,
-    where one factor gives all their prices; the others are in ``Price.services``."""
+    """What the price is multiplied by for ``batch`` requests, ``fast`` mode, ``us``-only inference
+    and service tiers, where one factor gives all their prices; the others are in
+    ``Price.services``."""
     resolved: bool
     """Whether the name and its window are known; if not, the values are the nearest family's."""
     binds_thinking: bool = False
-    """Whether its thinking blocks are valid only after the exact prefix that they were made with."""
+    """Whether its thinking blocks are valid only after the exact prefix that they were made
+    with."""
     source: str
     """Where the values come from: a registry, ``config``, ``family`` or ``default``."""
 
@@ -134,13 +147,18 @@ class Model(PlainData):
         price = self.price()
         if price is None:
             return False
-        return self.factor(name) is not None or any(service.service == name for service in price.services)
+        return self.factor(name) is not None or any(
+            service.service == name for service in price.services
+        )
 
     def __str__(self) -> str:
         split = f" ({self.max_input:,} in)" if self.max_input != self.context_window else ""
         out = f", {self.max_output:,} out" if self.max_output else ""
         price = self.price()
-        parts = [f"{self.context_window:,} tokens{split}{out}", self.encoding or "unknown tokenizer"]
+        parts = [
+            f"{self.context_window:,} tokens{split}{out}",
+            self.encoding or "unknown tokenizer",
+        ]
         parts.append(str(price) if price else "unknown price")
         parts += [] if self.resolved else ["name not known"]
         return f"{self.name}: {'; '.join(parts)}"
@@ -151,8 +169,8 @@ def model(name: str, *, context_window: int | None = None) -> Model:
 
     An unknown name gives ``resolved=False``.
 
-    *context_window* overrides the window. Otherwise it's the configuration's, the one that was reported, or the
-    table's, in this order.
+    *context_window* overrides the window. Otherwise it's the configuration's, the one that was
+    reported, or the table's, in this order.
 
     >>> print(model("gpt-5"))
     gpt-5: 400,000 tokens (272,000 in), 128,000 out; o200k_base; $1.25 in, $10 out, $0.125 cache read per million tokens
@@ -163,7 +181,9 @@ def model(name: str, *, context_window: int | None = None) -> Model:
         return full
     if type(context_window) is not int or context_window < 1:
         raise InputError(f"context_window must be a positive whole number, not {context_window!r}")
-    return replace(full, context_window=context_window, max_input=input_within(found.light, context_window))
+    return replace(
+        full, context_window=context_window, max_input=input_within(found.light, context_window)
+    )
 
 
 def models(pattern: str | None = None) -> list[Model]:
@@ -193,7 +213,12 @@ def _full(found: FoundModel) -> Model:
     rows, factors = priced(found)
     multiplied = tuple((name, Decimal(factor)) for name, factor in factors.items())
     return Model(
-        **light.to_dict(), provider=provider, mode=mode, prices=_prices(rows), factors=multiplied, source=source
+        **light.to_dict(),
+        provider=provider,
+        mode=mode,
+        prices=_prices(rows),
+        factors=multiplied,
+        source=source,
     )
 
 
@@ -205,7 +230,11 @@ def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
             ServicePrice(service=name, tiers=_tiers(rates), **_rates(rates))
             for name, rates in row.get("services", {}).items()
         ]
-        prices.append(Price(since=start, until=end, tiers=_tiers(row), services=tuple(services), **_rates(row)))
+        prices.append(
+            Price(
+                since=start, until=end, tiers=_tiers(row), services=tuple(services), **_rates(row)
+            )
+        )
     return tuple(prices)
 
 
@@ -222,15 +251,16 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
 
     Returns ``None`` if a price that it needs is unknown.
 
-    *usage* is the provider's response, with its model and service tier, or only its usage report, as a mapping or
-    object. *model* overrides the response's. *on* is the day of the request, today by default. The sum is exact and
-    rounded up once. A counter that is 0 needs no price.
+    *usage* is the provider's response, with its model and service tier, or only its usage report,
+    as a mapping or object. *model* overrides the response's. *on* is the day of the request, today
+    by default. The sum is exact and rounded up once. A counter that is 0 needs no price.
 
-    Sound, searches, OpenAI's own tools and the provider's compactions are charged at their own prices. If another
-    model answered a part (``usage.iterations`` names it), or the price of the service tier is unknown, the cost is
-    ``None``.
+    Sound, searches, OpenAI's own tools and the provider's compactions are charged at their own
+    prices. If another model answered a part (``usage.iterations`` names it), or the price of the
+    service tier is unknown, the cost is ``None``.
 
-    Cache writes without their own price are charged as input if the report has OpenAI's form, as OpenAI does.
+    Cache writes without their own price are charged as input if the report has OpenAI's form, as
+    OpenAI does.
 
     >>> cost({"input_tokens": 1_000, "output_tokens": 100}, "claude-sonnet-4-5")
     4500
@@ -240,7 +270,9 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     if tokens.is_nothing:
         return 0
     if model is None and not reported.model:
-        raise InputError("cost needs a model: this usage doesn't say which one answered, so pass model=")
+        raise InputError(
+            "cost needs a model: this usage doesn't say which one answered, so pass model="
+        )
     model = reported.model if model is None else model
     charges = charges_of(model) if isinstance(model, str) else _charges(model)
     return charges.cost(tokens, today() if on is None else (on.year, on.month, on.day))
@@ -261,4 +293,6 @@ def _row_with_tiers(price: Price | ServicePrice) -> dict[str, Any]:
 
 
 def _row(rates: Rates) -> dict[str, str]:
-    return {field: f"{rate:f}" for field in PRICE_FIELDS if (rate := getattr(rates, field)) is not None}
+    return {
+        field: f"{rate:f}" for field in PRICE_FIELDS if (rate := getattr(rates, field)) is not None
+    }

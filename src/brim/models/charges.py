@@ -1,7 +1,7 @@
 """What a model charges, in whole numbers, for hooks and for ``cost``.
 
-The table has one line per model, so that brim parses one and not four thousand. A rate is a whole number over a power
-of ten, so only the sum is rounded.
+The table has one line per model, so that brim parses one and not four thousand. A rate is a whole
+number over a power of ten, so only the sum is rounded.
 """
 
 from __future__ import annotations
@@ -22,20 +22,31 @@ from brim.models.usage import Tokens
 Day = tuple[int, int, int]
 """Year, month and day."""
 Row = Mapping[str, Any]
-"""Prices in force from one day on, as the table has them: rates as texts, ``from``, ``tiers``, ``services``."""
+"""Prices in force from one day on, as the table has them: rates as texts, ``from``, ``tiers``,
+``services``."""
 _Rates = list[int | None]
 """What each of ``PRICE_FIELDS`` costs."""
 Tiers = list[tuple[int, _Rates, int, int]]
-"""For prompts longer than so many tokens, the longest first: rates, and what is multiplied and divided."""
+"""For prompts longer than so many tokens, the longest first: rates, and what is multiplied and
+divided."""
 
-# Names that say how a request travels, not who charges for it; and providers that go by several names.
-_ROUTES = frozenset({"openrouter", "litellm_proxy", "models", "publishers", "converse", "invoke", "responses"})
+# Names that say how a request travels, not who charges for it; and providers that go by several
+# names.
+_ROUTES = frozenset(
+    {"openrouter", "litellm_proxy", "models", "publishers", "converse", "invoke", "responses"}
+)
 _OTHER_NAMES = {
-    **{"google": ("gemini", "vertex_ai"), "x-ai": ("xai",), "moonshotai": ("moonshot",), "z-ai": ("zai",)},
+    **{
+        "google": ("gemini", "vertex_ai"),
+        "x-ai": ("xai",),
+        "moonshotai": ("moonshot",),
+        "z-ai": ("zai",),
+    },
     **{"openai": ("text-completion-openai",), "aws": ("bedrock",)},
 }
 _LAST = 32_503_680_000.0
-"""The first second of the year 3000: no price is later, and not every system has a calendar for what is."""
+"""The first second of the year 3000: no price is later, and not every system has a calendar for
+what is."""
 
 
 class Charges:
@@ -56,14 +67,18 @@ class Charges:
 
         None if a price that they need is unknown.
 
-        Without *by_length* the rates of long prompts are left out: a sum of requests does not say how long each was.
+        Without *by_length* the rates of long prompts are left out: a sum of requests does not say
+        how long each was.
         """
         if tokens.is_nothing:
             return 0
         tiers = self.tiers(day, tokens.factors)
         if tiers is None:
             return None
-        sums = [exact_cost(each, tiers if by_length else tiers[-1:]) for each in (tokens, *tokens.compactions)]
+        sums = [
+            exact_cost(each, tiers if by_length else tiers[-1:])
+            for each in (tokens, *tokens.compactions)
+        ]
         over, under = 0, 1
         for found in sums:
             if found is None:
@@ -93,7 +108,9 @@ class Charges:
         A service with rates of its own, such as ``flex``, has them in place of the standard ones.
         US-only inference costs more only where the table says so.
         """
-        row = next((row for row in reversed(self._rows) if row.since is None or row.since <= day), None)
+        row = next(
+            (row for row in reversed(self._rows) if row.since is None or row.since <= day), None
+        )
         if row is None:
             return None
         tiers = row.tiers
@@ -132,7 +149,8 @@ def charged(tokens: Any, tiers: Tiers) -> int | None:
 
 
 def exact_cost(tokens: Any, tiers: Tiers) -> tuple[int, int] | None:
-    """Return the micro-dollars of *tokens* as a fraction; None if a rate that they need is unknown."""
+    """Return the micro-dollars of *tokens* as a fraction; None if a rate that they need is
+    unknown."""
     prompt = tokens.prompt
     _, rates, over, under = next(tier for tier in tiers if prompt > tier[0])
     input, output, cache_read, written, written_1h, *others = rates
@@ -143,7 +161,9 @@ def exact_cost(tokens: Any, tiers: Tiers) -> tuple[int, int] | None:
     said = max(0, tokens.input - heard), max(0, tokens.output - spoken)
     counts = (*said, tokens.cache_read, *written_for, heard, spoken, searches)
     total = 0
-    for count, rate in zip(counts, (input, output, cache_read, written, written_1h, *others), strict=True):
+    for count, rate in zip(
+        counts, (input, output, cache_read, written, written_1h, *others), strict=True
+    ):
         if count and rate is None:
             return None
         total += count * (rate or 0)
@@ -159,7 +179,8 @@ def charges_of(name: str) -> Charges:
 
 
 def priced(found: FoundModel) -> tuple[list[Row], Mapping[str, str]]:
-    """Return the rows of prices and the factors of the model that was *found*; nothing where they are not known."""
+    """Return the rows of prices and the factors of the model that was *found*; nothing where they
+    are not known."""
     if not found.config_key:
         record = record_of(found.table_name) if found.table_name else None
         if record is None or not _same_provider(found.provider_part, record["provider"]):
@@ -173,7 +194,8 @@ def priced(found: FoundModel) -> tuple[list[Row], Mapping[str, str]]:
 
 
 def below_config(found: FoundModel) -> FoundModel:
-    """Return the table's record for exactly the overridden name: a similar name has no price for it."""
+    """Return the table's record for exactly the overridden name: a similar name has no price for
+    it."""
     name = name_in_table(found.config_key)
     return FoundModel(found.light, name if name.lower() == found.config_key else "")
 
@@ -211,11 +233,15 @@ def all_records() -> dict[str, dict[str, Any]]:
 
 
 def _same_provider(provider_part: str, provider: str) -> bool:
-    """Whether the price applies to the prefix of the name: another host or region may charge differently."""
+    """Whether the price applies to the prefix of the name: another host or region may charge
+    differently."""
     if provider_part.startswith("arn:aws"):
         provider_part = "bedrock/" + provider_part.partition("/")[2]
     words = [word for word in provider_part.replace(":", "/").replace(".", "/").split("/") if word]
-    return all(word in _ROUTES or provider.startswith((word, *_OTHER_NAMES.get(word, ()))) for word in words)
+    return all(
+        word in _ROUTES or provider.startswith((word, *_OTHER_NAMES.get(word, ())))
+        for word in words
+    )
 
 
 def _day(text: str | None) -> Day | None:
@@ -226,8 +252,11 @@ def _day(text: str | None) -> Day | None:
 
 
 def _tiers(row: Row) -> list[tuple[int, _Rates, int]]:
-    """Return the rates of *row* from each length of prompt on, the longest first, and what they are divided by."""
-    return [(-1, *_whole(row)), *((tier["above"], *_whole(tier)) for tier in row.get("tiers", ()))][::-1]
+    """Return the rates of *row* from each length of prompt on, the longest first, and what they are
+    divided by."""
+    return [(-1, *_whole(row)), *((tier["above"], *_whole(tier)) for tier in row.get("tiers", ()))][
+        ::-1
+    ]
 
 
 def _whole(row: Row) -> tuple[_Rates, int]:
@@ -238,6 +267,7 @@ def _whole(row: Row) -> tuple[_Rates, int]:
 
 
 def _exact(number: str) -> tuple[int, int]:
-    """Return *number*, written without exponent, as a whole number and the power of ten that it is divided by."""
+    """Return *number*, written without exponent, as a whole number and the power of ten that it is
+    divided by."""
     whole, _, places = number.partition(".")
     return int(whole + places), 10 ** len(places)

@@ -1,7 +1,7 @@
 """A model's name, tokenizer family and window, without parsing the full table.
 
-Hooks use this, so the table is a sorted file with binary search, and nothing here imports ``typing`` or
-``dataclasses``. ``catalog`` has the full record of a model.
+Hooks use this, so the table is a sorted file with binary search, and nothing here imports
+``typing`` or ``dataclasses``. ``catalog`` has the full record of a model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from brim.record import PlainData
 def encoding_of(key: str) -> str:
     """Return the tokenizer family of the lower-case name *key*, or ``""`` if no rule knows it."""
     return next(
-        (encoding for pattern, encoding in data_rows(__file__, "encodings.tsv") if _begins_a_word(pattern, key)), ""
+        (
+            encoding
+            for pattern, encoding in data_rows(__file__, "encodings.tsv")
+            if _begins_a_word(pattern, key)
+        ),
+        "",
     )
 
 
@@ -31,7 +36,8 @@ def known_encodings() -> set[str]:
 
 
 def _begins_a_word(pattern: str, key: str) -> bool:
-    """Tell whether *pattern* stands in *key* at the start of a word; a final ``|`` means that the word ends there."""
+    """Tell whether *pattern* stands in *key* at the start of a word; a final ``|`` means that the
+    word ends there."""
     word = pattern.removesuffix("|")
     at = key.find(word)
     while at >= 0:
@@ -56,8 +62,9 @@ _Row = list[str]
 class Light(PlainData):
     """The facts about a model that counting needs.
 
-    ``encoding`` is ``""`` when the model is known and its tokenizer is not. ``resolved`` is true when both the name and
-    its window are known; otherwise the values are those of the nearest family, or the smallest safe ones.
+    ``encoding`` is ``""`` when the model is known and its tokenizer is not. ``resolved`` is true
+    when both the name and its window are known; otherwise the values are those of the nearest
+    family, or the smallest safe ones.
     """
 
     name: str
@@ -67,7 +74,8 @@ class Light(PlainData):
     max_output: int | None
     resolved: bool
     binds_thinking: bool = False
-    """Whether its thinking blocks are valid only after the exact prefix that they were made with."""
+    """Whether its thinking blocks are valid only after the exact prefix that they were made
+    with."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,8 @@ def lookup(name: str) -> Light:
 
 
 def find(name: str) -> FoundModel:
-    """Look up *name* in the overrides and the table, then apply a window from its suffix or a report."""
+    """Look up *name* in the overrides and the table, then apply a window from its suffix or a
+    report."""
     if not isinstance(name, str):
         raise InputError(f"a model is given by its name, such as 'gpt-4o', not {repr(name)[:40]}")
     whole = names.clean(name)
@@ -110,11 +119,14 @@ def find(name: str) -> FoundModel:
         window = overrides.window_of(whole) or overrides.window_of(light.name.lower())
     if not window:
         return found
-    return replace(found, light=replace(light, context_window=window, max_input=input_within(light, window)))
+    return replace(
+        found, light=replace(light, context_window=window, max_input=input_within(light, window))
+    )
 
 
 def input_within(light: Light, window: int) -> int:
-    """Return the maximum input of *light* with another *window*: all of it, unless the model splits it."""
+    """Return the maximum input of *light* with another *window*: all of it, unless the model splits
+    it."""
     return window if light.max_input == light.context_window else min(light.max_input, window)
 
 
@@ -134,7 +146,11 @@ def _resolve(key: str, name: str) -> FoundModel:
             if row:
                 known = _from_row(row, resolved=True)
                 has_window = row[2] != "0"
-                light = known if has_window else replace(_guess(key, key), name=known.name, encoding=known.encoding)
+                light = (
+                    known
+                    if has_window
+                    else replace(_guess(key, key), name=known.name, encoding=known.encoding)
+                )
                 binds = binds_thinking(key) or binds_thinking(known.name)
                 return FoundModel(replace(light, binds_thinking=binds), known.name, provider_part)
     return FoundModel(replace(_guess(key, name), binds_thinking=binds_thinking(key)))
@@ -160,9 +176,17 @@ def _overridden(key: str, override: overrides.Override) -> FoundModel:
 
 
 def _guess(key: str, name: str) -> Light:
-    """Return the values of the nearest known thing: the same model at some host, or a family of models."""
+    """Return the values of the nearest known thing: the same model at some host, or a family of
+    models."""
     encoding = encoding_of(key) if key else ""
-    unknown = Light(name.strip(), encoding or UNKNOWN_ENCODING, UNKNOWN_WINDOW, UNKNOWN_WINDOW, None, resolved=False)
+    unknown = Light(
+        name.strip(),
+        encoding or UNKNOWN_ENCODING,
+        UNKNOWN_WINDOW,
+        UNKNOWN_WINDOW,
+        None,
+        resolved=False,
+    )
     if _is_for_other_media(key):
         return unknown
     forms = [form for form, _ in names.provider_forms(key)]
@@ -192,7 +216,8 @@ def _from_row(row: _Row, *, resolved: bool) -> Light:
 
 
 def _hosted(form: str) -> _Row | None:
-    """Return the row with the most common window among the hosts of the open model *form*; of two, the smaller."""
+    """Return the row with the most common window among the hosts of the open model *form*; of two,
+    the smaller."""
     table, needle = data_file(__file__, "index.tsv"), f"/{form}\t".encode("utf-8", "surrogatepass")
     rows: list[_Row] = []
     at = table.find(needle)
@@ -212,14 +237,17 @@ def _sized(key: str) -> _Row | None:
 
 @lru_cache(1024)
 def _row(key: str) -> _Row | None:
-    """Return the fields of the table's line for *key*. The lines are sorted, so only a few are read."""
+    """Return the fields of the table's line for *key*. The lines are sorted, so only a few are
+    read."""
     wanted = key.encode("utf-8", "surrogatepass")
     with open(data_path(__file__, "index.tsv"), "rb") as table:
         low, high = 0, table.seek(0, os.SEEK_END)
         while low < high:
             middle = (low + high) // 2
             table.seek(max(0, middle - 1))
-            start = middle and middle - 1 + len(table.readline())  # where the first line from there on begins
+            start = middle and middle - 1 + len(
+                table.readline()
+            )  # where the first line from there on begins
             line = table.readline() if start < high else b""
             here = line.partition(b"\t")[0]
             if line and here == wanted:

@@ -1,8 +1,9 @@
 """The table keys that a model's name can mean, most literal first.
 
-``openai/gpt-4o``, ``us.anthropic.claude-sonnet-4-5-20250929-v1:0``, ``claude-4.5-sonnet``, ``gpt-4o-2099-01-01`` and
-``ft:gpt-4o:org::id`` all name models that the table knows under another spelling. The rules are here once; the light
-and the full path, and the script that builds the table, all use them. Nothing here reads a file.
+``openai/gpt-4o``, ``us.anthropic.claude-sonnet-4-5-20250929-v1:0``, ``claude-4.5-sonnet``,
+``gpt-4o-2099-01-01`` and ``ft:gpt-4o:org::id`` all name models that the table knows under another
+spelling. The rules are here once; the light and the full path, and the script that builds the
+table, all use them. Nothing here reads a file.
 """
 
 from __future__ import annotations
@@ -72,8 +73,9 @@ def spellings(key: str) -> Iterator[tuple[str, str]]:
 def provider_forms(key: str) -> Iterator[tuple[str, str]]:
     """Yield *key* as it is, then with ever less of what stands before the model's own name.
 
-    ``bedrock/us.anthropic.claude-x`` gives itself, ``us.anthropic.claude-x``, ``anthropic.claude-x`` and ``claude-x``.
-    A dotted or coloned part is a provider or region only if it has no digit: ``gpt-4.1`` stays whole.
+    ``bedrock/us.anthropic.claude-x`` gives itself, ``us.anthropic.claude-x``,
+    ``anthropic.claude-x`` and ``claude-x``. A dotted or coloned part is a provider or region only
+    if it has no digit: ``gpt-4.1`` stays whole.
     """
     rest = key
     for _ in range(_MOST_FORMS):
@@ -88,7 +90,8 @@ def provider_forms(key: str) -> Iterator[tuple[str, str]]:
 
 
 def shorter_names(form: str) -> Iterator[str]:
-    """Yield *form* cut at each separator, longest first: the families an unknown name may belong to."""
+    """Yield *form* cut at each separator, longest first: the families an unknown name may belong
+    to."""
     for at in range(min(len(form) - 1, _LONGEST_FAMILY), 0, -1):
         if form[at] in _SEPARATORS:
             yield form[:at]
@@ -102,7 +105,8 @@ def _variants(form: str) -> Iterator[str]:
 
 
 def _dotted(form: str) -> str:
-    """``gemini-2-5-pro`` as ``gemini-2.5-pro``: a dash between two single digits is a point of a version."""
+    """``gemini-2-5-pro`` as ``gemini-2.5-pro``: a dash between two single digits is a point of a
+    version."""
     parts = form.split("-")
     for at in range(1, len(parts) - 1):
         if len(parts[at]) == len(parts[at + 1]) == 1 and (parts[at] + parts[at + 1]).isdigit():
@@ -128,7 +132,8 @@ def _claude_orders(form: str) -> Iterator[str]:
 
 
 def _without_release(form: str) -> str:
-    """Take one sign of a release off the end: a tag, a date, a revision, *latest* or *preview*; ``""`` if none."""
+    """Take one sign of a release off the end: a tag, a date, a revision, *latest* or *preview*;
+    ``""`` if none."""
     for mark in (":", "@"):
         at = form.rfind(mark)
         if at > 0:
@@ -142,7 +147,8 @@ def _without_release(form: str) -> str:
 
 
 def _date_parts(parts: list[str]) -> int:
-    """How many of the last *parts* are a date or a revision number: 20250929, 2025-09-29, 05-06, 09-2025, 0613, 001."""
+    """How many of the last *parts* are a date or a revision number: 20250929, 2025-09-29, 05-06,
+    09-2025, 0613, 001."""
     last = parts[-1]
     if len(parts) < 2 or not (last.isascii() and last.isdigit()):
         return 0

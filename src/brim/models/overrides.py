@@ -1,10 +1,11 @@
-"""What overrides the table of models: the configuration, and windows that agents or providers reported.
+"""What overrides the table of models: the configuration, and windows that agents or providers
+reported.
 
 The configuration's values are checked when they are set, so that lookups needn't check them.
 
-The table says what a model can hold. A status line, a run's result or an overflow error says what this account, host
-and settings really give. Such a window is stored under the name that it was reported for: in memory, unless
-``remember_in`` is given a store that outlives the process.
+The table says what a model can hold. A status line, a run's result or an overflow error says what
+this account, host and settings really give. Such a window is stored under the name that it was
+reported for: in memory, unless ``remember_in`` is given a store that outlives the process.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ PRICE_FIELDS = (
     *("input", "output", "cache_read", "cache_write_5m", "cache_write_1h"),
     *("input_audio", "output_audio", "web_search"),
 )
-"""The prices that a model has, in USD per million tokens; of ``web_search`` per million searches."""
+"""The prices that a model has, in USD per million tokens; of ``web_search`` per million
+searches."""
 
 _SIZES = ("context_window", "max_input", "max_output")
 _KEYS = (*_SIZES, "encoding", "like", "prices")
@@ -41,7 +43,9 @@ def use(overrides: Mapping[str, Mapping[str, object]]) -> None:
     >>> use({"my-model": {"like": "gpt-4o", "context_window": 300_000, "prices": {"input": "2.5", "output": 10}}})
     >>> use({})
     """
-    checked = {name.strip().lower(): _checked(name, fields) for name, fields in _items(overrides, "models")}
+    checked = {
+        name.strip().lower(): _checked(name, fields) for name, fields in _items(overrides, "models")
+    }
     for key, override in checked.items():
         _check_like(key, override, checked)
     _overrides.clear()
@@ -95,7 +99,8 @@ def _check_like(key: str, override: Override, others: Mapping[str, Override]) ->
 
 
 def _means(like: object, others: Mapping[str, Override]) -> str:
-    """Return the override that the name *like* will be resolved to; empty if it is a model of the table, or unknown."""
+    """Return the override that the name *like* will be resolved to; empty if it is a model of the
+    table, or unknown."""
     if not isinstance(like, str):
         return ""
     from brim.models.light import name_in_table
@@ -144,17 +149,21 @@ def _number(price: object) -> str:
         number = Decimal(text) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
     except InvalidOperation:
         return ""
-    if not number.is_finite() or number.adjusted() < -40:  # written out, it would be as long as a book
+    if (
+        not number.is_finite() or number.adjusted() < -40
+    ):  # written out, it would be as long as a book
         return ""
     return f"{number:f}" if 0 <= number < 10**6 and len(text) <= 40 else ""
 
 
 def _wrong(where: str, wanted: str, value: object, verb: str = "be") -> ConfigError:
     text = f'"{value}"' if isinstance(value, str) else repr(value)
-    return ConfigError(f"{where} must {verb} {wanted}, not {text if len(text) <= 60 else text[:57] + '...'}")
+    return ConfigError(
+        f"{where} must {verb} {wanted}, not {text if len(text) <= 60 else text[:57] + '...'}"
+    )
 
 
-# Reported windows -----------------------------------------------------------------------------------------------------
+# Reported windows ---------------------------------------------------------------------------------
 
 
 class WindowStore(Protocol):
@@ -197,7 +206,9 @@ def report_window(name: str, tokens: int, store: WindowStore | None = None) -> N
     Uses *store*, or else the store of this process.
     """
     if type(tokens) is not int or tokens < 1:
-        raise InputError(f"the reported window of {name[:80]!r} must be a positive whole number, not {tokens!r}")
+        raise InputError(
+            f"the reported window of {name[:80]!r} must be a positive whole number, not {tokens!r}"
+        )
     key = clean(name)
     if key:
         (_store if store is None else store).put(key, tokens)
@@ -217,9 +228,9 @@ def window_from_error(text: str) -> int | None:
 
     Returns ``None`` if *text* isn't such an error.
 
-    The texts of Anthropic, OpenAI, Gemini, xAI, GitHub Copilot, Kimi, Alibaba, vLLM, OpenRouter, LM Studio, llama.cpp
-    and Mistral are known, each with its source in ``data/overflow.tsv``. OpenAI's *configured limit* is the maximum
-    input of a model that splits its window, not the sum.
+    The texts of Anthropic, OpenAI, Gemini, xAI, GitHub Copilot, Kimi, Alibaba, vLLM, OpenRouter, LM
+    Studio, llama.cpp and Mistral are known, each with its source in ``data/overflow.tsv``. OpenAI's
+    *configured limit* is the maximum input of a model that splits its window, not the sum.
 
     >>> window_from_error("prompt is too long: 210000 tokens > 200000 maximum")
     200000
@@ -237,4 +248,6 @@ def window_from_error(text: str) -> int | None:
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
 
-    return tuple(re.compile(row[0], re.IGNORECASE | re.ASCII) for row in data_rows(__file__, "overflow.tsv"))
+    return tuple(
+        re.compile(row[0], re.IGNORECASE | re.ASCII) for row in data_rows(__file__, "overflow.tsv")
+    )

@@ -1,8 +1,9 @@
 """The terms of a request: what it asks for that changes its price.
 
-A service tier, a fast mode or a region multiplies the price. Sound has rates of its own. Tools that the provider runs
-have a fee for each use, and the model reads the prompt again after each. ``read_terms`` reads all of that from a
-request, so that a reservation is the most that the request can cost.
+A service tier, a fast mode or a region multiplies the price. Sound has rates of its own. Tools that
+the provider runs have a fee for each use, and the model reads the prompt again after each.
+``read_terms`` reads all of that from a request, so that a reservation is the most that the request
+can cost.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from brim.files import data_rows
 from brim.record import PlainData
 
 CHEAPER_TIERS = ("flex", "batch")
-"""Tiers that cost less than the standard one. A provider may answer with the standard tier, so that is reserved."""
+"""Tiers that cost less than the standard one. A provider may answer with the standard tier, so that
+is reserved."""
 STANDARD = ("", "auto", "default", "standard", "standard_only", "global", "not_available")
 """Values of a tier, a speed or a region that don't change the price."""
 OPEN = ("", "auto")
 """Values that leave the choice to the provider's settings for the project."""
 ANTHROPIC_ROUNDS = 10
-"""How often Claude is called in one request while tools run on the server: ``data/server_tools.tsv`` has the source."""
+"""How often Claude is called in one request while tools run on the server:
+``data/server_tools.tsv`` has the source."""
 FREES_CODE_EXECUTION = ("web_search_20260209", "web_fetch_20260209")
 """Tools that make code execution free; so do their later versions."""
 CLIENT_TOOLS = (
@@ -43,7 +46,14 @@ CLIENT_TOOLS = (
 """Kinds of tools that the client runs: they cost nothing but tokens."""
 
 _DATE = re.compile(r"_(\d{8}|\d{4}_\d\d_\d\d)$")
-_SCHEMAS = ("parameters", "input_schema", "inputSchema", "function", "function_declarations", "functionDeclarations")
+_SCHEMAS = (
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "function",
+    "function_declarations",
+    "functionDeclarations",
+)
 _DEEPEST = 6
 
 
@@ -84,7 +94,8 @@ class Terms(PlainData):
     tool_uses: tuple[tuple[str, int], ...] = ()
     """The most uses of each tool with a fee of its own."""
     prompts: int = 1
-    """How often the model may read a prompt: once more after each use of a tool that the provider runs."""
+    """How often the model may read a prompt: once more after each use of a tool that the provider
+    runs."""
     tool_cost: int | None = None
     """The most that the provider's tools may cost, in micro-dollars, if the caller says so."""
     has_hidden_fee: bool = False
@@ -97,7 +108,11 @@ class Terms(PlainData):
     @property
     def factors(self) -> tuple[str, ...]:
         """What multiplies the price, by the names in the table of models."""
-        names = [name for name in (self.service_tier, self.speed) if name not in (*STANDARD, *CHEAPER_TIERS)]
+        names = [
+            name
+            for name in (self.service_tier, self.speed)
+            if name not in (*STANDARD, *CHEAPER_TIERS)
+        ]
         if self.inference_geo == "us":
             names.append("us")
         for name in self.standing:
@@ -117,9 +132,13 @@ class Terms(PlainData):
 
 
 def read_terms(
-    options: Mapping[str, Any], model: str, tools: Iterable[Any] | None = None, messages: Iterable[Any] = ()
+    options: Mapping[str, Any],
+    model: str,
+    tools: Iterable[Any] | None = None,
+    messages: Iterable[Any] = (),
 ) -> Terms:
-    """Return the terms of a request to *model*: its *tools*, its *messages* and all its other fields."""
+    """Return the terms of a request to *model*: its *tools*, its *messages* and all its other
+    fields."""
     uses = _ServerToolUses(options, model)
     uses.add_tools([*(tools or ()), *_implied_tools(options, model)])
     modalities = options.get("modalities") or options.get("response_modalities") or ()
@@ -164,17 +183,27 @@ class _ServerToolUses:
         shared_rounds = 0
         for definition in tools:
             kind = kind_of(definition)
-            if not kind or (kind == "code_execution" and self._api == "anthropic" and has_free_code):
+            if not kind or (
+                kind == "code_execution" and self._api == "anthropic" and has_free_code
+            ):
                 continue
             tool = server_tool(self._api, kind, self._model)
             if tool is None or tool.fee == "?":
                 self.has_hidden_fee = True
-                self.unlimited = f"nothing says what the tool {kind!r} costs at most: set tool_usd of the guard"
+                self.unlimited = (
+                    f"nothing says what the tool {kind!r} costs at most: set tool_usd of the guard"
+                )
                 continue
             uses = self._most_uses(tool, definition)
             if uses is None:
-                where = f"{tool.field} of the request" if tool.field == "max_tool_calls" else f"its {tool.field}"
-                self.unlimited = f"nothing limits the tool {kind!r}: set {where}, or tool_usd of the guard"
+                where = (
+                    f"{tool.field} of the request"
+                    if tool.field == "max_tool_calls"
+                    else f"its {tool.field}"
+                )
+                self.unlimited = (
+                    f"nothing limits the tool {kind!r}: set {where}, or tool_usd of the guard"
+                )
                 continue
             self._add_fee(tool, uses)
             if tool.rereads == "no":
@@ -216,13 +245,16 @@ def server_tool(api: str, kind: str, model: str) -> ServerTool | None:
     """Return the tool *kind* of *api* for *model*; None if it isn't known."""
     name = model.lower().rpartition("/")[2]
     for tool in server_tools():
-        if (tool.api, tool.kind) == (api, kind) and (tool.models == "*" or name.startswith(tool.models)):
+        if (tool.api, tool.kind) == (api, kind) and (
+            tool.models == "*" or name.startswith(tool.models)
+        ):
             return tool
     return None
 
 
 def tool_fee(kind: str, model: str) -> int | None:
-    """Return what one use of OpenAI's tool *kind* costs, in micro-dollars; None if that isn't known."""
+    """Return what one use of OpenAI's tool *kind* costs, in micro-dollars; None if that isn't
+    known."""
     tool = server_tool("openai", kind, model)
     if tool is None or tool.fee in ("model", "?"):
         return None
@@ -239,14 +271,19 @@ def api_of(model: str) -> str:
 
 
 def kind_of(tool: Any) -> str:
-    """Return the kind of a tool that the provider runs, without its date; empty if the client runs it."""
+    """Return the kind of a tool that the provider runs, without its date; empty if the client runs
+    it."""
     if any(_get(tool, name) is not None for name in _SCHEMAS):
         return ""
     kind = _DATE.sub("", _word(_get(tool, "type")))
     if not kind and isinstance(tool, Mapping) and "name" not in tool and len(tool) == 1:
         kind = _snake_case(next(iter(tool)))  # Gemini's {"googleSearch": {}}
     if kind == "shell":
-        kind = "code_interpreter" if _word(_get(_get(tool, "environment"), "type")).startswith("container") else ""
+        kind = (
+            "code_interpreter"
+            if _word(_get(_get(tool, "environment"), "type")).startswith("container")
+            else ""
+        )
     if kind == "code_interpreter":
         memory = _word(_get(_get(tool, "container"), "memory_limit"))
         return f"{kind}_{memory}" if memory not in ("", "1g") else kind
@@ -289,7 +326,15 @@ def _has_sound(part: Any, depth: int = 0) -> bool:
     for name in ("mime_type", "mimeType", "media_type"):
         if _word(_get(part, name)).startswith(("audio/", "video/")):
             return True
-    inner_names = ("content", "parts", "inline_data", "inlineData", "file_data", "fileData", "source")
+    inner_names = (
+        "content",
+        "parts",
+        "inline_data",
+        "inlineData",
+        "file_data",
+        "fileData",
+        "source",
+    )
     return any(_has_sound(_get(part, name), depth + 1) for name in inner_names)
 
 
@@ -298,7 +343,8 @@ def _snake_case(name: str) -> str:
 
 
 def _word(value: Any) -> str:
-    """Return *value* in lower case if it's a text or an enumeration of texts; otherwise an empty text."""
+    """Return *value* in lower case if it's a text or an enumeration of texts; otherwise an empty
+    text."""
     text = getattr(value, "value", value)
     return text.lower() if isinstance(text, str) else ""
 

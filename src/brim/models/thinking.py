@@ -1,7 +1,8 @@
 """Which models bind their thinking blocks to the prefix of the conversation.
 
-A bound block is valid only if nothing before it has changed. The rule is about sizes and versions of Claude, so it also
-answers for releases and hosts that the table doesn't have. Hooks import this, so it uses no regular expressions.
+A bound block is valid only if nothing before it has changed. The rule is about sizes and versions
+of Claude, so it also answers for releases and hosts that the table doesn't have. Hooks import this,
+so it uses no regular expressions.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def _words(name: str) -> list[str]:
 
 
 def _version(words: list[str]) -> Version | None:
-    """Return the first one or two numbers among *words*: 5.5 for ``opus-5-5-20260921``; None if there is none."""
+    """Return the first one or two numbers among *words*: 5.5 for ``opus-5-5-20260921``; None if
+    there is none."""
     for at, word in enumerate(words):
         if not _is_number(word):
             continue

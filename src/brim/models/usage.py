@@ -1,7 +1,7 @@
 """Reads providers' responses and their usage reports, which come in five forms.
 
-What differs is whether the prompt's total contains the cached tokens. Anthropic leaves them out; OpenAI (chat,
-responses, Codex) and Gemini put them in, and also list them separately.
+What differs is whether the prompt's total contains the cached tokens. Anthropic leaves them out;
+OpenAI (chat, responses, Codex) and Gemini put them in, and also list them separately.
 """
 
 from __future__ import annotations
@@ -28,17 +28,21 @@ class Tokens(PlainData):
     cache_read: int = 0
     """Prompt tokens read from a cache."""
     cache_write_5m: int = 0
-    """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only cache has."""
+    """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only
+    cache has."""
     cache_write_1h: int = 0
     """Prompt tokens written to a cache for an hour."""
     writes_are_input: bool = False
     """Whether cache writes without a price of their own are charged as input: OpenAI's way."""
     factors: tuple[str, ...] = ()
-    """What changes the whole price: ``batch``, ``fast``, ``us``, or a service tier that has no price here."""
+    """What changes the whole price: ``batch``, ``fast``, ``us``, or a service tier that has no
+    price here."""
     extras: tuple[int, ...] = ()
-    """What has a price of its own: tokens of sound in ``input`` and in ``output``, and searches; empty if nothing."""
+    """What has a price of its own: tokens of sound in ``input`` and in ``output``, and searches;
+    empty if nothing."""
     compactions: tuple[Tokens, ...] = ()
-    """Requests that the provider made to compact the conversation: they are charged, but not part of the prompt."""
+    """Requests that the provider made to compact the conversation: they are charged, but not part
+    of the prompt."""
     tool_uses: tuple[tuple[str, int], ...] = ()
     """How often the provider ran each tool that has a fee of its own: OpenAI's, by their kinds."""
 
@@ -62,8 +66,9 @@ class Tokens(PlainData):
 def read_usage(usage: object) -> Tokens:
     """Read *usage*, a mapping or object with the provider's own names.
 
-    A whole response is read too: its usage, and its service tier. A counter that is missing or ``None`` is 0. One that
-    is negative, or no whole number, is an ``InputError`` that names it; so is a report without any known counter.
+    A whole response is read too: its usage, and its service tier. A counter that is missing or
+    ``None`` is 0. One that is negative, or no whole number, is an ``InputError`` that names it; so
+    is a report without any known counter.
 
     >>> read_usage({"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 80}}).input
     20
@@ -72,16 +77,31 @@ def read_usage(usage: object) -> Tokens:
     if inner := has.first("usage", "usageMetadata", "usage_metadata"):
         tokens = read_usage(has.get(inner))
         return replace(tokens, factors=tokens.factors or _factors(has), tool_uses=_tool_uses(has))
-    if has.first("promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"):
+    if has.first(
+        "promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"
+    ):
         return _gemini(has)
     if has.first("prompt_tokens", "completion_tokens"):
-        read, written = ("prompt_cache_hit_tokens", "cache_read_input_tokens"), "cache_creation_input_tokens"
+        read, written = (
+            ("prompt_cache_hit_tokens", "cache_read_input_tokens"),
+            "cache_creation_input_tokens",
+        )
         return _openai(has, "prompt_tokens", "completion_tokens", read, written)
-    if has.first("input_token_details", "output_token_details", "cache_read_tokens", "cache_write_tokens"):
+    if has.first(
+        "input_token_details", "output_token_details", "cache_read_tokens", "cache_write_tokens"
+    ):
         return _framework(has)
     if has.first("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"):
-        return _openai(has, "input_tokens", "output_tokens", ("cached_input_tokens",), "cache_write_input_tokens")
-    if has.first("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
+        return _openai(
+            has,
+            "input_tokens",
+            "output_tokens",
+            ("cached_input_tokens",),
+            "cache_write_input_tokens",
+        )
+    if has.first(
+        "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
+    ):
         return _anthropic(has)
     raise InputError("usage has none of the token counters of Anthropic, OpenAI, Codex or Gemini")
 
@@ -109,7 +129,9 @@ class _Report:
 
     def parts(self, *keys: str) -> list[_Report]:
         """Return the items of the first list among *keys*."""
-        found = next((value for key in keys if isinstance(value := self.get(key), (list, tuple))), ())
+        found = next(
+            (value for key in keys if isinstance(value := self.get(key), (list, tuple))), ()
+        )
         return [_Report(item, f"{self._path}.{keys[0]}[{at}]") for at, item in enumerate(found)]
 
     def sound(self, *keys: str) -> int:
@@ -132,17 +154,25 @@ class _Report:
             return value
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         if type(whole) is not int or not 0 <= whole <= _MOST:
-            raise InputError(f"{self._path}.{key} must be a whole number of tokens, not {repr(value)[:40]}")
+            raise InputError(
+                f"{self._path}.{key} must be a whole number of tokens, not {repr(value)[:40]}"
+            )
         return whole
 
 
 def _anthropic(has: _Report) -> Tokens:
     by_time = has.part("cache_creation")
-    hour, minutes = by_time.count("ephemeral_1h_input_tokens"), by_time.count("ephemeral_5m_input_tokens")
+    hour, minutes = (
+        by_time.count("ephemeral_1h_input_tokens"),
+        by_time.count("ephemeral_5m_input_tokens"),
+    )
     unsaid = max(0, has.count("cache_creation_input_tokens") - hour - minutes)
-    fresh, output, read = (has.count(f"{name}_tokens") for name in ("input", "output", "cache_read_input"))
+    fresh, output, read = (
+        has.count(f"{name}_tokens") for name in ("input", "output", "cache_read_input")
+    )
     extras = _extras(0, 0, has.part("server_tool_use").count("web_search_requests"))
-    # Top-level counters leave out what compactions took, and what another model answered has another price.
+    # Top-level counters leave out what compactions took, and what another model answered has
+    # another price.
     steps = has.parts("iterations")
     foreign = {step.text("type") for step in steps} - {"", "message", "compaction"}
     compactions = tuple(_anthropic(step) for step in steps if step.text("type") == "compaction")
@@ -156,29 +186,49 @@ def _framework(has: _Report) -> Tokens:
     tiers = ("", "flex_", "priority_")  # LangChain puts the service tier before the name
     read = cached.count(*(f"{tier}cache_read" for tier in tiers)) or has.count("cache_read_tokens")
     hour = cached.count("ephemeral_1h_input_tokens") or has.count("cache_write_1h_tokens")
-    # LangChain's cache_creation is 0 if the times are listed; pydantic-ai's total contains those of an hour.
-    created = cached.count(*(f"{tier}cache_creation" for tier in tiers)) + cached.count("ephemeral_5m_input_tokens")
+    # LangChain's cache_creation is 0 if the times are listed; pydantic-ai's total contains those of
+    # an hour.
+    created = cached.count(*(f"{tier}cache_creation" for tier in tiers)) + cached.count(
+        "ephemeral_5m_input_tokens"
+    )
     minutes = created or max(0, has.count("cache_write_tokens") - hour)
     heard = cached.count("audio") or has.count("input_audio_tokens")
     spoken = made.count("audio") or has.count("output_audio_tokens")
     fresh = max(0, has.count("input_tokens") - read - minutes - hour)
     extras = _extras(heard, spoken, 0)
-    return Tokens(fresh, has.count("output_tokens"), read, minutes, hour, writes_are_input=True, extras=extras)
+    return Tokens(
+        fresh, has.count("output_tokens"), read, minutes, hour, writes_are_input=True, extras=extras
+    )
 
 
 def _extras(heard: int, spoken: int, searches: int) -> tuple[int, ...]:
     return (heard, spoken, searches) if heard or spoken or searches else ()
 
 
-def _openai(has: _Report, prompt: str, output: str, cached: tuple[str, ...], cache_written: str) -> Tokens:
+def _openai(
+    has: _Report, prompt: str, output: str, cached: tuple[str, ...], cache_written: str
+) -> Tokens:
     details = has.part(f"{prompt}_details")
     read = details.count("cached_tokens") or has.count(*cached)
-    written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count(cache_written)
+    written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count(
+        cache_written
+    )
     fresh = max(0, has.count(prompt) - read - written)
-    heard, spoken = details.count("audio_tokens"), has.part(f"{output}_details").count("audio_tokens")
+    heard, spoken = (
+        details.count("audio_tokens"),
+        has.part(f"{output}_details").count("audio_tokens"),
+    )
     # LiteLLM reports the searches of Claude in OpenAI's form.
     extras = _extras(heard, spoken, has.part("server_tool_use").count("web_search_requests"))
-    return Tokens(fresh, has.count(output), read, written, writes_are_input=True, factors=_factors(has), extras=extras)
+    return Tokens(
+        fresh,
+        has.count(output),
+        read,
+        written,
+        writes_are_input=True,
+        factors=_factors(has),
+        extras=extras,
+    )
 
 
 def _gemini(has: _Report) -> Tokens:
@@ -199,7 +249,9 @@ def _gemini(has: _Report) -> Tokens:
 def _factors(has: _Report) -> tuple[str, ...]:
     service = has.text("service_tier")
     signs = [service if service not in _STANDARD_SERVICE else ""]
-    signs += [sign for key, sign in (("speed", "fast"), ("inference_geo", "us")) if has.text(key) == sign]
+    signs += [
+        sign for key, sign in (("speed", "fast"), ("inference_geo", "us")) if has.text(key) == sign
+    ]
     return tuple(sign for sign in signs if sign)
 
 
@@ -232,7 +284,7 @@ def _container(response: _Report) -> str:
     return "code_interpreter"
 
 
-# Whole responses ------------------------------------------------------------------------------------------------------
+# Whole responses ----------------------------------------------------------------------------------
 
 _MODELS = ("model", "model_version", "modelVersion", "model_name")
 _IDS = ("id", "response_id", "responseId", "provider_response_id")
@@ -252,29 +304,40 @@ class Reported(PlainData):
 
 
 def read_response(response: object) -> Reported:
-    """Read a response of Anthropic, OpenAI (chat, Responses), Gemini, LiteLLM, LangChain or pydantic-ai.
+    """Read a response of Anthropic, OpenAI (chat, Responses), Gemini, LiteLLM, LangChain or
+    pydantic-ai.
 
-    A bare usage report is read too; its model is unknown. ``InputError`` if there's no usage in it: a streamed answer
-    has it at its end, and OpenAI's chat only with ``stream_options={"include_usage": True}``.
+    A bare usage report is read too; its model is unknown. ``InputError`` if there's no usage in it:
+    a streamed answer has it at its end, and OpenAI's chat only with
+    ``stream_options={"include_usage": True}``.
     """
     metadata = _field(response, "response_metadata")  # LangChain's
     details = _field(response, "provider_details")  # pydantic-ai's
     given: object = response
     if metadata is not None:
-        given = {"usage": _field(response, "usage_metadata"), "service_tier": _field(metadata, "service_tier")}
+        given = {
+            "usage": _field(response, "usage_metadata"),
+            "service_tier": _field(metadata, "service_tier"),
+        }
     elif details is not None:
-        given = {"usage": _field(response, "usage"), "service_tier": _field(details, "service_tier")}
+        given = {
+            "usage": _field(response, "usage"),
+            "service_tier": _field(details, "service_tier"),
+        }
     try:
         tokens = read_usage(given)
     except InputError as error:
         what = type(response).__name__
-        raise InputError(f"{what}: can't read its usage: give the provider's whole response ({error})") from None
+        raise InputError(
+            f"{what}: can't read its usage: give the provider's whole response ({error})"
+        ) from None
     model = _first(response, *_MODELS) or _first(metadata, "model_name", "model")
     return Reported(tokens, model, _first(response, *_IDS), _reports_tools(response))
 
 
 def _reports_tools(response: object) -> bool:
-    """Whether *response* says how often the provider ran tools: Anthropic's messages and OpenAI's Responses do."""
+    """Whether *response* says how often the provider ran tools: Anthropic's messages and OpenAI's
+    Responses do."""
     if _field(response, "type") == "message" or _field(response, "object") == "response":
         return True
     usage = _field(response, "usage")
@@ -283,7 +346,9 @@ def _reports_tools(response: object) -> bool:
 
 def _first(holder: object, *names: str) -> str:
     """Return the first of the fields *names* that holds a text."""
-    return next((found for name in names if isinstance(found := _field(holder, name), str) and found), "")
+    return next(
+        (found for name in names if isinstance(found := _field(holder, name), str) and found), ""
+    )
 
 
 def _field(holder: object, name: str) -> Any:

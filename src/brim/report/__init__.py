@@ -1,10 +1,11 @@
 """What did past sessions lose, cost and waste?
 
-``overview`` puts the report together: ``cache`` finds requests that broke the cache, ``waste`` what filled windows for
-nothing, ``compactions`` what they lost, ``money`` what it all cost. ``findings`` gives each of them the events of a
-file, and says what recorded requests add. ``usage`` adds up the requests of all sessions, each once; ``index``
-remembers what was read, so that the next time only what is new is. ``watch``, ``context`` and ``lost`` are about one
-session: how full its window is, of what, request by request, and what its compactions lost.
+``overview`` puts the report together: ``cache`` finds requests that broke the cache, ``waste`` what
+filled windows for nothing, ``compactions`` what they lost, ``money`` what it all cost. ``findings``
+gives each of them the events of a file, and says what recorded requests add. ``usage`` adds up the
+requests of all sessions, each once; ``index`` remembers what was read, so that the next time only
+what is new is. ``watch``, ``context`` and ``lost`` are about one session: how full its window is,
+of what, request by request, and what its compactions lost.
 """
 
 from __future__ import annotations
@@ -21,5 +22,8 @@ if TYPE_CHECKING:
     from brim.report.watch import Watch as Watch
 
 __getattr__, __dir__ = exports(
-    __name__, overview="Overview sessions_report", usage="UsageReport usage_report", watch="Reading Watch"
+    __name__,
+    overview="Overview sessions_report",
+    usage="UsageReport usage_report",
+    watch="Reading Watch",
 )

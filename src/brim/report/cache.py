@@ -1,8 +1,8 @@
 """Requests that wrote again what had been in the provider's cache, and why.
 
-A prompt that begins like the one before is read from the cache, at a tenth of the price or less. A request that reads
-less than the request before it had left there, and writes it again, is a break. The transcript doesn't say why: the
-cause is the likely one of what happened in between.
+A prompt that begins like the one before is read from the cache, at a tenth of the price or less. A
+request that reads less than the request before it had left there, and writes it again, is a break.
+The transcript doesn't say why: the cause is the likely one of what happened in between.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ CAUSES = {
 
 @dataclass(frozen=True)
 class CacheBreak:
-    """One break: ``tokens`` had been cached and were written again by ``request``. ``cause`` is one of ``CAUSES``."""
+    """One break: ``tokens`` had been cached and were written again by ``request``. ``cause`` is one
+    of ``CAUSES``."""
 
     request: str
     session: str
@@ -63,7 +64,10 @@ class CacheBreak:
         for name in ("cache_write_5m", "cache_write_1h", "input"):
             moved[name] = max(0, getattr(used, name) - left)
             left -= getattr(used, name) - moved[name]
-        costs = [prices.request(each, request.model, request.time) for each in (used, replace(used, **moved))]
+        costs = [
+            prices.request(each, request.model, request.time)
+            for each in (used, replace(used, **moved))
+        ]
         return self if None in costs else replace(self, cost=max(0, costs[0] - costs[1]))  # type: ignore[operator]
 
 
@@ -78,7 +82,8 @@ class _Between:
 
 @dataclass
 class _CacheThread:
-    """One thread of a session: its last two requests, and what happened before the last and since."""
+    """One thread of a session: its last two requests, and what happened before the last and
+    since."""
 
     before: Usage | None = None
     last: Usage | None = None
@@ -109,7 +114,8 @@ class CacheReader:
             thread.edited |= thread.since.memory
 
     def end_process(self) -> None:
-        """Take that the client ended here: a request of the main thread that follows is of a resumed session."""
+        """Take that the client ended here: a request of the main thread that follows is of a
+        resumed session."""
         thread = self._threads[""]
         thread.since.resumed = thread.last is not None
 
@@ -139,13 +145,16 @@ class CacheReader:
         if tokens < LEAST:
             return
         pause = None if before.time is None or last.time is None else last.time - before.time
-        pause = pause if pause is None or pause >= 0 else None  # a clock that was set back says nothing
+        pause = (
+            pause if pause is None or pause >= 0 else None
+        )  # a clock that was set back says nothing
         where = (last.request, last.session, last.agent, last.time, last.model)
         self._found.append(CacheBreak(*where, tokens, _cause(thread, pause), pause))
 
 
 def rewritten(before: Tokens, last: Tokens) -> int:
-    """Return how many tokens the request *before* had left in the cache that the *last* one wrote again.
+    """Return how many tokens the request *before* had left in the cache that the *last* one wrote
+    again.
 
     A provider that doesn't report writes has cached what it reported as read.
     """

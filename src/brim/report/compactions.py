@@ -1,9 +1,11 @@
-"""What each compaction of a session lost, what the agent had to find again, and what never came back.
+"""What each compaction of a session lost, what the agent had to find again, and what never came
+back.
 
-Before a compaction, a window holds files, commands, numbers, decisions and a person's instructions. Whatever isn't
-named in anything that stands in the window afterwards is lost: summary, messages that stayed, attached files, what
-hooks said. A lost file that is read again, or a lost command that gives the same answer again, was found again: that
-costs turns and tokens. Tokens are estimated from bytes by what the session's requests were billed.
+Before a compaction, a window holds files, commands, numbers, decisions and a person's instructions.
+Whatever isn't named in anything that stands in the window afterwards is lost: summary, messages
+that stayed, attached files, what hooks said. A lost file that is read again, or a lost command that
+gives the same answer again, was found again: that costs turns and tokens. Tokens are estimated from
+bytes by what the session's requests were billed.
 """
 
 from __future__ import annotations
@@ -25,7 +27,16 @@ from brim.scratch.inventory import MOST, Inventory, Thing, is_set_up, told_by
 from brim.scratch.quotes import masked_line
 from brim.tracking.compaction import fold
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.events import Attachment, Compaction, Event, Message, StateSeen, ToolCall, ToolResult, Usage
+from brim.tracking.events import (
+    Attachment,
+    Compaction,
+    Event,
+    Message,
+    StateSeen,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from brim.tracking.readers.fields import Bounded
 
 MOST_ITEMS = 200
@@ -52,7 +63,8 @@ class Lost:
     uses: int
     """How often it was used before."""
     back: str = ""
-    """``read``, ``changed`` or ``run`` by the agent, said by ``you`` or a ``hook``; empty if it never came back."""
+    """``read``, ``changed`` or ``run`` by the agent, said by ``you`` or a ``hook``; empty if it
+    never came back."""
     turns: int = 0
     tokens: int = 0
     """What the agent took to find it again."""
@@ -93,9 +105,12 @@ class CompactionReport:
         return tuple(item for item in self.items if not item.back)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON; ``counts`` has for each kind how many there were and how many were lost."""
+        """Return it for JSON; ``counts`` has for each kind how many there were and how many were
+        lost."""
         found = asdict(self)
-        counts = {kind: [self.had[kind], self.lost.get(kind, 0)] for kind in KINDS if self.had.get(kind)}
+        counts = {
+            kind: [self.had[kind], self.lost.get(kind, 0)] for kind in KINDS if self.had.get(kind)
+        }
         found |= {"counts": counts, "lost": found.pop("items")}
         del found["had"]
         return found
@@ -133,15 +148,23 @@ class CompactionReader:
         self._windows[event.agent].take(event)
 
     def _switch(self, agent: str) -> None:
-        """Go on with the window of *agent*; of all but the last few, the latest events are forgotten."""
+        """Go on with the window of *agent*; of all but the last few, the latest events are
+        forgotten."""
         self._last = agent
-        self._windows[agent] = self._windows.pop(agent) if agent in self._windows else _Window(self._folder)
+        self._windows[agent] = (
+            self._windows.pop(agent) if agent in self._windows else _Window(self._folder)
+        )
         if len(self._windows) > _WHOLE_WINDOWS:
             next(islice(reversed(self._windows.values()), _WHOLE_WINDOWS, None)).forget_recent()
 
     def finish(self) -> list[CompactionReport]:
-        """Return the compactions so far, in the order of their time; the session may go on afterwards."""
-        found = [each for window in self._windows.values() for each in window.results(self.agent, self._ratio)]
+        """Return the compactions so far, in the order of their time; the session may go on
+        afterwards."""
+        found = [
+            each
+            for window in self._windows.values()
+            for each in window.results(self.agent, self._ratio)
+        ]
         return sorted(found, key=lambda each: each.time if each.time is not None else 0.0)
 
 
@@ -200,7 +223,7 @@ class _Window:
         self._remember(event)
         self._use(event)
 
-    # Before a compaction ------------------------------------------------------------------------------------------
+    # Before a compaction --------------------------------------------------------------------------
 
     def _use(self, event: Event) -> None:
         """Hold what *event* names, and note what of it had been lost."""
@@ -234,7 +257,7 @@ class _Window:
         self._recent.clear()
         self._recent_size = 0
 
-    # At a compaction ----------------------------------------------------------------------------------------------
+    # At a compaction ------------------------------------------------------------------------------
 
     def _is_standing(self, event: Event) -> bool:
         """Whether *event* is part of what the compaction leaves; if so, take its text."""
@@ -251,17 +274,24 @@ class _Window:
         return True
 
     def _settle(self) -> None:
-        """Compare what the window held with what the last compaction left, now that all of that is known."""
+        """Compare what the window held with what the last compaction left, now that all of that is
+        known."""
         done, self._open = self._open, None
         if done is None:
             return
-        done.readable = not done.event.hidden and (done.readable or bool(self._standing or self._data))
+        done.readable = not done.event.hidden and (
+            done.readable or bool(self._standing or self._data)
+        )
         places = set(done.event.kept)
         for event in self._recent:
             if event.at in places:
-                (self._standing if isinstance(event, Message) else self._data).append(_text_of(event))
+                (self._standing if isinstance(event, Message) else self._data).append(
+                    _text_of(event)
+                )
         held = self._inventory.held
-        measured = measure("\n".join(self._standing), self._inventory.ranked(), data="\n".join(self._data))
+        measured = measure(
+            "\n".join(self._standing), self._inventory.ranked(), data="\n".join(self._data)
+        )
         done.had = {kind: had for kind, (had, _) in measured.counts().items()}
         if done.readable:
             done.lost = {thing: _Cost(held[thing].uses) for thing in measured.lost}
@@ -271,13 +301,13 @@ class _Window:
         self._standing, self._data = [], []
         self._done.append(done)
 
-    # After a compaction -------------------------------------------------------------------------------------------
+    # After a compaction ---------------------------------------------------------------------------
 
     def _found(self, thing: Thing, call: ToolCall | None, result: ToolResult) -> None:
         """Note that *thing* was used by a call; if it had been lost, what finding it again took.
 
-        A file costs what is read of it, each part once, until it is changed. A command costs only if its answer is the
-        one from before: another answer is news.
+        A file costs what is read of it, each part once, until it is changed. A command costs only
+        if its answer is the one from before: another answer is news.
         """
         answer = hash(result.text)
         same = thing[0] == "command" and self._answers.get(thing) == answer
@@ -285,8 +315,13 @@ class _Window:
         lost = self._lost.get(thing)
         if lost is None or call is None:
             return
-        cost, changed = lost.lost[thing], call.tool in ("write", "edit") or bool(told_by(call).changed)
-        cost.back = cost.back or ("run" if thing[0] == "command" else "changed" if changed else "read")
+        cost, changed = (
+            lost.lost[thing],
+            call.tool in ("write", "edit") or bool(told_by(call).changed),
+        )
+        cost.back = cost.back or (
+            "run" if thing[0] == "command" else "changed" if changed else "read"
+        )
         if not changed and (same if thing[0] == "command" else answer not in cost.seen):
             cost.seen.add(answer)
             cost.turns.add(self._turn)
@@ -295,9 +330,14 @@ class _Window:
             del self._lost[thing]
 
     def _said_again(self, text: str, by: str) -> None:
-        """Note what of the last compaction's losses *text* names: a person or a hook brought it back."""
+        """Note what of the last compaction's losses *text* names: a person or a hook brought it
+        back."""
         last = self._done[-1]
-        waiting = [thing for thing, cost in last.lost.items() if not cost.back and self._lost.get(thing) is last]
+        waiting = [
+            thing
+            for thing, cost in last.lost.items()
+            if not cost.back and self._lost.get(thing) is last
+        ]
         gone = set(measure(text, waiting).lost) if by and text else set(waiting)
         for thing in waiting:
             if thing not in gone:
@@ -316,9 +356,18 @@ def _result(done: _Measured, agent: str, ratio: BilledRatio, model: str) -> Comp
     for (kind, _), cost in done.lost.items():
         lost[kind] += 1
         back[kind] += bool(cost.back)
-    ranked = sorted(done.lost.items(), key=lambda one: (not one[1].back, -one[1].size, -one[1].uses))
+    ranked = sorted(
+        done.lost.items(), key=lambda one: (not one[1].back, -one[1].size, -one[1].uses)
+    )
     items = tuple(
-        Lost(kind, _masked(text), cost.uses, cost.back, len(cost.turns), ratio.tokens(cost.size, model))
+        Lost(
+            kind,
+            _masked(text),
+            cost.uses,
+            cost.back,
+            len(cost.turns),
+            ratio.tokens(cost.size, model),
+        )
         for (kind, text), cost in ranked[:MOST_ITEMS]
     )
     return CompactionReport(
@@ -355,13 +404,15 @@ def _text_of(event: Event) -> str:
     return str(getattr(event, "text", ""))
 
 
-# Instructions and decisions ------------------------------------------------------------------------------------
+# Instructions and decisions -----------------------------------------------------------------------
 #
-# By form alone, in English: an instruction asks for something to be done or left, a decision names what was chosen. Of
-# instructions in other languages those are found that forbid or prefer something.
+# By form alone, in English: an instruction asks for something to be done or left, a decision names
+# what was chosen. Of instructions in other languages those are found that forbid or prefer
+# something.
 
 LONGEST_PROMPT = 4_000
-"""Characters of a prompt that are looked at: what is longer is pasted, and a paste says little about what is wanted."""
+"""Characters of a prompt that are looked at: what is longer is pasted, and a paste says little
+about what is wanted."""
 
 LONGEST_STATEMENT = 300
 """Characters of one statement."""
@@ -371,20 +422,44 @@ MOST_STATEMENTS = 20
 
 _SENTENCE = re.compile(r"\n+|(?<=[.!?;])\s+")
 _MARKS = " \t-*+>•\"'`(_"
-_OPENERS = ("please", "also", "and", "then", "now", "ok", "okay", "so", "but", "oh", "first", "next", "finally", "just")
-_PASTED = re.compile(r"^\s*(?:at |File \"|\$ |>>> |[{}<\[#/|]|\S+:\d+[:\s]|\d{4}-\d\d-\d\d)|[{};]\s*$|```")
-_REQUEST = re.compile(r"(?i)(?:can|could|would|will) you\b|let'?s\b|(?:i|we)(?:'d like| want| need| would like)\b")
+_OPENERS = (
+    "please",
+    "also",
+    "and",
+    "then",
+    "now",
+    "ok",
+    "okay",
+    "so",
+    "but",
+    "oh",
+    "first",
+    "next",
+    "finally",
+    "just",
+)
+_PASTED = re.compile(
+    r"^\s*(?:at |File \"|\$ |>>> |[{}<\[#/|]|\S+:\d+[:\s]|\d{4}-\d\d-\d\d)|[{};]\s*$|```"
+)
+_REQUEST = re.compile(
+    r"(?i)(?:can|could|would|will) you\b|let'?s\b|(?:i|we)(?:'d like| want| need| would like)\b"
+)
 """How a request opens that has no verb first."""
 _REQUIRED = re.compile(r"(?i)\b(?:must|has to|have to|needs to|should)\b")
 _PERSONAL = re.compile(r"(?i)^(?:i|you should see|you must have|this should have|it should have)\b")
-"""What has to be is a requirement, unless it is about the one who writes or about what was expected."""
-_CONDITION = re.compile(r"(?i)(?:if|when|whenever|once|before|after|until|unless|while|for|in|on|whatever)\b[^,]*,\s*")
+"""What has to be is a requirement, unless it is about the one who writes or about what was
+expected."""
+_CONDITION = re.compile(
+    r"(?i)(?:if|when|whenever|once|before|after|until|unless|while|for|in|on|whatever)\b[^,]*,\s*"
+)
 _CHOSEN = re.compile(
     r"(?i)^decision:|\b(?:(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|agreed|opted|settled|went with)"
     r"|(?:i|we)(?:'ll|'m|'re| will| am| are) (?:go(?:ing)? with|use)|let's (?:go with|use)|the plan is to)\b"
     r"|^(?:going|went) with\b|^(?:chose|decided|opted|settled)\b|^as agreed\b"
 )
-_MAY_CHOOSE = re.compile(r"(?i)\b(?:decision|with|chose|decided|opted|settled|agreed|plan is|use)\b")
+_MAY_CHOOSE = re.compile(
+    r"(?i)\b(?:decision|with|chose|decided|opted|settled|agreed|plan is|use)\b"
+)
 """Quickly tells most answers apart that choose nothing."""
 _OPEN = re.compile(
     r"(?i)\?\s*$|\b(?:should (?:i|we)|would you|do you want|if you (?:want|prefer)|could|might|maybe|before i decide)\b"
@@ -398,7 +473,9 @@ def instructions_in(prompt: str) -> list[str]:
     >>> instructions_in("The login page is slow. Please never touch the migrations. Use pnpm! Why does it fail?")
     ['Please never touch the migrations.', 'Use pnpm!']
     """
-    return [sentence for sentence in _sentences(prompt[:LONGEST_PROMPT]) if _asks(sentence)][:MOST_STATEMENTS]
+    return [sentence for sentence in _sentences(prompt[:LONGEST_PROMPT]) if _asks(sentence)][
+        :MOST_STATEMENTS
+    ]
 
 
 def decisions_in(answer: str) -> list[str]:
@@ -410,13 +487,19 @@ def decisions_in(answer: str) -> list[str]:
     if not _MAY_CHOOSE.search(answer):
         return []
     found = [sentence.strip(_MARKS) for sentence in _sentences(answer[: 4 * LONGEST_PROMPT])]
-    return [sentence for sentence in found if _CHOSEN.search(sentence) and not _OPEN.search(sentence)][:MOST_STATEMENTS]
+    return [
+        sentence for sentence in found if _CHOSEN.search(sentence) and not _OPEN.search(sentence)
+    ][:MOST_STATEMENTS]
 
 
 def _sentences(text: str) -> list[str]:
     plain = re.sub(r"(?s)```.*?(?:```|\Z)", "\n", text)
     lines = [line.strip() for line in _SENTENCE.split(plain)]
-    return [fold(line, LONGEST_STATEMENT) for line in lines if len(line) > 3 and not _PASTED.search(line)]
+    return [
+        fold(line, LONGEST_STATEMENT)
+        for line in lines
+        if len(line) > 3 and not _PASTED.search(line)
+    ]
 
 
 def _asks(sentence: str) -> bool:
@@ -431,7 +514,8 @@ def _asks(sentence: str) -> bool:
 
 
 def _is_asked(clause: str) -> bool:
-    """Whether *clause* opens with a verb that asks for something, or forbids or prefers something."""
+    """Whether *clause* opens with a verb that asks for something, or forbids or prefers
+    something."""
     words = [word.strip(",:;.!*_").lower() for word in clause.split()]
     while words and words[0] in _OPENERS:
         words = words[1:]

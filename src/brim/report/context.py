@@ -1,4 +1,5 @@
-"""What fills a session's window: one request taken apart, two compared, or all of them on a timeline.
+"""What fills a session's window: one request taken apart, two compared, or all of them on a
+timeline.
 
 ``RequestIndex`` keeps what was read of a session, so that the next time only what is new is read.
 """
@@ -19,8 +20,21 @@ from brim.models.charges import charged, charges_of, day_of, today
 from brim.record import PlainData
 from brim.report.index import forget_gone, open_index, put_aside
 from brim.report.watch import Reading
-from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, MIN_SAMPLES, Calibration, MemoryCalibrationStore
-from brim.tracking.requests import ComposedRequest, CompositionChange, RequestPart, compare, requests_of, tokens_of_part
+from brim.tokens.calibrate import (
+    MAX_RATIO,
+    MIN_RATIO,
+    MIN_SAMPLES,
+    Calibration,
+    MemoryCalibrationStore,
+)
+from brim.tracking.requests import (
+    ComposedRequest,
+    CompositionChange,
+    RequestPart,
+    compare,
+    requests_of,
+    tokens_of_part,
+)
 from brim.tracking.requests.pieces import (
     AGENTS,
     BRIM,
@@ -39,7 +53,8 @@ from brim.tracking.requests.pieces import (
 from brim.tracking.requests.reading import Mark, read_thread
 
 MOST_SIBLINGS, LARGEST_SIBLING = 3, 20_000_000
-"""Earlier sessions that are read to learn a model's ratio: how many at most, and how many bytes each may have."""
+"""Earlier sessions that are read to learn a model's ratio: how many at most, and how many bytes
+each may have."""
 
 _MOST_ASKED = 50
 """Earlier sessions that are asked for a ratio, the latest first."""
@@ -50,7 +65,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "you + agent": (YOURS, TASK, AGENTS, THINKING, IMAGES, SUMMARY),
     "tool results": (RESULTS,),
 }
-"""The parts of a request that are drawn as one. What a client doesn't record is system and tools."""
+"""The parts of a request that are drawn as one. What a client doesn't record is system and
+tools."""
 
 
 @dataclass(frozen=True)
@@ -67,19 +83,30 @@ class _Share(PlainData):
 
 
 def price_of(request: ComposedRequest, *, fresh: int = 0, read: int = 0) -> int | None:
-    """Return the micro-dollars of *fresh* and of cached tokens in *request*; None if there's no price for its model.
+    """Return the micro-dollars of *fresh* and of cached tokens in *request*; None if there's no
+    price for its model.
 
-    Fresh tokens cost what the request paid for its own: a cache write if it wrote to a cache, else plain input.
+    Fresh tokens cost what the request paid for its own: a cache write if it wrote to a cache, else
+    plain input.
     """
     used, day = request.usage, today() if request.time is None else day_of(request.time)
     tiers = charges_of(request.model).tiers(day, used.factors)
-    kind = "cache_write_1h" if used.cache_write_1h else "cache_write_5m" if used.cache_write_5m else "input"
-    share = _Share(used.prompt, cache_read=read, writes_are_input=used.writes_are_input, **{kind: fresh})
+    kind = (
+        "cache_write_1h"
+        if used.cache_write_1h
+        else "cache_write_5m"
+        if used.cache_write_5m
+        else "input"
+    )
+    share = _Share(
+        used.prompt, cache_read=read, writes_are_input=used.writes_are_input, **{kind: fresh}
+    )
     return None if tiers is None else charged(share, tiers)
 
 
 def rewrite_price(request: ComposedRequest, tokens: int) -> int | None:
-    """Return what it cost more, in micro-dollars, to send *tokens* again than to read them from the cache."""
+    """Return what it cost more, in micro-dollars, to send *tokens* again than to read them from the
+    cache."""
     fresh, read = price_of(request, fresh=tokens), price_of(request, read=tokens)
     return None if fresh is None or read is None else max(0, fresh - read)
 
@@ -119,9 +146,13 @@ def brims_share(requests: Sequence[ComposedRequest]) -> BrimsShare:
 
 
 def _rewritten(requests: Sequence[ComposedRequest], without: str) -> tuple[int, int | None]:
-    """Return the tokens that were sent again after resuming, and what that cost more, *without* one part."""
+    """Return the tokens that were sent again after resuming, and what that cost more, *without* one
+    part."""
     resumed = [(before, after) for before, after in pairwise(requests) if after.resumed]
-    sizes = [(after, compare(before, after, without=without).rewritten_tokens) for before, after in resumed]
+    sizes = [
+        (after, compare(before, after, without=without).rewritten_tokens)
+        for before, after in resumed
+    ]
     return sum(size for _, size in sizes), _sum([rewrite_price(*each) for each in sizes])
 
 
@@ -163,8 +194,15 @@ class ContextReport:
         return rewrite_price(self.request, self.change.rewritten_tokens)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values: those of ``brim context --watch``, and what is known about the request."""
-        found: dict[str, Any] = {**self.reading, "requests": self.count, "request": None, "parts": [], "brim": None}
+        """Return it as JSON values: those of ``brim context --watch``, and what is known about the
+        request."""
+        found: dict[str, Any] = {
+            **self.reading,
+            "requests": self.count,
+            "request": None,
+            "parts": [],
+            "brim": None,
+        }
         if self.request is None or self.brim is None:
             return found
         request, known = self.request, self.request.known
@@ -197,28 +235,41 @@ def context_report(
     index: str = "",
     on_read: Callable[[int], object] = int,
 ) -> ContextReport:
-    """Return what fills the window of the session in *reading*: at its last request, or at request number *at*.
+    """Return what fills the window of the session in *reading*: at its last request, or at request
+    number *at*.
 
-    *since* is the number of an earlier request to compare it with. A number that the file doesn't have is an
-    ``InputError``. *index* is the file that keeps what was read for the next time.
+    *since* is the number of an earlier request to compare it with. A number that the file doesn't
+    have is an ``InputError``. *index* is the file that keeps what was read for the next time.
     """
-    return context_at(reading, session_requests(reading["path"], at=at, index=index, on_read=on_read), at, since)
+    return context_at(
+        reading, session_requests(reading["path"], at=at, index=index, on_read=on_read), at, since
+    )
 
 
 def context_at(
-    reading: Reading, requests: Sequence[ComposedRequest], at: int | None = None, since: int | None = None
+    reading: Reading,
+    requests: Sequence[ComposedRequest],
+    at: int | None = None,
+    since: int | None = None,
 ) -> ContextReport:
-    """Return what fills the window of the session in *reading*, whose *requests* were read before."""
+    """Return what fills the window of the session in *reading*, whose *requests* were read
+    before."""
     for name, number in (("--at", at), ("--since", since)):
         if number is not None and not 1 <= number <= len(requests):
-            known = f"it has 1 to {len(requests)}" if requests else "it has none that brim can take apart"
+            known = (
+                f"it has 1 to {len(requests)}"
+                if requests
+                else "it has none that brim can take apart"
+            )
             raise InputError(f"{name} {number}: the session has no such request; {known}")
     if not requests:
         return ContextReport(reading, None, 0)
     number = len(requests) if at is None else at
     request, before = requests[number - 1], requests[since - 1] if since else None
     change = compare(before, request) if before is not None else None
-    return ContextReport(reading, request, len(requests), brims_share(requests[:number]), before, change)
+    return ContextReport(
+        reading, request, len(requests), brims_share(requests[:number]), before, change
+    )
 
 
 def session_requests(
@@ -226,8 +277,8 @@ def session_requests(
 ) -> list[ComposedRequest]:
     """Return the requests in *path*, each with what was known before it, from other sessions too.
 
-    If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier sessions next to the file
-    are read.
+    If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier
+    sessions next to the file are read.
     """
     path, kept = os.path.realpath(path), RequestIndex(index)
     before = kept.mark(path)
@@ -246,16 +297,21 @@ def session_requests(
 
 
 def _earlier(path: str, before: float) -> list[str]:
-    """Return the sessions next to *path* that were last written *before* this time, the latest first."""
+    """Return the sessions next to *path* that were last written *before* this time, the latest
+    first."""
     found = []
     with suppress(OSError), os.scandir(os.path.dirname(path)) as entries:
         for entry in entries:
             with suppress(OSError):
                 about = entry.stat()
-                is_session = entry.path != path and entry.name.endswith(".jsonl") and entry.is_file()
+                is_session = (
+                    entry.path != path and entry.name.endswith(".jsonl") and entry.is_file()
+                )
                 if is_session and about.st_size <= LARGEST_SIBLING:
                     found.append((about.st_mtime, entry.path))
-    return [sibling for written, sibling in sorted(found, reverse=True) if written <= before][:MOST_SIBLINGS]
+    return [sibling for written, sibling in sorted(found, reverse=True) if written <= before][
+        :MOST_SIBLINGS
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +348,10 @@ class Moment:
 def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
     """Return the moments of a thread's *requests*: all of them, from the first."""
     sizes = {
-        group: [sum(each) for each in zip(*(tokens_of_part(requests, name) for name in names), strict=True)]
+        group: [
+            sum(each)
+            for each in zip(*(tokens_of_part(requests, name) for name in names), strict=True)
+        ]
         for group, names in GROUPS.items()
     }
     hidden = "system + tools"
@@ -305,14 +364,21 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
         cause = max(came, key=lambda piece: request.tokens_of([piece]), default=None)
         before = {item.key for item in items}
         largest = 0 if cause is None else request.tokens_of([cause])
-        about = (request.number, request.time, request.model, request.billed, request.usage.cache_read)
+        about = (
+            request.number,
+            request.time,
+            request.model,
+            request.billed,
+            request.usage.cache_read,
+        )
         label = cause.label if cause is not None and largest else ()
         found.append(Moment(*about, parts, label, largest, request.known.basis, request.id))
     return found
 
 
 class RequestIndex:
-    """The index at *path*; with an empty one nothing is kept. It's only a cache: nothing that happens to it raises."""
+    """The index at *path*; with an empty one nothing is kept. It's only a cache: nothing that
+    happens to it raises."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -324,19 +390,27 @@ class RequestIndex:
 
     def mark(self, file: str) -> Mark | None:
         """Return how far *file* was read; None if that isn't known."""
-        with suppress(StoreError, ValueError, TypeError, zlib.error, RecursionError), open_index(self._path) as index:
+        with (
+            suppress(StoreError, ValueError, TypeError, zlib.error, RecursionError),
+            open_index(self._path) as index,
+        ):
             sql = "SELECT read_to, read_check, state FROM threads WHERE path = ?"
             for offset, check, state in index.rows(sql, [file]):
                 return Mark(offset, check, json.loads(zlib.decompress(state)))
         return None
 
     def learned(self, file: str, before: float) -> tuple[MemoryCalibrationStore, dict[str, int]]:
-        """Return what sessions other than *file* that ended *before* this time showed about each model.
+        """Return what sessions other than *file* that ended *before* this time showed about each
+        model.
 
-        That is the ratio of its tokens, and how many of them its client sends without recording them.
+        That is the ratio of its tokens, and how many of them its client sends without recording
+        them.
         """
         ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
-        with suppress(StoreError, ValueError, TypeError, AttributeError), open_index(self._path) as index:
+        with (
+            suppress(StoreError, ValueError, TypeError, AttributeError),
+            open_index(self._path) as index,
+        ):
             sql = "SELECT ratios, hidden FROM threads WHERE path != ? AND ends < ? ORDER BY ends DESC LIMIT ?"
             for one, other in index.rows(sql, [file, before, _MOST_ASKED]):
                 for model, calibration in json.loads(one).items():
@@ -362,8 +436,11 @@ class RequestIndex:
                 put_aside(self._path)
 
 
-def learned_from(requests: Sequence[ComposedRequest]) -> tuple[MemoryCalibrationStore, dict[str, int]]:
-    """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't record."""
+def learned_from(
+    requests: Sequence[ComposedRequest],
+) -> tuple[MemoryCalibrationStore, dict[str, int]]:
+    """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't
+    record."""
     ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
     for each in requests:
         if each.known.basis == "calibrated":

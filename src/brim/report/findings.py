@@ -1,4 +1,5 @@
-"""What the report finds in one file of a session, in one pass over its events, and how the index keeps it."""
+"""What the report finds in one file of a session, in one pass over its events, and how the index
+keeps it."""
 
 from __future__ import annotations
 
@@ -37,7 +38,13 @@ class Findings:
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
         breaks, waste = ([astuple(each) for each in found] for found in (self.breaks, self.waste))
-        return [breaks, waste, self.summaries, self.called, [each.to_dict() for each in self.compactions]]
+        return [
+            breaks,
+            waste,
+            self.summaries,
+            self.called,
+            [each.to_dict() for each in self.compactions],
+        ]
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -92,12 +99,14 @@ class FindingsReader:
         return Findings(breaks, waste, summaries, called, self._compactions.finish()).to_row()
 
 
-# Recorded requests -----------------------------------------------------------------------------------------------
+# Recorded requests --------------------------------------------------------------------------------
 #
-# What the requests that Claude Code records add to the report: which part broke the cache, and what each one carried.
+# What the requests that Claude Code records add to the report: which part broke the cache, and what
+# each one carried.
 #
-# Only the records and the ids of the answers are read: a message of the conversation is known by its hash, and is named
-# only as a message. ``brim.tracking.requests`` reads the rest where it matters.
+# Only the records and the ids of the answers are read: a message of the conversation is known by
+# its hash, and is named only as a message. ``brim.tracking.requests`` reads the rest where it
+# matters.
 
 _RECORDS = ("api-request-shape", "api-request-blob", "api-request")
 _FILES = ("instructions", "nested_memory")
@@ -122,10 +131,16 @@ class RecordsReader:
             self._reader.take(line)
         elif kind == "assistant" and self._any:
             message = mapping(line, "message")
-            if message.get("id") != self._last:  # an answer has a line for each block: its first one says enough
+            if (
+                message.get("id") != self._last
+            ):  # an answer has a line for each block: its first one says enough
                 self._last = message.get("id")
-                self._reader.take({**line, "message": {"id": self._last, "model": message.get("model")}})
-        elif text(line, "attachment", "type") in _FILES or line.get("subtype") == "compact_boundary":
+                self._reader.take(
+                    {**line, "message": {"id": self._last, "model": message.get("model")}}
+                )
+        elif (
+            text(line, "attachment", "type") in _FILES or line.get("subtype") == "compact_boundary"
+        ):
             self._reader.take(line)
 
     def finish(self) -> list[ComposedRequest]:
@@ -140,10 +155,16 @@ def with_parts(breaks: list[CacheBreak], requests: list[ComposedRequest]) -> lis
     found = []
     for each in breaks:
         place = places.get(each.request.partition(":")[0], 0)
-        cause = "resume" if place and requests[place].resumed and each.cause in ("unknown", "pause") else each.cause
+        cause = (
+            "resume"
+            if place and requests[place].resumed and each.cause in ("unknown", "pause")
+            else each.cause
+        )
         part = _named(compare(requests[place - 1], requests[place]).breaker) if place else ""
         part = part if cause in ("unknown", "memory", "resume") else ""
-        found.append(replace(each, part=part, cause="part" if part and cause == "unknown" else cause))
+        found.append(
+            replace(each, part=part, cause="part" if part and cause == "unknown" else cause)
+        )
     return found
 
 
@@ -165,7 +186,8 @@ def shown(tool: str) -> str:
 def carried(
     requests: list[ComposedRequest], called: set[str], session: str, agent: str, ratio: BilledRatio
 ) -> Iterator[Waste]:
-    """Yield the memory files, and the tools of MCP servers that weren't *called*, that *requests* began with.
+    """Yield the memory files, and the tools of MCP servers that weren't *called*, that *requests*
+    began with.
 
     Requests in a row with the same tools and system prompt began like the first of them.
     """

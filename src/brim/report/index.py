@@ -1,9 +1,10 @@
 """Remembers what was read of the agents' files, so that next time only new lines are read.
 
-It's a cache in its own file, which may be deleted at any time. It has one row per session file: its stamp, how far it
-was read, its requests as JSON, priced by the version in ``prices``, and what a report found in it (empty until one
-reads it). The table ``threads`` has what ``brim context`` knows. Rows don't depend on each other, so two commands that
-write at the same time, or one that is killed, at worst leave old rows, and those files are read again.
+It's a cache in its own file, which may be deleted at any time. It has one row per session file: its
+stamp, how far it was read, its requests as JSON, priced by the version in ``prices``, and what a
+report found in it (empty until one reads it). The table ``threads`` has what ``brim context``
+knows. Rows don't depend on each other, so two commands that write at the same time, or one that is
+killed, at worst leave old rows, and those files are read again.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ _TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")
 _TIMEOUT = 2.0
 
 
-def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], object]) -> dict[str, tuple[Scan, str]]:
-    """Return what the index at *path* has of the *wanted* files, each with the name of the prices of its costs.
+def load_index(
+    path: str, wanted: Iterable[str], on_problem: Callable[[str], object]
+) -> dict[str, tuple[Scan, str]]:
+    """Return what the index at *path* has of the *wanted* files, each with the name of the prices
+    of its costs.
 
     Nothing is known if the index is missing or of another brim.
 
@@ -43,7 +47,9 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
     except (StoreError, ValueError, TypeError, RecursionError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
             put_aside(path)
-            on_problem(f"{path}: the index was damaged and is rebuilt; your sessions aren't affected")
+            on_problem(
+                f"{path}: the index was damaged and is rebuilt; your sessions aren't affected"
+            )
         elif error.reason not in ("busy", "missing"):
             on_problem(f"{error}; going on without the index")
         return {}
@@ -59,11 +65,13 @@ def _scan_of(*row: Any) -> tuple[Scan, str]:
 
 
 def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
-    """Write *scans* by path into the index at *path*, with the name of their prices; return whether that was possible.
+    """Write *scans* by path into the index at *path*, with the name of their prices; return whether
+    that was possible.
 
     What is gone from the disk is taken out.
 
-    It is only a cache: a disk that is full or read-only, or another process that writes, doesn't make it fail.
+    It is only a cache: a disk that is full or read-only, or another process that writes, doesn't
+    make it fail.
     """
     try:
         with open_index(path, make=True) as database, database.writing():
@@ -71,7 +79,16 @@ def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
             every = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             for file, scan in scans.items():
                 found = json.dumps(scan.usage.to_row(), separators=(",", ":"))
-                row = (file, *scan.stamp, scan.offset, scan.check, scan.format, prices, found, scan.findings)
+                row = (
+                    file,
+                    *scan.stamp,
+                    scan.offset,
+                    scan.check,
+                    scan.format,
+                    prices,
+                    found,
+                    scan.findings,
+                )
                 database.run(every, (*row, _check(row)))
         return True
     except StoreError:
@@ -83,7 +100,8 @@ def _check(values: Iterable[object]) -> int:
 
 
 def open_index(path: str, *, make: bool = False) -> Database:
-    """Open the index at *path*; with *make*, a missing one is made, and one of another version emptied.
+    """Open the index at *path*; with *make*, a missing one is made, and one of another version
+    emptied.
 
     A ``StoreError`` if it can't be used.
     """
@@ -112,7 +130,9 @@ def forget_gone(database: Database, table: str) -> None:
 
 
 def _begin_again(database: Database) -> None:
-    for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"):
+    for (name,) in database.rows(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ):
         quoted = name.replace('"', '""')
         database.run(f'DROP TABLE "{quoted}"')
     for statement in statements(_TABLES):

@@ -1,6 +1,7 @@
 """Which session is meant, what its compactions lost, and the text that gives it back.
 
-Everything is read from the agents' own files. If a session's file is gone, what brim's hooks noted of it is left.
+Everything is read from the agents' own files. If a session's file is gone, what brim's hooks noted
+of it is left.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from brim.tracking.sessions import newest_first
 from brim.workspace import Workspace
 
 MOST_OTHERS = 50
-"""Sessions of other projects that are looked into, the newest, if none of this project was compacted."""
+"""Sessions of other projects that are looked into, the newest, if none of this project was
+compacted."""
 
 MOST_LINES = 30
 """Lost things in the text that gives them back."""
@@ -53,18 +55,27 @@ class LostReport:
         }
 
     def again(self) -> str:
-        """Return a text for the agent with what never came back to its main thread; empty if there is nothing.
+        """Return a text for the agent with what never came back to its main thread; empty if there
+        is nothing.
 
-        The person's words come first, then decisions, then files and commands by how often they were used.
+        The person's words come first, then decisions, then files and commands by how often they
+        were used.
         """
-        never = {(each.kind, each.text): each for one in self.compactions if not one.sub_agent for each in one.never}
+        never = {
+            (each.kind, each.text): each
+            for one in self.compactions
+            if not one.sub_agent
+            for each in one.never
+        }
         if not never:
             return ""
         rank = {"instruction": 0, "decision": 1, "file": 2, "command": 2, "number": 3}
         ranked = sorted(never.values(), key=lambda each: (rank[each.kind], -each.uses))
         lines = [_line(each) for each in ranked[:MOST_LINES]]
         more = [f"- and {len(ranked) - MOST_LINES} more"] if len(ranked) > MOST_LINES else []
-        return "\n".join(["Earlier in this session you had these; the summary left them out:", *lines, *more])
+        return "\n".join(
+            ["Earlier in this session you had these; the summary left them out:", *lines, *more]
+        )
 
 
 def _line(lost: Lost) -> str:
@@ -78,8 +89,8 @@ def find_lost(
 ) -> LostReport:
     """Return what the last *limit* compactions of a session lost.
 
-    *session* is its file, its id or how that begins. Without it, it is the newest session of this project that was
-    compacted, else the newest of all. *taken* is told how many bytes were read.
+    *session* is its file, its id or how that begins. Without it, it is the newest session of this
+    project that was compacted, else the newest of all. *taken* is told how many bytes were read.
     """
     for path, here in named_session(workspace, session) if session else _compacted(workspace):
         broken: list[int] = []
@@ -123,7 +134,9 @@ def named_session(workspace: Workspace, session: str) -> list[tuple[str, bool]]:
     found = {id: (path, here) for id, path, here in ids if id.lower().startswith(session.lower())}
     if len(found) > 1 and session not in found:
         names = ", ".join(id[:16] for id in list(found)[:5])
-        raise InputError(f"{session}: {len(found)} sessions begin with it: {names}; give more of the id")
+        raise InputError(
+            f"{session}: {len(found)} sessions begin with it: {names}; give more of the id"
+        )
     return [found[session]] if session in found else list(found.values())
 
 
@@ -134,7 +147,9 @@ def _compacted(workspace: Workspace) -> Iterator[tuple[str, bool]]:
         others += not here
         if others > MOST_OTHERS:
             return
-        if any(map(_may_be_compacted, [file.path, *[path for _, path in subagent_files(file.path)]])):
+        if any(
+            map(_may_be_compacted, [file.path, *[path for _, path in subagent_files(file.path)]])
+        ):
             yield file.path, here
 
 
@@ -158,7 +173,9 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
 def _noted(workspace: Workspace, session: str) -> list[CompactionReport]:
     """Return what brim's hooks noted of the *session*, or of all if it is empty."""
     with workspace.open() as scopes:
-        events: Iterable[Noted] = scopes.user.events(kind="compacted") if scopes.user is not None else []
+        events: Iterable[Noted] = (
+            scopes.user.events(kind="compacted") if scopes.user is not None else []
+        )
     return [_of_note(event) for event in events if event.session.startswith(session)]
 
 
@@ -166,7 +183,9 @@ def _of_note(event: Noted) -> CompactionReport:
     detail: Mapping[str, Any] = event.detail
     names = {"path": "file"}  # as hooks of earlier versions called it
     counts = {names.get(kind, kind): pair for kind, pair in detail.get("counts", {}).items()}
-    had, lost = ({kind: pair[at] for kind, pair in counts.items() if kind in KINDS} for at in (0, 1))
+    had, lost = (
+        {kind: pair[at] for kind, pair in counts.items() if kind in KINDS} for at in (0, 1)
+    )
     return CompactionReport(
         time=event.time,
         session=event.session,

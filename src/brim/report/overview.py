@@ -1,6 +1,8 @@
-"""What happened in past sessions: what they cost, what compactions dropped, what broke the cache, what was wasted.
+"""What happened in past sessions: what they cost, what compactions dropped, what broke the cache,
+what was wasted.
 
-``sessions_report`` does all of it, from the agents' own files. What the index knows isn't read again.
+``sessions_report`` does all of it, from the agents' own files. What the index knows isn't read
+again.
 """
 
 from __future__ import annotations
@@ -31,14 +33,17 @@ LOST_KINDS = ("file", "command", "number", "decision", "instruction")
 DAYS = 30
 """Days that are looked at if nothing else is asked for."""
 
-BASIS = "text sizes are estimated from bytes, with the ratio of bytes to billed tokens in that session"
+BASIS = (
+    "text sizes are estimated from bytes, with the ratio of bytes to billed tokens in that session"
+)
 
 _DAY = 86_400.0
 
 
 @dataclass(frozen=True)
 class WasteSum:
-    """All waste of one kind: ``items``, the most expensive first, their tokens in all requests, and their cost."""
+    """All waste of one kind: ``items``, the most expensive first, their tokens in all requests, and
+    their cost."""
 
     kind: str
     items: list[Waste]
@@ -57,7 +62,13 @@ class WasteSum:
         """Return it as JSON can hold it."""
         items = [_readable(each) for each in self.items]
         about = {"kind": self.kind, "what": KINDS[self.kind], "advice": ADVICE[self.kind]}
-        return {**about, "count": len(self.items), "tokens": self.tokens, "cost": self.cost, "items": items}
+        return {
+            **about,
+            "count": len(self.items),
+            "tokens": self.tokens,
+            "cost": self.cost,
+            "items": items,
+        }
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,8 @@ class LostSum:
 
     @property
     def counts(self) -> dict[str, tuple[int, int, int]]:
-        """How many things of each kind there were, how many were lost, and how many of these came back."""
+        """How many things of each kind there were, how many were lost, and how many of these came
+        back."""
         found = {}
         for kind in LOST_KINDS:
             had, lost, back = (
@@ -84,7 +96,11 @@ class LostSum:
     @property
     def read_again(self) -> int:
         """Lost files that the agent read again."""
-        return sum(item.kind == "file" and item.back == "read" for each in self.items for item in each.items)
+        return sum(
+            item.kind == "file" and item.back == "read"
+            for each in self.items
+            for item in each.items
+        )
 
     @property
     def tokens(self) -> int:
@@ -99,11 +115,15 @@ class LostSum:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
         counts = {
-            kind: {"had": had, "lost": lost, "came_back": back} for kind, (had, lost, back) in self.counts.items()
+            kind: {"had": had, "lost": lost, "came_back": back}
+            for kind, (had, lost, back) in self.counts.items()
         }
         sums = {"count": len(self.items), "unreadable": self.unreadable, "counts": counts}
         sums |= {"files_read_again": self.read_again, "tokens": self.tokens, "cost": self.cost}
-        return {**sums, "items": [{**each.to_dict(), "time": iso(each.time)} for each in self.items]}
+        return {
+            **sums,
+            "items": [{**each.to_dict(), "time": iso(each.time)} for each in self.items],
+        }
 
 
 @dataclass(frozen=True)
@@ -131,7 +151,8 @@ class Overview:
 
     @property
     def memory(self) -> int | None:
-        """Tokens of the memory files with which a session begins: the median; None if no client records it."""
+        """Tokens of the memory files with which a session begins: the median; None if no client
+        records it."""
         sums: dict[str, int] = {}
         for each in self._items("memory"):
             sums[each.session] = sums.get(each.session, 0) + (each.tokens if not each.agent else 0)
@@ -164,7 +185,10 @@ class Overview:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON can hold it; docs/report.md describes it."""
-        breaks = [{**_readable(each), "project": self.projects.get(each.session) or None} for each in self.breaks]
+        breaks = [
+            {**_readable(each), "project": self.projects.get(each.session) or None}
+            for each in self.breaks
+        ]
         read = ("files", "bytes", "new_bytes", "unread", "broken_lines", "failed", "index")
         return {
             "schema": SCHEMA,
@@ -172,7 +196,11 @@ class Overview:
             "project": self.project,
             "money": self.bill.to_dict(),
             "compactions": self.lost.to_dict(),
-            "cache": {"breaks": breaks, "tokens": sum(each.tokens for each in self.breaks), "cost": self.break_cost},
+            "cache": {
+                "breaks": breaks,
+                "tokens": sum(each.tokens for each in self.breaks),
+                "cost": self.break_cost,
+            },
             "waste": [each.to_dict() for each in self.waste],
             "start_tokens": self.start,
             "memory_tokens": self.memory,
@@ -198,27 +226,46 @@ def sessions_report(
 ) -> Overview:
     """Read *files* and return what happened in them in the last *days*, in all projects or in one.
 
-    *index* is the path of the file that remembers what was read, *models* the configuration's own prices. *on_read* and
-    *most* are as in ``read_all``.
+    *index* is the path of the file that remembers what was read, *models* the configuration's own
+    prices. *on_read* and *most* are as in ``read_all``.
     """
     since = None if days is None else now - days * _DAY
     recent = [file for file in files if since is None or file.stamp.modified / 1e9 >= since]
     reading = read_all(
-        recent, index=index, prices=price_version(models), on_read=on_read, observe=FindingsReader, most=most
+        recent,
+        index=index,
+        prices=price_version(models),
+        on_read=on_read,
+        observe=FindingsReader,
+        most=most,
     )
 
     def is_wanted(source: UsageSource, when: float | None) -> bool:
-        return (not project or is_named(source.project, project)) and (since is None or when is None or when >= since)
+        return (not project or is_named(source.project, project)) and (
+            since is None or when is None or when >= since
+        )
 
     gathered, prices = reading.gathered, PriceList()
     every = gathered.requests()
     wanted = {request.key: request for request, source in every if is_wanted(source, request.time)}
-    partly = gathered.forked | {request.session for request, _ in every if request.key not in wanted}
-    rests = [each for each in gathered.unattributed() if is_wanted(gathered.sources[each.session], each.time)]
+    partly = gathered.forked | {
+        request.session for request, _ in every if request.key not in wanted
+    }
+    rests = [
+        each
+        for each in gathered.unattributed()
+        if is_wanted(gathered.sources[each.session], each.time)
+    ]
     sessions = {request.session for request in wanted.values()}
-    totals = {name: total for name, total in gathered.totals.items() if name in sessions and name not in partly}
+    totals = {
+        name: total
+        for name, total in gathered.totals.items()
+        if name in sessions and name not in partly
+    }
     found = [(source, Findings.from_json(text)) for source, text in reading.findings]
-    summaries = [each for source, one in found for each in one.summaries if source.agent == "claude"]
+    summaries = [
+        each for source, one in found for each in one.summaries if source.agent == "claude"
+    ]
     # A session's stream and its transcript both have a compaction's request.
     summaries = list({(each.session, each.prompt): each for each in reversed(summaries)}.values())
     waste = _waste(found, list(wanted.values()), is_wanted, prices)
@@ -242,7 +289,8 @@ def _lost(
     requests: Mapping[str, Request],
     prices: PriceList,
 ) -> LostSum:
-    """Return the compactions, each once: a stream repeats those of its transcript, a fork those of its parent."""
+    """Return the compactions, each once: a stream repeats those of its transcript, a fork those of
+    its parent."""
     by_session: dict[tuple[str, str], list[CompactionReport]] = {}
     for source, compactions in found:
         mine: dict[tuple[str, str], list[CompactionReport]] = {}
@@ -250,8 +298,12 @@ def _lost(
             if is_wanted(source, each.time):
                 mine.setdefault((each.session, each.sub_agent), []).append(each)
         for key, some in mine.items():
-            by_session[key] = max(by_session.get(key, some), some, key=lambda all: (len(all), all[0].time is not None))
-    every = {(each.time or key, each.before): each for key, some in by_session.items() for each in some}
+            by_session[key] = max(
+                by_session.get(key, some), some, key=lambda all: (len(all), all[0].time is not None)
+            )
+    every = {
+        (each.time or key, each.before): each for key, some in by_session.items() for each in some
+    }
     models = {request.session: request.model for request in requests.values()}
     items = sorted(every.values(), key=lambda each: each.time or 0.0)
     costs = []
@@ -261,8 +313,11 @@ def _lost(
     return LostSum(items, sum(cost or 0 for cost in costs))
 
 
-def _breaks(found: list[CacheBreak], requests: Mapping[str, Request], prices: PriceList) -> list[CacheBreak]:
-    """Return the breaks by one of *requests*, each once, with what they cost, the most expensive first."""
+def _breaks(
+    found: list[CacheBreak], requests: Mapping[str, Request], prices: PriceList
+) -> list[CacheBreak]:
+    """Return the breaks by one of *requests*, each once, with what they cost, the most expensive
+    first."""
     by_key = {each.request: each for each in reversed(found) if each.request in requests}
     priced = [each.priced(requests[key], prices) for key, each in by_key.items()]
     return sorted(priced, key=lambda each: (-(each.cost or 0), -each.tokens, each.request))
@@ -274,10 +329,12 @@ def _waste(
     is_wanted: Callable[[UsageSource, float | None], bool],
     prices: PriceList,
 ) -> dict[str, list[Waste]]:
-    """Return the waste in *requests* by kind, each thing once, with what it cost, the most expensive first.
+    """Return the waste in *requests* by kind, each thing once, with what it cost, the most
+    expensive first.
 
-    A tool that any session of the project called isn't waste. Nothing cost more than the *requests* of its session: a
-    session may have begun before the period, or with what an earlier one had left in the cache.
+    A tool that any session of the project called isn't waste. Nothing cost more than the *requests*
+    of its session: a session may have begun before the period, or with what an earlier one had left
+    in the cache.
     """
     sessions = {request.session for request in requests}
     most: dict[tuple[str, bool], int] = {}
@@ -288,12 +345,22 @@ def _waste(
     called = {(source.project, name) for source, one in found for name in one.called}
     for source, each in ((source, each) for source, one in found for each in one.waste):
         idle = each.kind != "tool" or (source.project, each.what) not in called
-        if idle and each.session in sessions and (each.kind == "start" or is_wanted(source, each.time)):
+        if (
+            idle
+            and each.session in sessions
+            and (each.kind == "start" or is_wanted(source, each.time))
+        ):
             known = by_key.get((each.kind, each.key))
-            by_key[each.kind, each.key] = each if known is None or each.requests > known.requests else known
+            by_key[each.kind, each.key] = (
+                each if known is None or each.requests > known.requests else known
+            )
     by_kind: dict[str, list[Waste]] = {}
-    priced = [each.priced(prices, most.get((each.session, not each.agent), 0)) for each in by_key.values()]
-    for each in sorted(priced, key=lambda each: (-(each.cost or 0), -each.tokens * each.requests, each.key)):
+    priced = [
+        each.priced(prices, most.get((each.session, not each.agent), 0)) for each in by_key.values()
+    ]
+    for each in sorted(
+        priced, key=lambda each: (-(each.cost or 0), -each.tokens * each.requests, each.key)
+    ):
         by_kind.setdefault(each.kind, []).append(each)
     return by_kind
 
@@ -306,13 +373,18 @@ class Names:
         self._numbers: dict[tuple[str, str], int] = {}
 
     def of(self, text: str, kind: str) -> str:
-        """Return the name of *text*, which is of a *kind*: ``file``, ``command``, ``project`` or ``session``."""
+        """Return the name of *text*, which is of a *kind*: ``file``, ``command``, ``project`` or
+        ``session``."""
         if not self.hidden or not text:
             return home_path(text)
         kind = "file" if kind == "result" and "/" in text and " " not in text else kind
-        number = self._numbers.setdefault((kind, text), 1 + sum(each[0] == kind for each in self._numbers))
+        number = self._numbers.setdefault(
+            (kind, text), 1 + sum(each[0] == kind for each in self._numbers)
+        )
         ending = os.path.splitext(text)[1] if kind == "file" else ""
-        return f"{kind} {number}{f' ({ending})' if ending.isascii() and 1 < len(ending) < 8 else ''}"
+        return (
+            f"{kind} {number}{f' ({ending})' if ending.isascii() and 1 < len(ending) < 8 else ''}"
+        )
 
     def part(self, label: str) -> str:
         """Return the name of a part of a request; hidden, only what kind of part it is."""

@@ -39,7 +39,8 @@ class Chart:
 
 
 def page(found: Overview, *, full: bool, now: float, chart: Chart | None = None) -> str:
-    """Return the report as one page of HTML that loads nothing; with *full*, paths and commands are in it."""
+    """Return the report as one page of HTML that loads nothing; with *full*, paths and commands are
+    in it."""
     names = Names(hidden=not full)
     facts = [[name, text] for name, text in report_facts(found, " · ") if text]
     style = data_file(__file__, "report.css").decode()
@@ -85,7 +86,10 @@ def _breaks_section(found: Overview, names: Names) -> str:
     causes: Counter[str] = Counter()
     for each in found.breaks:
         causes[SHORT_CAUSES[each.cause]] += each.cost or 0
-    sums, bars = [[cause, amount(cost or None)] for cause, cost in causes.most_common()], sorted(causes.values())[::-1]
+    sums, bars = (
+        [[cause, amount(cost or None)] for cause, cost in causes.most_common()],
+        sorted(causes.values())[::-1],
+    )
     head = ["when", "likely cause", "tokens", "cost", "session", "project"]
     return (
         "<h2>Cache breaks</h2><p>What the provider had cached was sent again, at the full price.</p>"
@@ -102,13 +106,20 @@ def _waste_section(each: WasteSum, names: Names) -> str:
 
 
 def _html_table(
-    head: list[str], rows: list[list[str]], numbers: set[int], kind: str = "plain", bars: Sequence[int] = ()
+    head: list[str],
+    rows: list[list[str]],
+    numbers: set[int],
+    kind: str = "plain",
+    bars: Sequence[int] = (),
 ) -> str:
-    """Return *rows* of text as a table; the columns *numbers* are right-aligned, *bars* are drawn behind the rows."""
+    """Return *rows* of text as a table; the columns *numbers* are right-aligned, *bars* are drawn
+    behind the rows."""
 
     def line(cells: list[str], tag: str) -> str:
         marks = [' class="n"' if at in numbers else "" for at in range(len(cells))]
-        return "".join(f"<{tag}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
+        return "".join(
+            f"<{tag}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True)
+        )
 
     drawn = [line(head, "th")] if any(head) else []
     cells = [[escape(cell).replace("\n", "<br>") for cell in row] for row in rows]

@@ -39,7 +39,13 @@ from brim.tracking.sessions import (
 SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
 
-GROUPINGS = {"daily": "day", "weekly": "week", "monthly": "month", "session": "session", "blocks": "block"}
+GROUPINGS = {
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "session": "session",
+    "blocks": "block",
+}
 """Other tools' words for what a row is, and ours."""
 
 BY = ("day", "week", "month", "model", "session", "project", "branch", "block")
@@ -50,7 +56,13 @@ BLOCK = 5 * 3600.0
 
 _NONE = [0] * 5
 _COUNTED = (
-    *("requests", "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+    *(
+        "requests",
+        "input_tokens",
+        "output_tokens",
+        "cache_creation_input_tokens",
+        "cache_read_input_tokens",
+    ),
     *("total_tokens", "cost", "unpriced_requests"),
 )
 _READ = ("files", "bytes", "new_bytes", "broken_lines", "failed", "index")
@@ -60,14 +72,16 @@ _SLUGGED = (TRANSCRIPT, "gemini-transcript")
 
 
 class UsageSource(NamedTuple):
-    """Where a request was found: whose file it is (``claude``, ``codex``, ``gemini`` or ``other``) and its project."""
+    """Where a request was found: whose file it is (``claude``, ``codex``, ``gemini`` or ``other``)
+    and its project."""
 
     agent: str
     project: str
 
 
 class Gathered:
-    """Everything that files report: each request once, whichever files report it and in whichever order."""
+    """Everything that files report: each request once, whichever files report it and in whichever
+    order."""
 
     def __init__(self) -> None:
         self._requests: dict[str, tuple[Request, UsageSource]] = {}
@@ -88,13 +102,22 @@ class Gathered:
             self.sources.setdefault(request.session, source)
         for session, total in found.totals.items():
             self.sources.setdefault(session, source)
-            self.totals[session] = max(self.totals.get(session, total), total, key=lambda each: each.rank)
+            self.totals[session] = max(
+                self.totals.get(session, total), total, key=lambda each: each.rank
+            )
 
     def requests(self) -> list[tuple[Request, UsageSource]]:
-        """Return every request once, without the replays of the main thread in sub-agents' files."""
-        found, messages = self._requests, {key: request.message for key, (request, _) in self._requests.items()}
+        """Return every request once, without the replays of the main thread in sub-agents'
+        files."""
+        found, messages = (
+            self._requests,
+            {key: request.message for key, (request, _) in self._requests.items()},
+        )
         dropped = set()
-        for key, message in messages.items():  # one file may name a request by its message alone, another in full
+        for (
+            key,
+            message,
+        ) in messages.items():  # one file may name a request by its message alone, another in full
             if message != key and message in found:
                 dropped.add(key if found[message][0].rank > found[key][0].rank else message)
         kept = {key: each for key, each in found.items() if key not in dropped}
@@ -103,26 +126,32 @@ class Gathered:
 
     @property
     def forked(self) -> set[str]:
-        """The sessions that have requests of each other: a fork begins with the lines of its parent."""
+        """The sessions that have requests of each other: a fork begins with the lines of its
+        parent."""
         return {session for session, _ in self._copies}
 
     def unattributed(self) -> list[Unattributed]:
         """Return what the clients' totals of each session have beyond its requests; never below 0.
 
-        A compaction is a request that is in no line. Copies of another session's requests are taken off too: a fork
-        begins with the lines of its parent, its total may go on from the other's, and what is counted there must not
-        be a rest here. The client's own prices are in its totals: where they are lower than the table's, nothing may
-        be left.
+        A compaction is a request that is in no line. Copies of another session's requests are taken
+        off too: a fork begins with the lines of its parent, its total may go on from the other's,
+        and what is counted there must not be a rest here. The client's own prices are in its
+        totals: where they are lower than the table's, nothing may be left.
         """
         if not self.totals:
             return []
         requests = [request for request, _ in self.requests()]
-        requests += [each for (session, key), each in self._copies.items() if self._requests[key][0].session != session]
+        requests += [
+            each
+            for (session, key), each in self._copies.items()
+            if self._requests[key][0].session != session
+        ]
         return unattributed(requests, self.totals)
 
 
 class Unattributed(NamedTuple):
-    """The rest of one session: tokens as in ``Total``, and ``cost`` in micro-dollars, None if the client says none.
+    """The rest of one session: tokens as in ``Total``, and ``cost`` in micro-dollars, None if the
+    client says none.
 
     ``time`` is that of the session's last request, because totals have none.
     """
@@ -142,8 +171,13 @@ def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> li
     for request in requests:
         session = request.session
         if session in totals and totals[session].covers(request):
-            for key in {(session, _bare(request.model)), (session, "")}:  # without a name: all models together
-                known[key] = [sum(pair) for pair in zip(known.get(key, _NONE), request.counts, strict=True)]
+            for key in {
+                (session, _bare(request.model)),
+                (session, ""),
+            }:  # without a name: all models together
+                known[key] = [
+                    sum(pair) for pair in zip(known.get(key, _NONE), request.counts, strict=True)
+                ]
             costs[session] += request.cost or 0
             if request.time is not None:
                 times[session] = max(request.time, times.get(session, request.time))
@@ -151,7 +185,8 @@ def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> li
     for session, total in sorted(totals.items()):
         rests = {
             model: [
-                max(0, more - less) for more, less in zip(sums, known.get((session, _bare(model)), _NONE), strict=True)
+                max(0, more - less)
+                for more, less in zip(sums, known.get((session, _bare(model)), _NONE), strict=True)
             ]
             for model, sums in total.tokens.items()
         }
@@ -179,16 +214,20 @@ def put_costs(usage: FileUsage, prices: PriceList) -> None:
 
 
 def price_version(overrides: Mapping[str, Any]) -> str:
-    """Return what changes when prices do: the version, the tables of models, and the configuration's *overrides*."""
+    """Return what changes when prices do: the version, the tables of models, and the
+    configuration's *overrides*."""
     folder = os.path.join(os.path.dirname(brim.models.__file__), "data")
-    tables = sorted((each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in os.scandir(folder))
+    tables = sorted(
+        (each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in os.scandir(folder)
+    )
     said = repr((tables, sorted(overrides.items(), key=repr)))
     return f"{__version__}-{zlib.crc32(said.encode('utf-8', 'surrogatepass')):08x}"
 
 
 @dataclass
 class Sum:
-    """What some requests took together. ``cost`` is of those that have a price; ``unpriced_requests`` have none."""
+    """What some requests took together. ``cost`` is of those that have a price;
+    ``unpriced_requests`` have none."""
 
     name: str = ""
     project: str = ""
@@ -205,7 +244,9 @@ class Sum:
     last: float | None = None
 
     @classmethod
-    def of(cls, found: Sequence[tuple[Request, UsageSource]], name: str = "", project: str = "") -> Self:
+    def of(
+        cls, found: Sequence[tuple[Request, UsageSource]], name: str = "", project: str = ""
+    ) -> Self:
         """Add up the requests that were *found*."""
         requests = [request for request, _ in found]
         times = [request.time for request in requests if request.time is not None]
@@ -217,7 +258,9 @@ class Sum:
             cost=sum([request.cost or 0 for request in requests]),
             input_tokens=sum([request.input for request in requests]),
             output_tokens=sum([request.output for request in requests]),
-            cache_creation_input_tokens=sum([each.cache_write_5m + each.cache_write_1h for each in requests]),
+            cache_creation_input_tokens=sum(
+                [each.cache_write_5m + each.cache_write_1h for each in requests]
+            ),
             cache_read_input_tokens=sum([request.cache_read for request in requests]),
             models={request.model for request in requests},
             agents={source.agent for _, source in found},
@@ -228,7 +271,12 @@ class Sum:
     @property
     def total_tokens(self) -> int:
         """All tokens: read, written and cached."""
-        return self.input_tokens + self.output_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+        return (
+            self.input_tokens
+            + self.output_tokens
+            + self.cache_creation_input_tokens
+            + self.cache_read_input_tokens
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sum as JSON can hold it."""
@@ -250,17 +298,23 @@ def in_calendar(when: float | None, form: str = "%Y-%m-%d", *, utc: bool = False
         return ""
 
 
-def grouped(requests: Iterable[tuple[Request, UsageSource]], by: str, day_of: Callable[..., str]) -> list[Sum]:
-    """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first.
+def grouped(
+    requests: Iterable[tuple[Request, UsageSource]], by: str, day_of: Callable[..., str]
+) -> list[Sum]:
+    """Return the sums of *requests* by one of ``BY``: times in their order, others the most
+    expensive first.
 
     *day_of* is ``in_calendar``, or as that. A billing window ends five hours after its beginning.
     """
-    # A zone's clock is a multiple of a quarter of an hour ahead, so every time in one has the same day.
+    # A zone's clock is a multiple of a quarter of an hour ahead, so every time in one has the same
+    # day.
     period = cache(lambda quarter: _period(day_of(None if quarter is None else quarter * 900), by))
     groups: dict[tuple[str, str], list[tuple[Request, UsageSource]]] = {}
     begin = float("-inf")
     if by == "block":
-        requests = sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0))
+        requests = sorted(
+            requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0)
+        )
     for each in requests:
         request, source = each
         if by == "block" and request.time is not None:
@@ -272,7 +326,10 @@ def grouped(requests: Iterable[tuple[Request, UsageSource]], by: str, day_of: Ca
             name = source.project
         else:
             name = period(None if request.time is None else request.time // 900)
-        key = name, source.project if by == "branch" else ""  # most projects have a branch of the same name
+        key = (
+            name,
+            source.project if by == "branch" else "",
+        )  # most projects have a branch of the same name
         groups.setdefault(key, []).append(each)
     sums = [Sum.of(found, name, found[0][1].project) for (name, _), found in groups.items()]
     if by in ("day", "week", "month", "block"):
@@ -311,7 +368,9 @@ def parse_day(text: str, today: date) -> str:
         last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
         return first.replace(day=min(today.day, last.day)).isoformat()
     except (ValueError, OverflowError):
-        raise InputError(f"{text!r} isn't a date: write it as 2026-11-15, or as 7d, 2w or 1m before today") from None
+        raise InputError(
+            f"{text!r} isn't a date: write it as 2026-11-15, or as 7d, 2w or 1m before today"
+        ) from None
 
 
 @dataclass
@@ -340,11 +399,18 @@ class UsageReading:
         return any(problem.startswith(f"{path}: ") for problem in self.failed for path in named)
 
     def add(self, file: SessionFile, scan: Scan, names: Mapping[str, str]) -> None:
-        """Add what is in *file*; *names* are the projects' folders by the names that agents give them."""
+        """Add what is in *file*; *names* are the projects' folders by the names that agents give
+        them."""
         usage, has_slug = scan.usage, file.slug and scan.format in _SLUGGED
         project = (names.get(file.slug, file.slug) if has_slug else "") or usage.folder
         agent, has_kind, _ = scan.format.partition("-")
-        agent = agent if has_kind and agent in AGENTS else scan.format if scan.format == "opencode" else "other"
+        agent = (
+            agent
+            if has_kind and agent in AGENTS
+            else scan.format
+            if scan.format == "opencode"
+            else "other"
+        )
         source = UsageSource(agent, project)
         self.gathered.add(usage, source)
         if scan.findings:
@@ -363,11 +429,12 @@ def read_all(
     observe: Callable[[SessionFile], Observer] | None = None,
     most: int | None = None,
 ) -> UsageReading:
-    """Read *files*, with the index at the path *index* if one is given; *prices* names the prices in force.
+    """Read *files*, with the index at the path *index* if one is given; *prices* names the prices
+    in force.
 
-    *on_read* is called for each file that was read, with its bytes, those of all files to read, and their number.
-    *observe* makes the observer of a file, which sees all its events. If there is more to read than *most* bytes, only
-    what the index knows is used.
+    *on_read* is called for each file that was read, with its bytes, those of all files to read, and
+    their number. *observe* makes the observer of a file, which sees all its events. If there is
+    more to read than *most* bytes, only what the index knows is used.
     """
     reading, pricing = UsageReading(), PriceList()
     known = load_index(index, [file.path for file in files], reading.notes.append) if index else {}
@@ -376,7 +443,9 @@ def read_all(
         if priced_by != prices:
             put_costs(scan.usage, pricing)
             changed[path] = scan
-    found, jobs = _unread(files, {path: scan for path, (scan, _) in known.items()}, observing=observe is not None)
+    found, jobs = _unread(
+        files, {path: scan for path, (scan, _) in known.items()}, observing=observe is not None
+    )
     size = sum(file.unread for file in jobs)
     if most is not None and size > most:
         reading.unread, jobs = size, []
@@ -400,7 +469,9 @@ def read_all(
             on_read(file.unread, size, len(jobs))
     finally:  # what was read before an interruption isn't read again
         if index:
-            reading.index = "used" if not changed or save_index(index, changed, prices) else "unavailable"
+            reading.index = (
+                "used" if not changed or save_index(index, changed, prices) else "unavailable"
+            )
     _add_scans(reading, files, found)
     return reading
 
@@ -408,7 +479,11 @@ def read_all(
 def _add_scans(reading: UsageReading, files: list[SessionFile], scans: Mapping[str, Scan]) -> None:
     """Add to *reading* what each of *files* holds."""
     read = [(file, scans[file.path]) for file in files if file.path in scans]
-    names = {file.slug: scan.usage.folder for file, scan in read if scan.usage.folder and scan.format in _SLUGGED}
+    names = {
+        file.slug: scan.usage.folder
+        for file, scan in read
+        if scan.usage.folder and scan.format in _SLUGGED
+    }
     for file, scan in read:
         reading.add(file, scan, names)
 
@@ -416,7 +491,8 @@ def _add_scans(reading: UsageReading, files: list[SessionFile], scans: Mapping[s
 def _unread(
     files: list[SessionFile], known: Mapping[str, Scan], *, observing: bool
 ) -> tuple[dict[str, Scan], list[SessionFile]]:
-    """Return what is *known* of *files* that haven't changed, and the others, each from where it is to be read."""
+    """Return what is *known* of *files* that haven't changed, and the others, each from where it is
+    to be read."""
     found: dict[str, Scan] = {}
     jobs: list[SessionFile] = []
     for file in files:
@@ -451,7 +527,9 @@ class UsageReport:
     @property
     def unattributed(self) -> dict[str, Any]:
         """The sum of the rests."""
-        input, output, read, *written = (sum(each.tokens[at] for each in self.rest) for at in range(5))
+        input, output, read, *written = (
+            sum(each.tokens[at] for each in self.rest) for at in range(5)
+        )
         costs = [each.cost for each in self.rest if each.cost is not None]
         return {
             "sessions": len(self.rest),
@@ -486,7 +564,10 @@ class UsageReport:
             row |= {"first": iso(each.first), "last": iso(each.last)}
         if self.by == "block" and each.first is not None:
             end = each.first // 3600 * 3600 + BLOCK
-            row |= {"end": iso(end), "active": each.last is not None and self.now < min(end, each.last + BLOCK)}
+            row |= {
+                "end": iso(end),
+                "active": each.last is not None and self.now < min(end, each.last + BLOCK),
+            }
         return row
 
 
@@ -507,9 +588,9 @@ def usage_report(
 ) -> UsageReport:
     """Read *files* and add up their requests by one of ``BY``.
 
-    *since* and *until* are days, both included. *models* are the configuration's own prices. *index* is the path of the
-    file that remembers what was read; without it everything is read. *on_read* is as in ``read_all``, *plan_windows*
-    come with the report as they are.
+    *since* and *until* are days, both included. *models* are the configuration's own prices.
+    *index* is the path of the file that remembers what was read; without it everything is read.
+    *on_read* is as in ``read_all``, *plan_windows* come with the report as they are.
     """
     if since and until and since > until:
         raise InputError(f"--since {since} is after --until {until}: no day is between them")
@@ -524,7 +605,11 @@ def usage_report(
 
     gathered = reading.gathered
     wanted = [each for each in gathered.requests() if is_wanted(each[1], each[0].time)]
-    rest = [each for each in gathered.unattributed() if is_wanted(gathered.sources[each.session], each.time)]
+    rest = [
+        each
+        for each in gathered.unattributed()
+        if is_wanted(gathered.sources[each.session], each.time)
+    ]
     counts = Counter(request.model for request, _ in wanted if request.cost is None)
     unpriced = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     filters = {"since": since, "until": until, "agent": agent, "project": project}
@@ -533,8 +618,12 @@ def usage_report(
 
 
 def is_named(project: str, wanted: str) -> bool:
-    """Whether *wanted* means *project*: its folder, the last part of it, or its name in the agent's folder."""
-    return wanted in (project, os.path.basename(project), slug_of(project)) or os.path.abspath(wanted) == project
+    """Whether *wanted* means *project*: its folder, the last part of it, or its name in the agent's
+    folder."""
+    return (
+        wanted in (project, os.path.basename(project), slug_of(project))
+        or os.path.abspath(wanted) == project
+    )
 
 
 def iso(when: float | None) -> str | None:

@@ -1,7 +1,9 @@
-"""What filled windows without being used: files read twice, long results, tools never called, a long beginning.
+"""What filled windows without being used: files read twice, long results, tools never called, a
+long beginning.
 
-Sizes are bytes until the end of a file, when ``BilledRatio`` knows how long a token is. What a part cost depends on how
-many requests carried it: it is written to the cache once and read from there until the next compaction.
+Sizes are bytes until the end of a file, when ``BilledRatio`` knows how long a token is. What a part
+cost depends on how many requests carried it: it is written to the cache once and read from there
+until the next compaction.
 """
 
 from __future__ import annotations
@@ -75,7 +77,8 @@ class Waste:
     """Micro-dollars; None if there is no price."""
 
     def priced(self, prices: PriceList, most: int | None = None) -> Self:
-        """Return it with what it cost, at *most*: written to the cache once, then read from there."""
+        """Return it with what it cost, at *most*: written to the cache once, then read from
+        there."""
         written = Tokens(cache_write_5m=self.tokens, writes_are_input=True)
         read = Tokens(cache_read=self.tokens)
         costs = [prices.request(each, self.model, self.time) for each in (written, read)]
@@ -87,7 +90,8 @@ class Waste:
 
 @dataclass
 class _Item:
-    """Something in a window: its size in bytes, and how many requests of its thread came before it."""
+    """Something in a window: its size in bytes, and how many requests of its thread came before
+    it."""
 
     kind: str
     key: str
@@ -147,13 +151,23 @@ class WasteReader:
             if thread.start is not None:
                 prompt, time = thread.start
                 size = self._ratio.tokens(thread.before, thread.model)
-                where = ("start", f"{thread.session}:{agent}", "", thread.session, agent, time, thread.model)
+                where = (
+                    "start",
+                    f"{thread.session}:{agent}",
+                    "",
+                    thread.session,
+                    agent,
+                    time,
+                    thread.model,
+                )
                 found.append(Waste(*where, max(0, prompt - size), thread.requests))
         for agent, thread, item, requests in self._found:
             tokens = self._ratio.tokens(item.size, thread.model)
             if item.kind != "unused" or tokens > LARGE:
                 about = (item.kind, item.key, mask(item.what)[:_LONGEST])
-                found.append(Waste(*about, thread.session, agent, item.time, thread.model, tokens, requests))
+                found.append(
+                    Waste(*about, thread.session, agent, item.time, thread.model, tokens, requests)
+                )
         return found
 
     def _request(self, thread: _WasteThread, event: Usage) -> None:
@@ -174,18 +188,26 @@ class WasteReader:
         if call:
             thread.shown[call] = text
         if call and size >= _LEAST_REPEATED and before == text:
-            thread.items.append(_Item("repeated", event.id, what, event.time, size, thread.requests))
+            thread.items.append(
+                _Item("repeated", event.id, what, event.time, size, thread.requests)
+            )
         elif size >= LARGE * _SHORTEST_TOKEN and len(thread.items) < _MOST_OPEN:
             names = names_in(f"{what} {event.text}")
-            if len(names) < _MOST_NAMES:  # with more, it can't be told whether something refers to it
-                thread.items.append(_Item("unused", event.id, what, event.time, size, thread.requests, names))
+            if (
+                len(names) < _MOST_NAMES
+            ):  # with more, it can't be told whether something refers to it
+                thread.items.append(
+                    _Item("unused", event.id, what, event.time, size, thread.requests, names)
+                )
 
     def _refer(self, thread: _WasteThread, event: Message | ToolCall) -> None:
         """Leave out what the agent refers to in *event*."""
         waiting = [item for item in thread.items if item.names is not None]
         if not waiting:
             return
-        said = names_in(event.text if isinstance(event, Message) else " ".join(map(str, event.input.values())))
+        said = names_in(
+            event.text if isinstance(event, Message) else " ".join(map(str, event.input.values()))
+        )
         for item in waiting:
             item.spoken = True
             if item.names is not None and not item.names.isdisjoint(said):
@@ -195,7 +217,11 @@ class WasteReader:
         """Take that the window is emptied: by a compaction, or because the session ends."""
         for item in thread.items:
             carried = thread.requests - item.begin
-            if carried > 0 and len(self._found) < _MOST_FOUND and (item.names is None or (item.spoken and carried > 1)):
+            if (
+                carried > 0
+                and len(self._found) < _MOST_FOUND
+                and (item.names is None or (item.spoken and carried > 1))
+            ):
                 item.names = None
                 self._found.append((agent, thread, item, carried))
         thread.items = []
@@ -203,7 +229,8 @@ class WasteReader:
 
 
 def names_in(text: str) -> set[str]:
-    """Return the words of *text* that name something: paths, identifiers, numbers. Plain words don't.
+    """Return the words of *text* that name something: paths, identifiers, numbers. Plain words
+    don't.
 
     >>> sorted(names_in("The importer reads src/app.py with parse_rows, 4096 at a time"))
     ['app.py', 'parse_rows', 'src/app.py']
@@ -219,12 +246,15 @@ def names_in(text: str) -> set[str]:
 
 
 def _shown_by(call: ToolCall) -> tuple[str, int]:
-    """Return what *call* is for a person, and a hash of what it shows; 0 if that isn't just a file."""
+    """Return what *call* is for a person, and a hash of what it shows; 0 if that isn't just a
+    file."""
     command = call.input.get("command")
     if call.tool == "shell" and isinstance(command, str):
         shows = len(command) < _KEPT and _SHOWS_FILE.fullmatch(command)
         return " ".join(command[:_KEPT].split()), hash(command) if shows else 0
-    target = next((each for key in _TARGETS if isinstance(each := call.input.get(key), str) and each), "")
+    target = next(
+        (each for key in _TARGETS if isinstance(each := call.input.get(key), str) and each), ""
+    )
     if call.tool == "read":
         return target[:_KEPT], hash(call.name + json.dumps(call.input, sort_keys=True, default=str))
     return f"{call.name} {target[:_KEPT]}".strip(), 0

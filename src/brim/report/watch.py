@@ -27,7 +27,8 @@ from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.windows import DEFAULT_WINDOW
 
 SCHEMA = 1
-"""The version of the object. A key that is added does not raise it; one that changes its meaning or goes does."""
+"""The version of the object. A key that is added does not raise it; one that changes its meaning or
+goes does."""
 
 UNTOLD = ("time", "notices", "lines", "unknown_lines", "plan_windows")
 """Keys that change without anything to tell."""
@@ -55,17 +56,24 @@ def budget_of(config: Config) -> ContextBudget:
     """Return the gauge of an empty window, as the settings want it."""
     window = config["context.window"]
     marks = config["context.warn"], config["context.compact"]
-    return ContextBudget(DEFAULT_WINDOW if window is None else window, *marks, pinned=window is not None)
+    return ContextBudget(
+        DEFAULT_WINDOW if window is None else window, *marks, pinned=window is not None
+    )
 
 
 class Watch:
     """The state of one session. Windows that the agent reports go into *memory*, if there is one.
 
-    With *environ*, a reading also has where the agent compacts on its own, and how much of the plan's windows is used.
+    With *environ*, a reading also has where the agent compacts on its own, and how much of the
+    plan's windows is used.
     """
 
     def __init__(
-        self, config: Config, memory: Memory | None = None, *, environ: Mapping[str, str] | None = None
+        self,
+        config: Config,
+        memory: Memory | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self._config, self._memory, self._environ = config, memory, environ
         self.forget()
@@ -83,7 +91,8 @@ class Watch:
         self._around: tuple[object, Reading] = (None, {})
 
     def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
-        """Take *events* in; return what must be told now. *live* is whether they have just happened."""
+        """Take *events* in; return what must be told now. *live* is whether they have just
+        happened."""
         notices: list[Notice] = []
         for event in events:
             told = self.budget.update(event)
@@ -107,8 +116,11 @@ class Watch:
                     self._memory.calibrate(event)
         return notices
 
-    def follow(self, path: str, counts: Counts, ticks: Iterable[Tick], *, live: bool = True) -> Iterator[Reading]:
-        """Take in what happens and yield the state after each change; *live* is whether it happens now."""
+    def follow(
+        self, path: str, counts: Counts, ticks: Iterable[Tick], *, live: bool = True
+    ) -> Iterator[Reading]:
+        """Take in what happens and yield the state after each change; *live* is whether it happens
+        now."""
         for tick in ticks:
             if tick.again:
                 self.forget()
@@ -136,7 +148,8 @@ class Watch:
             "cache_hit_share": round(budget.cache_hit_share, 6),
             "overhead": budget.overhead,
             "filling": {
-                f"{part.name} results" if part.name else part.category: part.tokens for part in budget.filling.parts
+                f"{part.name} results" if part.name else part.category: part.tokens
+                for part in budget.filling.parts
             },
             "agents": [
                 {
@@ -162,22 +175,35 @@ class Watch:
         }
 
     def _surroundings(self, agent: str) -> Reading:
-        """Return what isn't in the session itself: where *agent* compacts on its own, and its plan's windows."""
+        """Return what isn't in the session itself: where *agent* compacts on its own, and its
+        plan's windows."""
         budget, now = self.budget, time.time()
         about = (agent, budget.model, budget.window, self._folder, now // _LASTING)
         if about != self._around[0]:
             point, plan, environ = None, [], self._environ
-            if environ is not None and agent == "claude" and budget.model and budget.window.source in _KNOWN_WINDOWS:
-                point = auto_compact(budget.model, budget.window.tokens, environ, folder=self._folder)
+            if (
+                environ is not None
+                and agent == "claude"
+                and budget.model
+                and budget.window.source in _KNOWN_WINDOWS
+            ):
+                point = auto_compact(
+                    budget.model, budget.window.tokens, environ, folder=self._folder
+                )
             if environ is not None and agent:
                 plan = [each.to_dict() for each in current_plan_windows(environ, now, agent)]
-            self._around = about, {"auto_compact": {} if point is None else point.to_dict(), "plan_windows": plan}
+            self._around = (
+                about,
+                {"auto_compact": {} if point is None else point.to_dict(), "plan_windows": plan},
+            )
         return self._around[1]
 
     def _is_relieved(self, event: Event) -> bool:
-        """Whether what was warned of is over: a compaction, another window, another session, or much less in it.
+        """Whether what was warned of is over: a compaction, another window, another session, or
+        much less in it.
 
-        A few tokens less aren't a relief: clients leave old reasoning out, and the warning would come again and again.
+        A few tokens less aren't a relief: clients leave old reasoning out, and the warning would
+        come again and again.
         """
         budget, notice = self.budget, self.notice
         if isinstance(event, Compaction) and not event.agent:
@@ -216,9 +242,10 @@ def read_session(
     return watch.reading(path, counts)
 
 
-# What is remembered of models ------------------------------------------------------------------------------------
+# What is remembered of models ---------------------------------------------------------------------
 #
-# What a watch remembers of models for the next one: windows that were reported, and how their tokens are counted.
+# What a watch remembers of models for the next one: windows that were reported, and how their
+# tokens are counted.
 #
 # It is a courtesy: whatever goes wrong with it, the watch goes on.
 
@@ -227,7 +254,8 @@ _PATIENCE = 0.5
 
 
 class Memory:
-    """The user's store. It is made only when there is something to keep, and asked no more once it has failed."""
+    """The user's store. It is made only when there is something to keep, and asked no more once it
+    has failed."""
 
     def __init__(self, folder: str) -> None:
         self._path = os.path.join(folder, "brim.db")
@@ -240,18 +268,23 @@ class Memory:
             remember_in(store.windows)
 
     def window(self, model: str, tokens: int) -> None:
-        """Keep that *model* has a window of *tokens*, unless the table or the store says so already."""
+        """Keep that *model* has a window of *tokens*, unless the table or the store says so
+        already."""
         if not model or tokens < 1 or (model, tokens) in self._known:
             return
         self._known.add((model, tokens))
         try:
-            if lookup(model).context_window != tokens and (store := self._open(make=True)) is not None:
+            if (
+                lookup(model).context_window != tokens
+                and (store := self._open(make=True)) is not None
+            ):
                 report_window(model, tokens, store.windows)
         except BrimError:
             self._failed = True
 
     def calibrate(self, event: Event) -> None:
-        """Learn from *event* how many tokens a model without a public vocabulary makes of a text."""
+        """Learn from *event* how many tokens a model without a public vocabulary makes of a
+        text."""
         if self._failed:
             return
         try:
@@ -265,7 +298,8 @@ class Memory:
             self._failed = True
 
     def get(self, model: str, /) -> Calibration | None:
-        """Return what is known about *model*'s ratio; with ``put``, this is a ``CalibrationStore``."""
+        """Return what is known about *model*'s ratio; with ``put``, this is a
+        ``CalibrationStore``."""
         store = self._open(make=False)
         return store.calibrations.get(model) if store is not None else None
 

@@ -12,8 +12,14 @@ from brim.report.usage import in_calendar
 
 _WASTE = {
     "repeated": ("{} repeated read of an unchanged file", "{} repeated reads of unchanged files"),
-    "unused": ("{} long result that nothing refers to again", "{} long results that nothing refers to again"),
-    "tool": ("description of {} MCP tool that was never called", "descriptions of {} MCP tools that were never called"),
+    "unused": (
+        "{} long result that nothing refers to again",
+        "{} long results that nothing refers to again",
+    ),
+    "tool": (
+        "description of {} MCP tool that was never called",
+        "descriptions of {} MCP tools that were never called",
+    ),
     "memory": ("{} memory file", "{} memory files"),
     "start": (
         "system prompt, tools and memory files of {} session",
@@ -54,7 +60,12 @@ def report_facts(found: Overview, between: str = "   ") -> list[tuple[str, str]]
         ("compactions", _lost(found.lost)),
         ("cache", _cache(found)),
         ("every request", _start(found)),
-        ("waste", "; ".join(waste_line(each) for each in found.waste if each.kind in ("repeated", "unused"))),
+        (
+            "waste",
+            "; ".join(
+                waste_line(each) for each in found.waste if each.kind in ("repeated", "unused")
+            ),
+        ),
     ]
 
 
@@ -63,7 +74,9 @@ def _adding_up(found: Overview) -> str:
     bill, said = found.bill, []
     if bill.compactions or bill.unexplained:
         said.append(f"requests {dollars(bill.requests)}, compactions {dollars(bill.compactions)}")
-        said[0] += f", not explained {dollars(bill.unexplained)} ({share(bill.unexplained, bill.total)})"
+        said[0] += (
+            f", not explained {dollars(bill.unexplained)} ({share(bill.unexplained, bill.total)})"
+        )
     if 0 < bill.client_sessions < bill.sessions:
         some = f"{bill.client_sessions:,} of {counted(bill.sessions, 'session')}"
         said.append(f"{some} have a total of the client's own: {dollars(bill.client_total)}")
@@ -86,11 +99,19 @@ def _lost(found: LostSum) -> str:
         for kind, (had, lost, _) in found.counts.items()
         if lost and kind != "number"  # these are in 'brim memory lost'
     ]
-    text = f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing'}" if found.counts else f"{len(found.items):,}"
+    text = (
+        f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing'}"
+        if found.counts
+        else f"{len(found.items):,}"
+    )
     text += f" ({found.unreadable:,} can't be read)" if found.unreadable else ""
     if not found.tokens:
         return text
-    what = f"read {found.read_again:,} of those files again" if found.read_again else "had to find some of it again"
+    what = (
+        f"read {found.read_again:,} of those files again"
+        if found.read_again
+        else "had to find some of it again"
+    )
     return f"{text}\nthe agent {what}: about {rounded(found.tokens)} tokens{_priced(found.cost)}"
 
 
@@ -99,20 +120,31 @@ def _cache(found: Overview) -> str:
         return ""
     cause, count = Counter(each.cause for each in found.breaks).most_common(1)[0]
     most = f"{count:,} " if count < len(found.breaks) else "all " if count > 1 else ""
-    priced = f" cost {dollars(found.break_cost)}" if any(each.cost is not None for each in found.breaks) else ""
+    priced = (
+        f" cost {dollars(found.break_cost)}"
+        if any(each.cost is not None for each in found.breaks)
+        else ""
+    )
     return f"{counted(len(found.breaks), 'break')}{priced} ({most}{CAUSES[cause]})"
 
 
 def _start(found: Overview) -> str:
-    """Return what every request begins with: in all, and, as far as that is recorded, what could go."""
+    """Return what every request begins with: in all, and, as far as that is recorded, what could
+    go."""
     if not found.start:
         return ""
     cost = sum(each.cost for each in found.waste if each.kind == "start")
     text = f"sends {rounded(found.start)} tokens before your first word (median)"
     text += f": {dollars(cost)} in all" if cost else ""
-    parts = [f"CLAUDE.md and other memory files: {rounded(found.memory)} tokens"] if found.memory else []
+    parts = (
+        [f"CLAUDE.md and other memory files: {rounded(found.memory)} tokens"]
+        if found.memory
+        else []
+    )
     count, tokens = found.idle_tools
-    parts += [f"{counted(count, 'MCP tool')} never called: {rounded(tokens)} tokens"] if count else []
+    parts += (
+        [f"{counted(count, 'MCP tool')} never called: {rounded(tokens)} tokens"] if count else []
+    )
     return "\n".join(filter(None, (text, "; ".join(parts))))
 
 
@@ -140,11 +172,15 @@ def lost_rows(found: Overview) -> list[list[str]]:
     rows = []
     for each in found.lost.items:
         counts = [(kind, each.had.get(kind, 0), each.lost.get(kind, 0)) for kind in LOST_KINDS]
-        dropped = ", ".join(f"{lost:,} of {counted(had, kind)}" for kind, had, lost in counts if lost)
+        dropped = ", ".join(
+            f"{lost:,} of {counted(had, kind)}" for kind, had, lost in counts if lost
+        )
         dropped = dropped if each.readable else "not known: its summary can't be read"
         back = sum(each.came_back.values())
         again = f"{back:,}" if each.readable else ""
-        rows.append([_when(each.time), dropped or "nothing", again, rounded(each.tokens), each.session[:8]])
+        rows.append(
+            [_when(each.time), dropped or "nothing", again, rounded(each.tokens), each.session[:8]]
+        )
     return rows
 
 
@@ -157,7 +193,16 @@ def break_rows(found: Overview, names: Names) -> list[list[str]]:
         if each.cause in ("pause", "resume") and each.pause is not None:
             hours, minutes = divmod(round(each.pause / 60), 60)
             cause += f" ({hours} h {minutes} min)" if hours else f" ({minutes} min)"
-        rows.append([_when(each.time), cause, f"{each.tokens:,}", amount(each.cost), each.session[:8], project])
+        rows.append(
+            [
+                _when(each.time),
+                cause,
+                f"{each.tokens:,}",
+                amount(each.cost),
+                each.session[:8],
+                project,
+            ]
+        )
     return rows
 
 
@@ -174,4 +219,6 @@ def waste_rows(each: WasteSum, names: Names) -> list[list[str]]:
         one[0] += item.tokens * item.requests
         one[1] += item.cost or 0
     ranked = sorted(sums.items(), key=lambda pair: (-pair[1][1], -pair[1][0], pair[0]))
-    return [[f"{rounded(tokens):>6}", amount(cost or None), name] for name, (tokens, cost) in ranked]
+    return [
+        [f"{rounded(tokens):>6}", amount(cost or None), name] for name, (tokens, cost) in ranked
+    ]

@@ -1,4 +1,5 @@
-"""The command line of an agent: which agent, prompt and options a person typed, and how brim starts it."""
+"""The command line of an agent: which agent, prompt and options a person typed, and how brim starts
+it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from brim.errors import InputError
 from brim.files import data_rows
 
 LONGEST_WORD = 100_000
-"""Bytes of a prompt in a command line: systems refuse longer words, so a longer one is given as input."""
+"""Bytes of a prompt in a command line: systems refuse longer words, so a longer one is given as
+input."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class AgentCommand:
 
     name: str
     stays: bool = False
-    """Whether one process takes turn after turn on its standard input; else each turn is a process that resumes."""
+    """Whether one process takes turn after turn on its standard input; else each turn is a process
+    that resumes."""
     compacts: bool = False
     """Whether it can be asked to compact."""
     caps: bool = False
@@ -75,12 +78,16 @@ class _Option:
 
 
 def client_command(words: Sequence[str], agent: str | None = None) -> ClientCommand:
-    """Return what *words* mean: ``claude -p "fix it" --model sonnet``. *agent* says whose command it is.
+    """Return what *words* mean: ``claude -p "fix it" --model sonnet``. *agent* says whose command
+    it is.
 
-    Without *agent* the program's name says so. The prompt may stand anywhere that the agent itself takes it.
+    Without *agent* the program's name says so. The prompt may stand anywhere that the agent itself
+    takes it.
     """
     if not words:
-        raise InputError('which command? Write it after --, as in: brim run -- claude -p "fix the parser"')
+        raise InputError(
+            'which command? Write it after --, as in: brim run -- claude -p "fix the parser"'
+        )
     program, *rest = words
     name = agent or os.path.basename(program).partition(".")[0]
     if name not in CLIENTS:
@@ -101,7 +108,9 @@ def client_command(words: Sequence[str], agent: str | None = None) -> ClientComm
     if name == "gemini":
         plain = [*values("-p", "--prompt"), *plain]
     if len(plain) > 1:
-        raise InputError(f"which is the prompt, {plain[0][:40]!r} or {plain[1][:40]!r}? put it into quotes, after -p")
+        raise InputError(
+            f"which is the prompt, {plain[0][:40]!r} or {plain[1][:40]!r}? put it into quotes, after -p"
+        )
     first = [option for option in options if option.role == "first"]
     return ClientCommand(
         agent=name,
@@ -111,14 +120,18 @@ def client_command(words: Sequence[str], agent: str | None = None) -> ClientComm
         prompt="".join(plain),
         output=output[-1] if output and output[-1] in ("json", "stream-json") else "text",
         own_cap="".join(values("--max-budget-usd")[-1:]),
-        resumed=bool(resume) or any(option.name not in ("--session-id", "--all") for option in first),
+        resumed=bool(resume)
+        or any(option.name not in ("--session-id", "--all") for option in first),
     )
 
 
 def _codex_words(plain: list[str], options: Sequence[_Option]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the prompt and the words that resume a session. Only ``codex exec`` runs without a person."""
+    """Return the prompt and the words that resume a session. Only ``codex exec`` runs without a
+    person."""
     if not plain or plain[0] not in ("exec", "e"):
-        raise InputError('Codex runs without its screen as codex exec: brim run -- codex exec "fix the parser"')
+        raise InputError(
+            'Codex runs without its screen as codex exec: brim run -- codex exec "fix the parser"'
+        )
     if plain[1:2] != ["resume"]:
         return plain[1:], ()
     if any(option.name == "--last" for option in options) or len(plain) == 2:
@@ -128,7 +141,11 @@ def _codex_words(plain: list[str], options: Sequence[_Option]) -> tuple[list[str
 
 def _split(words: Sequence[str], agent: str) -> tuple[list[_Option], list[str]]:
     """Return the options, and the words that belong to none."""
-    known = {option: rest for client, option, *rest in data_rows(__file__, "options.tsv") if client == agent}
+    known = {
+        option: rest
+        for client, option, *rest in data_rows(__file__, "options.tsv")
+        if client == agent
+    }
     options: list[_Option] = []
     plain: list[str] = []
     at = 0
@@ -144,31 +161,54 @@ def _split(words: Sequence[str], agent: str) -> tuple[list[_Option], list[str]]:
         elif joined and name.startswith("--"):
             options.append(_Option(name, known.get(name, [""])[-1], [value], [word]))
         else:
-            # The word after an unknown option is the prompt if it's the last, and there was none before.
+            # The word after an unknown option is the prompt if it's the last, and there was none
+            # before.
             may_be_prompt = at == len(words) - 1 and len(plain) <= (1 if agent == "codex" else 0)
             takes, role = known.get(word, ("0" if may_be_prompt else "?", ""))
             end, most = at, {"0": 0, "1": 1, "?": 1, "+": len(words)}[takes]
-            while end < len(words) and end - at < most and (takes == "1" or not words[end].startswith("-")):
+            while (
+                end < len(words)
+                and end - at < most
+                and (takes == "1" or not words[end].startswith("-"))
+            ):
                 end += 1
             options.append(_Option(word, role, words[at:end], words[at - 1 : end]))
             at = end
     return options, plain
 
 
-def start_words(command: ClientCommand, prompt: str, *, session: str = "", cap: int | None = None) -> list[str]:
+def start_words(
+    command: ClientCommand, prompt: str, *, session: str = "", cap: int | None = None
+) -> list[str]:
     """Return the command that starts the agent for *prompt*, or continues *session*.
 
-    *cap* is what this process may spend, in micro-dollars. A prompt that ``goes_as_input`` isn't in it.
+    *cap* is what this process may spend, in micro-dollars. A prompt that ``goes_as_input`` isn't in
+    it.
     """
     resume = ("--resume", session) if session else command.first_options
     is_input = goes_as_input(command.agent, prompt)
     if command.agent == "claude":
-        streams = ("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+        streams = (
+            "-p",
+            "--input-format",
+            "stream-json",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+        )
         capped = ("--max-budget-usd", f"{cap / 1_000_000:.6f}") if cap is not None else ()
         return [command.program, *streams, *resume, *capped, *command.options]
     if command.agent == "codex":
         resume = ("resume", session) if session else command.first_options
-        return [command.program, "exec", "--json", *command.options, *resume, "--", "-" if is_input else prompt]
+        return [
+            command.program,
+            "exec",
+            "--json",
+            *command.options,
+            *resume,
+            "--",
+            "-" if is_input else prompt,
+        ]
     said = () if is_input else (f"--prompt={prompt}",)
     return [command.program, "-o", "stream-json", *resume, *command.options, *said]
 
@@ -194,7 +234,8 @@ def with_input(agent: str, prompt: str, given: str) -> str:
 def user_line(text: str, before: str = "") -> bytes:
     """Return the line that gives Claude a turn. *before* is said first, in a block of its own.
 
-    A command such as ``/compact`` is only one if nothing stands before it: then *before* is left out.
+    A command such as ``/compact`` is only one if nothing stands before it: then *before* is left
+    out.
     """
     content: str | list[dict[str, str]] = text
     if before and not text.lstrip().startswith("/"):
@@ -204,7 +245,9 @@ def user_line(text: str, before: str = "") -> bytes:
 
 def interrupt_line(request: str) -> bytes:
     """Return the line that asks Claude to end its turn now."""
-    return _line({"type": "control_request", "request_id": request, "request": {"subtype": "interrupt"}})
+    return _line(
+        {"type": "control_request", "request_id": request, "request": {"subtype": "interrupt"}}
+    )
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

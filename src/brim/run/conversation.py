@@ -1,4 +1,5 @@
-"""The conversation with an agent: a process while there is one, its lines, and what people do meanwhile."""
+"""The conversation with an agent: a process while there is one, its lines, and what people do
+meanwhile."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from contextlib import suppress
 from typing import Protocol
 
 from brim.errors import InputError
-from brim.run.command import CLIENTS, ClientCommand, goes_as_input, interrupt_line, start_words, user_line
+from brim.run.command import (
+    CLIENTS,
+    ClientCommand,
+    goes_as_input,
+    interrupt_line,
+    start_words,
+    user_line,
+)
 from brim.run.session import Heard, Tracked
 from brim.run.turns import DONE, turn_end
 from brim.tracking.notices import INPUT_REQUESTED
@@ -26,7 +34,8 @@ LEAVING_PATIENCE = 60.0
 """Seconds without a line after which an agent that was told to leave is ended."""
 
 TOLD_ATTEMPT = 2
-"""The attempt to reach the model that a person hears about: one may fail, and many are minutes of silence."""
+"""The attempt to reach the model that a person hears about: one may fail, and many are minutes of
+silence."""
 
 GLANCE = 1.0
 """Seconds of silence after which brim checks that the process is still there."""
@@ -49,20 +58,28 @@ class Face(Protocol):
         """Hand on a line of the agent, as it came."""
 
     def answer(self, text: str, line: bytes) -> None:
-        """Show what the agent answered at the end of a turn, empty if it failed; *line* is the line that said so."""
+        """Show what the agent answered at the end of a turn, empty if it failed; *line* is the line
+        that said so."""
 
     def show(self, tracked: Tracked, *, settled: bool) -> None:
         """Show how full the window is and what was spent; *settled* at the end of a turn."""
 
 
 class Conversation:
-    """Everything that reaches a run comes through one inbox, in order: lines, what is typed, signals.
+    """Everything that reaches a run comes through one inbox, in order: lines, what is typed,
+    signals.
 
     ``typed`` and ``signalled`` may be called from any thread, and from a signal's handler.
     """
 
     def __init__(
-        self, command: ClientCommand, tracked: Tracked, face: Face, *, environ: Mapping[str, str], cwd: str
+        self,
+        command: ClientCommand,
+        tracked: Tracked,
+        face: Face,
+        *,
+        environ: Mapping[str, str],
+        cwd: str,
     ) -> None:
         self.client = CLIENTS[command.agent]
         self._command, self._tracked, self._face = command, tracked, face
@@ -82,7 +99,8 @@ class Conversation:
         self.compacted = False
         """Whether the window was compacted since a turn told the agent so."""
         self.is_cut = False
-        """Whether the turn that was sent last was ended at a limit that the agent doesn't keep itself."""
+        """Whether the turn that was sent last was ended at a limit that the agent doesn't keep
+        itself."""
         self.exit: int | None = None
         """The exit code of the last process that has ended."""
         self.signal = 0
@@ -108,7 +126,8 @@ class Conversation:
         self._inbox.put((None, number))
 
     def send(self, text: str, before: str = "") -> bool:
-        """Send one turn, to the process that listens or to a new one; False if the agent doesn't listen any more."""
+        """Send one turn, to the process that listens or to a new one; False if the agent doesn't
+        listen any more."""
         self.ended, self.refused, self.is_cut = None, "", False
         if self._child is None:
             cap = self._tracked.purse.budget.left if self.client.caps else None
@@ -127,11 +146,14 @@ class Conversation:
                 self._child.close_input()
         return not self.client.stays or self._child.send(user_line(text, before))
 
-    def wait(self, is_over: Callable[[], bool], patience: float | None = None, *, leaving: bool = False) -> bool:
-        """Take in what comes until *is_over*, or the process has ended. False if *patience* ended first.
+    def wait(
+        self, is_over: Callable[[], bool], patience: float | None = None, *, leaving: bool = False
+    ) -> bool:
+        """Take in what comes until *is_over*, or the process has ended. False if *patience* ended
+        first.
 
-        An agent whose every turn is a process ends with it. One that is *leaving* may speak as long as it likes: its
-        patience is for silence.
+        An agent whose every turn is a process ends with it. One that is *leaving* may speak as long
+        as it likes: its patience is for silence.
         """
         self._waits_until = None if patience is None else time.monotonic() + patience
         while self._child is not None and not (is_over() and self.client.stays):
@@ -141,12 +163,16 @@ class Conversation:
             try:
                 child, what = self._inbox.get(timeout=GLANCE if rest is None else min(rest, GLANCE))
             except queue.Empty:
-                if self._child.is_over:  # a process that it started keeps its output open, so that won't end
+                if (
+                    self._child.is_over
+                ):  # a process that it started keeps its output open, so that won't end
                     self.end()
                 continue
             if isinstance(what, int):
                 self._interrupt(what)
-            elif child is None and what is None:  # a question that comes later has no one to answer it
+            elif (
+                child is None and what is None
+            ):  # a question that comes later has no one to answer it
                 self._is_person_gone = True
             elif child is None and isinstance(what, str) and what.strip():
                 self.person_said(what)
@@ -192,7 +218,9 @@ class Conversation:
                 self._face.tell(str(notice))
         if heard.line.get("subtype") == "api_retry" and heard.line.get("attempt") == TOLD_ATTEMPT:
             why = f"{heard.line.get('error_status') or ''} {heard.line.get('error') or ''}".strip()
-            self._face.tell(f"the model does not answer ({why[:80]}); {self.client.name} tries again")
+            self._face.tell(
+                f"the model does not answer ({why[:80]}); {self.client.name} tries again"
+            )
         self.compacted = self.compacted or heard.compacted
         self.refused = heard.refused or self.refused
         if heard.end is not None:
@@ -200,7 +228,12 @@ class Conversation:
             is_done = turn_end(heard.end, heard.line, answered=heard.answered).outcome == DONE
             if not self.is_quiet:
                 self._face.answer(heard.text if is_done or not heard.end.error else "", line)
-        elif self._tracked.purse.held is not None and self.client.stays and not self.is_quiet and not self.is_cut:
+        elif (
+            self._tracked.purse.held is not None
+            and self.client.stays
+            and not self.is_quiet
+            and not self.is_cut
+        ):
             self.is_cut = child.send(interrupt_line("brim-limit"))
             self._waits_until = time.monotonic() + INTERRUPT_PATIENCE
         self._face.show(self._tracked, settled=False)
@@ -218,9 +251,10 @@ class Conversation:
             self._waits_until = time.monotonic() + INTERRUPT_PATIENCE
 
 
-# The process -----------------------------------------------------------------------------------------------------
+# The process --------------------------------------------------------------------------------------
 #
-# The agent's process: lines come in, turns go out. It's a process group of its own, so Ctrl-C reaches only brim.
+# The agent's process: lines come in, turns go out. It's a process group of its own, so Ctrl-C
+# reaches only brim.
 
 WAITING = 256
 """Lines that may wait to be read: an agent that writes faster than brim reads has to wait too."""
@@ -293,7 +327,8 @@ class Child:
         self._signal(signal.SIGINT)
 
     def end(self, grace: float = GRACE) -> int:
-        """Wait *grace* seconds for the process to end; then ask it to, and then kill it. Return its exit code."""
+        """Wait *grace* seconds for the process to end; then ask it to, and then kill it. Return its
+        exit code."""
         self.close_input()
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:
@@ -320,7 +355,9 @@ class Child:
             while out is not None and (line := out.readline(LONGEST_LINE)):
                 if line.strip() and not is_rest:
                     self._room.acquire()
-                    self._heard(self, line.removesuffix(b"\n") if len(line) < LONGEST_LINE else TOO_LONG)
+                    self._heard(
+                        self, line.removesuffix(b"\n") if len(line) < LONGEST_LINE else TOO_LONG
+                    )
                 is_rest = not line.endswith(b"\n")
         if out is not None:
             out.close()

@@ -1,7 +1,8 @@
-"""The money of a supervised run: counted once per request, kept in the ledger, and held against two limits.
+"""The money of a supervised run: counted once per request, kept in the ledger, and held against two
+limits.
 
-The run has a limit of its own, and the project may have several. brim isn't in the calls, so they are checked between
-them, and the agent is told what is left.
+The run has a limit of its own, and the project may have several. brim isn't in the calls, so they
+are checked between them, and the agent is told what is left.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ _MOST = 1e9
 
 
 class Purse:
-    """What a run spends, against *limit* (micro-dollars, None for none) and the limit of the project it is in.
+    """What a run spends, against *limit* (micro-dollars, None for none) and the limit of the
+    project it is in.
 
-    Without a *ledger* the run is counted all the same, and nothing is kept. *resumed* is whether the session was there
-    before: its total includes what was spent then, which isn't this run's. *plans* reads the plan's window of a limit,
-    as in ``Ledger.reached``; *branch* is noted in the ledger.
+    Without a *ledger* the run is counted all the same, and nothing is kept. *resumed* is whether
+    the session was there before: its total includes what was spent then, which isn't this run's.
+    *plans* reads the plan's window of a limit, as in ``Ledger.reached``; *branch* is noted in the
+    ledger.
     """
 
     def __init__(
@@ -63,7 +66,8 @@ class Purse:
         self._period = ""
         """The period of the project's limit."""
         self.held: CostBudget | None = None
-        """A limit that is reached and isn't the run's or the project's in dollars: of tokens, a sub-agent, a plan."""
+        """A limit that is reached and isn't the run's or the project's in dollars: of tokens, a
+        sub-agent, a plan."""
         self._held_period = ""
         self._is_wrapping_up = False
         self._scopes: dict[str, str] = {}
@@ -76,8 +80,12 @@ class Purse:
         if ledger is not None:
             if limit is not None:
                 ledger.limit(scope, limit)
-            parent = self._budget_of(ledger.tightest(self._project)) if self._project != scope else None
-            self.budget = CostBudget(limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent)
+            parent = (
+                self._budget_of(ledger.tightest(self._project)) if self._project != scope else None
+            )
+            self.budget = CostBudget(
+                limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent
+            )
             self._look_further()
 
     @property
@@ -87,11 +95,14 @@ class Purse:
 
     @property
     def asked(self) -> CostBudget:
-        """The limit that stands in the way: the run's own, the project's, or the one that is ``held``."""
+        """The limit that stands in the way: the run's own, the project's, or the one that is
+        ``held``."""
         parent = self.budget.parent
         if self.held is not None and self.budget.may_spend:
             return self.held
-        if parent is None or (self.budget.pause_at is not None and self.budget.spent >= self.budget.pause_at):
+        if parent is None or (
+            self.budget.pause_at is not None and self.budget.spent >= self.budget.pause_at
+        ):
             return self.budget
         return parent
 
@@ -106,7 +117,9 @@ class Purse:
         """The models whose requests have a price neither here nor in a total of the agent."""
         if self._client_says:
             return ()
-        unnamed = ("this session",) if self.meter.unpriced_sessions and not self.meter.unpriced else ()
+        unnamed = (
+            ("this session",) if self.meter.unpriced_sessions and not self.meter.unpriced else ()
+        )
         return (*sorted(self.meter.unpriced), *unnamed)
 
     @property
@@ -133,11 +146,17 @@ class Purse:
         # A session may be continued in another run, which has an amount of its own.
         key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
         total = self._amounts[key] = self._amounts.get(key, 0) + amount
-        scope = self._scopes.setdefault(key, f"{self.scope}/{segment(event.agent)}" if event.agent else self.scope)
+        scope = self._scopes.setdefault(
+            key, f"{self.scope}/{segment(event.agent)}" if event.agent else self.scope
+        )
         tokens, model = (event.tokens.fresh, event.model) if isinstance(event, Usage) else (0, "")
         made_with = {"model": model, "branch": self._branch}
         # An InputError says that another run has counted this request already.
-        self._try(lambda ledger: ledger.record(scope, key, max(0, total), tokens=tokens, at=event.time, **made_with))
+        self._try(
+            lambda ledger: ledger.record(
+                scope, key, max(0, total), tokens=tokens, at=event.time, **made_with
+            )
+        )
         self._look_further()
         return self.budget.add(amount)
 
@@ -153,37 +172,62 @@ class Purse:
         elif isinstance(answer, Raise) and asked is self.held:
             answer = replace(answer, per=self._held_period, unit=asked.unit)
         self._is_wrapping_up = answer == "wrap_up"
-        self._try(lambda ledger: ledger.answer(asked.scope, answer))  # which may have been answered otherwise there
+        self._try(
+            lambda ledger: ledger.answer(asked.scope, answer)
+        )  # which may have been answered otherwise there
         self._look_further()
 
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
         self._look_further()
         parent = self.budget.parent
-        found = self._try(lambda ledger: ledger.tightest(self._project)) if parent is not None else None
+        found = (
+            self._try(lambda ledger: ledger.tightest(self._project)) if parent is not None else None
+        )
         if parent is None or found is None:
             return []
-        is_other = (found.scope, found.limit, found.period) != (parent.scope, parent.limit, self._period)
-        if is_other or found.spent < parent.spent or _is_ending(found.state) != _is_ending(parent.state):
+        is_other = (found.scope, found.limit, found.period) != (
+            parent.scope,
+            parent.limit,
+            self._period,
+        )
+        if (
+            is_other
+            or found.spent < parent.spent
+            or _is_ending(found.state) != _is_ending(parent.state)
+        ):
             self.budget.parent = self._budget_of(found)
             return []
         more = found.spent - parent.spent
         return parent.add(more) if more else []
 
     def _look_further(self) -> None:
-        """Look whether a limit is reached that isn't followed here: of tokens, a session, a sub-agent or a plan."""
+        """Look whether a limit is reached that isn't followed here: of tokens, a session, a
+        sub-agent or a plan."""
         scopes = [self.scope, *sorted({*self._scopes.values()} - {self.scope})]
-        found = self._try(lambda ledger: [each for name in scopes for each in ledger.reached(name, plans=self._plans)])
+        found = self._try(
+            lambda ledger: [
+                each for name in scopes for each in ledger.reached(name, plans=self._plans)
+            ]
+        )
         others = [each for each in found or () if each.unit != USD or "/" in each.scope]
         if self._is_wrapping_up:  # which may take what is held back, and isn't a sub-agent
-            own = [each for each in others if each.unit != PERCENT and not each.scope.startswith(f"{self.scope}/")]
+            own = [
+                each
+                for each in others
+                if each.unit != PERCENT and not each.scope.startswith(f"{self.scope}/")
+            ]
             others = [each for each in own if each.spent >= (each.limit.amount or 0)]
         self.held = None
         if others:
             first = others[0]
             self._held_period = first.period
             self.held = CostBudget(
-                first.limit.amount, scope=first.scope, spent=first.spent, unit=first.unit, when=first.when
+                first.limit.amount,
+                scope=first.scope,
+                spent=first.spent,
+                unit=first.unit,
+                when=first.when,
             )
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
@@ -202,15 +246,24 @@ class Purse:
         return replace(event, cost=max(0, event.cost - self._carried[event.session]))
 
     def _cost_since(self, event: RunTotal, line: Mapping[str, Any]) -> int:
-        """Return what was spent in the turn that *event* ends: as the client says, else by what the turn took.
+        """Return what was spent in the turn that *event* ends: as the client says, else by what the
+        turn took.
 
         A client that says neither, or whose model has no price, is charged in full.
         """
         since = line.get("model_usage_since_last_result")
         if isinstance(since, dict):
             costs = [each.get("costUSD") for each in since.values() if isinstance(each, dict)]
-            return sum(round(cost * 1_000_000) for cost in costs if isinstance(cost, int | float) and 0 <= cost < _MOST)
-        took = None if event.usage is None else PriceList().request(event.usage, self._model, event.time)
+            return sum(
+                round(cost * 1_000_000)
+                for cost in costs
+                if isinstance(cost, int | float) and 0 <= cost < _MOST
+            )
+        took = (
+            None
+            if event.usage is None
+            else PriceList().request(event.usage, self._model, event.time)
+        )
         return (event.cost or 0) if took is None else took
 
     def _try(self, act: Callable[[Ledger], _Result]) -> _Result | None:
@@ -225,7 +278,8 @@ class Purse:
 
 
 def scope_of(place: str, run: str, ledger: Ledger | None = None) -> str:
-    """Return the scope of a run in the project at *place*, as the hooks have it in a user's *ledger*.
+    """Return the scope of a run in the project at *place*, as the hooks have it in a user's
+    *ledger*.
 
     >>> scope_of("/home/user/my shop", "5f2a"), scope_of("", "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
@@ -238,7 +292,9 @@ def question(budget: CostBudget) -> str:
     whose = f" in {budget.scope}" if budget.scope else ""
     left = 0 if budget.unit == PERCENT else min(budget.held, (budget.limit or 0) - budget.spent)
     rest = f"; {in_unit(left, budget.unit)} is held back for the wrap-up" if left > 0 else ""
-    what, unit = {USD: ("cost limit", "USD"), TOKENS: ("limit", "N")}.get(budget.unit, ("limit", "PERCENT"))
+    what, unit = {USD: ("cost limit", "USD"), TOKENS: ("limit", "N")}.get(
+        budget.unit, ("limit", "PERCENT")
+    )
     return (
         f"The {what} is reached{whose}: {spent_of(budget)} is spent{budget.when}{rest}.\n"
         "  c        continue once, with a tenth more\n"
@@ -255,7 +311,8 @@ def spent_of(budget: CostBudget) -> str:
 
 
 def read_answer(typed: str, unit: str = USD) -> str | Raise:
-    """Return the answer that *typed* means; nothing is ``wrap_up``. An ``InputError`` says what isn't understood.
+    """Return the answer that *typed* means; nothing is ``wrap_up``. An ``InputError`` says what
+    isn't understood.
 
     *unit* is what the limit counts.
 

@@ -1,4 +1,5 @@
-"""A supervised conversation for programs: the Claude Agent SDK, with the gauge, the scratch memory and the limit.
+"""A supervised conversation for programs: the Claude Agent SDK, with the gauge, the scratch memory
+and the limit.
 
 It needs the optional extra: ``pip install 'brim[agent-sdk]'``.
 """
@@ -19,7 +20,14 @@ from brim.run.command import user_line
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, Tracked
 from brim.run.supervisor import COMPACT_PATIENCE, RUN_ID
-from brim.run.turns import CUT_SHORT, MOST_REFUSALS, TurnEnd, build_continue_prompt, build_pointer, turn_end
+from brim.run.turns import (
+    CUT_SHORT,
+    MOST_REFUSALS,
+    TurnEnd,
+    build_continue_prompt,
+    build_pointer,
+    turn_end,
+)
 from brim.spend.ledger import Ledger
 from brim.spend.limits import CostBudget, Raise, build_wrap_up_prompt
 from brim.spend.money import micro_dollars
@@ -37,11 +45,12 @@ BLOCKS = {"TextBlock": "text", "ToolUseBlock": "tool_use", "ToolResultBlock": "t
 class SupervisedClient:
     """One session of Claude. ``turn`` sends a turn and gives the SDK's own messages.
 
-    After a turn that filled the window it compacts, in a turn of its own, and the next turn says where the scratch file
-    is. At the limit *on_limit* is asked: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``. The messages of a
-    wrap-up follow those of the turn, and so do those of a turn that goes on because it was cut short; after a wrap-up
-    ``turn`` raises ``LimitReached``. A turn whose messages aren't read to the end is interrupted by the next one;
-    after one that is left at its result, nothing is compacted and *on_limit* is not asked.
+    After a turn that filled the window it compacts, in a turn of its own, and the next turn says
+    where the scratch file is. At the limit *on_limit* is asked: ``continue``, ``Raise(to)``,
+    ``wrap_up`` or ``stop``. The messages of a wrap-up follow those of the turn, and so do those of
+    a turn that goes on because it was cut short; after a wrap-up ``turn`` raises ``LimitReached``.
+    A turn whose messages aren't read to the end is interrupted by the next one; after one that is
+    left at its result, nothing is compacted and *on_limit* is not asked.
     """
 
     def __init__(
@@ -64,7 +73,9 @@ class SupervisedClient:
         self.notices: list[Notice] = []
         """What a person should be told, in order."""
         here = Workspace(os.environ, folder, who="person", now=time.time())
-        resumed = bool(getattr(options, "resume", None) or getattr(options, "continue_conversation", False))
+        resumed = bool(
+            getattr(options, "resume", None) or getattr(options, "continue_conversation", False)
+        )
         limit = None if budget_usd is None else micro_dollars(str(budget_usd), up=False)
         self._task, self._on_limit, self._options = task, on_limit, options
         self._connect = connect or (lambda options: _sdk().ClaudeSDKClient(options=options))
@@ -165,7 +176,8 @@ class SupervisedClient:
                 self._is_in_turn = False  # a caller that leaves at this message has heard it all
 
     async def _compact(self) -> None:
-        """Ask for a compaction alone, and see it through; one that fails is tried once more, after the next turn.
+        """Ask for a compaction alone, and see it through; one that fails is tried once more, after
+        the next turn.
 
         One that takes too long has failed: the next turn goes on with the session in a new process.
         """
@@ -175,7 +187,9 @@ class SupervisedClient:
         self._tracked.notes.save()
         self.context.request_compaction()
         with anyio.move_on_after(self._compact_patience) as waiting:
-            async for _ in self._exchange(build_compact_prompt(self._task, scratch_path=self.scratch_path or None)):
+            async for _ in self._exchange(
+                build_compact_prompt(self._task, scratch_path=self.scratch_path or None)
+            ):
                 pass
         if waiting.cancelled_caught:
             await self._disconnect()
@@ -184,20 +198,30 @@ class SupervisedClient:
 
     async def _reach_limit(self) -> AsyncIterator[Any]:
         purse = self._tracked.purse
-        asked, was_cut_short = purse.asked, self._last is not None and self._last.outcome == CUT_SHORT
+        asked, was_cut_short = (
+            purse.asked,
+            self._last is not None and self._last.outcome == CUT_SHORT,
+        )
         answer = self._on_limit(asked)
         purse.answer(answer)
         await self._disconnect()  # the client was given its limit when it started
         if answer not in ("wrap_up", "stop"):
             if was_cut_short and not purse.is_spent:
-                async for message in self._exchange(build_continue_prompt(self._task, self.scratch_path)):
+                async for message in self._exchange(
+                    build_continue_prompt(self._task, self.scratch_path)
+                ):
                     yield message
             return
         self._is_over = True
         if answer == "wrap_up" and purse.budget.left != 0 and purse.held is None and self.session:
             path, left = self.scratch_path or None, purse.budget.left or 0
             text = build_wrap_up_prompt(
-                asked.spent, asked.limit, held=left, task=self._task, scratch_path=path, unit=asked.unit
+                asked.spent,
+                asked.limit,
+                held=left,
+                task=self._task,
+                scratch_path=path,
+                unit=asked.unit,
             )
             async for message in self._exchange(text):
                 yield message
@@ -208,19 +232,25 @@ class SupervisedClient:
             await client.disconnect()
 
     def _limited_options(self) -> Any:
-        """Return the options with what is left as the client's own limit, and the session to go on with."""
+        """Return the options with what is left as the client's own limit, and the session to go on
+        with."""
         changes: dict[str, Any] = {"env": {**self._options.env, RUN_ID: self.run}}
         caps = [self._options.max_budget_usd] if self._options.max_budget_usd is not None else []
         caps += [self.spending.left / 1_000_000] if self.spending.left is not None else []
         if caps:
             changes["max_budget_usd"] = min(caps)
         if self.session:
-            changes |= {"resume": self.session, "continue_conversation": False, "fork_session": False}
+            changes |= {
+                "resume": self.session,
+                "continue_conversation": False,
+                "fork_session": False,
+            }
         return replace(self._options, **changes)
 
 
 def supervised(options: Any = None, **settings: Any) -> SupervisedClient:
-    """Return a supervised session with the SDK's *options*; *settings* are those of ``SupervisedClient``.
+    """Return a supervised session with the SDK's *options*; *settings* are those of
+    ``SupervisedClient``.
 
     ::
 
@@ -236,11 +266,14 @@ def _sdk() -> Any:
     try:
         return importlib.import_module("claude_agent_sdk")
     except ImportError:
-        raise InputError("the Claude Agent SDK is not installed: pip install 'brim[agent-sdk]'") from None
+        raise InputError(
+            "the Claude Agent SDK is not installed: pip install 'brim[agent-sdk]'"
+        ) from None
 
 
 def line_of(message: Any, session: str = "") -> dict[str, Any]:
-    """Return the line of the stream that *message* was made of: one reader is enough. *session* is the one so far.
+    """Return the line of the stream that *message* was made of: one reader is enough. *session* is
+    the one so far.
 
     It's empty if the message says nothing about the run.
     """
@@ -249,16 +282,28 @@ def line_of(message: Any, session: str = "") -> dict[str, Any]:
     if kind in ("AssistantMessage", "UserMessage"):
         content = message.content
         if not isinstance(content, str):
-            content = [{**vars(each), "type": BLOCKS.get(type(each).__name__, "other")} for each in content]
+            content = [
+                {**vars(each), "type": BLOCKS.get(type(each).__name__, "other")} for each in content
+            ]
         about["parent_tool_use_id"] = message.parent_tool_use_id
         inner: dict[str, Any] = {"role": "user", "content": content}
         if kind == "UserMessage":
-            return {"type": "user", "message": inner, **about, "tool_use_result": message.tool_use_result}
+            return {
+                "type": "user",
+                "message": inner,
+                **about,
+                "tool_use_result": message.tool_use_result,
+            }
         inner = {"id": message.message_id, "content": content}
         inner |= {name: getattr(message, name) for name in ("model", "usage", "stop_reason")}
         error = {"is_api_error_message": True} if message.error else {}
         return {"type": "assistant", "message": inner, **about, **error}
     if kind == "ResultMessage":
-        return {**vars(message), "type": "result", **about, "modelUsage": getattr(message, "model_usage", None) or {}}
+        return {
+            **vars(message),
+            "type": "result",
+            **about,
+            "modelUsage": getattr(message, "model_usage", None) or {},
+        }
     data = getattr(message, "data", None)
     return {"type": "system", "subtype": message.subtype, **data} if isinstance(data, dict) else {}

@@ -1,4 +1,5 @@
-"""What is known of a supervised session: every line of its agent goes to the gauge, the purse and the notes."""
+"""What is known of a supervised session: every line of its agent goes to the gauge, the purse and
+the notes."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ _SESSION = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 class Notes:
-    """The scratch memory of a run. If it can't be written, that is told once and the run goes on."""
+    """The scratch memory of a run. If it can't be written, that is told once and the run goes
+    on."""
 
     def __init__(
         self,
@@ -66,7 +68,9 @@ class Notes:
         except BrimError as error:
             self._fail(error)
             return
-        self._writer = ScratchWriter(self._worktree, session=session, clock=self._clock, secret=secret)
+        self._writer = ScratchWriter(
+            self._worktree, session=session, clock=self._clock, secret=secret
+        )
         self.save()
 
     def person_said(self, text: str) -> None:
@@ -74,7 +78,8 @@ class Notes:
         self.model.add_human_input(text, now=self._clock())
 
     def take(self, event: Event) -> None:
-        """Keep what matters of *event*. A person's words in the stream were kept when they were sent."""
+        """Keep what matters of *event*. A person's words in the stream were kept when they were
+        sent."""
         if not (isinstance(event, Message) and event.human):
             self.model.extract(event)
         if len(self.model.entries) > self._saved and self._clock() - self._saved_at >= PAUSE:
@@ -105,7 +110,8 @@ class Notes:
 
 
 class SessionFiles:
-    """The files that Codex and Gemini write: their streams have only sums, the files have each request.
+    """The files that Codex and Gemini write: their streams have only sums, the files have each
+    request.
 
     They are read on from where they were read last. What happened before *since* is left out.
     """
@@ -113,8 +119,14 @@ class SessionFiles:
     def __init__(self, agent: str, environ: Mapping[str, str], *, since: float) -> None:
         home = home_folder(environ)
         self._root, self._pattern = {
-            "codex": (environ.get("CODEX_HOME") or os.path.join(home, ".codex"), "sessions/*/*/*/rollout-*-{}.jsonl"),
-            "gemini": (environ.get("GEMINI_CLI_HOME") or home, ".gemini/tmp/*/chats/session-*-{:.8}.jsonl"),
+            "codex": (
+                environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
+                "sessions/*/*/*/rollout-*-{}.jsonl",
+            ),
+            "gemini": (
+                environ.get("GEMINI_CLI_HOME") or home,
+                ".gemini/tmp/*/chats/session-*-{:.8}.jsonl",
+            ),
         }.get(agent, ("", ""))
         self._since = since
         self._feeds: dict[str, Feed] = {}
@@ -159,7 +171,8 @@ class Heard:
     text: str = ""
     """What the agent said last; at the end of a turn that failed too, where ``end`` says why."""
     answered: bool = False
-    """Whether its last word in this turn was an answer, and no call of a tool that something should follow."""
+    """Whether its last word in this turn was an answer, and no call of a tool that something should
+    follow."""
 
 
 @dataclass(eq=False)
@@ -178,7 +191,8 @@ class Tracked:
     _answered: bool = False
 
     def take(self, line: bytes) -> Heard:
-        """Take in one line. Nothing in it raises: what isn't a JSON object is counted, and skipped."""
+        """Take in one line. Nothing in it raises: what isn't a JSON object is counted, and
+        skipped."""
         self.feed.lines += 1
         parsed = parsed_line(line)
         if isinstance(parsed, dict):

@@ -88,7 +88,8 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """0 if everything was done, 128 and the signal if one ended it, else 1: the limit, or a failure."""
+        """0 if everything was done, 128 and the signal if one ended it, else 1: the limit, or a
+        failure."""
         if self.outcome == FINISHED:
             return 0
         return 128 + self.signal if self.outcome == INTERRUPTED and self.signal else 1
@@ -99,11 +100,12 @@ class RunReport:
 
 
 class Supervisor:
-    """One run. *prompt* is the first turn and *then* those after it; *task* is what a compaction keeps in focus.
+    """One run. *prompt* is the first turn and *then* those after it; *task* is what a compaction
+    keeps in focus.
 
-    *given* is what the first turn is about, if that was piped in: data, and so not kept as a person's words.
-    *on_limit* is one of ``purse.ON_LIMIT``. ``typed`` and ``signalled`` may be called from anywhere at any time;
-    everything else happens in ``run``.
+    *given* is what the first turn is about, if that was piped in: data, and so not kept as a
+    person's words. *on_limit* is one of ``purse.ON_LIMIT``. ``typed`` and ``signalled`` may be
+    called from anywhere at any time; everything else happens in ``run``.
     """
 
     def __init__(
@@ -129,13 +131,16 @@ class Supervisor:
         self._compact_patience = compact_patience
         self._waiting = [prompt, *then]
         self._last: TurnEnd | None = None
-        self._report = RunReport(run=run, agent=command.agent, outcome="", scope=tracked.purse.scope)
+        self._report = RunReport(
+            run=run, agent=command.agent, outcome="", scope=tracked.purse.scope
+        )
         self._continues = self._refusals = 0
         self._continued_limit = False
         self.typed, self.signalled = self._talk.typed, self._talk.signalled
 
     def run(self) -> RunReport:
-        """Run until nothing is left to send, the money ends, something fails, or a person says so."""
+        """Run until nothing is left to send, the money ends, something fails, or a person says
+        so."""
         began = time.monotonic()
         for line in self._talk.client.cannot:
             self._face.tell(f"{self._talk.client.name} {line}")
@@ -158,7 +163,7 @@ class Supervisor:
         self._finish(time.monotonic() - began)
         return self._report
 
-    # Turns -------------------------------------------------------------------------------------------------------
+    # Turns ----------------------------------------------------------------------------------------
 
     @property
     def _is_full(self) -> bool:
@@ -170,7 +175,8 @@ class Supervisor:
             self._last,
             is_over=bool(self._report.outcome or self._talk.signal),
             is_spent=purse.is_spent or bool(purse.why_not_enforced),
-            compact_due=self._talk.client.compacts and (self._tracked.budget.should_compact or self._is_full),
+            compact_due=self._talk.client.compacts
+            and (self._tracked.budget.should_compact or self._is_full),
             waiting=bool(self._waiting),
             continues=self._continues,
             refusals=self._refusals,
@@ -187,7 +193,8 @@ class Supervisor:
         self._send(text, build_pointer(self._tracked.notes.path) if self._talk.compacted else "")
 
     def _send(self, text: str, before: str = "") -> None:
-        """Send a turn, alone, and return when it has ended. An agent that used up its own limit is restarted."""
+        """Send a turn, alone, and return when it has ended. An agent that used up its own limit is
+        restarted."""
         if self._last is not None and self._last.is_spent:
             self._talk.leave()
         if not self._may_start():
@@ -206,24 +213,31 @@ class Supervisor:
             self._died()
             return
         self._report.turns += 1
-        self._last, self._report.answer = turn_end(ended.end, ended.line, answered=ended.answered), ended.text
+        self._last, self._report.answer = (
+            turn_end(ended.end, ended.line, answered=ended.answered),
+            ended.text,
+        )
         if self._last.outcome == TURN_FAILED:
             self._fail(self._last.why)
         self._face.show(self._tracked, settled=True)
 
     def _compact(self) -> None:
-        """Write the scratch memory, ask the agent to compact in a turn of its own, and wait until it has."""
+        """Write the scratch memory, ask the agent to compact in a turn of its own, and wait until
+        it has."""
         budget, notes, talk = self._tracked.budget, self._tracked.notes, self._talk
         notes.save()
         if not self._may_start():
             return
         share = f" at {percent(budget.utilization)} of the window"
-        self._face.tell(f"compacting{': the agent says that it is full' if self._is_full else share}")
+        self._face.tell(
+            f"compacting{': the agent says that it is full' if self._is_full else share}"
+        )
         before = budget.compactions
         budget.request_compaction()
 
         def is_over() -> bool:
-            """An agent in the background ends with a result too: that one has turns, a compaction's has none."""
+            """An agent in the background ends with a result too: that one has turns, a compaction's
+            has none."""
             is_own = budget.compactions > before or talk.refused or talk.signal
             return talk.ended is not None and bool(is_own or not talk.ended.line.get("num_turns"))
 
@@ -240,14 +254,20 @@ class Supervisor:
             self._died()
         else:
             self._refusals += 1
-            said = talk.refused or (talk.ended.text if talk.ended is not None else "") or "it does not say why"
+            said = (
+                talk.refused
+                or (talk.ended.text if talk.ended is not None else "")
+                or "it does not say why"
+            )
             last = "; brim won't ask again" if self._refusals == MOST_REFUSALS else ""
-            self._face.tell(f"the agent did not compact: {said if in_time else 'it took too long'}{last}")
+            self._face.tell(
+                f"the agent did not compact: {said if in_time else 'it took too long'}{last}"
+            )
         if self._last is not None:
             self._last = replace(self._last, is_full=False)
         self._face.show(self._tracked, settled=True)
 
-    # The limit ---------------------------------------------------------------------------------------------------
+    # The limit ------------------------------------------------------------------------------------
 
     def _reach_limit(self) -> None:
         """Ask, or do what was said before; then go on with a new limit, wrap up, or stop."""
@@ -265,7 +285,11 @@ class Supervisor:
             return
         if answer not in ("wrap_up", "stop"):
             self._continued_limit = True
-            limit = f": the limit is {in_unit(budget.limit or 0, budget.unit)} now" if budget.unit != PERCENT else ""
+            limit = (
+                f": the limit is {in_unit(budget.limit or 0, budget.unit)} now"
+                if budget.unit != PERCENT
+                else ""
+            )
             self._face.tell(f"going on{limit}")
             return
         report.outcome = LIMIT
@@ -276,7 +300,8 @@ class Supervisor:
             self._wrap_up(budget)
 
     def _limit_answer(self) -> str:
-        """Return what is done at the limit, after it was done: ``continue``, ``raise``, ``wrap_up`` or ``stop``.
+        """Return what is done at the limit, after it was done: ``continue``, ``raise``, ``wrap_up``
+        or ``stop``.
 
         A person is asked if one is there and is to be asked. Without one ``continue`` is done once.
         """
@@ -316,21 +341,31 @@ class Supervisor:
                 return answer if isinstance(answer, str) else "raise"
 
     def _wrap_up(self, asked: CostBudget) -> None:
-        """Send the wrap-up turn, which is paid from what was held back for it. *asked* is the limit that is reached."""
+        """Send the wrap-up turn, which is paid from what was held back for it. *asked* is the limit
+        that is reached."""
         path, left = self._tracked.notes.path or None, self._tracked.purse.budget.left
         is_spent = left == 0 or self._tracked.purse.held is not None
         if is_spent or not self._talk.can_resume:
-            self._face.tell("nothing is left for a wrap-up" if is_spent else "it cannot be resumed for a wrap-up")
+            self._face.tell(
+                "nothing is left for a wrap-up"
+                if is_spent
+                else "it cannot be resumed for a wrap-up"
+            )
             return
         prompt = build_wrap_up_prompt(
-            asked.spent, asked.limit, held=left or 0, task=self._task, scratch_path=path, unit=asked.unit
+            asked.spent,
+            asked.limit,
+            held=left or 0,
+            task=self._task,
+            scratch_path=path,
+            unit=asked.unit,
         )
         self._send(prompt)
         self._report.wrapped_up = self._last is not None and self._last.outcome == DONE
         if not self._report.wrapped_up:
             self._report.why += "; the wrap-up did not come to its end"
 
-    # The end -----------------------------------------------------------------------------------------------------
+    # The end --------------------------------------------------------------------------------------
 
     def _may_start(self) -> bool:
         if self._talk.is_open or not self._report.turns or self._talk.can_resume:
@@ -341,7 +376,9 @@ class Supervisor:
     def _died(self) -> None:
         """The turn did not end. Its process has, or is ended now."""
         self._talk.end()
-        self._fail(f"{self._talk.client.name} {_ended_with(self._talk.exit)} before its turn was over")
+        self._fail(
+            f"{self._talk.client.name} {_ended_with(self._talk.exit)} before its turn was over"
+        )
 
     def _fail(self, why: str) -> None:
         """Say why the run failed, unless something ended it before."""
@@ -349,12 +386,21 @@ class Supervisor:
             self._report.outcome, self._report.why = FAILED, why
 
     def _finish(self, seconds: float) -> None:
-        report, talk, budget, purse = self._report, self._talk, self._tracked.budget, self._tracked.purse
+        report, talk, budget, purse = (
+            self._report,
+            self._talk,
+            self._tracked.budget,
+            self._tracked.purse,
+        )
         if talk.signal:
             report.outcome, report.why = INTERRUPTED, f"by {Signals(talk.signal).name}"
         elif not report.outcome and self._last is not None and self._last.why:
             report.outcome, report.why = FAILED, f"cut short: {self._last.why}"
-        elif not report.outcome and talk.exit and not (self._last is not None and self._last.is_spent):
+        elif (
+            not report.outcome
+            and talk.exit
+            and not (self._last is not None and self._last.is_spent)
+        ):
             report.outcome, report.why = FAILED, f"{talk.client.name} {_ended_with(talk.exit)}"
         report.outcome = report.outcome or FINISHED
         report.client_exit, report.signal, report.seconds = talk.exit, talk.signal, seconds

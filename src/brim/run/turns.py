@@ -11,14 +11,16 @@ from brim.tracking.events import End
 
 END, ASK, COMPACT, SEND, CONTINUE = "end", "ask", "compact", "send", "continue"
 STEPS = (END, ASK, COMPACT, SEND, CONTINUE)
-"""``ask``: the limit is reached. ``send``: the next turn that waits. ``continue``: go on with what was cut short."""
+"""``ask``: the limit is reached. ``send``: the next turn that waits. ``continue``: go on with what
+was cut short."""
 
 DONE, CUT_SHORT, FAILED = "done", "cut short", "failed"
 OUTCOMES = (DONE, CUT_SHORT, FAILED)
 """How one turn ended."""
 
 MOST_CONTINUES = 3
-"""How often in a row a task that was cut short is continued: one that is cut short again and again won't end."""
+"""How often in a row a task that was cut short is continued: one that is cut short again and again
+won't end."""
 
 MOST_REFUSALS = 2
 """How often in a row an agent may fail to compact before it isn't asked any more."""
@@ -48,15 +50,24 @@ class TurnEnd:
 def turn_end(end: End, line: Mapping[str, Any], *, answered: bool = False) -> TurnEnd:
     """Return how a turn ended, by its last event and the *line* that told it.
 
-    An agent whose own limit is reached by the very call that *answered* has done its turn, though it says otherwise.
+    An agent whose own limit is reached by the very call that *answered* has done its turn, though
+    it says otherwise.
     """
     if end.reason in ("budget_exhausted", "error_max_budget_usd"):
-        return TurnEnd(DONE, is_spent=True) if answered else TurnEnd(CUT_SHORT, end.text, is_spent=True)
+        return (
+            TurnEnd(DONE, is_spent=True)
+            if answered
+            else TurnEnd(CUT_SHORT, end.text, is_spent=True)
+        )
     if end.reason in _STOPPED:
         return TurnEnd(FAILED, end.text if end.error and end.text else _STOPPED[end.reason])
     if end.error:
-        is_full = end.text.lower().startswith("prompt is too long") or end.reason == "prompt_too_long"
-        return TurnEnd(CUT_SHORT if is_full else FAILED, end.text or end.reason or "an error", is_full=is_full)
+        is_full = (
+            end.text.lower().startswith("prompt is too long") or end.reason == "prompt_too_long"
+        )
+        return TurnEnd(
+            CUT_SHORT if is_full else FAILED, end.text or end.reason or "an error", is_full=is_full
+        )
     if line.get("stop_reason") == "max_tokens":
         return TurnEnd(CUT_SHORT, "its answer was too long for one turn")
     return TurnEnd(DONE)
@@ -74,9 +85,9 @@ def next_step(
 ) -> str:
     """Return one of ``STEPS``. *last* is how the last turn ended, None before the first.
 
-    *is_over* is whether the run was ended; *continues* and *refusals* are how often in a row a turn was continued, and
-    the agent did not compact. Money comes first: nothing may be sent without it. A failed turn ends the run, since what
-    waits was meant for after it.
+    *is_over* is whether the run was ended; *continues* and *refusals* are how often in a row a turn
+    was continued, and the agent did not compact. Money comes first: nothing may be sent without it.
+    A failed turn ends the run, since what waits was meant for after it.
 
     >>> next_step(TurnEnd(DONE), compact_due=True, waiting=True)
     'compact'
@@ -93,14 +104,18 @@ def next_step(
     return SEND if waiting else END
 
 
-def build_continue_prompt(task: str = "", scratch_path: str = "", *, compacted: bool = False) -> str:
+def build_continue_prompt(
+    task: str = "", scratch_path: str = "", *, compacted: bool = False
+) -> str:
     """Return the turn for a task that was cut short: read the scratch file first, then go on.
 
     >>> print(build_continue_prompt("fix the parser", ".context/scratch.md"))
     You were cut short. First read .context/scratch.md: it says what was asked, decided, written and tried.
     Then continue where you stopped: fix the parser
     """
-    first = f"You were cut short{', and the conversation was compacted since' if compacted else ''}."
+    first = (
+        f"You were cut short{', and the conversation was compacted since' if compacted else ''}."
+    )
     if scratch_path:
         first += f" First read {scratch_path}: it says what was asked, decided, written and tried."
     what = fold(task)
@@ -108,5 +123,6 @@ def build_continue_prompt(task: str = "", scratch_path: str = "", *, compacted: 
 
 
 def build_pointer(scratch_path: str) -> str:
-    """Return what stands before the first turn after a compaction; nothing if there is no scratch file."""
+    """Return what stands before the first turn after a compaction; nothing if there is no scratch
+    file."""
     return build_reminder(scratch_path) if scratch_path else ""

@@ -1,10 +1,11 @@
 """What must survive?
 
-Bottom up: ``quotes`` makes text harmless, and an entry (``entries``) is one thing that must survive. ``calls`` takes
-entries from events, ``dead_ends`` finds approaches that failed, and ``model`` collects all of that for one job.
-``folder`` manages ``.context/``, ``journal`` is the file that everything else is made from, ``index`` renders the other
-files, and ``writer`` writes them. ``inventory`` lists what a window holds, and ``facts`` decides what of it a
-compaction has kept.
+Bottom up: ``quotes`` makes text harmless, and an entry (``entries``) is one thing that must
+survive. ``calls`` takes entries from events, ``dead_ends`` finds approaches that failed, and
+``model`` collects all of that for one job. ``folder`` manages ``.context/``, ``journal`` is the
+file that everything else is made from, ``index`` renders the other files, and ``writer`` writes
+them. ``inventory`` lists what a window holds, and ``facts`` decides what of it a compaction has
+kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""What a session's events leave behind: changed files, failing commands, decisions, and changes of its set-up.
+"""What a session's events leave behind: changed files, failing commands, decisions, and changes of
+its set-up.
 
-A changed file is recorded when its call is seen, and taken back if no call that changed it succeeded. Of the set-up
-(permission mode, branch, model, todo items), what is seen first is where it began, and no change.
+A changed file is recorded when its call is seen, and taken back if no call that changed it
+succeeded. Of the set-up (permission mode, branch, model, todo items), what is seen first is where
+it began, and no change.
 """
 
 from __future__ import annotations
@@ -18,9 +20,7 @@ from brim.tracking.events import Event, ModelSeen, StateSeen, ToolCall, ToolResu
 
 PATHS = ("file_path", "notebook_path", "filePath", "path")
 """The names that clients give to the file of a call."""
-EXIT = (
-    r"(?i)\s{0,9}(?:error: )?(?:command failed with |process )?(?:exit|exited with) (?:code|status):?[ \t]+(-?\d{1,9})"
-)
+EXIT = r"(?i)\s{0,9}(?:error: )?(?:command failed with |process )?(?:exit|exited with) (?:code|status):?[ \t]+(-?\d{1,9})"
 """How an output begins that tells the exit code."""
 _SAID = "the user said:"
 _MOST_OPEN = 10_000
@@ -54,7 +54,11 @@ class Calls:
             known["calls"].add(call.id)
             return []
         artifact = draft("artifact", path, source=call.id, **where_of(call))
-        self._files[(call.session, path)] = {"entry": artifact, "calls": {call.id}, "done": not call.id}
+        self._files[(call.session, path)] = {
+            "entry": artifact,
+            "calls": {call.id},
+            "done": not call.id,
+        }
         return [artifact]
 
     def call_of(self, result: ToolResult) -> ToolCall | None:
@@ -65,26 +69,54 @@ class Calls:
         """Return what *call* came to with its *result*."""
         failed = result.error or bool(result.refusal)
         found = self._file(call, failed=failed)
-        where = {**where_of(call), "time": result.time if result.time is not None else call.time, "source": call.id}
+        where = {
+            **where_of(call),
+            "time": result.time if result.time is not None else call.time,
+            "source": call.id,
+        }
         command = call.input.get("command")
         if call.tool == "question":
-            pairs = [(questions_of(call), _refused(result, NOT_ANSWERED))] if failed else answers_of(call, result)
+            pairs = (
+                [(questions_of(call), _refused(result, NOT_ANSWERED))]
+                if failed
+                else answers_of(call, result)
+            )
             for at, (question, answer) in enumerate(pairs):
                 where["source"] = f"{call.id} {at}" if call.id else ""
                 found.append(draft("decision", question, refs={"outcome": answer}, **where))
-        elif call.tool == "plan" and "exit" in call.name.lower():  # it is put to the person; starting to plan isn't
-            is_waiting = not result.error and re.match(_WAITS, result.text[:400])  # handed on, and not answered yet
+        elif (
+            call.tool == "plan" and "exit" in call.name.lower()
+        ):  # it is put to the person; starting to plan isn't
+            is_waiting = not result.error and re.match(
+                _WAITS, result.text[:400]
+            )  # handed on, and not answered yet
             if not is_waiting:
                 refs = {"noun": "plan", "outcome": _refused(result) if failed else "accepted"}
                 found.append(draft("decision", plan_of(call, result), refs=refs, **where))
         elif result.refusal == "permission":
             if was_asked(result):
                 refs = {"noun": "call", "outcome": _refused(result)}
-                what = next((text for key in ("command", *PATHS) if isinstance(text := call.input.get(key), str)), "")
+                what = next(
+                    (
+                        text
+                        for key in ("command", *PATHS)
+                        if isinstance(text := call.input.get(key), str)
+                    ),
+                    "",
+                )
                 found.append(draft("decision", f"{call.name} {what}".strip(), refs=refs, **where))
-        elif call.tool == "shell" and result.error and not result.refusal and isinstance(command, str) and command:
+        elif (
+            call.tool == "shell"
+            and result.error
+            and not result.refusal
+            and isinstance(command, str)
+            and command
+        ):
             code = exit_code(result)
-            refs = {"outcome": "failed" if code is None else f"ended with {code}", "output": first_error(result.text)}
+            refs = {
+                "outcome": "failed" if code is None else f"ended with {code}",
+                "output": first_error(result.text),
+            }
             found.append(draft("command", command, refs=refs, **where))
         return found
 
@@ -99,14 +131,29 @@ class Calls:
             return []
         del self._files[(call.session, path)]
         artifact: MemoryEntry = known["entry"]
-        return [draft("withdrawn", artifact.text, source=call.id, refs={"of": artifact.id}, **where_of(call))]
+        return [
+            draft(
+                "withdrawn",
+                artifact.text,
+                source=call.id,
+                refs={"of": artifact.id},
+                **where_of(call),
+            )
+        ]
 
 
 def changed_path(call: ToolCall) -> str:
     """Return the file that *call* writes or edits, empty if it does neither."""
     if call.tool not in ("write", "edit"):
         return ""
-    return next((one_line(path) for key in PATHS if isinstance(path := call.input.get(key), str) and path.strip()), "")
+    return next(
+        (
+            one_line(path)
+            for key in PATHS
+            if isinstance(path := call.input.get(key), str) and path.strip()
+        ),
+        "",
+    )
 
 
 def where_of(event: Event) -> dict[str, Any]:
@@ -115,9 +162,12 @@ def where_of(event: Event) -> dict[str, Any]:
 
 
 def exit_code(result: ToolResult) -> int | None:
-    """Return the exit code of a command, as the client or the beginning of its text says it; None if neither does."""
+    """Return the exit code of a command, as the client or the beginning of its text says it; None
+    if neither does."""
     detail = result.detail if isinstance(result.detail, Mapping) else {}
-    codes = [detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int]
+    codes = [
+        detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int
+    ]
     if not codes and (told := re.match(EXIT, result.text)):
         codes = [int(told[1])]
     return codes[0] if codes else None
@@ -125,16 +175,22 @@ def exit_code(result: ToolResult) -> int | None:
 
 def _refused(result: ToolResult, word: str = "refused") -> str:
     """Return that a call was refused, with what the human said to it."""
-    at = result.text.replace("\u0130", "I").lower().find(_SAID)  # the one letter that is longer in lower case
+    at = (
+        result.text.replace("\u0130", "I").lower().find(_SAID)
+    )  # the one letter that is longer in lower case
     said = result.text[at + len(_SAID) :].lstrip() if at >= 0 else ""
     return f"{word}: {said}" if said else word
 
 
 def answers_of(call: ToolCall, result: ToolResult) -> list[tuple[str, str]]:
-    """Return each question of *call* with its answer; where the client does not pair them, all of both as one."""
+    """Return each question of *call* with its answer; where the client does not pair them, all of
+    both as one."""
     asked = _asked(call)
     pairs = [
-        (next((question for name, question in asked if key in (name, question)), key), _joined(answer))
+        (
+            next((question for name, question in asked if key in (name, question)), key),
+            _joined(answer),
+        )
         for key, answer in _given(result)
     ]
     if pairs:
@@ -152,7 +208,8 @@ def questions_of(call: ToolCall) -> str:
 
 
 def plan_of(call: ToolCall, result: ToolResult) -> str:
-    """Return the plan that was answered: as the person approved it, else as *call* gives it, else the call's name."""
+    """Return the plan that was answered: as the person approved it, else as *call* gives it, else
+    the call's name."""
     approved = re.search(_APPROVED, result.text) if not result.error else None
     beside = result.detail.get("plan") if isinstance(result.detail, Mapping) else None
     texts = (result.text[approved.end() :] if approved else "", beside, call.input.get("plan"))
@@ -160,8 +217,11 @@ def plan_of(call: ToolCall, result: ToolResult) -> str:
 
 
 def was_asked(result: ToolResult) -> bool:
-    """Whether a person refused a call, and not a rule, a hook or the mode that it ran in: ``data/not_asked.txt``."""
-    opening = result.text[:200].lstrip().lower().removeprefix("<tool_use_error>").removeprefix("error: ")
+    """Whether a person refused a call, and not a rule, a hook or the mode that it ran in:
+    ``data/not_asked.txt``."""
+    opening = (
+        result.text[:200].lstrip().lower().removeprefix("<tool_use_error>").removeprefix("error: ")
+    )
     return not opening.startswith(data_lines(__file__, "not_asked.txt"))
 
 
@@ -179,7 +239,8 @@ def _asked(call: ToolCall) -> list[tuple[str, str]]:
 
 
 def _given(result: ToolResult) -> list[tuple[str, object]]:
-    """Return the answers by the name of their question: in the result's detail, or in its text as JSON."""
+    """Return the answers by the name of their question: in the result's detail, or in its text as
+    JSON."""
     beside = result.detail.get("answers") if isinstance(result.detail, Mapping) else None
     if not beside and result.text[:200].lstrip().startswith("{"):
         try:
@@ -189,7 +250,11 @@ def _given(result: ToolResult) -> list[tuple[str, object]]:
         beside = told.get("answers") if isinstance(told, dict) else None
     if isinstance(beside, Mapping):
         return [(str(key), answer) for key, answer in beside.items()]
-    return [(str(place), answer) for place, answer in enumerate(beside)] if isinstance(beside, list) else []
+    return (
+        [(str(place), answer) for place, answer in enumerate(beside)]
+        if isinstance(beside, list)
+        else []
+    )
 
 
 def _joined(answer: object) -> str:
@@ -201,10 +266,15 @@ def _joined(answer: object) -> str:
 
 
 def _paired(said: str, asked: list[str]) -> list[tuple[str, str]]:
-    """Return the pairs in ``"question"="answer", …``, where every question is one that was asked."""
-    marks = sorted([(at, question) for question in asked if (at := said.find(f'"{question}"=')) >= 0])
+    """Return the pairs in ``"question"="answer", …``, where every question is one that was
+    asked."""
+    marks = sorted(
+        [(at, question) for question in asked if (at := said.find(f'"{question}"=')) >= 0]
+    )
     found = []
-    for (at, question), after in zip(marks, [*[at for at, _ in marks[1:]], len(said)], strict=False):
+    for (at, question), after in zip(
+        marks, [*[at for at, _ in marks[1:]], len(said)], strict=False
+    ):
         answer = said[at + len(question) + 3 : after].strip().rstrip(",;. ")
         whole = answer[1:-1] if len(answer) > 1 and answer[0] == answer[-1] == '"' else answer
         found.append((question, whole or NOT_ANSWERED))
@@ -219,7 +289,8 @@ class States:
         self._tasks: dict[tuple[str, str], str] = {}
 
     def entries(self, event: Event) -> list[MemoryEntry]:
-        """Return what *event* changes. A sub-agent has its own model, which doesn't change the session's."""
+        """Return what *event* changes. A sub-agent has its own model, which doesn't change the
+        session's."""
         if isinstance(event, ToolCall):
             return self._todos(event) if event.tool == "todo" else []
         if event.agent:
@@ -254,7 +325,9 @@ class States:
         items = [(*_todo(item), False) for item in given if isinstance(item, Mapping)]
         task, status = call.input.get("taskId"), call.input.get("status")
         if isinstance(task, str | int) and isinstance(status, str):
-            items.append((self._tasks.get((call.session, str(task)[:100]), f"task {task}"), status, True))
+            items.append(
+                (self._tasks.get((call.session, str(task)[:100]), f"task {task}"), status, True)
+            )
         changes = []
         for label, now, is_task in items:
             before = self._set(call, f"todo {label}", now) if label and now else now
@@ -273,7 +346,9 @@ class States:
 
 def _todo(item: Mapping[str, object]) -> tuple[str, str]:
     """Return what an item of a list is called, and its status; either is empty if it isn't said."""
-    label = next((found for key in _LABELS if isinstance(found := item.get(key), str) and found.strip()), "")
+    label = next(
+        (found for key in _LABELS if isinstance(found := item.get(key), str) and found.strip()), ""
+    )
     status = item.get("status")
     if not status and isinstance(item.get("completed"), bool):
         status = "completed" if item["completed"] else "pending"

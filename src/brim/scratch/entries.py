@@ -1,4 +1,5 @@
-"""Entries, each one thing that must survive, and ``MemoryView``, which leaves out those that were taken back.
+"""Entries, each one thing that must survive, and ``MemoryView``, which leaves out those that were
+taken back.
 
 The text of an entry is masked, has no control characters, and a limited length.
 """
@@ -21,12 +22,14 @@ KINDS = (
 )
 """The kinds of entries. The first six are shown in files; the others are only in the journal.
 
-``suspect`` may become a dead end, and ``resolved`` says that it didn't. ``withdrawn`` takes an artifact back. ``same``
-says that an event is already in the journal as another entry. ``job`` is the title of the index.
+``suspect`` may become a dead end, and ``resolved`` says that it didn't. ``withdrawn`` takes an
+artifact back. ``same`` says that an event is already in the journal as another entry. ``job`` is
+the title of the index.
 """
 LONGEST_QUOTE = 20_000
 LONGEST_OUTPUT = 2_000
-"""The most characters that are kept of an agent's text and a tool's output. A person's text is kept whole."""
+"""The most characters that are kept of an agent's text and a tool's output. A person's text is kept
+whole."""
 _LOOKED_AT = 200_000
 
 
@@ -34,8 +37,8 @@ _LOOKED_AT = 200_000
 class MemoryEntry(PlainData):
     """A line of the journal.
 
-    If ``refs`` has an ``outcome``, ``text`` comes from an agent or a tool (a command, a question), and the outcome says
-    how it ended. ``refs["output"]`` is one line of a tool's output.
+    If ``refs`` has an ``outcome``, ``text`` comes from an agent or a tool (a command, a question),
+    and the outcome says how it ended. ``refs["output"]`` is one line of a tool's output.
     """
 
     number: int = 0
@@ -72,19 +75,24 @@ def draft(
     refs: Mapping[str, Any] | None = None,
 ) -> MemoryEntry:
     """Return an entry without a number. *source* distinguishes events with the same text."""
-    kept = {key: mask(cleaned(value)) if isinstance(value, str) else value for key, value in (refs or {}).items()}
+    kept = {
+        key: mask(cleaned(value)) if isinstance(value, str) else value
+        for key, value in (refs or {}).items()
+    }
     if "output" in kept:
         kept["output"] = stored(kept["output"], LONGEST_OUTPUT)
     safe = stored(text) if "outcome" in kept or kind == "artifact" else mask(cleaned(text))
     parts = "\0".join((session, kind, safe, source)).encode("utf-8", "surrogatepass")
     id = sha256_hex(parts)[:16] if source else ""
-    return MemoryEntry(kind=kind, text=safe, id=id, session=session, agent=agent, time=time, refs=kept)
+    return MemoryEntry(
+        kind=kind, text=safe, id=id, session=session, agent=agent, time=time, refs=kept
+    )
 
 
 def stored(text: str, most: int = LONGEST_QUOTE) -> str:
     """Return a text of an agent or a tool as one masked line."""
-    # Masked before it's cut, because half of a secret isn't recognized; and again as one line, because a name and its
-    # value may have been on two.
+    # Masked before it's cut, because half of a secret isn't recognized; and again as one line,
+    # because a name and its value may have been on two.
     return shortened(mask(one_line(mask(cleaned(_beginning(text))))), most)
 
 
@@ -105,7 +113,8 @@ def _beginning(text: str) -> str:
 
 
 def extract_text(content: object) -> str:
-    """Return the text of *content*: a string, or a list of blocks, of which each text becomes a line.
+    """Return the text of *content*: a string, or a list of blocks, of which each text becomes a
+    line.
 
     >>> extract_text([{"type": "text", "text": "Fix"}, {"type": "image"}, {"type": "text", "text": "it"}])
     'Fix\\nit'
@@ -114,7 +123,11 @@ def extract_text(content: object) -> str:
         return content
     if isinstance(content, dict):
         text = content.get("text")
-        return text if isinstance(text, str) and content.get("type") in (None, "text", "input_text") else ""
+        return (
+            text
+            if isinstance(text, str) and content.get("type") in (None, "text", "input_text")
+            else ""
+        )
     if isinstance(content, list | tuple):
         texts = [extract_text(block) for block in content if isinstance(block, str | dict)]
         return "\n".join(text for text in texts if text)
@@ -136,7 +149,9 @@ class MemoryView:
             elif entry.kind in self._kinds and (entry.session, entry.id) not in gone:
                 self._kinds[entry.kind].append(entry)
         self._kinds["artifact"] = _newest(self._kinds["artifact"], lambda entry: entry.text)
-        self._kinds["dead-end"] = _newest(self._kinds["dead-end"], lambda entry: str(entry.refs.get("key") or ""))
+        self._kinds["dead-end"] = _newest(
+            self._kinds["dead-end"], lambda entry: str(entry.refs.get("key") or "")
+        )
 
     def of(self, kind: str) -> list[MemoryEntry]:
         """Return the entries of *kind*, oldest first."""

@@ -1,7 +1,8 @@
 """What a text says that an agent would miss, and whether another text still says it.
 
-Files, commands, numbers, decisions and instructions. ``measure`` is the only place that decides whether something is
-kept: after a compaction a hook asks it about the summary, and the report about all that stands in the window.
+Files, commands, numbers, decisions and instructions. ``measure`` is the only place that decides
+whether something is kept: after a compaction a hook asks it about the summary, and the report about
+all that stands in the window.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ KINDS = ("instruction", "decision", "file", "command", "number")
 ENOUGH = 0.6
 """The share of a decision's or an instruction's words that must stand together somewhere."""
 
-_PATH = re.compile(r"(?<![\w/.~@:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)*[\w.@+-]*[\w-]\.[A-Za-z]\w{0,7}(?![\w/])")
+_PATH = re.compile(
+    r"(?<![\w/.~@:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)*[\w.@+-]*[\w-]\.[A-Za-z]\w{0,7}(?![\w/])"
+)
 _NUMBER = re.compile(
     r"(?<![\w.,/-])(?:(?P<money>[$€£])\s?)?(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?:(?:[ \u00a0\u202f-]?(?P<unit>%|[A-Za-zµμ€]+(?:/s)?))(?![\w]))?"
@@ -58,13 +61,17 @@ class Measured(PlainData):
 
 
 def measure(left: str, had: Iterable[tuple[str, str]], *, data: str = "") -> Measured:
-    """Return what of *had* isn't in *left*, the prose that a compaction left in the window, nor in the *data* there.
+    """Return what of *had* isn't in *left*, the prose that a compaction left in the window, nor in
+    the *data* there.
 
-    A file is kept if it is named in any way, with its folder if several have that name; a command if its words are
-    there together; a number if it has the same unit, or is there at all if it has none; a decision and an instruction
-    if most of their words stand together in the prose, for files and results of tools say something else.
+    A file is kept if it is named in any way, with its folder if several have that name; a command
+    if its words are there together; a number if it has the same unit, or is there at all if it has
+    none; a decision and an instruction if most of their words stand together in the prose, for
+    files and results of tools say something else.
     """
-    known = list(dict.fromkeys((kind, text) for kind, text in had if kind in KINDS and text.strip()))
+    known = list(
+        dict.fromkeys((kind, text) for kind, text in had if kind in KINDS and text.strip())
+    )
     standing = _Standing(left, data, [text for kind, text in known if kind == "file"])
     lost = [pair for pair in known if not standing.has(*pair)]
     return Measured(tuple(known), tuple(sorted(lost, key=lambda one: KINDS.index(one[0]))))
@@ -89,7 +96,10 @@ class _Standing:
         if kind == "command":
             # Its longest part will do: summaries don't repeat the folder that it was run in.
             parts = [_folded(part) for part in re.split(r"&&|\|\||[|;\n]", text)]
-            return max((part for part in parts if not part.startswith("cd ")), key=len, default="") in self._folded
+            return (
+                max((part for part in parts if not part.startswith("cd ")), key=len, default="")
+                in self._folded
+            )
         if kind == "number":
             return all(self._counts(*key) for _, key in _numbers(text))
         return self._says(text)
@@ -112,7 +122,8 @@ class _Standing:
         return re.search(rf"(?<![\w.-])(?:{names})(?![\w-])", self._folded) is not None
 
     def _says(self, text: str) -> bool:
-        """Whether most words of *text* stand together, in as many sentences as it has itself and one more."""
+        """Whether most words of *text* stand together, in as many sentences as it has itself and
+        one more."""
         if self._pieces is None:
             self._pieces = [_stems(piece) for piece in _PIECE.split(self._prose)]
         asked = [words for piece in _PIECE.split(text) if (words := _stems(piece))]
@@ -121,13 +132,18 @@ class _Standing:
             return True
         enough, span = ENOUGH * len(wanted), len(asked) + 1
         for at, words in enumerate(self._pieces):
-            if words & wanted and len(wanted & words.union(*self._pieces[at + 1 : at + span])) >= enough:
+            if (
+                words & wanted
+                and len(wanted & words.union(*self._pieces[at + 1 : at + span])) >= enough
+            ):
                 return True
         return False
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset([stem(word) for word in _WORD.findall(text.casefold())]) - word_list("stop_stems.txt")
+    return frozenset([stem(word) for word in _WORD.findall(text.casefold())]) - word_list(
+        "stop_stems.txt"
+    )
 
 
 def _name(path: str) -> str:
@@ -139,7 +155,8 @@ def _parent(path: str) -> str:
 
 
 def paths_in(text: str) -> list[str]:
-    """Return the files that *text* names, each once: a word with an ending, and the folders before it.
+    """Return the files that *text* names, each once: a word with an ending, and the folders before
+    it.
 
     >>> paths_in("Fix src/app.py, not ./old/app.py (see README.md). It is v1.2, e.g. fast.")
     ['src/app.py', './old/app.py', 'README.md']
@@ -149,7 +166,8 @@ def paths_in(text: str) -> list[str]:
 
 
 def numbers_in(text: str) -> list[str]:
-    """Return the numbers with a unit in *text*, as they are written, each once; then large ones without, and a word.
+    """Return the numbers with a unit in *text*, as they are written, each once; then large ones
+    without, and a word.
 
     >>> numbers_in("At most 200 ms and 5MB, 3 files, $1,000, or 30-second timeouts; 1.5 is no number of anything.")
     ['200 ms', '5MB', '$1,000', '30-second']
@@ -164,7 +182,8 @@ def numbers_in(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[tuple[str, tuple[str, str]]]:
-    """Return the numbers of *text* worth keeping: as written, and as value and unit. Years aren't."""
+    """Return the numbers of *text* worth keeping: as written, and as value and unit. Years
+    aren't."""
     found = _with_units(text)
     known = {value for _, (value, _) in found}
     for match in _BARE.finditer(text[:_LOOKED_AT]):
@@ -183,13 +202,20 @@ def _with_units(text: str) -> list[tuple[str, tuple[str, str]]]:
             value = match["value"].replace(",", "")
             value = value.rstrip("0").rstrip(".") if "." in value else value
             is_whole = match["unit"] and not match["money"]
-            found.append((match[0] if is_whole else match[0][: match.end("value") - match.start()], (value, unit)))
+            found.append(
+                (
+                    match[0] if is_whole else match[0][: match.end("value") - match.start()],
+                    (value, unit),
+                )
+            )
     return found
 
 
 @cache
 def _units() -> dict[str, str]:
-    return {name: unit for unit, names in data_rows(__file__, "units.tsv") for name in names.split()}
+    return {
+        name: unit for unit, names in data_rows(__file__, "units.tsv") for name in names.split()
+    }
 
 
 def _folded(text: str) -> str:
@@ -197,10 +223,16 @@ def _folded(text: str) -> str:
 
 
 def _is_file(path: str) -> bool:
-    """Whether what looks like a file is one, and not an abbreviation, a number or the name of a host."""
+    """Whether what looks like a file is one, and not an abbreviation, a number or the name of a
+    host."""
     name = path.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
     if "/" in path:
         return bool(stem or ending)
     is_number = stem.replace(".", "").isdigit()
-    return bool(stem) and not is_number and (len(stem) > 2 or len(ending) > 1) and name not in ("e.g", "i.e")
+    return (
+        bool(stem)
+        and not is_number
+        and (len(stem) > 2 or len(ending) > 1)
+        and name not in ("e.g", "i.e")
+    )

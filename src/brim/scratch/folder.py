@@ -1,9 +1,9 @@
 """The folder of the scratch files, ``.context/``.
 
-A mark in it says that brim created it, so that brim never writes to or removes another folder. For agents, the mark
-must have a hash of the user's secret and the folder's path: a folder from an archive has another one, or none. It
-ignores itself for git, and other users can't read it. A session that starts while another is live gets a folder of its
-own inside.
+A mark in it says that brim created it, so that brim never writes to or removes another folder. For
+agents, the mark must have a hash of the user's secret and the folder's path: a folder from an
+archive has another one, or none. It ignores itself for git, and other users can't read it. A
+session that starts while another is live gets a folder of its own inside.
 """
 
 from __future__ import annotations
@@ -69,20 +69,31 @@ def check_folder(path: str, secret: str = "") -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise StoreError(f"{path}: cannot be looked at: {error.strerror or error}", "failed") from None
+        raise StoreError(
+            f"{path}: cannot be looked at: {error.strerror or error}", "failed"
+        ) from None
     if stat.S_ISLNK(found.st_mode):
-        raise StoreError(f"{path}: is a link, so it may lead anywhere and is not used; remove it", "refused")
+        raise StoreError(
+            f"{path}: is a link, so it may lead anywhere and is not used; remove it", "refused"
+        )
     if not stat.S_ISDIR(found.st_mode):
         raise StoreError(f"{path}: is not a folder; move it away", "refused")
     if hasattr(os, "getuid") and found.st_uid != os.getuid():
-        raise StoreError(f"{path}: belongs to another user, so it is not used; move it away", "refused")
+        raise StoreError(
+            f"{path}: belongs to another user, so it is not used; move it away", "refused"
+        )
     mark = _read(os.path.join(path, MARK), 4096)
     if mark is not None and (not secret or _mark_of(path, secret) in mark.split()):
         return True
-    # Another process may be making it at this moment: then there is nothing in it yet but what brim puts there first.
-    if any(name not in (MARK, IGNORE, LOCK) and not name.startswith(TEMPORARY) for name in _names(path)):
+    # Another process may be making it at this moment: then there is nothing in it yet but what brim
+    # puts there first.
+    if any(
+        name not in (MARK, IGNORE, LOCK) and not name.startswith(TEMPORARY) for name in _names(path)
+    ):
         if mark is None:
-            raise StoreError(f"{path}: brim did not make this folder, so it is not used; move it away", "refused")
+            raise StoreError(
+                f"{path}: brim did not make this folder, so it is not used; move it away", "refused"
+            )
         why = "this memory wasn't made here, so agents don't use it: 'brim rules trust' shows it and asks"
         raise StoreError(f"{path}: {why}", "foreign")
     return False
@@ -128,10 +139,14 @@ def make_folder(path: str, secret: str = "") -> None:
         if secret:
             mark_folder(path, secret)
         sync_folder(os.path.dirname(path))
-    except FileNotFoundError:  # removed again at the same moment: a process that waits for the lock starts over
+    except (
+        FileNotFoundError
+    ):  # removed again at the same moment: a process that waits for the lock starts over
         return
     except OSError as error:
-        raise StoreError(f"{path}: cannot be made: {error.strerror or error}", "read-only") from None
+        raise StoreError(
+            f"{path}: cannot be made: {error.strerror or error}", "read-only"
+        ) from None
 
 
 def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
@@ -146,7 +161,9 @@ def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
     try:
         replace_file(path, data, beside=beside, durable=durable)
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was", "failed") from None
+        raise StoreError(
+            f"{path}: cannot be written: {error.strerror or error}; it is as it was", "failed"
+        ) from None
     return True
 
 
@@ -159,7 +176,8 @@ def remove_leftovers(folder: str) -> None:
 
 
 def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
-    """Return the folder of *session* in *root*: its own, or the root if no other live session uses that.
+    """Return the folder of *session* in *root*: its own, or the root if no other live session uses
+    that.
 
     With *claim*, it may get a new folder. Without a session, it's the root.
     """
@@ -168,7 +186,9 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
     folders = [os.path.join(root, name) for name in own_names(session)]
     there: list[str] = []
     with suppress(OSError):
-        there = [name for name in os.listdir(root) if "." not in name]  # the names of brim's files have a dot
+        there = [
+            name for name in os.listdir(root) if "." not in name
+        ]  # the names of brim's files have a dot
     for folder in folders if there else ():
         if owner_of(folder).get("session") == session:
             return folder
@@ -179,7 +199,8 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
 
 
 def own_names(session: str) -> list[str]:
-    """Return possible names for a session's folder: its first 8 characters, or more if those are taken."""
+    """Return possible names for a session's folder: its first 8 characters, or more if those are
+    taken."""
     hashed = sha256_hex(session.encode("utf-8", "surrogatepass"))
     name = session if 0 < len(session) <= _LONGEST and _SAFE.issuperset(session) else hashed
     return [name[:_FIRST], name[:16], name, hashed[:_FIRST], hashed]
@@ -190,7 +211,9 @@ def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
     known = owner_of(folder) if session else {}
     seen = known.get("seen")
     fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
-    if session and not (fresh and known.get("session") == session and bool(known.get("closed")) == closed):
+    if session and not (
+        fresh and known.get("session") == session and bool(known.get("closed")) == closed
+    ):
         said = {"session": session, "seen": now, "closed": closed}
         save(folder, OWNER, json.dumps(said) + "\n", durable=False)
 
@@ -198,7 +221,11 @@ def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
 def session_folders(root: str) -> dict[str, str]:
     """Return the folders of single sessions in *root*, by session."""
     folders = [(name, os.path.join(root, name)) for name in sorted(_names(root))]
-    marked = [each for each in folders if os.path.isfile(os.path.join(each[1], MARK)) and not os.path.islink(each[1])]
+    marked = [
+        each
+        for each in folders
+        if os.path.isfile(os.path.join(each[1], MARK)) and not os.path.islink(each[1])
+    ]
     return {str(owner_of(folder).get("session", name)): folder for name, folder in marked}
 
 
@@ -206,11 +233,14 @@ def _names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError as error:
-        raise StoreError(f"{folder}: cannot be looked at: {error.strerror or error}", "failed") from None
+        raise StoreError(
+            f"{folder}: cannot be looked at: {error.strerror or error}", "failed"
+        ) from None
 
 
 def owner_of(folder: str) -> dict[str, object]:
-    """Return the notes on the session of *folder*: its id, when it was last seen, whether it's over."""
+    """Return the notes on the session of *folder*: its id, when it was last seen, whether it's
+    over."""
     try:
         found = json.loads(_read(os.path.join(folder, OWNER), 4096) or b"{}")
     except (ValueError, RecursionError):
@@ -256,7 +286,9 @@ def old_journals(into: str, *, now: float) -> list[str]:
     """Return the journals in *into* that have been kept long enough."""
     names = sorted(os.listdir(into)) if os.path.isdir(into) else []
     found = [(name, re.fullmatch(r"(\d{1,12})-.*\.jsonl", name)) for name in names]
-    return [os.path.join(into, name) for name, kept in found if kept and now - int(kept[1]) > JOURNALS]
+    return [
+        os.path.join(into, name) for name, kept in found if kept and now - int(kept[1]) > JOURNALS
+    ]
 
 
 def remove_ours(folder: str) -> None:
@@ -270,7 +302,11 @@ def remove_ours(folder: str) -> None:
             for name in (IGNORE, MARK, LOCK):
                 with suppress(FileNotFoundError):
                     os.unlink(os.path.join(folder, name))
-            with suppress(OSError):  # another process just made it again: then it belongs to that one
+            with suppress(
+                OSError
+            ):  # another process just made it again: then it belongs to that one
                 os.rmdir(folder)
     except OSError as error:
-        raise StoreError(f"{folder}: cannot be removed: {error.strerror or error}", "failed") from None
+        raise StoreError(
+            f"{folder}: cannot be removed: {error.strerror or error}", "failed"
+        ) from None

@@ -1,8 +1,8 @@
 """The files that are rendered: the index ``scratch.md``, and a detail file per section.
 
-The index has at most 200 lines of at most 120 characters, whatever happened. Its sections share the room by need and
-show their newest entries. Each says how many older ones there are and where. An entry's number finds its full text in
-the file that the section names: two steps.
+The index has at most 200 lines of at most 120 characters, whatever happened. Its sections share the
+room by need and show their newest entries. Each says how many older ones there are and where. An
+entry's number finds its full text in the file that the section names: two steps.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _LOOKED_AT = 20_000
 def render_index(view: MemoryView, folder: str = ".context", *, session: str = "") -> str:
     """Return the index of *view*; *folder* is where the files are, as the agent should be told.
 
-    With a *session*, entries of sessions that ended before it are only counted: what was asked there is not asked now.
+    With a *session*, entries of sessions that ended before it are only counted: what was asked
+    there is not asked now.
     """
     title = one_line(view.job)
     lines = [shortened(f"# Scratch: {title}" if title else "# Scratch", WIDTH)]
@@ -45,7 +46,10 @@ def render_index(view: MemoryView, folder: str = ".context", *, session: str = "
         lines.append(shortened(f"Phase: {phase}", WIDTH))
     lines += ["", _ABOUT]
     every = [view.of(section.kind) for section in SECTIONS]
-    found = [[entry for entry in entries if not session or entry.session in ("", session)] for entries in every]
+    found = [
+        [entry for entry in entries if not session or entry.session in ("", session)]
+        for entries in every
+    ]
     ended = [len(whole) - len(own) for whole, own in zip(every, found, strict=True)]
     room = LINES - len(lines) - 2 * len(SECTIONS) - sum(each > 0 for each in ended)
     each_share = shares([len(each) for each in found], room)
@@ -62,7 +66,8 @@ def render_index(view: MemoryView, folder: str = ".context", *, session: str = "
 
 
 def shares(needs: Sequence[int], room: int) -> list[int]:
-    """Return how much of *room* each of *needs* gets: never more than it needs, in all never more than there is.
+    """Return how much of *room* each of *needs* gets: never more than it needs, in all never more
+    than there is.
 
     >>> shares([3, 500, 40], 100)
     [3, 57, 40]
@@ -78,7 +83,8 @@ def shares(needs: Sequence[int], room: int) -> list[int]:
 
 @dataclass(frozen=True)
 class IndexPart(PlainData):
-    """A piece of a sentence: brim's own words, which stay whole, or a text, which may be shortened."""
+    """A piece of a sentence: brim's own words, which stay whole, or a text, which may be
+    shortened."""
 
     text: str
     quoted: bool = False
@@ -114,7 +120,11 @@ def sentence(entry: MemoryEntry, width: int | None = None) -> str:
 def _parts(entry: MemoryEntry) -> list[IndexPart]:
     refs = entry.refs
     # Only brim's own words: a journal is a file, and anyone may have written to it.
-    parts = [IndexPart(f"{refs['noun']} ", whole=True)] if refs.get("noun") in ("todo", "plan", "call") else []
+    parts = (
+        [IndexPart(f"{refs['noun']} ", whole=True)]
+        if refs.get("noun") in ("todo", "plan", "call")
+        else []
+    )
     parts.append(IndexPart(entry.text, quoted=entry.quoted))
     if "outcome" in refs:
         parts += [IndexPart(": ", whole=True), IndexPart(str(refs["outcome"]))]
@@ -138,7 +148,11 @@ def render_details(section: FolderSection, entries: Iterable[MemoryEntry]) -> st
 def when(seconds: float | None) -> str:
     """Return a moment as UTC, or that it is not known."""
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds)) if seconds is not None else "time unknown"
+        return (
+            time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+            if seconds is not None
+            else "time unknown"
+        )
     except (OverflowError, ValueError, OSError):
         return "time unknown"
 
@@ -156,6 +170,10 @@ def _body(entry: MemoryEntry) -> str:
     if refs.get("rule"):
         lines.append(f"- found by: {one_line(str(refs['rule']))}")
     if places := refs.get("at"):
-        numbers = [str(place) for place in places if isinstance(place, int)] if isinstance(places, list) else []
+        numbers = (
+            [str(place) for place in places if isinstance(place, int)]
+            if isinstance(places, list)
+            else []
+        )
         lines.append(f"- at byte: {', '.join(numbers)}")
     return "\n".join(lines)

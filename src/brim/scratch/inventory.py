@@ -1,8 +1,10 @@
-"""What a window holds that an agent would miss: files, commands, numbers and decisions, from the session's events.
+"""What a window holds that an agent would miss: files, commands, numbers and decisions, from the
+session's events.
 
-Each thing is held once, with how often it was used. Files are those that calls read or changed and those that a person
-named. Commands are those that ran something: ``ls``, ``cat`` and ``git`` need no reminder, a script of several lines
-is written for once. Decisions are what a person answered to a question, a plan or a permission prompt.
+Each thing is held once, with how often it was used. Files are those that calls read or changed and
+those that a person named. Commands are those that ran something: ``ls``, ``cat`` and ``git`` need
+no reminder, a script of several lines is written for once. Decisions are what a person answered to
+a question, a plan or a permission prompt.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ _FILTERED = r"\s*(?:2>&1\s*)?\|&?\s*(?:tail|head|grep|egrep|rg|sed|awk|tee|cat|l
 class Held:
     """How often a thing was used, and when last: the larger ``last``, the later.
 
-    ``worked_on`` says that more than a look was taken: a file was changed or named by a person, a command checks work.
+    ``worked_on`` says that more than a look was taken: a file was changed or named by a person, a
+    command checks work.
     """
 
     __slots__ = ("last", "uses", "worked_on")
@@ -57,7 +60,8 @@ class Held:
 
 
 class Inventory:
-    """What one window holds. *folder* is where the agent works, if it is known: files in it are named from there."""
+    """What one window holds. *folder* is where the agent works, if it is known: files in it are
+    named from there."""
 
     def __init__(self, folder: str = "") -> None:
         self.folder = folder
@@ -112,7 +116,9 @@ class Inventory:
         if call is None:
             return []
         found: list[Thing] = []
-        if call.tool in ("question", "plan") or result.refusal == "permission":  # a person answered it
+        if (
+            call.tool in ("question", "plan") or result.refusal == "permission"
+        ):  # a person answered it
             for entry in Calls().answered(call, result):
                 if entry.kind == "decision":
                     text = sentence(entry)
@@ -130,7 +136,8 @@ class Inventory:
         return found
 
     def file(self, path: str) -> str:
-        """Return how the file *path* is named here; a bare name is the file in a folder that has it."""
+        """Return how the file *path* is named here; a bare name is the file in a folder that has
+        it."""
         path = os.path.normpath(one_line(path))
         above = self.folder.rstrip(os.sep) + os.sep
         path = path[len(above) :] if self.folder and path.startswith(above) else path
@@ -138,7 +145,9 @@ class Inventory:
         known = self._names.get(name)
         if known and path == name:
             return known
-        if known == name and (held := self.held.pop(("file", name), None)):  # the bare name is this file
+        if known == name and (
+            held := self.held.pop(("file", name), None)
+        ):  # the bare name is this file
             self.held[("file", path)] = held
         remember(self._names, name, path, MOST)
         return path
@@ -147,18 +156,24 @@ class Inventory:
 def _paths(call: ToolCall) -> list[str]:
     given = [path for key in PATHS if isinstance(path := call.input.get(key), str) and path.strip()]
     several = call.input.get("paths") if call.tool == "read" else None  # read_many_files
-    return given[:1] or [path for path in several if isinstance(path, str)] if isinstance(several, list) else given[:1]
+    return (
+        given[:1] or [path for path in several if isinstance(path, str)]
+        if isinstance(several, list)
+        else given[:1]
+    )
 
 
 def is_set_up(text: str) -> bool:
-    """Whether a person typed a command for the client itself, such as ``/model``, and not a task."""
+    """Whether a person typed a command for the client itself, such as ``/model``, and not a
+    task."""
     first = text.split(None, 1)[0].lower() if text.strip() else ""
     return first.startswith("/") and first in data_lines(__file__, "set_up_commands.txt")
 
 
 @dataclass(frozen=True)
 class InventoryFact(PlainData):
-    """What a shell command tells: files that it shows or changes, and itself if it is worth remembering."""
+    """What a shell command tells: files that it shows or changes, and itself if it is worth
+    remembering."""
 
     shown: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -186,12 +201,18 @@ def told_in(command: str) -> InventoryFact:
     found = parts(command)
     words = [word for part in found if part.named[0] in _PRINTS for word in part.words[1:]]
     changed = writes(found)
-    shown = [word for word in words if paths_in(word) == [word] and word not in changed] if looks(found) else []
+    shown = (
+        [word for word in words if paths_in(word) == [word] and word not in changed]
+        if looks(found)
+        else []
+    )
     everyday = looks(found, data_lines(__file__, "everyday_commands.txt"))
     text = ""
     if found and not everyday and "\n" not in command and "<<" not in command:
         text = re.sub(_FILTERED, "", command)
-        text = re.sub(r"^\s*cd\s+[^\s&]+\s*&&\s*", "", text).removesuffix("2>&1").strip()  # a summary leaves that out
+        text = (
+            re.sub(r"^\s*cd\s+[^\s&]+\s*&&\s*", "", text).removesuffix("2>&1").strip()
+        )  # a summary leaves that out
     text = text if len(text) <= LONGEST else ""
     checks = bool(text) and check_in(found)[0] is not None
     return InventoryFact(tuple(dict.fromkeys(shown)), tuple(dict.fromkeys(changed)), text, checks)

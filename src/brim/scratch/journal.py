@@ -1,7 +1,7 @@
 """The journal, an append-only file of lines, and ``Matching``, which avoids duplicate entries.
 
-Each line reaches the disk before the writer goes on. A process that is killed while it writes leaves at most a torn
-line, which the next one ends and skips.
+Each line reaches the disk before the writer goes on. A process that is killed while it writes
+leaves at most a torn line, which the next one ends and skips.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ NAME = "journal.jsonl"
 NEAR = 300.0
 """Seconds within which an entry by another process may be the same as an event without an id."""
 NUMBERED = "n"
-"""The prefix of an id that is made from an entry's number, because no event has one. It's unique in its journal."""
+"""The prefix of an id that is made from an entry's number, because no event has one. It's unique in
+its journal."""
 _FIELDS = {"kind": str, "text": str, "id": str, "session": str, "agent": str, "refs": dict}
 _HIGHEST = 2**53
 _BLOCK = 1 << 20
@@ -47,19 +48,29 @@ def decoded(line: bytes) -> MemoryEntry | None:
         return None
     if not isinstance(value, dict):
         return None
-    known = {name: value[name] for name, kind in _FIELDS.items() if isinstance(value.get(name), kind)}
+    known = {
+        name: value[name] for name, kind in _FIELDS.items() if isinstance(value.get(name), kind)
+    }
     number, time = value.get("number"), value.get("time", "")
-    if type(number) is not int or not 0 < number <= _HIGHEST or "kind" not in known or "text" not in known:
+    if (
+        type(number) is not int
+        or not 0 < number <= _HIGHEST
+        or "kind" not in known
+        or "text" not in known
+    ):
         return None
     known["id"] = known.get("id") or f"{NUMBERED}{number}"
-    known["time"] = float(time) if type(time) in (int, float) and abs(time) <= sys.float_info.max else None
+    known["time"] = (
+        float(time) if type(time) in (int, float) and abs(time) <= sys.float_info.max else None
+    )
     return MemoryEntry(number=number, **known)
 
 
 class Journal:
     """The entries of one file, in order.
 
-    ``refresh`` reads what was added since, and may be called at any time. ``append`` needs the lock of the folder.
+    ``refresh`` reads what was added since, and may be called at any time. ``append`` needs the lock
+    of the folder.
     """
 
     def __init__(self, path: str) -> None:
@@ -75,8 +86,8 @@ class Journal:
     def refresh(self, *, only: bytes | None = None) -> list[MemoryEntry]:
         """Read the new complete lines, and return all entries.
 
-        With *only*, lines without these bytes are skipped, except for the last, which has the highest number: a hook
-        that appends an entry needn't parse all the others.
+        With *only*, lines without these bytes are skipped, except for the last, which has the
+        highest number: a hook that appends an entry needn't parse all the others.
         """
         try:
             handle = os.open(self.path, os.O_RDONLY | SAFE_FLAGS)
@@ -88,7 +99,9 @@ class Journal:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             os.close(handle)
-            raise StoreError(f"{self.path}: is not a regular file, so it is not used; move it away", "refused")
+            raise StoreError(
+                f"{self.path}: is not a regular file, so it is not used; move it away", "refused"
+            )
         with os.fdopen(handle, "rb") as file:
             if self._file != (found.st_dev, found.st_ino) or found.st_size < self._offset:
                 self._begin((found.st_dev, found.st_ino))
@@ -110,7 +123,8 @@ class Journal:
         return self.entries
 
     def append(self, entries: Iterable[MemoryEntry]) -> list[MemoryEntry]:
-        """Write *entries* and return them with their numbers, once they are on the disk. Call it under the lock."""
+        """Write *entries* and return them with their numbers, once they are on the disk. Call it
+        under the lock."""
         waiting = list(entries)
         if not waiting:
             return []
@@ -166,17 +180,25 @@ def _line(handle: int, data: bytes) -> None:
 
 
 def _problem(path: str, what: str, error: OSError) -> StoreError:
-    reasons = {errno.EROFS: "read-only", errno.EACCES: "read-only", errno.ENOSPC: "full", errno.ELOOP: "refused"}
-    return StoreError(f"{path}: {what}: {error.strerror or error}", reasons.get(error.errno or 0, "failed"))
+    reasons = {
+        errno.EROFS: "read-only",
+        errno.EACCES: "read-only",
+        errno.ENOSPC: "full",
+        errno.ELOOP: "refused",
+    }
+    return StoreError(
+        f"{path}: {what}: {error.strerror or error}", reasons.get(error.errno or 0, "failed")
+    )
 
 
 class Matching:
     """Finds out whether an entry is in the journal already.
 
-    A caller may append an entry on its own and, before or after, in a model: that's one entry. Saying the same thing
-    twice is two. The rules, in this order: an event whose id is in the journal is there. Each entry of a model matches
-    one with the same words that was appended on its own, and no two match the same. An event with an id matches an
-    entry without one that another process wrote within five minutes, and the journal notes that.
+    A caller may append an entry on its own and, before or after, in a model: that's one entry.
+    Saying the same thing twice is two. The rules, in this order: an event whose id is in the
+    journal is there. Each entry of a model matches one with the same words that was appended on its
+    own, and no two match the same. An event with an id matches an entry without one that another
+    process wrote within five minutes, and the journal notes that.
     """
 
     def __init__(self) -> None:
@@ -214,7 +236,8 @@ class Matching:
     def modelled(self, entry: MemoryEntry, *, now: float, replay: bool) -> MemoryEntry | None:
         """Return the journal's entry for the *entry* of a model; None if it is new.
 
-        A *replay* reads a session again from its beginning: then only the number of repetitions matters, not the time.
+        A *replay* reads a session again from its beginning: then only the number of repetitions
+        matters, not the time.
         """
         if entry.id and (known := self._ids.get((entry.session, entry.id))) is not None:
             return known
@@ -226,7 +249,11 @@ class Matching:
         for session in {entry.session: 0, "": 0}:
             for loose in self._loose.get((session, entry.kind, entry.text), ()):
                 near = loose.time is not None and abs(loose.time - time) <= NEAR
-                allowed = near or session == entry.session if replay else near and loose.number not in self._own
+                allowed = (
+                    near or session == entry.session
+                    if replay
+                    else near and loose.number not in self._own
+                )
                 if allowed and loose.id not in self._claimed:
                     self._claimed.add(loose.id)
                     return loose
@@ -239,6 +266,8 @@ class Matching:
         waiting.setdefault((entry.kind, entry.text), []).append(entry)
 
 
-def _first(waiting: dict[tuple[str, str], list[MemoryEntry]], entry: MemoryEntry) -> MemoryEntry | None:
+def _first(
+    waiting: dict[tuple[str, str], list[MemoryEntry]], entry: MemoryEntry
+) -> MemoryEntry | None:
     found = waiting.get((entry.kind, entry.text))
     return found.pop(0) if found else None

@@ -14,18 +14,26 @@ from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
 from brim.tracking.readers import AnyReader, Reader
 
 _BEFORE = 64
-"""How many of the first and of the last events before the first call are kept for the detector of dead ends."""
+"""How many of the first and of the last events before the first call are kept for the detector of
+dead ends."""
 
 
 class ScratchModel:
     """What must survive a compaction, taken from a job's events. Nothing is guessed from prose.
 
-    Give ``extract`` every event of a stream, parsed or typed. Secrets are masked. ``ScratchWriter.write_scratch``
-    writes the entries to files. *root* is the project's folder, if it's known.
+    Give ``extract`` every event of a stream, parsed or typed. Secrets are masked.
+    ``ScratchWriter.write_scratch`` writes the entries to files. *root* is the project's folder, if
+    it's known.
     """
 
     def __init__(
-        self, job: str = "", phase: str = "", *, session: str = "", find_dead_ends: bool = True, root: str = ""
+        self,
+        job: str = "",
+        phase: str = "",
+        *,
+        session: str = "",
+        find_dead_ends: bool = True,
+        root: str = "",
     ) -> None:
         self.job, self.phase, self.session = job, phase, session
         self._entries: list[MemoryEntry] = []
@@ -37,7 +45,8 @@ class ScratchModel:
         self._reader: Reader | None = None
 
     def extract(self, event: Event | Mapping[str, Any]) -> None:
-        """Add the entries of *event*: a typed one, or any parsed line of any agent. This never raises."""
+        """Add the entries of *event*: a typed one, or any parsed line of any agent. This never
+        raises."""
         if isinstance(event, Event):
             self._take(event)
         elif isinstance(event, Mapping):
@@ -98,14 +107,17 @@ class ScratchModel:
         return self._sentences("command")
 
     def render(self, folder: str = ".context") -> str:
-        """Return the index: at most 200 lines. Entries get their numbers when they are written down."""
+        """Return the index: at most 200 lines. Entries get their numbers when they are written
+        down."""
         view = MemoryView(self._entries)
         view.job, view.phase = draft("job", self.job).text, draft("job", self.phase).text
         return render_index(view, folder)
 
     def forget(self, typed: Container[str]) -> None:
         """Drop what a person typed if it's among *typed*, because a journal has it already."""
-        self._entries = [entry for entry in self._entries if entry.kind != "human" or entry.text not in typed]
+        self._entries = [
+            entry for entry in self._entries if entry.kind != "human" or entry.text not in typed
+        ]
 
     def written(self, at: int, entry: MemoryEntry) -> None:
         """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
@@ -130,7 +142,9 @@ class ScratchModel:
     def _dead_ends(self, event: Event) -> list[DeadEnd]:
         if self._detector is None:
             self._before.append(event)
-            if not isinstance(event, ToolCall | End):  # before the first, there's nothing to find or import
+            if not isinstance(
+                event, ToolCall | End
+            ):  # before the first, there's nothing to find or import
                 del self._before[_BEFORE:-_BEFORE]
                 return []
 
@@ -146,4 +160,7 @@ class ScratchModel:
             self._entries.append(entry)
 
     def _sentences(self, kind: str) -> list[str]:
-        return [sentence(entry) if entry.quoted else entry.text for entry in MemoryView(self._entries).of(kind)]
+        return [
+            sentence(entry) if entry.quoted else entry.text
+            for entry in MemoryView(self._entries).of(kind)
+        ]

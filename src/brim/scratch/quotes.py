@@ -1,7 +1,8 @@
-"""Text made harmless: one line where one is due, nothing that steers, tool text as code, no secrets.
+"""Text made harmless: one line where one is due, nothing that steers, tool text as code, no
+secrets.
 
-What came from a tool is data. In backticks, with a longer run of them where it holds some itself, it can't end its
-quote, begin a heading or turn the direction of writing.
+What came from a tool is data. In backticks, with a longer run of them where it holds some itself,
+it can't end its quote, begin a heading or turn the direction of writing.
 """
 
 from __future__ import annotations
@@ -39,12 +40,14 @@ def encodable(text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Return *text* with its lines, without anything that steers a terminal or hides from a reader."""
+    """Return *text* with its lines, without anything that steers a terminal or hides from a
+    reader."""
     return "\n".join(plain_lines(text))
 
 
 def plain_lines(text: str) -> list[str]:
-    """Return the lines of *text*, without anything that steers a terminal or hides from a reader."""
+    """Return the lines of *text*, without anything that steers a terminal or hides from a
+    reader."""
     return [_harmless(line, "") for line in encodable(text).splitlines()]
 
 
@@ -55,11 +58,18 @@ def one_line(text: str) -> str:
 
 def shortened(text: str, width: int) -> str:
     """Return *text* in at most *width* characters, with ``…`` where something was cut off."""
-    return text if len(text) <= width else text[: max(0, width - 1)].rstrip() + "…" if width > 0 else ""
+    return (
+        text
+        if len(text) <= width
+        else text[: max(0, width - 1)].rstrip() + "…"
+        if width > 0
+        else ""
+    )
 
 
 def begun(text: str, most: int) -> str:
-    """Return at most *most* characters of *text*, up to where a word ends: half of a secret cannot be told from a word.
+    """Return at most *most* characters of *text*, up to where a word ends: half of a secret cannot
+    be told from a word.
 
     >>> begun("TOKEN=abc def", 8)
     ''
@@ -74,7 +84,8 @@ def begun(text: str, most: int) -> str:
 
 
 def code(text: str, width: int | None = None) -> str:
-    """Return *text* on one line as code, in at most *width* characters if that is given (3 or more)."""
+    """Return *text* on one line as code, in at most *width* characters if that is given (3 or
+    more)."""
     text = one_line(text)
     quoted = _in_backticks(text)
     if width is None or len(quoted) <= width:
@@ -103,18 +114,21 @@ def _harmless(line: str, instead: str) -> str:
 
 
 def masked_line(text: str, most: int = LONGEST) -> str:
-    """Return *text* as one masked line of at most *most* characters, without anything that steers or hides."""
-    # Masked before it is cut, since half of a secret isn't recognized; and again if it was on several lines.
+    """Return *text* as one masked line of at most *most* characters, without anything that steers
+    or hides."""
+    # Masked before it is cut, since half of a secret isn't recognized; and again if it was on
+    # several lines.
     kept = begun(text, _CLIP)
     safe = mask(cleaned(kept if kept == text else f"{kept}…"))
     return shortened(mask(one_line(safe)) if "\n" in safe else one_line(safe), most)
 
 
 def telling_line(lines: Sequence[str]) -> str:
-    """Return of *lines* the first that says what failed, else the first that says which, else one with an error's word.
+    """Return of *lines* the first that says what failed, else the first that says which, else one
+    with an error's word.
 
-    Code that an output shows is passed over, though it is full of such words. A line that ends in a colon takes the
-    next one with it.
+    Code that an output shows is passed over, though it is full of such words. A line that ends in a
+    colon takes the next one with it.
 
     >>> telling_line(['  File "a.py", line 3', "    self.assertEqual(error, 3)", "AssertionError: 2 != 3"])
     'AssertionError: 2 != 3'
@@ -123,12 +137,25 @@ def telling_line(lines: Sequence[str]) -> str:
     worded = data_lines(__file__, "error_words.txt")
     found = next(
         (at for rank in ("1", "2") for at in said if _ranked(rank).search(lines[at][:_WIDEST])),
-        next((at for at in said if any(word in lines[at].lower() for word in worded if word[0] != "-")), None),
+        next(
+            (
+                at
+                for at in said
+                if any(word in lines[at].lower() for word in worded if word[0] != "-")
+            ),
+            None,
+        ),
     )
     if found is None:
         return next((lines[at] for at in said), next((line for line in lines if line.strip()), ""))
-    after = lines[found + 1] if lines[found].rstrip().endswith(":") and found + 1 < len(lines) else ""
-    return f"{lines[found]} {after}" if after.strip() and not _says_nothing(lines, found + 1) else lines[found]
+    after = (
+        lines[found + 1] if lines[found].rstrip().endswith(":") and found + 1 < len(lines) else ""
+    )
+    return (
+        f"{lines[found]} {after}"
+        if after.strip() and not _says_nothing(lines, found + 1)
+        else lines[found]
+    )
 
 
 def _says_nothing(lines: Sequence[str], at: int) -> bool:
@@ -136,7 +163,11 @@ def _says_nothing(lines: Sequence[str], at: int) -> bool:
     idle = [word[1:] for word in data_lines(__file__, "error_words.txt") if word[0] == "-"]
     if any(word in line.lower() for word in idle) or _ranked("0").search(line[:_WIDEST]):
         return True
-    return at > 0 and line[:1].isspace() and bool(re.match(r'\s*File ".{1,500}", line \d', lines[at - 1]))
+    return (
+        at > 0
+        and line[:1].isspace()
+        and bool(re.match(r'\s*File ".{1,500}", line \d', lines[at - 1]))
+    )
 
 
 @cache

@@ -1,7 +1,7 @@
 """Writes the journal, and the files that are rendered from it.
 
-One process writes at a time. An entry that was returned is on the disk, whatever happens next. Rendered files are
-always complete, and can be rebuilt from the journal.
+One process writes at a time. An entry that was returned is on the disk, whatever happens next.
+Rendered files are always complete, and can be rebuilt from the journal.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ HANDED = ("human", "decision", "state", "dead-end")
 
 
 class ScratchWriter:
-    """The scratch files of a *worktree*: ``.context/scratch.md``, a file for each section, and the journal.
+    """The scratch files of a *worktree*: ``.context/scratch.md``, a file for each section, and the
+    journal.
 
-    A *session* that starts while another is live in the same worktree gets a folder of its own inside. *state_folder*
-    is where ``cleanup`` keeps the journal (default: the user's brim folder); *patience* is how many seconds to wait for
-    another writer. With the user's *secret*, only a folder that was created with it is used. Nothing is created before
-    there is something to write.
+    A *session* that starts while another is live in the same worktree gets a folder of its own
+    inside. *state_folder* is where ``cleanup`` keeps the journal (default: the user's brim folder);
+    *patience* is how many seconds to wait for another writer. With the user's *secret*, only a
+    folder that was created with it is used. Nothing is created before there is something to write.
     """
 
     def __init__(
@@ -83,10 +84,11 @@ class ScratchWriter:
         return f"{self._pointer(self.folder)}/{INDEX}"
 
     def write_scratch(self, model: ScratchModel, *, replay: bool = False) -> list[MemoryEntry]:
-        """Append the entries of *model* that the journal lacks, render the files, and return the new entries.
+        """Append the entries of *model* that the journal lacks, render the files, and return the
+        new entries.
 
-        *replay* says that the model was read from the beginning of its session: entries that any process has written
-        before aren't written again.
+        *replay* says that the model was read from the beginning of its session: entries that any
+        process has written before aren't written again.
         """
         with self._writing() as folder:
             done = next((count for known, count in self._models if known is model), 0)
@@ -107,7 +109,9 @@ class ScratchWriter:
     def append(self, kind: str, text: str) -> MemoryEntry | None:
         """Append a *text* of one of the kinds ``HANDED``; None if it's empty."""
         if kind not in HANDED:
-            raise InputError(f"{kind!r} cannot be added on its own: take one of {', '.join(HANDED)}")
+            raise InputError(
+                f"{kind!r} cannot be added on its own: take one of {', '.join(HANDED)}"
+            )
         entry = draft(kind, text, session=self.session)
         if not entry.text.strip():
             return None
@@ -143,16 +147,21 @@ class ScratchWriter:
                 own(folder, self.session, now=self._clock(), closed=True)
 
     def cleanup(self) -> list[str]:
-        """Move every journal to the user's folder for 30 days, and remove ``.context/``. Return the new paths.
+        """Move every journal to the user's folder for 30 days, and remove ``.context/``. Return the
+        new paths.
 
         A link, or a folder that brim didn't create, is refused. Other files in the folder stay.
         """
         if not check_folder(self._root):
             return []
         with self._locked():
-            into = os.path.join(self._state if self._state is not None else user_folder(os.environ), "scratch")
+            into = os.path.join(
+                self._state if self._state is not None else user_folder(os.environ), "scratch"
+            )
             inside = list(session_folders(self._root).values())
-            kept = keep_journals([self._root, *inside], into, os.path.basename(self.worktree), now=self._clock())
+            kept = keep_journals(
+                [self._root, *inside], into, os.path.basename(self.worktree), now=self._clock()
+            )
             for path in old_journals(into, now=self._clock()):
                 with suppress(OSError):
                     os.unlink(path)
@@ -166,9 +175,12 @@ class ScratchWriter:
 
     @contextmanager
     def _writing(self) -> Iterator[str]:
-        """Hold the lock, create the folder of this session, read its journal, and yield the folder."""
+        """Hold the lock, create the folder of this session, read its journal, and yield the
+        folder."""
         with self._locked():
-            make_folder(self._root, self._secret)  # again: a cleanup may have taken its mark away since
+            make_folder(
+                self._root, self._secret
+            )  # again: a cleanup may have taken its mark away since
             folder = self.folder
             if folder != self._root:
                 make_folder(folder, self._secret)
@@ -177,7 +189,9 @@ class ScratchWriter:
                 own(folder, self.session, now=self._clock())
             self._at(folder)
             self._journal.refresh()
-            if self._matching.learn(self._journal):  # the journal was removed: a model still holds its entries
+            if self._matching.learn(
+                self._journal
+            ):  # the journal was removed: a model still holds its entries
                 self._models = []
             yield folder
 
@@ -191,7 +205,9 @@ class ScratchWriter:
         now = self._clock()
         view = MemoryView(self._journal.entries)
         title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
-        known_title = (title.text, title.refs["phase"]) == (view.job, view.phase) or not (model.job or model.phase)
+        known_title = (title.text, title.refs["phase"]) == (view.job, view.phase) or not (
+            model.job or model.phase
+        )
         waiting = [] if known_title else [title]
         places: dict[int, int] = {}
         for at, entry in enumerate(model.entries[done:], done):
@@ -203,7 +219,9 @@ class ScratchWriter:
                 continue
             model.written(at, known)
             if entry.id and entry.id != known.id:
-                waiting.append(replace(named, kind="same", text="", time=now, refs={"of": known.id}))
+                waiting.append(
+                    replace(named, kind="same", text="", time=now, refs={"of": known.id})
+                )
         written = self._journal.append(waiting)
         for position, at in places.items():
             model.written(at, written[position])
@@ -221,9 +239,13 @@ class ScratchWriter:
 
     def _render(self, folder: str) -> list[str]:
         view = MemoryView(self._journal.refresh())
-        texts = {section.file: render_details(section, view.of(section.kind)) for section in SECTIONS}
+        texts = {
+            section.file: render_details(section, view.of(section.kind)) for section in SECTIONS
+        }
         session = self.session or str(owner_of(folder).get("session", ""))
-        texts[INDEX] = render_index(view, self._pointer(folder), session=session)  # last: what it points to is there
+        texts[INDEX] = render_index(
+            view, self._pointer(folder), session=session
+        )  # last: what it points to is there
         return [name for name, text in texts.items() if save(folder, name, text)]
 
     def _pointer(self, folder: str) -> str:

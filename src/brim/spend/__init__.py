@@ -1,10 +1,11 @@
 """Who may still spend?
 
-Bottom up: ``money`` has amounts and the costs of requests. ``limits`` has the rules of one limit, its notices, and
-``CostBudget``, which watches a limit while money is spent. ``periods`` has limits per day, week, month or session, in
-dollars or tokens. A ``ledger`` of many scopes decides before money is spent (``brim.store.open_ledger`` opens one).
-``spending`` is the money of one request, and ``unsent`` says which errors cost nothing. ``account`` compares one
-session's requests with its client's own total, and ``meter`` adds up the requests of a stream, counting each once.
+Bottom up: ``money`` has amounts and the costs of requests. ``limits`` has the rules of one limit,
+its notices, and ``CostBudget``, which watches a limit while money is spent. ``periods`` has limits
+per day, week, month or session, in dollars or tokens. A ``ledger`` of many scopes decides before
+money is spent (``brim.store.open_ledger`` opens one). ``spending`` is the money of one request, and
+``unsent`` says which errors cost nothing. ``account`` compares one session's requests with its
+client's own total, and ``meter`` adds up the requests of a stream, counting each once.
 """
 
 from __future__ import annotations

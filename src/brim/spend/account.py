@@ -1,8 +1,9 @@
 """One session's money, compared with its client's own total.
 
-Some requests, such as compactions, aren't in any line; only the client's total includes them. ``SpendMeter`` has a
-``SessionTotal`` per session in memory. Hooks store an ``Account`` between two processes, so that each reads only new
-lines. It's written in the ledger's transaction: otherwise it could skip requests that the ledger hasn't counted.
+Some requests, such as compactions, aren't in any line; only the client's total includes them.
+``SpendMeter`` has a ``SessionTotal`` per session in memory. Hooks store an ``Account`` between two
+processes, so that each reads only new lines. It's written in the ledger's transaction: otherwise it
+could skip requests that the ledger hasn't counted.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class SessionTotal:
 
     def __init__(self) -> None:
         self.reported = 0
-        """The highest total that the client gave. A lower one started over, and the requests after it count."""
+        """The highest total that the client gave. A lower one started over, and the requests after
+        it count."""
         self.before = 0
         """The cost of the requests that are in that total."""
         self.after = 0
@@ -43,9 +45,9 @@ class SessionTotal:
     def add(self, cost: int, time: float | None) -> bool:
         """Add the cost of a request at *time*; return whether the client's total includes it.
 
-        A request may be in the total already: a sub-agent's file is read after the main one. If only one of the two has
-        a time they are from different files, and the total may include it; in one stream without times, a request that
-        comes after the total isn't included.
+        A request may be in the total already: a sub-agent's file is read after the main one. If
+        only one of the two has a time they are from different files, and the total may include it;
+        in one stream without times, a request that comes after the total isn't included.
         """
         if time is None or self.mark is None:
             included = self.reported > 0 and (self.is_dated or time is not None)
@@ -64,7 +66,8 @@ class SessionTotal:
         return event.cost
 
     def settle(self, total: int, time: float | None) -> None:
-        """Take the client's *total*, which includes every request so far. A lower one than before is ignored."""
+        """Take the client's *total*, which includes every request so far. A lower one than before
+        is ignored."""
         if total > self.reported:
             self.before, self.after = self.before + self.after, 0
             self.reported = total
@@ -87,7 +90,8 @@ class Account(SessionTotal):
         self.kin: list[str] = []
         """Scopes of the sessions whose requests this one's files show too: it continues them."""
         self.anew = True
-        """Whether the files are read from their beginning: then nothing counts yet, whatever the ledger has."""
+        """Whether the files are read from their beginning: then nothing counts yet, whatever the
+        ledger has."""
         self.unpriced = False
         """Whether something counts as nothing for lack of a price: one may be set later."""
         self.recent: dict[str, int] = {}
@@ -117,8 +121,14 @@ class Account(SessionTotal):
             for name, default in vars(account).items():
                 value = found.get(name)
                 if name in ("mark", "latest"):
-                    value = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-                elif type(value) is not type(default) or (type(value) is int and not _is_amount(value)):
+                    value = (
+                        float(value)
+                        if isinstance(value, (int, float)) and not isinstance(value, bool)
+                        else None
+                    )
+                elif type(value) is not type(default) or (
+                    type(value) is int and not _is_amount(value)
+                ):
                     continue
                 elif isinstance(value, list):
                     value = [scope for scope in value if isinstance(scope, str)]

@@ -2,7 +2,8 @@
 
 ``brim.store.open_ledger`` opens one in a file.
 
-Scopes are paths such as ``project/job/agent``. What a child spends counts against every scope above it.
+Scopes are paths such as ``project/job/agent``. What a child spends counts against every scope above
+it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ SETTLED = "settled"
 RELEASED = "released"
 EXPIRED = "expired"
 RESERVATION_STATES = (RESERVED, SETTLED, RELEASED, EXPIRED)
-"""``expired``: the lease ended without a settlement, so it is charged in full; a later ``settle`` corrects that."""
+"""``expired``: the lease ended without a settlement, so it is charged in full; a later ``settle``
+corrects that."""
 
 
 RECORDED = "recorded"
@@ -57,7 +59,10 @@ def lineage(scope: str) -> list[str]:
     ['shop', 'shop/job-7', 'shop/job-7/agent-2']
     """
     segments = scope.split("/") if isinstance(scope, str) else []
-    are_names = all(0 < len(each) <= LONGEST and _SIGNS.issuperset(each) and each.strip(".") for each in segments)
+    are_names = all(
+        0 < len(each) <= LONGEST and _SIGNS.issuperset(each) and each.strip(".")
+        for each in segments
+    )
     if not 0 < len(segments) <= DEEPEST or not are_names:
         raise InputError(
             f"{repr(scope)[:60]} isn't a scope: use names of at most {LONGEST} letters, digits, '.', '_' or '-' "
@@ -81,7 +86,8 @@ class Reservation(PlainData):
     lease_end: float = 0.0
     """When it is charged in full unless it is settled or released before; seconds since 1970."""
     purpose: str = ""
-    """``wrap_up`` if it may take what is held back for that, ``recorded`` if it was never reserved; otherwise empty."""
+    """``wrap_up`` if it may take what is held back for that, ``recorded`` if it was never reserved;
+    otherwise empty."""
     overrun: bool = False
     """Whether the request cost more than was set aside for it."""
     tokens: int = 0
@@ -125,7 +131,8 @@ class ScopeStatus(PlainData):
     state: str = "open"
     """``open``, ``asked``, ``wrapping_up`` or ``stopped``."""
     overshoot: int = 0
-    """How far the sum is over the limit, because of requests that weren't reserved or cost more than that."""
+    """How far the sum is over the limit, because of requests that weren't reserved or cost more
+    than that."""
     is_default: bool = True
     """Whether no limit was set here."""
     period: str = "total"
@@ -137,8 +144,8 @@ class ScopeStatus(PlainData):
 class Ledger(Protocol):
     """Limits over a tree of scopes, with the sums that are spent and reserved.
 
-    A ledger of your own can inherit from this class to get ``spend`` and the calls for ``asyncio``. Every ledger keeps
-    these rules:
+    A ledger of your own can inherit from this class to get ``spend`` and the calls for ``asyncio``.
+    Every ledger keeps these rules:
 
     - What is admitted never exceeds a limit: settled + reserved + the new amount fits in the scope and in every scope
       above it, decided at one moment, whatever else is reserved at the same time.
@@ -148,22 +155,26 @@ class Ledger(Protocol):
     - A limit, what was spent under it and what a person answered outlast the process: nothing starts over on resume.
     """
 
-    def limit(self, scope: str, amount: int | None, *, anew: bool = False, default: bool = False) -> ScopeStatus:
+    def limit(
+        self, scope: str, amount: int | None, *, anew: bool = False, default: bool = False
+    ) -> ScopeStatus:
         """Set the limit of *scope*: None removes it, 0 means that nothing may be spent.
 
-        Setting the same limit again changes nothing, so that a job can set its limit at every start and keep a person's
-        answers. With *anew*, it counts as a new limit all the same, and reopens a stopped scope. A *default* gives way
-        to a limit that a person set or raised, and reopens nothing. If more is spent already, a person is asked at
-        once.
+        Setting the same limit again changes nothing, so that a job can set its limit at every start
+        and keep a person's answers. With *anew*, it counts as a new limit all the same, and reopens
+        a stopped scope. A *default* gives way to a limit that a person set or raised, and reopens
+        nothing. If more is spent already, a person is asked at once.
         """
 
     def allow(
         self, scope: str, ceiling: Ceiling | str, *, zone: str = "UTC", including_past: bool = False
     ) -> Allowance:
-        """Limit *scope* per period, as in ``5/day`` or ``2M tokens/week``, next to its other limits.
+        """Limit *scope* per period, as in ``5/day`` or ``2M tokens/week``, next to its other
+        limits.
 
-        Periods begin and end in the time zone *zone*. It counts from now; with *including_past* from the beginning of
-        the period. Another of the same period and unit replaces it. The scope ``*`` is everything in this ledger.
+        Periods begin and end in the time zone *zone*. It counts from now; with *including_past*
+        from the beginning of the period. Another of the same period and unit replaces it. The scope
+        ``*`` is everything in this ledger.
         """
 
     def reserve(
@@ -180,21 +191,27 @@ class Ledger(Protocol):
     ) -> Reservation:
         """Set *amount* aside for one request, and *tokens* under limits in tokens.
 
-        Raise ``LimitReached`` if it does not fit: then do not send it. ``days`` adds up by *model* and *branch*.
+        Raise ``LimitReached`` if it does not fit: then do not send it. ``days`` adds up by *model*
+        and *branch*.
 
-        The same *request_id* gives the same reservation again, whatever its state, unless it was released; one that is
-        settled was sent already. Another scope, amount or purpose is an ``InputError``. Without an id it gets one.
+        The same *request_id* gives the same reservation again, whatever its state, unless it was
+        released; one that is settled was sent already. Another scope, amount or purpose is an
+        ``InputError``. Without an id it gets one.
 
-        The purpose ``wrap_up`` may take what is held back, here and above, once one of these scopes is wrapped up.
+        The purpose ``wrap_up`` may take what is held back, here and above, once one of these scopes
+        is wrapped up.
         """
 
-    def settle(self, reservation: Reservation | str, amount: int, *, tokens: int | None = None) -> Reservation:
+    def settle(
+        self, reservation: Reservation | str, amount: int, *, tokens: int | None = None
+    ) -> Reservation:
         """Say what the request really cost. Saying it again is harmless.
 
         Another amount corrects the first. Without *tokens* it took as many as were set aside.
 
-        More than was set aside is recorded as it is, counts, and is marked as an overrun. So is an amount after a
-        release, and a correction that no longer fits because another request has taken the room.
+        More than was set aside is recorded as it is, counts, and is marked as an overrun. So is an
+        amount after a release, and a correction that no longer fits because another request has
+        taken the room.
         """
 
     def release(self, reservation: Reservation | str) -> Reservation:
@@ -219,23 +236,29 @@ class Ledger(Protocol):
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
         """Do what a person said about the limits of *scope*.
 
-        That is ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``. To continue answers every limit that was reached.
+        That is ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``. To continue answers every
+        limit that was reached.
         """
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands; an unused one has spent nothing."""
 
     def tightest(self, scope: str) -> ScopeStatus:
-        """Return how *scope* stands under the one of its limits in dollars that has the least room."""
+        """Return how *scope* stands under the one of its limits in dollars that has the least
+        room."""
 
-    def reached(self, scope: str, *, plans: Callable[[Allowance], list[Allowance]] | None = None) -> list[Allowance]:
+    def reached(
+        self, scope: str, *, plans: Callable[[Allowance], list[Allowance]] | None = None
+    ) -> list[Allowance]:
         """Return the limits per period under which nothing more may be spent in *scope*.
 
-        *plans* returns the limit of a plan's window with what is used of it, once per reading; without it these are
-        left out.
+        *plans* returns the limit of a plan's window with what is used of it, once per reading;
+        without it these are left out.
         """
 
-    def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
+    def statuses(
+        self, under: str = "", *, default: Limit | None = None, most: int | None = None
+    ) -> list[ScopeStatus]:
         """Return how every known scope stands, by name; the first *most* of them.
 
         With *under*, only that one and those below it.
@@ -244,7 +267,8 @@ class Ledger(Protocol):
         """
 
     def days(self, under: str = "") -> list[DaySum]:
-        """Return what was spent per day, scope, model and branch: all, or *under* and what is below it."""
+        """Return what was spent per day, scope, model and branch: all, or *under* and what is below
+        it."""
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Send *subscriber* warnings and limits from now on.
@@ -266,7 +290,8 @@ class Ledger(Protocol):
 
         *max_output* is the most that may come back: what you send as ``max_tokens``.
 
-            with ledger.spend("shop/agent-1", model=model, messages=messages, max_output=1_000) as spend:
+            with ledger.spend("shop/agent-1", model=model, messages=messages, max_output=1_000) as
+            spend:
                 spend.settle(client.messages.create(...))
         """
         from brim.spend.spending import Quote, Spend
@@ -274,13 +299,16 @@ class Ledger(Protocol):
         prompt = counter_for(model).count_messages(messages, tools).high
         return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)
 
-    # For asyncio: in a thread of the ledger's own, so that a lock which another process holds never stops the loop.
+    # For asyncio: in a thread of the ledger's own, so that a lock which another process holds never
+    # stops the loop.
 
     async def areserve(self, scope: str, amount: int, **more: Any) -> Reservation:
         """Reserve as ``reserve`` does, without blocking the event loop."""
         return await self._in_loop(self.reserve, scope, amount, **more)
 
-    async def asettle(self, reservation: Reservation | str, amount: int, **more: Any) -> Reservation:
+    async def asettle(
+        self, reservation: Reservation | str, amount: int, **more: Any
+    ) -> Reservation:
         """Settle as ``settle`` does, without blocking the event loop."""
         return await self._in_loop(self.settle, reservation, amount, **more)
 
@@ -288,7 +316,9 @@ class Ledger(Protocol):
         """Release as ``release`` does, without blocking the event loop."""
         return await self._in_loop(self.release, reservation)
 
-    def _in_loop(self, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> Awaitable[_Result]:
+    def _in_loop(
+        self, function: Callable[..., _Result], *args: Any, **kwargs: Any
+    ) -> Awaitable[_Result]:
         from brim.spend.spending import in_loop, on_worker
 
         return in_loop(on_worker(self, function, *args, **kwargs))

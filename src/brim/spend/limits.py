@@ -1,7 +1,8 @@
 """One limit: its rules, its notices, and ``CostBudget``, which watches it.
 
-A part of every limit is held back for the turn that wraps the work up. A person is asked when the rest is spent, so the
-total stays within the limit even with the wrap-up. ``CostBudget`` applies these rules in memory, a ledger in a file.
+A part of every limit is held back for the turn that wraps the work up. A person is asked when the
+rest is spent, so the total stays within the limit even with the wrap-up. ``CostBudget`` applies
+these rules in memory, a ledger in a file.
 """
 
 from __future__ import annotations
@@ -100,10 +101,11 @@ class Limit(PlainData):
         return WRAPPING_UP if self.state == WRAPPING_UP and purpose != WRAP_UP else ""
 
     def room(self, taken: int, purpose: str = "", *, ending: bool = False) -> int | None:
-        """Return what may still be spent for *purpose* if *taken* is spent or reserved; None means no limit.
+        """Return what may still be spent for *purpose* if *taken* is spent or reserved; None means
+        no limit.
 
-        The part that is held back is for the wrap-up alone, after a person has said ``wrap_up`` about this limit, or
-        (*ending*) about one above or below it.
+        The part that is held back is for the wrap-up alone, after a person has said ``wrap_up``
+        about this limit, or (*ending*) about one above or below it.
         """
         if self.refusal(purpose):
             return 0
@@ -127,12 +129,15 @@ class Limit(PlainData):
         warn_now = spent >= warn_at and not self.warned and self.state in (OPEN, ASKED)
         return (replace(self, warned=True) if warn_now else self), warn_now, False
 
-    def answered(self, answer: str | Raise, taken: int, warn: float = WARN, *, unit: str = "usd") -> Self:
+    def answered(
+        self, answer: str | Raise, taken: int, warn: float = WARN, *, unit: str = "usd"
+    ) -> Self:
         """Return the limit after a person's *answer*. *taken* is spent or reserved, in *unit*.
 
-        ``continue`` adds a tenth each time that the limit is reached: to the limit, or to the sum if that is higher, so
-        that there is room again. ``Raise`` sets another limit and reopens a stopped scope. Either is a new limit. If
-        its warning were due at once, it is left out: the person who answered knows.
+        ``continue`` adds a tenth each time that the limit is reached: to the limit, or to the sum
+        if that is higher, so that there is room again. ``Raise`` sets another limit and reopens a
+        stopped scope. Either is a new limit. If its warning were due at once, it is left out: the
+        person who answered knows.
         """
         if answer == "wrap_up":
             return replace(self, state=WRAPPING_UP)
@@ -154,7 +159,9 @@ class Limit(PlainData):
         elif answer == "continue":
             renewed = self._continued(taken)
         else:
-            raise InputError(f"{repr(answer)[:40]} isn't an answer: there are continue, Raise(to), wrap_up and stop")
+            raise InputError(
+                f"{repr(answer)[:40]} isn't an answer: there are continue, Raise(to), wrap_up and stop"
+            )
         mark = renewed.warn_at(warn)
         return replace(renewed, warned=mark is not None and taken >= mark)
 
@@ -165,7 +172,9 @@ class Limit(PlainData):
     def _continued(self, taken: int) -> Self:
         is_reached = self.state == OPEN and self.room(taken) == 0
         if self.state != ASKED and not is_reached:
-            raise InputError("nothing was asked: 'continue' answers a limit that was reached, once; 'raise' always can")
+            raise InputError(
+                "nothing was asked: 'continue' answers a limit that was reached, once; 'raise' always can"
+            )
         if self.amount is None or self.base is None:
             return replace(self, state=OPEN)
         if self.base == 0:
@@ -218,7 +227,8 @@ class CostWarning(CostNotice):
 
 @dataclass(frozen=True)
 class CostLimit(CostNotice):
-    """The limit is reached: all is spent but the part for the wrap-up, or another request doesn't fit."""
+    """The limit is reached: all is spent but the part for the wrap-up, or another request doesn't
+    fit."""
 
     kind = COST_LIMIT
     held: int = 0
@@ -253,9 +263,9 @@ class InputRequested(CostNotice):
 class CostBudget:
     """A limit in micro-dollars, and the sum that is spent.
 
-    *limit* None means no limit; 0 means that nothing may be spent. *warn* is the share of the limit at which to warn.
-    Spending here counts against *parent* too. *spent* is the sum of a resumed job: a limit doesn't start over with a
-    process.
+    *limit* None means no limit; 0 means that nothing may be spent. *warn* is the share of the limit
+    at which to warn. Spending here counts against *parent* too. *spent* is the sum of a resumed
+    job: a limit doesn't start over with a process.
 
     >>> budget = CostBudget(limit=5_000_000)
     >>> budget.add(1_200_000)
@@ -290,14 +300,18 @@ class CostBudget:
     def add(self, amount: int) -> list[Notice]:
         """Count *amount* as spent; a negative one takes some back.
 
-        Return the notices that are due: none, a ``CostWarning``, or a ``CostLimit`` and an ``InputRequested``, and then
-        those of the scopes above.
+        Return the notices that are due: none, a ``CostWarning``, or a ``CostLimit`` and an
+        ``InputRequested``, and then those of the scopes above.
         """
         if type(amount) is not int:
-            raise InputError(f"the amount must be a whole number of micro-dollars, not {repr(amount)[:40]}")
+            raise InputError(
+                f"the amount must be a whole number of micro-dollars, not {repr(amount)[:40]}"
+            )
         self.spent = max(0, self.spent + amount)
         warn = ask = False
-        if not any(each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]):  # else a person has answered
+        if not any(
+            each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]
+        ):  # else a person has answered
             self._limit, warn, ask = self._limit.reached(self.spent, self.warn)
         limit = self._limit.amount or 0
         about = self.spent, limit, self.scope
@@ -332,7 +346,8 @@ class CostBudget:
 
     @property
     def state(self) -> str:
-        """``open``, ``asked`` (the limit is reached, not answered yet), ``wrapping_up`` or ``stopped``."""
+        """``open``, ``asked`` (the limit is reached, not answered yet), ``wrapping_up`` or
+        ``stopped``."""
         return self._limit.state
 
     @property
@@ -343,7 +358,9 @@ class CostBudget:
         """
         ending = any(each.state == WRAPPING_UP for each in self._path)
         rooms = [
-            0 if each.state == ASKED and not ending else each._limit.room(each.spent, WRAP_UP, ending=ending)
+            0
+            if each.state == ASKED and not ending
+            else each._limit.room(each.spent, WRAP_UP, ending=ending)
             for each in self._path
         ]
         return min((room for room in rooms if room is not None), default=None)
@@ -379,9 +396,9 @@ def build_wrap_up_prompt(
 ) -> str:
     """Return the prompt that wraps the work up, to send as its own turn.
 
-    The prompt says that *limit* is reached only if it is; None means no limit. *held* is the most that turn may cost;
-    0 says nothing about it. *task* is folded to one line; *scratch_path* is where notes for the next agent belong.
-    *unit* is what *spent* and *limit* count.
+    The prompt says that *limit* is reached only if it is; None means no limit. *held* is the most
+    that turn may cost; 0 says nothing about it. *task* is folded to one line; *scratch_path* is
+    where notes for the next agent belong. *unit* is what *spent* and *limit* count.
 
     >>> print(build_wrap_up_prompt(4_750_000, 5_000_000, held=250_000, task="fix the parser"))
     The cost limit is reached: $4.75 of $5.00 is spent. Wrap up now: fix the parser
@@ -395,7 +412,9 @@ def build_wrap_up_prompt(
 
     pause_at = Limit(limit).pause_at
     reached = (
-        "" if pause_at is None or spent < pause_at else f"The {'cost ' if unit == 'usd' else ''}limit is reached: "
+        ""
+        if pause_at is None or spent < pause_at
+        else f"The {'cost ' if unit == 'usd' else ''}limit is reached: "
     )
     most = f" This turn may cost {in_dollars(held)}." if held else ""
     lines = [
@@ -403,4 +422,6 @@ def build_wrap_up_prompt(
         f"Start nothing new and no sub-agents; run only what leaves the work in a sound state.{most}",
         "Then stop, and say in a few lines what is done, what is not, what failed, and what the next step would be.",
     ]
-    return "\n".join([*lines, f"What was learned so far is in {scratch_path}."] if scratch_path else lines)
+    return "\n".join(
+        [*lines, f"What was learned so far is in {scratch_path}."] if scratch_path else lines
+    )

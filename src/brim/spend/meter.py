@@ -1,7 +1,7 @@
 """``SpendMeter``: what the requests of a stream cost, each counted once.
 
-A request is reported several times (a line per block of its answer, a stream and a transcript, a session and its fork):
-the later report replaces the earlier.
+A request is reported several times (a line per block of its answer, a stream and a transcript, a
+session and its fork): the later report replaces the earlier.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ class SpendMeter:
 
     Amounts are micro-dollars, at the prices of the day of each request.
 
-    A total of the client (``RunTotal``) settles only the difference to what is known of its session; that difference is
-    ``unattributed``. A request without a known price costs what the client says, otherwise nothing until a total comes.
+    A total of the client (``RunTotal``) settles only the difference to what is known of its
+    session; that difference is ``unattributed``. A request without a known price costs what the
+    client says, otherwise nothing until a total comes.
 
-    Nothing is counted twice, in whatever order the files of a session come: only streams whose lines have no times must
-    come in theirs. It can miss requests that no line shows, in a session whose client starts its total over when it's
-    resumed, or that continues another session without that one's total.
+    Nothing is counted twice, in whatever order the files of a session come: only streams whose
+    lines have no times must come in theirs. It can miss requests that no line shows, in a session
+    whose client starts its total over when it's resumed, or that continues another session without
+    that one's total.
     """
 
     def __init__(self, prices: Prices | None = None) -> None:
@@ -34,7 +36,8 @@ class SpendMeter:
         self._sessions: dict[str, _MeteredSession] = {}
         self._known = 0
         self.by_model: dict[str, int] = {}
-        """What each model's requests cost; a model without a price is in ``unpriced``, and not here as 0."""
+        """What each model's requests cost; a model without a price is in ``unpriced``, and not here
+        as 0."""
         self.by_agent: dict[str, int] = {}
         """What each agent's requests cost; the empty name is the main thread."""
         self.unpriced: dict[str, int] = {}
@@ -42,7 +45,8 @@ class SpendMeter:
         self.unpriced_sessions: set[str] = set()
         """Sessions of which only a total in tokens is known, and no price for it."""
         self.reported = 0
-        """What of the total rests on the client's word for single requests, because brim has no price."""
+        """What of the total rests on the client's word for single requests, because brim has no
+        price."""
 
     @property
     def total(self) -> int:
@@ -76,7 +80,11 @@ class SpendMeter:
     def _use(self, event: Usage) -> int:
         key, half = event.request, event.request.partition(":")[0]
         # A line that lacks the second half of "message:request" means the same request.
-        request = (self._requests.get(key) or self._requests.get(half) or self._longer.get(key)) if key else None
+        request = (
+            (self._requests.get(key) or self._requests.get(half) or self._longer.get(key))
+            if key
+            else None
+        )
         if request is None:
             request = _Request(event.model, event.agent)
             self._requests[key or f"\0{len(self._requests)}"] = request
@@ -93,12 +101,15 @@ class SpendMeter:
             request.sessions[event.session] = session
             if not session.add(request.cost, event.time):
                 session.later.add(request)
-        request.time = next((time for time in (event.time, request.time, session.latest) if time is not None), None)
+        request.time = next(
+            (time for time in (event.time, request.time, session.latest) if time is not None), None
+        )
         self._price(request, event)
         return self._sum(touched) - before
 
     def _price(self, request: _Request, event: Usage) -> None:
-        """Put what *event* costs in place of what *request* had cost so far; a placeholder replaces nothing final."""
+        """Put what *event* costs in place of what *request* had cost so far; a placeholder replaces
+        nothing final."""
         if request.final and not event.final:
             return
         request.final = event.final
@@ -106,7 +117,11 @@ class SpendMeter:
         basis = "price" if cost is not None else "client" if event.cost is not None else "none"
         self._count(request, -1)
         more = (event.cost or 0 if cost is None else cost) - request.cost
-        request.cost, request.basis, request.model = request.cost + more, basis, event.model or request.model
+        request.cost, request.basis, request.model = (
+            request.cost + more,
+            basis,
+            event.model or request.model,
+        )
         self._count(request, 1)
         for session in request.sessions.values():
             if request in session.later:
@@ -128,7 +143,11 @@ class SpendMeter:
     def _settle(self, event: RunTotal) -> int:
         session = self._session(event.session)
         total = session.priced(event, self._list)
-        if total is None and (event.tokens or event.usage) and not (session.later or session.before):
+        if (
+            total is None
+            and (event.tokens or event.usage)
+            and not (session.later or session.before)
+        ):
             self.unpriced_sessions.add(event.session)
         if total is None or total <= session.reported:
             return 0
@@ -152,7 +171,8 @@ class SpendMeter:
         return set(sessions).union(*(self._sessions[name].heirs for name in sessions))
 
     def _sum(self, names: Iterable[str]) -> int:
-        """Return the cost of all requests, and what the totals of the sessions *names* have beyond them."""
+        """Return the cost of all requests, and what the totals of the sessions *names* have beyond
+        them."""
         found = self._known
         for session in map(self._sessions.__getitem__, names):
             carried = max((self._sessions[each].difference for each in session.kin), default=0)
@@ -179,6 +199,7 @@ class _MeteredSession(SessionTotal):
         self.later: set[_Request] = set()
         """The requests that are not in the client's total."""
         self.kin: set[str] = set()
-        """Sessions whose requests this one showed too: it continues them, and may have taken over their total."""
+        """Sessions whose requests this one showed too: it continues them, and may have taken over
+        their total."""
         self.heirs: set[str] = set()
         """Those that continue this one."""

@@ -17,15 +17,18 @@ from brim.models.charges import Day, charges_of, day_of, today
 from brim.models.usage import Tokens
 
 MOST = 10**15
-"""The largest amount: a billion dollars. Sums of many of them still fit into what SQLite can store."""
+"""The largest amount: a billion dollars. Sums of many of them still fit into what SQLite can
+store."""
 
 
 def micro_dollars(text: str | float | Decimal, *, up: bool = True) -> int:
-    """Return the micro-dollars that *text*, or a number of dollars, means: ``0.25``, ``$0.25``, ``1,000``, ``2e-3``.
+    """Return the micro-dollars that *text*, or a number of dollars, means: ``0.25``, ``$0.25``,
+    ``1,000``, ``2e-3``.
 
     A comma stands between thousands only: ``0,25`` is an error, because it would be 25 dollars.
 
-    More than six decimal places are rounded *up*, so that nothing counts as less than it is; a limit is rounded down.
+    More than six decimal places are rounded *up*, so that nothing counts as less than it is; a
+    limit is rounded down.
 
     >>> micro_dollars("$0.25"), micro_dollars("0.0000001"), micro_dollars("0.0000001", up=False)
     (250000, 1, 0)
@@ -34,11 +37,15 @@ def micro_dollars(text: str | float | Decimal, *, up: bool = True) -> int:
     if isinstance(text, (int, float, Decimal)) and not isinstance(text, bool):
         text = str(text)  # the shortest decimal: 0.1 is a tenth
     if not isinstance(text, str):
-        raise InputError(f"an amount in US dollars must be a number or a text such as $0.25, not {repr(text)[:40]}")
+        raise InputError(
+            f"an amount in US dollars must be a number or a text such as $0.25, not {repr(text)[:40]}"
+        )
     plain = text.strip().removeprefix("$").replace("_", "")
     first, *groups = plain.partition(".")[0].split(",")
     try:
-        if "," in plain.partition(".")[2] or (groups and (not 0 < len(first) < 4 or any(len(g) != 3 for g in groups))):
+        if "," in plain.partition(".")[2] or (
+            groups and (not 0 < len(first) < 4 or any(len(g) != 3 for g in groups))
+        ):
             raise InvalidOperation
         amount = Decimal(plain.replace(",", ""))
         if not amount.is_finite() or amount < 0 or amount > MOST // DOLLAR:
@@ -46,7 +53,9 @@ def micro_dollars(text: str | float | Decimal, *, up: bool = True) -> int:
         exact = Context(prec=len(plain) + 20, rounding=ROUND_CEILING if up else ROUND_FLOOR)
         return int(exact.to_integral_value(exact.multiply(amount, Decimal(DOLLAR))))
     except InvalidOperation:
-        raise InputError(f"{text[:40]!r} isn't an amount in US dollars: use 0.25 or $0.25, at most 1e9") from None
+        raise InputError(
+            f"{text[:40]!r} isn't an amount in US dollars: use 0.25 or $0.25, at most 1e9"
+        ) from None
 
 
 def limit_in(dollars: float | None) -> int | None:
@@ -70,9 +79,12 @@ def in_dollars(amount: int) -> str:
 
 
 def checked_amount(amount: object, what: str = "the amount", unit: str = "micro-dollars") -> int:
-    """Return *amount* if it is one that can be kept, else raise an ``InputError`` that says *what* is not."""
+    """Return *amount* if it is one that can be kept, else raise an ``InputError`` that says *what*
+    is not."""
     if type(amount) is not int or not 0 <= amount <= MOST:
-        raise InputError(f"{what} must be a whole number of {unit} from 0 to {MOST:,}, not {repr(amount)[:40]}")
+        raise InputError(
+            f"{what} must be a whole number of {unit} from 0 to {MOST:,}, not {repr(amount)[:40]}"
+        )
     return amount
 
 
@@ -109,7 +121,8 @@ class PriceList:
     def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
         """Return what many requests cost at least; None without a price.
 
-        Their sums by model don't say which were long enough for a more expensive tier, so the price is without tiers.
+        Their sums by model don't say which were long enough for a more expensive tier, so the price
+        is without tiers.
         """
         day, total = self._day(time), 0
         for model, each in tokens.items():
@@ -122,7 +135,9 @@ class PriceList:
     def _day(self, time: float | None) -> Day:
         """Return the day of *time* in UTC; today if no calendar has it."""
 
-        return day_of(time) if time is not None and -6e10 < time < 2e11 else today()  # the years 68 to 8307; not nan
+        return (
+            day_of(time) if time is not None and -6e10 < time < 2e11 else today()
+        )  # the years 68 to 8307; not nan
 
 
 def estimate_cost(
@@ -138,8 +153,8 @@ def estimate_cost(
 
     Raises ``UnknownPrice`` if no price is known.
 
-    A ``Count`` is taken at its ``high`` end: a reservation has to be large enough. *output_tokens* is the most that may
-    come back.
+    A ``Count`` is taken at its ``high`` end: a reservation has to be large enough. *output_tokens*
+    is the most that may come back.
 
     >>> estimate_cost("claude-sonnet-4-5", input_tokens=10_000, output_tokens=2_000)
     60000
@@ -150,9 +165,13 @@ def estimate_cost(
     counts = [getattr(each, "high", each) for each in given]
     if not all(isinstance(each, int) and each >= 0 for each in counts):
         raise InputError("tokens must be whole numbers, 0 or more")
-    tokens = Tokens(input=counts[0], output=counts[1], cache_read=counts[2], cache_write_5m=counts[3])
+    tokens = Tokens(
+        input=counts[0], output=counts[1], cache_read=counts[2], cache_write_5m=counts[3]
+    )
     found = cost(tokens, model, on=on)
     if found is None:
         remedy = "put it under 'models' in the configuration (in Python: brim.models.use), or give the amount yourself"
-        raise UnknownPrice(f"the price of {model[:80]} is not known, so nothing is reserved: {remedy}", model)
+        raise UnknownPrice(
+            f"the price of {model[:80]} is not known, so nothing is reserved: {remedy}", model
+        )
     return found

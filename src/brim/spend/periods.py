@@ -1,7 +1,7 @@
 """Limits per period: how people write them, when a period begins and ends, and what is spent in it.
 
-A request belongs to the period in which it was made. A limit keeps the start and end of its current period in seconds
-since 1970, so only its end needs a calendar.
+A request belongs to the period in which it was made. A limit keeps the start and end of its current
+period in seconds since 1970, so only its end needs a calendar.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ UNITS = (USD, TOKENS, PERCENT)
 
 DAY, WEEK, MONTH, SESSION, SUBAGENT, TOTAL = "day", "week", "month", "session", "subagent", "total"
 SPANS = (DAY, WEEK, MONTH, SESSION, TOTAL, SUBAGENT)
-"""The periods of limits in dollars and tokens. Those in percent have the minutes of a plan's window, as in ``300m``."""
+"""The periods of limits in dollars and tokens. Those in percent have the minutes of a plan's
+window, as in ``300m``."""
 
 EVERYWHERE = "*"
 """The scope of everything in a ledger; no other scope can have this name."""
@@ -80,7 +81,9 @@ def read_ceiling(text: str, *, subagent: bool = False) -> Ceiling:
     if subagent and unit == PERCENT:
         raise InputError("a plan's window has no sub-agents: leave out --subagent")
     if subagent and slash:
-        raise InputError("a sub-agent's limit is for its whole life: try --subagent 2 or --subagent 200k tokens")
+        raise InputError(
+            "a sub-agent's limit is for its whole life: try --subagent 2 or --subagent 200k tokens"
+        )
     return Ceiling(amount, unit, SUBAGENT if subagent else period)
 
 
@@ -120,7 +123,13 @@ def window_name(period: str) -> str:
     minutes = int(period[:-1])
     if minutes == 7 * 1440:
         return WEEK
-    return f"{minutes // 1440}d" if minutes % 1440 == 0 else f"{minutes // 60}h" if minutes % 60 == 0 else period
+    return (
+        f"{minutes // 1440}d"
+        if minutes % 1440 == 0
+        else f"{minutes // 60}h"
+        if minutes % 60 == 0
+        else period
+    )
 
 
 def said_when(period: str) -> str:
@@ -154,7 +163,7 @@ def in_unit(amount: int, unit: str) -> str:
     return f"{amount:,} tokens"
 
 
-# When a period begins and ends ------------------------------------------------------------------------------------
+# When a period begins and ends --------------------------------------------------------------------
 
 
 def bounds(period: str, zone: str, now: float) -> tuple[float, float | None]:
@@ -165,8 +174,11 @@ def bounds(period: str, zone: str, now: float) -> tuple[float, float | None]:
     if period not in (DAY, WEEK, MONTH):
         return now, None
 
-    # Arithmetic within one zone is by the clock on the wall; an hour that doesn't exist counts from the change.
-    first = datetime.fromtimestamp(now, ZoneInfo(zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+    # Arithmetic within one zone is by the clock on the wall; an hour that doesn't exist counts from
+    # the change.
+    first = datetime.fromtimestamp(now, ZoneInfo(zone)).replace(
+        hour=0, minute=0, second=0, microsecond=0, fold=0
+    )
     if period == WEEK:
         first -= timedelta(days=first.weekday())
     elif period == MONTH:
@@ -183,7 +195,10 @@ def local_zone(environ: Mapping[str, str]) -> str:
         names.append(os.path.realpath("/etc/localtime"))
     with suppress(OSError, ValueError), open("/etc/timezone", encoding="utf-8") as file:
         names.append(file.readline(100).strip())
-    return next((found for name in names if (found := name.rpartition("zoneinfo/")[2]) and is_zone(found)), "UTC")
+    return next(
+        (found for name in names if (found := name.rpartition("zoneinfo/")[2]) and is_zone(found)),
+        "UTC",
+    )
 
 
 def is_zone(name: str) -> bool:
@@ -195,7 +210,7 @@ def is_zone(name: str) -> bool:
         return False
 
 
-# Plans --------------------------------------------------------------------------------------------------------------
+# Plans --------------------------------------------------------------------------------------------
 
 
 FRESH = 3600.0
@@ -205,7 +220,8 @@ FRESH = 3600.0
 def plan_limits(
     allowance: Allowance, agent: str, home: str, environ: Mapping[str, str] | None, now: float
 ) -> list[Allowance]:
-    """Return *allowance* with how much of its plan's window *agent* has used, if a fresh reading says so."""
+    """Return *allowance* with how much of its plan's window *agent* has used, if a fresh reading
+    says so."""
     return [
         replace(allowance, spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
         for each in plan_readings(allowance, home, environ if agent == "codex" else None, now)
@@ -213,25 +229,31 @@ def plan_limits(
     ]
 
 
-def plan_readings(allowance: Allowance, home: str, environ: Mapping[str, str] | None, now: float) -> list[PlanWindow]:
-    """Return what is known of the plan's window that *allowance* limits: a reading per agent, while it holds.
+def plan_readings(
+    allowance: Allowance, home: str, environ: Mapping[str, str] | None, now: float
+) -> list[PlanWindow]:
+    """Return what is known of the plan's window that *allowance* limits: a reading per agent, while
+    it holds.
 
     *home* is the user's brim folder. Codex's own files are read only with *environ*.
     """
 
     minutes = int(allowance.period[:-1])
     found = read_plan_windows(home, environ)
-    return [each for each in found if each.minutes == minutes and not each.name and each.is_current(now)]
+    return [
+        each for each in found if each.minutes == minutes and not each.name and each.is_current(now)
+    ]
 
 
-# What is spent in a period ----------------------------------------------------------------------------------------
+# What is spent in a period ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Allowance(PlainData):
     """One limit of a scope, and what is spent of it in the period that is on.
 
-    A limit per session or sub-agent is set on a project, or everywhere; each session below has one of its own.
+    A limit per session or sub-agent is set on a project, or everywhere; each session below has one
+    of its own.
     """
 
     scope: str
@@ -268,7 +290,8 @@ class Allowance(PlainData):
 
     @property
     def is_pattern(self) -> bool:
-        """Whether it is the limit that each session or sub-agent below gets, and counts nothing itself."""
+        """Whether it is the limit that each session or sub-agent below gets, and counts nothing
+        itself."""
         depth = 0 if self.scope == EVERYWHERE else self.scope.count("/") + 1
         return depth < {SESSION: 2, SUBAGENT: 3}.get(self.period, 0)
 
@@ -284,21 +307,25 @@ class Allowance(PlainData):
         return self.ends is not None and now >= self.ends
 
     def seen(self, now: float) -> Allowance:
-        """Return it as a look at *now* finds it: nothing is spent yet if the period has ended. No calendar is read."""
+        """Return it as a look at *now* finds it: nothing is spent yet if the period has ended. No
+        calendar is read."""
         if not self.is_over(now):
             return self
         return replace(self, limit=Limit(self.limit.given, self.limit.base), spent=0, reserved=0)
 
     def at(self, now: float) -> Allowance:
-        """Return it in the period of *now*, which may be a later or, if the clock was set back, an earlier one.
+        """Return it in the period of *now*, which may be a later or, if the clock was set back, an
+        earlier one.
 
-        What was spent in a period that the clock has gone back from still counts. What the ledger recorded in the
-        other period is for the caller to add.
+        What was spent in a period that the clock has gone back from still counts. What the ledger
+        recorded in the other period is for the caller to add.
         """
         if self.starts <= now and not self.is_over(now):
             return self
         starts, ends = self._bounds(now)
-        if ends == self.ends:  # set back to before the limit was set: what is spent from now on counts
+        if (
+            ends == self.ends
+        ):  # set back to before the limit was set: what is spent from now on counts
             return replace(self, starts=now - SECONDS_PER_DAY)
         return replace(self.seen(now), starts=starts, ends=ends)
 
@@ -310,5 +337,10 @@ class Allowance(PlainData):
     def _bounds(self, now: float) -> tuple[float, float | None]:
         try:
             return bounds(self.period, self.zone, now)
-        except (LookupError, ValueError, OSError, OverflowError):  # a zone that this machine doesn't know
+        except (
+            LookupError,
+            ValueError,
+            OSError,
+            OverflowError,
+        ):  # a zone that this machine doesn't know
             return bounds(self.period, "UTC", now)

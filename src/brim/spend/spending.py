@@ -30,8 +30,9 @@ LEAST_OUTPUT = 1_024
 class Quote(PlainData):
     """The most that one request can cost.
 
-    All of its prompt is written to a cache, its answers are as long as they may be, and its ``terms`` are used up.
-    ``amount`` raises ``UnknownPrice`` if the model has no price for that, or if nothing limits the provider's tools.
+    All of its prompt is written to a cache, its answers are as long as they may be, and its
+    ``terms`` are used up. ``amount`` raises ``UnknownPrice`` if the model has no price for that, or
+    if nothing limits the provider's tools.
     """
 
     model: str
@@ -56,7 +57,9 @@ class Quote(PlainData):
         """Micro-dollars."""
 
         if self.terms.unlimited:
-            raise UnknownPrice(f"the limit doesn't allow this request: {self.terms.unlimited}", self.model)
+            raise UnknownPrice(
+                f"the limit doesn't allow this request: {self.terms.unlimited}", self.model
+            )
         amounts = []
         for tokens in self._dearest_tokens():
             amount = cost(tokens, self.model)
@@ -99,20 +102,26 @@ class Quote(PlainData):
     def _unknown_price(self) -> UnknownPrice:
         """Return the error that names what has no price."""
 
-        estimate_cost(self.model, input_tokens=1, output_tokens=1)  # raises if the model has no price at all
+        estimate_cost(
+            self.model, input_tokens=1, output_tokens=1
+        )  # raises if the model has no price at all
         record = model_record(self.model)
         factor_fields = {"fast": "speed", "us": "inference_geo"}
         for name in self.terms.factors:
             if name != "us" and not record.prices_service(name):
                 field = factor_fields.get(name, "service_tier")
                 problem = f"the price of {field}={name!r} is not known for {self.model[:80]}"
-                return UnknownPrice(f"{problem}, so nothing is reserved: set {field} to the standard one", self.model)
+                return UnknownPrice(
+                    f"{problem}, so nothing is reserved: set {field} to the standard one",
+                    self.model,
+                )
         problem = f"the price of sound or of a search is not known for {self.model[:80]}"
         remedy = "put input_audio, output_audio or web_search under 'models' in the configuration, or set tool_usd"
         return UnknownPrice(f"{problem}, so nothing is reserved: {remedy}", self.model)
 
     def within(self, room: int, unit: str = "usd") -> Quote:
-        """Return it with the longest answers that *room* allows: micro-dollars, or tokens if *unit* says so.
+        """Return it with the longest answers that *room* allows: micro-dollars, or tokens if *unit*
+        says so.
 
         If not even the prompt fits, they have 0 tokens.
         """
@@ -121,18 +130,21 @@ class Quote(PlainData):
             quote = replace(self, output=output)
             return quote.tokens if unit == "tokens" else quote.amount
 
-        return replace(self, output=max(0, bisect_right(range(self.output + 1), room, key=size) - 1))
+        return replace(
+            self, output=max(0, bisect_right(range(self.output + 1), room, key=size) - 1)
+        )
 
 
 class Spend:
     """Money for one request: reserved on entry, settled by ``settle``.
 
-    Leaving without it gives the money back if the request provably cost nothing, as ``may_be_billed`` says. Otherwise
-    the reservation stays, and counts in full when its *lease* ends: the answer may have been written. *at_most* is a
-    limit of the caller's own for everything in *scope*, in micro-dollars; the ledger's limits hold as well.
+    Leaving without it gives the money back if the request provably cost nothing, as
+    ``may_be_billed`` says. Otherwise the reservation stays, and counts in full when its *lease*
+    ends: the answer may have been written. *at_most* is a limit of the caller's own for everything
+    in *scope*, in micro-dollars; the ledger's limits hold as well.
 
-    If the limits leave less than the *quote*, its answers become shorter, with *least* tokens at the least. Without
-    *least* they don't: then the caller sends a cap of its own.
+    If the limits leave less than the *quote*, its answers become shorter, with *least* tokens at
+    the least. Without *least* they don't: then the caller sends a cap of its own.
     """
 
     def __init__(
@@ -170,7 +182,9 @@ class Spend:
         if self._least is not None:
             status = self.ledger.status(self.scope)
             own = None if self._at_most is None else self._at_most - status.spent - status.reserved
-            self._shorten(min((room for room in (own, status.left) if room is not None), default=None))
+            self._shorten(
+                min((room for room in (own, status.left) if room is not None), default=None)
+            )
             self._shorten(status.left_tokens, "tokens")
         while True:
             try:
@@ -204,7 +218,12 @@ class Spend:
 
     def _reserve(self) -> None:
         quote, amount, limit = self.quote, self.amount, self._at_most
-        about: Any = {"request_id": self.request_id, "lease": self._lease, "tokens": quote.tokens, "model": quote.model}
+        about: Any = {
+            "request_id": self.request_id,
+            "lease": self._lease,
+            "tokens": quote.tokens,
+            "model": quote.model,
+        }
         reserved = self.ledger.reserve(self.scope, amount, **about)
         self.reservation = reserved
         if limit is None:
@@ -215,7 +234,11 @@ class Spend:
             self.reservation = self.ledger.release(reserved)
             self.request_id = os.urandom(12).hex()
             text = f"{self.scope}: {in_dollars(amount)} more doesn't fit: {in_dollars(taken)} of the caller's limit"
-            sums: Any = {"limit": limit, "spent": status.spent, "reserved": status.reserved - amount}
+            sums: Any = {
+                "limit": limit,
+                "spent": status.spent,
+                "reserved": status.reserved - amount,
+            }
             raise LimitReached(
                 f"{text} of {in_dollars(limit)} is spent or reserved: raise limit_usd, or stop here",
                 **{"scope": self.scope, "amount": amount, "room": max(0, limit - taken), **sums},
@@ -224,8 +247,8 @@ class Spend:
     def settle(self, response: object) -> int | None:
         """Say what the request took: the provider's response, its usage, or the micro-dollars.
 
-        Returns the cost. Inside ``async with`` it is written by another thread before the block ends, and this returns
-        None.
+        Returns the cost. Inside ``async with`` it is written by another thread before the block
+        ends, and this returns None.
         """
         amount, tokens = self.price(response)
         if self._in_loop:
@@ -234,7 +257,8 @@ class Spend:
         return self._settle(amount, tokens)
 
     def price(self, response: object) -> tuple[int, int | None]:
-        """Return the micro-dollars and tokens of *response*; ``UnknownPrice`` if it can't be priced."""
+        """Return the micro-dollars and tokens of *response*; ``UnknownPrice`` if it can't be
+        priced."""
 
         if isinstance(response, int) and not isinstance(response, bool):
             return response, None
@@ -246,10 +270,13 @@ class Spend:
             if amount is not None:
                 return amount + self._unreported_fees(reported), tokens.fresh
         name = reported.model or self.quote.model
-        raise UnknownPrice(f"the price of {name[:80]} is not known: settle the amount in micro-dollars", name)
+        raise UnknownPrice(
+            f"the price of {name[:80]} is not known: settle the amount in micro-dollars", name
+        )
 
     def _with_tools(self, reported: Reported) -> Tokens:
-        """Return the reported tokens; if they say nothing about tools, all uses that were reserved count."""
+        """Return the reported tokens; if they say nothing about tools, all uses that were reserved
+        count."""
         tokens = reported.tokens
         terms = self.quote.terms
         if reported.reports_tools or tokens.tool_uses:
@@ -306,7 +333,9 @@ class Spend:
         reserving = on_worker(self.ledger, self.reserve)
         try:
             await in_loop(reserving)
-        except BaseException:  # cancelled while it waited: the worker may have reserved all the same
+        except (
+            BaseException
+        ):  # cancelled while it waited: the worker may have reserved all the same
             reserving.add_done_callback(lambda _: on_worker(self.ledger, self._undo))
             raise
         return self
@@ -322,7 +351,8 @@ class Spend:
 
 
 def on_worker(ledger: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
-    """Run *function* in a thread of *ledger*'s own: one, or as many as it has ``workers``. A fork has others."""
+    """Run *function* in a thread of *ledger*'s own: one, or as many as it has ``workers``. A fork
+    has others."""
     from concurrent.futures import ThreadPoolExecutor
 
     process, worker = getattr(ledger, "_worker", (0, None))

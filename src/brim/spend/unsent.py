@@ -7,8 +7,20 @@ from types import FrameType
 
 NEVER_SENT = frozenset(
     (
-        *("ConnectionRefusedError", "gaierror", "ConnectError", "ConnectTimeout", "NewConnectionError"),
-        *("ConnectTimeoutError", "ClientConnectorError", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError"),
+        *(
+            "ConnectionRefusedError",
+            "gaierror",
+            "ConnectError",
+            "ConnectTimeout",
+            "NewConnectionError",
+        ),
+        *(
+            "ConnectTimeoutError",
+            "ClientConnectorError",
+            "PoolTimeout",
+            "UnsupportedProtocol",
+            "LocalProtocolError",
+        ),
     )
 )
 """Errors of ``socket``, httpx, urllib3 and aiohttp that are raised before a request has left."""
@@ -18,11 +30,23 @@ UNSURE = (408, 499)
 
 BUILDERS = {
     "agents.models": (
-        *("_build_response_create_kwargs", "_handle_unsupported_prompt", "_handle_unsupported_reasoning_settings"),
-        *("_validate_official_openai_input_content_types", "convert_handoff_tool", "convert_response_format"),
+        *(
+            "_build_response_create_kwargs",
+            "_handle_unsupported_prompt",
+            "_handle_unsupported_reasoning_settings",
+        ),
+        *(
+            "_validate_official_openai_input_content_types",
+            "convert_handoff_tool",
+            "convert_response_format",
+        ),
         *("convert_tool_choice", "convert_tools", "items_to_messages", "tool_to_openai"),
     ),
-    "anthropic._base_client": ("_build_request", "_calculate_nonstreaming_timeout", "_prepare_options"),
+    "anthropic._base_client": (
+        "_build_request",
+        "_calculate_nonstreaming_timeout",
+        "_prepare_options",
+    ),
     "anthropic._client": ("__init__",),
     "anthropic._utils._transform": ("async_transform", "maybe_transform"),
     "httpx._client": ("build_request",),
@@ -34,7 +58,11 @@ BUILDERS = {
     "litellm.llms.anthropic.chat.handler": ("dumps",),
     "litellm.llms.custom_httpx.llm_http_handler": ("dumps",),
     "litellm.utils": (
-        *("get_optional_params", "validate_and_fix_openai_messages", "validate_and_fix_openai_tools"),
+        *(
+            "get_optional_params",
+            "validate_and_fix_openai_messages",
+            "validate_and_fix_openai_tools",
+        ),
         "validate_chat_completion_tool_choice",
     ),
     "openai._base_client": ("_build_request", "_prepare_options"),
@@ -45,25 +73,39 @@ BUILDERS = {
         *("_prepare_tools_and_tool_choice", "prepare_request", "resolve_tool_choice"),
     ),
 }
-"""Functions of SDKs and frameworks that turn arguments into a request, by the beginning of their module's name."""
+"""Functions of SDKs and frameworks that turn arguments into a request, by the beginning of their
+module's name."""
 
 CREATORS = (
-    *("Completions", "AsyncCompletions", "Messages", "AsyncMessages", "Responses", "AsyncResponses"),
+    *(
+        "Completions",
+        "AsyncCompletions",
+        "Messages",
+        "AsyncMessages",
+        "Responses",
+        "AsyncResponses",
+    ),
     *("completions", "responses"),
     "BaseChatModel",
 )
-"""What has methods that send a request, as errors call it: in the SDKs of OpenAI and Anthropic, in the OpenAI Agents
-SDK, and in LangChain."""
+"""What has methods that send a request, as errors call it: in the SDKs of OpenAI and Anthropic, in
+the OpenAI Agents SDK, and in LangChain."""
 
-WRONG_ARGUMENTS = ("got an unexpected keyword argument", "got multiple values for", "missing ", "takes ")
-"""How Python says that a function wasn't called: ``Messages.create() got an unexpected keyword argument 'n'``."""
+WRONG_ARGUMENTS = (
+    "got an unexpected keyword argument",
+    "got multiple values for",
+    "missing ",
+    "takes ",
+)
+"""How Python says that a function wasn't called: ``Messages.create() got an unexpected keyword
+argument 'n'``."""
 
 
 def may_be_billed(error: BaseException | None) -> bool:
     """Whether the request that ended in *error* may have cost something.
 
-    It hasn't if no connection was made, if the provider refused it (400 to 499, timeouts aside), or if an SDK or a
-    framework that brim knows failed before it had built the request.
+    It hasn't if no connection was made, if the provider refused it (400 to 499, timeouts aside), or
+    if an SDK or a framework that brim knows failed before it had built the request.
     """
     seen: set[int] = set()
     while isinstance(error, BaseException) and id(error) not in seen:
@@ -92,10 +134,11 @@ def _status(error: BaseException) -> int:
 
 
 def _was_building(error: BaseException) -> bool:
-    """Whether *error* was raised while a client was made, or the first attempt of a request was built.
+    """Whether *error* was raised while a client was made, or the first attempt of a request was
+    built.
 
-    ``retries_taken`` is how many attempts there were: OpenAI's and Anthropic's SDKs have it in every function from the
-    one that counts to ``_build_request``.
+    ``retries_taken`` is how many attempts there were: OpenAI's and Anthropic's SDKs have it in
+    every function from the one that counts to ``_build_request``.
     """
     caller = ""
     for frame in _frames(error):
@@ -105,7 +148,10 @@ def _was_building(error: BaseException) -> bool:
         function = frame.f_code.co_name
         # The body is written by ``json``: then the function that matters is the one that called it.
         place = caller if module == "json" else module
-        if any(_is_within(place, name) and function in functions for name, functions in BUILDERS.items()):
+        if any(
+            _is_within(place, name) and function in functions
+            for name, functions in BUILDERS.items()
+        ):
             return True
         caller = module
     return False
@@ -124,7 +170,8 @@ def _is_within(module: str, name: str) -> bool:
 
 
 def _has_wrong_arguments(error: BaseException) -> bool:
-    """Whether a method that sends a request wasn't called, because it doesn't take the arguments."""
+    """Whether a method that sends a request wasn't called, because it doesn't take the
+    arguments."""
     if not isinstance(error, TypeError):
         return False
     method, _, problem = str(error).partition("() ")

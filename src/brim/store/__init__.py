@@ -29,5 +29,9 @@ if TYPE_CHECKING:
     from brim.store.store import Store as Store
     from brim.store.store import open_store as open_store
 
-_NAMES = {"ledger": "SqliteLedger open_ledger", "scopes": "Scopes open_scopes", "store": "Store open_store"}
+_NAMES = {
+    "ledger": "SqliteLedger open_ledger",
+    "scopes": "Scopes open_scopes",
+    "store": "Store open_store",
+}
 __getattr__, __dir__ = exports(__name__, events="RuleEvent", **_NAMES)

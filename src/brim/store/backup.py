@@ -1,4 +1,5 @@
-"""Backups of a store: made while others write, checked, and restored without losing the present file."""
+"""Backups of a store: made while others write, checked, and restored without losing the present
+file."""
 
 from __future__ import annotations
 
@@ -35,10 +36,13 @@ LARGEST_KEPT = 1 << 24
 def create(store_path: str, target: str) -> str:
     """Copy the store to the new file *target*, check the copy, and return its path.
 
-    The copy is one consistent state, and only its owner can read it. An existing file is never overwritten.
+    The copy is one consistent state, and only its owner can read it. An existing file is never
+    overwritten.
     """
     if os.path.lexists(target):
-        raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
+        raise InputError(
+            f"{target}: exists already; a backup is never written over: choose another name"
+        )
     check_ours(store_path)
     with connect(store_path) as source:
         has_tables(source)
@@ -47,10 +51,12 @@ def create(store_path: str, target: str) -> str:
 
 
 def restore(backup: str, store_path: str) -> str | None:
-    """Replace the file *store_path* with *backup*; return where the replaced file is kept, None if there was none.
+    """Replace the file *store_path* with *backup*; return where the replaced file is kept, None if
+    there was none.
 
-    Processes that have the file open see the old content or the new. A backup that is damaged, of another version or
-    another program's is refused, and so is replacing a file that isn't brim's or is of another version.
+    Processes that have the file open see the old content or the new. A backup that is damaged, of
+    another version or another program's is refused, and so is replacing a file that isn't brim's or
+    is of another version.
     """
     if not os.path.isfile(backup):
         raise InputError(f"{backup}: no such backup")
@@ -78,15 +84,20 @@ def restore(backup: str, store_path: str) -> str | None:
 
 
 def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = False) -> None:
-    """Keep a copy of a project's *store* in *user_folder*, since a pull, a checkout or a mistake can destroy it.
+    """Keep a copy of a project's *store* in *user_folder*, since a pull, a checkout or a mistake
+    can destroy it.
 
-    With *alone*, earlier copies are removed: a person has chosen the content. A full disk isn't an error.
+    With *alone*, earlier copies are removed: a person has chosen the content. A full disk isn't an
+    error.
     """
     with suppress(OSError, StoreError):
         if store_size(store.path) > LARGEST_KEPT:
             return
         folder = copies_folder(store.path, user_folder)
-        for each in (os.path.dirname(folder), folder):  # makedirs would let others read all but the last
+        for each in (
+            os.path.dirname(folder),
+            folder,
+        ):  # makedirs would let others read all but the last
             make_folder(each)
         _copy(store, new_backup(folder, now=now))
         copies = kept_copies(store.path, user_folder)
@@ -103,7 +114,9 @@ def _superfluous(copies: list[str]) -> list[str]:
         lacked[path] = len(rules - known)
         known |= rules
     others = sorted(copies[NEWEST_COPIES:], key=lambda path: lacked[path], reverse=True)
-    return [path for number, path in enumerate(others) if number >= OTHER_COPIES or not lacked[path]]
+    return [
+        path for number, path in enumerate(others) if number >= OTHER_COPIES or not lacked[path]
+    ]
 
 
 def copies_folder(store_path: str, user_folder: str) -> str:
@@ -116,12 +129,21 @@ def kept_copies(store_path: str, user_folder: str) -> list[str]:
     """Return the kept copies of the project's store *store_path*, the newest first."""
     folder = os.path.join(copies_folder(store_path, user_folder), BACKUPS)
     endings = ("-wal", "-shm", "-journal", ".tmp")
-    files = [path for path in glob.glob(os.path.join(glob.escape(folder), "*")) if not path.endswith(endings)]
-    return sorted(filter(os.path.isfile, files), key=lambda path: (os.stat(path).st_mtime_ns, path), reverse=True)
+    files = [
+        path
+        for path in glob.glob(os.path.join(glob.escape(folder), "*"))
+        if not path.endswith(endings)
+    ]
+    return sorted(
+        filter(os.path.isfile, files),
+        key=lambda path: (os.stat(path).st_mtime_ns, path),
+        reverse=True,
+    )
 
 
 def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
-    """Return the newest copy with rules that *store_path* lacks, and how many; None if nothing is lost.
+    """Return the newest copy with rules that *store_path* lacks, and how many; None if nothing is
+    lost.
 
     Rules are never deleted, so a file that lacks one is another file or was damaged.
     """
@@ -153,8 +175,11 @@ class Restored:
         return asdict(self)
 
 
-def restore_lost(store_path: str, user_folder: str, open_scopes: Callable[[], Scopes], *, now: float) -> Restored:
-    """Bring back the rules that the project's store has lost, from the newest copy that has them."""
+def restore_lost(
+    store_path: str, user_folder: str, open_scopes: Callable[[], Scopes], *, now: float
+) -> Restored:
+    """Bring back the rules that the project's store has lost, from the newest copy that has
+    them."""
     lost = lost_rules(store_path, user_folder)
     if lost is None:
         return Restored()
@@ -174,11 +199,22 @@ def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
     """Add the rules of *copy* that the project's store lacks, with their connections."""
     with open_store(copy) as kept, scopes.writing("project"):
         store = scopes.store("project")
-        present, known = {each.id for each in store.behaviors()}, {edge.key for edge in store.all_edges()}
-        lost = [replace(each, scope="project") for each in kept.behaviors() if each.id not in present]
+        present, known = (
+            {each.id for each in store.behaviors()},
+            {edge.key for edge in store.all_edges()},
+        )
+        lost = [
+            replace(each, scope="project") for each in kept.behaviors() if each.id not in present
+        ]
         for behavior in lost:
             scopes.put(behavior, event="restored", now=now, backup=os.path.basename(copy))
-        store.put_edges([each for each in kept.edges_touching([each.id for each in lost]) if each.key not in known])
+        store.put_edges(
+            [
+                each
+                for each in kept.edges_touching([each.id for each in lost])
+                if each.key not in known
+            ]
+        )
 
 
 def _check_filled(backup: Database) -> None:
@@ -228,7 +264,9 @@ def _fill(source: Database, path: str) -> None:
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as copy:
             source.copy_to(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, readable on a read-only disk too
+            copy.execute(
+                "PRAGMA journal_mode = DELETE"
+            )  # one file, readable on a read-only disk too
             if copy.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
                 raise StoreError(f"{source.path}: is damaged, so no copy was made", "damaged")
     except ERRORS as error:
@@ -255,7 +293,9 @@ def new_backup(folder: str, *, now: float) -> str:
     """Return an unused name, with the time in UTC, for a backup of the store in *folder*."""
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     start = os.path.join(folder, BACKUPS, f"brim-{made}")
-    return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
+    return next(
+        filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1)))
+    )
 
 
 def rules_in(path: str) -> int:

@@ -1,7 +1,8 @@
 """The books of one transaction: the scopes, limits and reservations that it reads and changes.
 
-Two kinds of limits stand on a scope: one over everything that was ever spent in it (``Scope.limit``), and any number
-per period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spend.limits.Limit``.
+Two kinds of limits stand on a scope: one over everything that was ever spent in it
+(``Scope.limit``), and any number per period (``brim.spend.periods.Allowance``). Both keep the rules
+of ``brim.spend.limits.Limit``.
 """
 
 from __future__ import annotations
@@ -58,10 +59,13 @@ _DAYS = (
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
 SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
 _SCOPE = f"SELECT {SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
-LIMIT_COLUMNS = "scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends"
+LIMIT_COLUMNS = (
+    "scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends"
+)
 _LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"  # noqa: S608 - the names above
 SET_BACK = "set back"
-"""Noted among the answers when the clock leaves a period for an earlier one, with the end of the one it leaves."""
+"""Noted among the answers when the clock leaves a period for an earlier one, with the end of the
+one it leaves."""
 UNLIMITED = Limit()
 
 
@@ -71,9 +75,21 @@ class Scope:
     period, unit, when, ends = TOTAL, USD, "", None
 
     def __init__(
-        self, name: str, limit: Limit = UNLIMITED, *, is_default: bool = True, spent: int = 0, reserved: int = 0
+        self,
+        name: str,
+        limit: Limit = UNLIMITED,
+        *,
+        is_default: bool = True,
+        spent: int = 0,
+        reserved: int = 0,
     ) -> None:
-        self.name, self.limit, self.is_default, self.spent, self.reserved = name, limit, is_default, spent, reserved
+        self.name, self.limit, self.is_default, self.spent, self.reserved = (
+            name,
+            limit,
+            is_default,
+            spent,
+            reserved,
+        )
         self.scope = name
 
     @property
@@ -88,16 +104,23 @@ class Scope:
         limited: list[Scope | Allowance] = [self, *above, *allowances]
 
         def left(unit: str) -> int | None:
-            rooms = [each.limit.room(each.taken, WRAP_UP, ending=ending) for each in limited if each.unit == unit]
+            rooms = [
+                each.limit.room(each.taken, WRAP_UP, ending=ending)
+                for each in limited
+                if each.unit == unit
+            ]
             return min((room for room in rooms if room is not None), default=None)
 
         over = 0 if limit.amount is None else max(0, self.spent - limit.amount)
         sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left(USD))
-        return ScopeStatus(self.name, *sums, limit.state, over, self.is_default, left_tokens=left(TOKENS))
+        return ScopeStatus(
+            self.name, *sums, limit.state, over, self.is_default, left_tokens=left(TOKENS)
+        )
 
 
 class Books:
-    """The scopes, limits and reservations that one transaction touches; ``save`` writes back those that changed."""
+    """The scopes, limits and reservations that one transaction touches; ``save`` writes back those
+    that changed."""
 
     def __init__(self, database: Database, now: float, warn: float) -> None:
         self._database, self._warn = database, warn
@@ -114,10 +137,11 @@ class Books:
         self.notices: list[Notice] = []
         """What is to be told when everything is written."""
 
-    # Reading ----------------------------------------------------------------------------------------------------
+    # Reading --------------------------------------------------------------------------------------
 
     def ended(self) -> list[Reservation]:
-        """Return the reservations whose lease has ended; one longer than any may be was made by a wrong clock."""
+        """Return the reservations whose lease has ended; one longer than any may be was made by a
+        wrong clock."""
         longest = self.now + LONGEST_LEASE + 86_400
         return [reservation_of(row) for row in self._database.rows(_ENDED, (self.now, longest))]
 
@@ -134,21 +158,25 @@ class Books:
         return self.scope(name)
 
     def status(self, name: str, *, known: bool = False) -> ScopeStatus:
-        """Return how the scope *name* stands; only under limits that are *known* to count for it, if that is said."""
+        """Return how the scope *name* stands; only under limits that are *known* to count for it,
+        if that is said."""
         above = [self.scope(each) for each in lineage(name)[:-1]]
         return self.scope(name).status(above, self.allowances(name, known=known))
 
     def statuses(
         self, under: str, default: Limit | None, most: int | None, *, projects: bool = False
     ) -> list[ScopeStatus]:
-        """Return how the known scopes stand, by name: all, or *under* and those below it; the first *most*.
+        """Return how the known scopes stand, by name: all, or *under* and those below it; the first
+        *most*.
 
-        With *default*, as they would under that limit of every project that has none of its own. Only the outermost if
-        they are to be *projects*.
+        With *default*, as they would under that limit of every project that has none of its own.
+        Only the outermost if they are to be *projects*.
         """
         limit = ALL if most is None else most
         where = "WHERE scope NOT LIKE '%/%'" if projects else below(under)
-        rows = self._database.rows(f"{_SCOPE} {where} ORDER BY scope LIMIT ?", (under, limit) if under else (limit,))
+        rows = self._database.rows(
+            f"{_SCOPE} {where} ORDER BY scope LIMIT ?", (under, limit) if under else (limit,)
+        )
         self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
         self._limits = {row[0]: [] for row in rows}
         self.all_allowances()
@@ -164,7 +192,8 @@ class Books:
         return next(map(reservation_of, rows), None)
 
     def days(self, under: str) -> list[DaySum]:
-        """Return what was spent per day, scope, model and branch in *under* and below it; in all if that is empty."""
+        """Return what was spent per day, scope, model and branch in *under* and below it; in all if
+        that is empty."""
         rows = self._database.rows(
             "SELECT day, scope, model, branch, sum(amount), sum(tokens) FROM "  # noqa: S608
             f"(SELECT * FROM spend_days UNION ALL {_DAYS.format(where='')}) AS days {below(under)} "
@@ -173,7 +202,7 @@ class Books:
         )
         return [DaySum(*row) for row in rows]
 
-    # Limits per period ------------------------------------------------------------------------------------------
+    # Limits per period ----------------------------------------------------------------------------
 
     def all_allowances(self) -> list[Allowance]:
         """Return every limit per period, as it is now."""
@@ -190,26 +219,37 @@ class Books:
         return [self._allowances[key] for key in self._limits[scope]]
 
     def allowances(self, scope: str, *, known: bool = False) -> list[Allowance]:
-        """Return the limits in dollars and tokens that a spend in *scope* counts against, the widest first.
+        """Return the limits in dollars and tokens that a spend in *scope* counts against, the
+        widest first.
 
-        A session or sub-agent that has no limit of its own yet gets the strictest that is set for it above, unless
-        only those that are *known* already are asked for.
+        A session or sub-agent that has no limit of its own yet gets the strictest that is set for
+        it above, unless only those that are *known* already are asked for.
         """
         found: list[Allowance] = []
         for name in (EVERYWHERE, *lineage(scope)):
             own = self.own_allowances(name)
-            patterns = [] if known else [each for each in found if each.is_pattern and _is_for(each, name)]
+            patterns = (
+                [] if known else [each for each in found if each.is_pattern and _is_for(each, name)]
+            )
             for pattern in sorted(patterns, key=lambda each: each.limit.amount or 0):
-                if not any((each.period, each.unit) == (pattern.period, pattern.unit) for each in own):
+                if not any(
+                    (each.period, each.unit) == (pattern.period, pattern.unit) for each in own
+                ):
                     made = pattern.of(name)
-                    own.append(self.put(self._with_past(made) if self.scope(name).taken else made, moved=True))
+                    own.append(
+                        self.put(
+                            self._with_past(made) if self.scope(name).taken else made, moved=True
+                        )
+                    )
             found += own
         return [each for each in found if not each.is_pattern and each.unit != PERCENT]
 
     def plan_allowances(self, scope: str) -> list[Allowance]:
         """Return the limits of a plan's window that *scope* is under."""
         names = (EVERYWHERE, *lineage(scope))
-        return [each for name in names for each in self.own_allowances(name) if each.unit == PERCENT]
+        return [
+            each for name in names for each in self.own_allowances(name) if each.unit == PERCENT
+        ]
 
     def put(self, allowance: Allowance, *, moved: bool = False) -> Allowance:
         """Take *allowance* in place of the one with its key; *moved* is whether to write it."""
@@ -223,7 +263,8 @@ class Books:
         return allowance
 
     def begin(self, allowance: Allowance) -> Allowance:
-        """Set *allowance*, with what was spent and reserved since it starts; those of sessions below begin again."""
+        """Set *allowance*, with what was spent and reserved since it starts; those of sessions
+        below begin again."""
         if allowance.is_pattern or allowance.unit == PERCENT:
             self._forget_below(allowance)
             return self.put(allowance, moved=True)
@@ -233,7 +274,9 @@ class Books:
     def remove(self, allowance: Allowance) -> None:
         """Remove *allowance*, and those that sessions below have because of it."""
         self._forget_below(allowance)
-        self._database.run("DELETE FROM spend_limits WHERE scope = ? AND period = ? AND unit = ?", allowance.key)
+        self._database.run(
+            "DELETE FROM spend_limits WHERE scope = ? AND period = ? AND unit = ?", allowance.key
+        )
         self._limits[allowance.scope].remove(allowance.key)
         del self._allowances[allowance.key]
 
@@ -250,39 +293,57 @@ class Books:
         if pattern.is_pattern:
             self._run_below(pattern, "DELETE FROM spend_limits")
 
-    def _run_below(self, pattern: Allowance, sql: str, more: str = "TRUE", values: tuple[object, ...] = ()) -> None:
+    def _run_below(
+        self, pattern: Allowance, sql: str, more: str = "TRUE", values: tuple[object, ...] = ()
+    ) -> None:
         """Run *sql* for the limits of sessions and sub-agents that *pattern* is for."""
-        under = "?3 = '*'" if pattern.scope == EVERYWHERE else below(pattern.scope, 3).removeprefix("WHERE ")
+        under = (
+            "?3 = '*'"
+            if pattern.scope == EVERYWHERE
+            else below(pattern.scope, 3).removeprefix("WHERE ")
+        )
         where = f"WHERE {under} AND period = ?1 AND unit = ?2 AND scope LIKE '%/%' AND {more}"
         self._database.run(f"{sql} {where}", (pattern.period, pattern.unit, pattern.scope, *values))
 
     def standing(self, kept: Allowance) -> Allowance:
-        """Return *kept* as it stands now. If the clock was in this period before, what was recorded then counts."""
+        """Return *kept* as it stands now. If the clock was in this period before, what was recorded
+        then counts."""
         found = kept.at(self.now)
-        return self._with_past(found) if found.ends != kept.ends and self.was_set_back(kept) else found
+        return (
+            self._with_past(found) if found.ends != kept.ends and self.was_set_back(kept) else found
+        )
 
     def was_set_back(self, kept: Allowance) -> bool:
-        """Whether the clock was set back: to before the period of *kept*, or from a later one to it."""
+        """Whether the clock was set back: to before the period of *kept*, or from a later one to
+        it."""
         if not kept.is_over(self.now):
             return self.now < kept.starts
         noted = "SELECT 1 FROM spend_answers WHERE scope = ? AND answer = ? AND amount >= ? LIMIT 1"
         return bool(self._database.rows(noted, (kept.scope, SET_BACK, kept.ends)))
 
     def _with_past(self, allowance: Allowance) -> Allowance:
-        """Return *allowance* with what was spent and reserved in its scope since it starts, and until it ends."""
+        """Return *allowance* with what was spent and reserved in its scope since it starts, and
+        until it ends."""
         everywhere = allowance.scope == EVERYWHERE
         where = "WHERE" if everywhere else f"{below(allowance.scope, 3)} AND"
         ends = float("inf") if allowance.ends is None else allowance.ends
-        values = (allowance.starts, ends) if everywhere else (allowance.starts, ends, allowance.scope)
+        values = (
+            (allowance.starts, ends) if everywhere else (allowance.starts, ends, allowance.scope)
+        )
         column = "tokens" if allowance.unit == TOKENS else "amount"
         total = f"SELECT coalesce(sum({column}), 0) FROM"
         open_sum = f"{total} reservations {where} state = 'open' AND made_at >= ?1 AND made_at < ?2"
         spent_sum = f"{total} spend_entries {where} time >= ?1 AND time < ?2"
-        # Days that the period only touches count whole: they are folded only if the clock was far ahead.
+        # Days that the period only touches count whole: they are folded only if the clock was far
+        # ahead.
         folded = f"{total} spend_days {where} (day + 1) * 86400.0 > ?1 AND day * 86400.0 < ?2"
-        reserved, spent, old = (self._database.row(sql, values)[0] for sql in (open_sum, spent_sum, folded))
+        reserved, spent, old = (
+            self._database.row(sql, values)[0] for sql in (open_sum, spent_sum, folded)
+        )
         return replace(
-            allowance, spent=max(0, allowance.spent + spent + old), reserved=allowance.reserved + max(0, reserved)
+            allowance,
+            spent=max(0, allowance.spent + spent + old),
+            reserved=allowance.reserved + max(0, reserved),
         )
 
     def _take(self, row: Any) -> None:
@@ -291,14 +352,21 @@ class Books:
         if kept.ends is not None and found.ends is not None and found.ends < kept.ends:
             self._left[kept.key] = kept.ends
 
-    # Writing ----------------------------------------------------------------------------------------------------
+    # Writing --------------------------------------------------------------------------------------
 
     def fits(self, scope: str, more: int, tokens: int) -> bool:
         """Whether *more* money and *tokens* are within the limits of *scope* and those above it."""
-        limited: list[Scope | Allowance] = [*map(self.scope, lineage(scope)), *self.allowances(scope)]
+        limited: list[Scope | Allowance] = [
+            *map(self.scope, lineage(scope)),
+            *self.allowances(scope),
+        ]
         for each in limited:
             wanted = tokens if each.unit == TOKENS else more
-            if wanted > 0 and each.limit.amount is not None and each.taken + wanted > each.limit.amount:
+            if (
+                wanted > 0
+                and each.limit.amount is not None
+                and each.taken + wanted > each.limit.amount
+            ):
                 return False
         return True
 
@@ -310,17 +378,22 @@ class Books:
         when: float | None = None,
         made_with: tuple[str, str] = ("", ""),
     ) -> None:
-        """Write *new* in place of *old*; move the sums of every scope and limit that it counts against.
+        """Write *new* in place of *old*; move the sums of every scope and limit that it counts
+        against.
 
-        The difference counts for the period in which the request was made, or of *when*. *made_with* is the model and
-        the branch of a new request.
+        The difference counts for the period in which the request was made, or of *when*.
+        *made_with* is the model and the branch of a new request.
         """
         when = min(self.now, new.made_at if when is None else when)
         before = old or replace(new, amount=0, tokens=0, charged=0, charged_tokens=0)
         spent, tokens = new.charged - before.charged, new.charged_tokens - before.charged_tokens
-        reserved, set_aside = (now - was for now, was in zip(_set_aside(new), _set_aside(before), strict=True))
+        reserved, set_aside = (
+            now - was for now, was in zip(_set_aside(new), _set_aside(before), strict=True)
+        )
         allowances = self.allowances(new.scope)  # with what was there before
-        is_answered = False  # who has said about a scope that it ends is not asked about those below it
+        is_answered = (
+            False  # who has said about a scope that it ends is not asked about those below it
+        )
         for name in lineage(new.scope):
             scope = self.changing(name)
             scope.spent += spent
@@ -331,7 +404,9 @@ class Books:
         for each in allowances:
             if when >= each.starts:  # otherwise it belongs to an earlier period
                 more, aside = (tokens, set_aside) if each.unit == TOKENS else (spent, reserved)
-                new_sums = replace(each, spent=max(0, each.spent + more), reserved=max(0, each.reserved + aside))
+                new_sums = replace(
+                    each, spent=max(0, each.spent + more), reserved=max(0, each.reserved + aside)
+                )
                 moved = self.put(new_sums, moved=True)
                 if more > 0 and not is_answered:
                     self.reached(moved)
@@ -366,7 +441,17 @@ class Books:
             given, base, amount, state, warned = scope.limit.to_dict().values()
             self._database.run(
                 f"INSERT OR REPLACE INTO spend_scopes ({SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-                (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
+                (
+                    scope.name,
+                    given,
+                    base,
+                    amount,
+                    scope.is_default,
+                    state,
+                    warned,
+                    scope.spent,
+                    scope.reserved,
+                ),
             )
         for each in [self._allowances[key] for key in sorted(self._moved)]:
             if each.key in self._left:
@@ -390,13 +475,15 @@ class Books:
         )
         return self._database.run(f"DELETE FROM spend_entries {oldest[0]}", oldest[1])  # noqa: S608
 
-    # What is due ------------------------------------------------------------------------------------------------
+    # What is due ----------------------------------------------------------------------------------
 
     def reached(self, about: Scope | Allowance) -> None:
         """Warn or ask if what is spent has reached a mark of the limit."""
         limit, warn, ask = about.limit.reached(about.spent, self._warn)
         if warn and limit.amount is not None:
-            self.notices.append(CostWarning(about.spent, limit.amount, about.name, about.unit, about.when))
+            self.notices.append(
+                CostWarning(about.spent, limit.amount, about.name, about.unit, about.when)
+            )
         if ask:
             self._ask(about)
         self.keep(about, limit)
@@ -411,12 +498,20 @@ class Books:
     def _ask(self, about: Scope | Allowance, *, wanted: int = 0) -> None:
         limit = about.limit
         what = about.spent, limit.amount, about.name, about.unit, about.when
-        answers = ANSWERS if limit.amount is not None else tuple(each for each in ANSWERS if each != "raise")
-        self.notices += [CostLimit(*what, held=limit.held, wanted=wanted), InputRequested(*what, answers=answers)]
+        answers = (
+            ANSWERS
+            if limit.amount is not None
+            else tuple(each for each in ANSWERS if each != "raise")
+        )
+        self.notices += [
+            CostLimit(*what, held=limit.held, wanted=wanted),
+            InputRequested(*what, answers=answers),
+        ]
 
 
 def below(under: str, number: int = 1) -> str:
-    """Return the condition for *under*, parameter *number*, and what is below it; empty for all scopes."""
+    """Return the condition for *under*, parameter *number*, and what is below it; empty for all
+    scopes."""
     # What is below begins with the name and '/', and '0' is what follows '/'.
     at = f"?{number}"
     return f"WHERE (scope = {at} OR (scope > {at} || '/' AND scope < {at} || '0'))" if under else ""
@@ -438,7 +533,9 @@ def scope_of(row: Any, path: str) -> Scope:
 
 def allowance_of(row: Any, path: str) -> Allowance:
     """Return the limit per period that *row* holds; raise if it holds none."""
-    scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends = row
+    scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends = (
+        row
+    )
     _check(path, scope, state if unit in UNITS else "", [given, base, amount, spent, reserved])
     limit = Limit(given, base, amount, state, bool(warned))
     return Allowance(scope, period, unit, limit, spent, reserved, zone, starts, ends)
@@ -446,7 +543,9 @@ def allowance_of(row: Any, path: str) -> Allowance:
 
 def _check(path: str, name: object, state: object, amounts: list[Any]) -> None:
     if state not in STATES or not all(type(each) is int and each >= 0 for each in amounts):
-        raise StoreError(f"{path}: what is kept about the scope {str(name)[:80]!r} cannot be read", "damaged")
+        raise StoreError(
+            f"{path}: what is kept about the scope {str(name)[:80]!r} cannot be read", "damaged"
+        )
 
 
 def reservation_of(row: Any) -> Reservation:

@@ -29,20 +29,31 @@ def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, st
             with open_store(path) as store:
                 wrong = store_problems(store)
         except StoreError as error:
-            problems.append(Problem("file", (), str(error), "'brim rules restore' brings a project's rules back"))
+            problems.append(
+                Problem(
+                    "file", (), str(error), "'brim rules restore' brings a project's rules back"
+                )
+            )
             continue
         if not wrong:
             sound[scope] = path
         else:
             problems.append(
-                Problem("file", (), f"{path}: {shortened(wrong)}", "'brim rules restore' brings a project's rules back")
+                Problem(
+                    "file",
+                    (),
+                    f"{path}: {shortened(wrong)}",
+                    "'brim rules restore' brings a project's rules back",
+                )
             )
     return problems, sound
 
 
 def shortened(problems: list[str]) -> str:
     """Return *problems* as one text that names the first five."""
-    return "; ".join(problems[:5]) + (f"; and {len(problems) - 5:,} more" if len(problems) > 5 else "")
+    return "; ".join(problems[:5]) + (
+        f"; and {len(problems) - 5:,} more" if len(problems) > 5 else ""
+    )
 
 
 def store_problems(store: Store) -> list[str]:
@@ -76,20 +87,26 @@ def graph_problems(scopes: Scopes) -> list[Problem]:
 
 
 def stale_problems(scopes: Scopes) -> list[Problem]:
-    """Return a problem for each file with lines that this version of the renderer hasn't counted."""
+    """Return a problem for each file with lines that this version of the renderer hasn't
+    counted."""
     problems = []
     for store in scopes.stores.values():
         stale = store.stale_ids()
         if stale:
             text = f"{store.path}: the lines of {counted(len(stale), 'rule')} are not counted, so length is charged"
-            problems.append(Problem("stale-costs", tuple(stale), text, "'brim rules audit --fix' counts them"))
+            problems.append(
+                Problem("stale-costs", tuple(stale), text, "'brim rules audit --fix' counts them")
+            )
     return problems
 
 
 def hints(scopes: Scopes) -> list[Problem]:
     """Return hints that aren't errors."""
     live = scopes.behaviors(LIVE)
-    found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
+    found = [
+        Problem("not-followed", (each.id,), each.text, "nothing has to be done")
+        for each in scopes.refusals()
+    ]
     for each in live:
         confirmed, overridden = each.usage.confirmed, each.usage.overridden
         if overridden > confirmed:
@@ -100,7 +117,11 @@ def hints(scopes: Scopes) -> list[Problem]:
     pairs = duplicate_pairs(scopes)
     for one, other in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
-        found.append(Problem("near-duplicate", (one.id, other.id), text, "merge them in 'brim ui', or remove one"))
+        found.append(
+            Problem(
+                "near-duplicate", (one.id, other.id), text, "merge them in 'brim ui', or remove one"
+            )
+        )
     if len(pairs) > 5:
         text = f"{counted(len(pairs) - 5, 'pair')} more nearly the same"
         found.append(Problem("near-duplicate", (), text, "'brim ui' merges them"))
@@ -108,7 +129,8 @@ def hints(scopes: Scopes) -> list[Problem]:
 
 
 def _contradictions(scopes: Scopes) -> list[Problem]:
-    """Return contradictions, five by name: unmarked ones, of which agents hear both rules, and marked ones."""
+    """Return contradictions, five by name: unmarked ones, of which agents hear both rules, and
+    marked ones."""
     found = [
         (
             (newer.id, each.other.id),
@@ -128,7 +150,14 @@ def _contradictions(scopes: Scopes) -> list[Problem]:
     problems = [Problem("contradiction", ids, text, fix) for ids, text, fix in found[:5]]
     if len(found) > 5:
         text = f"{counted(len(found) - 5, 'more pair')} of rules contradict each other"
-        problems.append(Problem("contradiction", (), text, "'brim rules audit --fix' lets agents hear only the newer"))
+        problems.append(
+            Problem(
+                "contradiction",
+                (),
+                text,
+                "'brim rules audit --fix' lets agents hear only the newer",
+            )
+        )
     return problems
 
 
@@ -158,8 +187,14 @@ def remove_edges(removable: Iterable[tuple[Store, Edge]], *, now: float) -> None
     """Remove the edges; a mirrored one passes on the greater weight. Call it inside ``writing``."""
     for store, edge in removable:
         for other in store.edges_touching((edge.source,)):
-            if (other.source, other.target, other.kind) == (edge.target, edge.source, edge.kind) and other != edge:
+            if (other.source, other.target, other.kind) == (
+                edge.target,
+                edge.source,
+                edge.kind,
+            ) and other != edge:
                 used = [at for at in (edge.last_activated, other.last_activated) if at is not None]
                 weight = max(edge.weight, other.weight)
-                store.put_edges((replace(other, weight=weight, last_activated=max(used, default=None)),))
+                store.put_edges(
+                    (replace(other, weight=weight, last_activated=max(used, default=None)),)
+                )
         store.remove_edge(edge.source, edge.target, edge.kind, now=now)

@@ -1,4 +1,5 @@
-"""What a person is asked before a project may steer agents: its rules, its settings, and memory from elsewhere."""
+"""What a person is asked before a project may steer agents: its rules, its settings, and memory
+from elsewhere."""
 
 from __future__ import annotations
 
@@ -42,12 +43,22 @@ class Consent:
         """Return it as plain data."""
         names = ("canonical", "tags", "when", "status", "blocks")
         rules = [
-            {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": summarize(each.canonical)}
+            {
+                "id": each.id,
+                "name": each.name,
+                "kind": each.kind.value,
+                "summary": summarize(each.canonical),
+            }
             | {name: as_object(each)[name] for name in names}
             for each in self.rules
         ]
         memory = [entry.to_dict() for entries in self.memory.values() for entry in entries]
-        return {"behaviors": rules, "settings": self.settings, "refused": self.refused, "memory": memory}
+        return {
+            "behaviors": rules,
+            "settings": self.settings,
+            "refused": self.refused,
+            "memory": memory,
+        }
 
     def accept(self, *, now: float) -> None:
         """Let agents use the project as it was shown."""
@@ -57,16 +68,22 @@ class Consent:
             mark_folder(folder, secret)
         if self.memory:  # the other files may say anything, so they are rebuilt from the journal
             sessions = session_folders(os.path.join(self.project, NAME))
-            for session in ("", *(each for each, folder in sessions.items() if folder in self.memory)):
+            for session in (
+                "",
+                *(each for each, folder in sessions.items() if folder in self.memory),
+            ):
                 ScratchWriter(self.project, session=session, secret=secret, claim=False).rebuild()
 
 
 def consent_for(project: str, home: str, *, settings_changed: bool) -> Consent:
-    """Return what is new in a trusted project, or everything if nothing is new or it isn't trusted."""
+    """Return what is new in a trusted project, or everything if nothing is new or it isn't
+    trusted."""
     trusted, digest, settings = is_trusted(project, home), settings_digest(project), {}
     path = os.path.join(project, ".brim", "config.yaml")
     if os.path.exists(path):
-        settings = {key: value for key, (value, _) in read_settings(read_text(path), path)[0].items()}
+        settings = {
+            key: value for key, (value, _) in read_settings(read_text(path), path)[0].items()
+        }
     kinds = list(BehaviorKind)
     with open_scopes(project, home, trusted=True, create=False) as scopes:
         rules = scopes.project.behaviors(LIVE) if scopes.project is not None else []
@@ -78,4 +95,6 @@ def consent_for(project: str, home: str, *, settings_changed: bool) -> Consent:
     if trusted and is_new:
         rules = [each for each in rules if each.id in digests]
         settings = settings if settings_changed else {}
-    return Consent(project, home, trusted, rules, digests, settings, digest, refused, memory, is_new)
+    return Consent(
+        project, home, trusted, rules, digests, settings, digest, refused, memory, is_new
+    )

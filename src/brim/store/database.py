@@ -1,7 +1,8 @@
 """Opens and checks a SQLite file, and runs statements and transactions in it.
 
-Write-ahead logging lets readers and one writer work at the same time. With ``synchronous=NORMAL``, a crash never
-damages the file, but a power cut may lose the last moments. All tables are made in one transaction.
+Write-ahead logging lets readers and one writer work at the same time. With ``synchronous=NORMAL``,
+a crash never damages the file, but a power cut may lose the last moments. All tables are made in
+one transaction.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ TABLES = os.path.join(DATA, "schema.sql")
 """The statements that make brim's tables."""
 
 RECORDED = os.path.join(DATA, "schema.json")
-"""The rows that ``SCHEMA`` returns in a file with these tables: ``python -m tests.store.test_schema`` writes it."""
+"""The rows that ``SCHEMA`` returns in a file with these tables: ``python -m
+tests.store.test_schema`` writes it."""
 
 VERSION = 1
 """The version of the tables. A file of another version is refused, never changed."""
@@ -40,19 +42,23 @@ ALL = (1 << 63) - 1
 """A ``LIMIT`` that returns every row."""
 
 TIMEOUT = 5.0
-"""Seconds that a command waits for another writer. Hooks wait less, because an agent waits for them."""
+"""Seconds that a command waits for another writer. Hooks wait less, because an agent waits for
+them."""
 
 LOOK = 0.02
-"""Seconds after which waiting for a writer starts over. SQLite retries ever less often, so old waiters would starve."""
+"""Seconds after which waiting for a writer starts over. SQLite retries ever less often, so old
+waiters would starve."""
 
 QUERY, SHORT_QUERY = 30.0, 0.5
 """Seconds that one statement may take, in a command and in a hook."""
 
 HURRIED = 1.0
-"""A process with a shorter timeout than this, in seconds, is a hook or has as little time as one."""
+"""A process with a shorter timeout than this, in seconds, is a hook or has as little time as
+one."""
 
 THOROUGH, CHECKED = 1 << 24, 1 << 28
-"""Bytes up to which a file is checked with its indexes before the first write (0.2 s), or checked at all (2 s)."""
+"""Bytes up to which a file is checked with its indexes before the first write (0.2 s), or checked
+at all (2 s)."""
 
 STEPS = 10_000
 """SQLite's steps between two checks of the clock: less than a millisecond."""
@@ -65,7 +71,12 @@ SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
 
 STATISTICS = (
     ("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
-    ("table", "sqlite_stat4", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+    (
+        "table",
+        "sqlite_stat4",
+        "sqlite_stat4",
+        "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+    ),
 )
 """Tables that SQLite may add on its own."""
 
@@ -85,11 +96,13 @@ MOST_PLACES = 400
 """Values in one statement, which may use each twice: older versions of SQLite take 999 in all."""
 
 
-def open_database(path: str, *, create: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Database:
+def open_database(
+    path: str, *, create: bool = True, timeout: float = TIMEOUT, readonly: bool = False
+) -> Database:
     """Open brim's file *path*.
 
-    With *create*, a missing file is made; without it, or with *readonly*, that's an error. A file that is damaged, of
-    another version or another program's is refused and left as it is.
+    With *create*, a missing file is made; without it, or with *readonly*, that's an error. A file
+    that is damaged, of another version or another program's is refused and left as it is.
     """
     create = create and not readonly
     if create and not os.path.lexists(path):
@@ -105,10 +118,11 @@ def open_database(path: str, *, create: bool = True, timeout: float = TIMEOUT, r
 
 
 def fold_log(path: str) -> Database:
-    """Move the log of the file *path* into the file, unless another process is using it, and return the open file.
+    """Move the log of the file *path* into the file, unless another process is using it, and return
+    the open file.
 
-    A process that is about to end shouldn't close it: closing removes the log, and creating it again makes the next
-    writer wait for the disk.
+    A process that is about to end shouldn't close it: closing removes the log, and creating it
+    again makes the next writer wait for the disk.
     """
     database = open_database(path, create=False, timeout=0.0)
     with closed_on_error(database):
@@ -129,19 +143,25 @@ def closed_on_error(opened: Any) -> Iterator[None]:
 def version_of(database: Database) -> int:
     """Return the version of *database*, 0 if it is empty; raise if it isn't brim's."""
     with database.reading():  # another process may be creating the tables just now
-        (application,), (version,) = database.row("PRAGMA application_id"), database.row("PRAGMA user_version")
+        (application,), (version,) = (
+            database.row("PRAGMA application_id"),
+            database.row("PRAGMA user_version"),
+        )
         filled = application or version or database.row("SELECT 1 FROM sqlite_master")
     if application == APPLICATION:
         return int(version)
     if filled:
-        raise StoreError(f"{database.path}: is a database of another program, so it is not touched", "refused")
+        raise StoreError(
+            f"{database.path}: is a database of another program, so it is not touched", "refused"
+        )
     return 0
 
 
 def has_tables(database: Database) -> bool:
     """Whether *database* has brim's tables, and nothing else; False if it is empty.
 
-    Raise if it has others: the file may have come with a project, and a foreign trigger or view could do anything.
+    Raise if it has others: the file may have come with a project, and a foreign trigger or view
+    could do anything.
     """
     with database.reading():
         version = version_of(database)
@@ -149,7 +169,9 @@ def has_tables(database: Database) -> bool:
     if version > 0 and version != VERSION:
         versions = f"version {version} of the file; this one reads {VERSION}"
         remedy = "install the brim that wrote it, or move the file away to begin a new one"
-        raise StoreError(f"{database.path}: is of another version of brim ({versions}): {remedy}", "version")
+        raise StoreError(
+            f"{database.path}: is of another version of brim ({versions}): {remedy}", "version"
+        )
     if version == 0 and not schema:
         return False
     if version != VERSION or schema != _recorded_schema():
@@ -191,7 +213,8 @@ def statements(path: str) -> list[str]:
 def log_ahead(database: Database) -> None:
     """Switch the file to write-ahead logging for good.
 
-    A file system without shared memory keeps the rollback journal, which is slower and just as safe.
+    A file system without shared memory keeps the rollback journal, which is slower and just as
+    safe.
     """
     database.row("PRAGMA journal_mode = WAL")
 
@@ -213,10 +236,16 @@ class Closing:
 
 
 class Database(Closing):
-    """An open connection to the SQLite file *path*, which turns SQLite's errors into ``StoreError``."""
+    """An open connection to the SQLite file *path*, which turns SQLite's errors into
+    ``StoreError``."""
 
     def __init__(
-        self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, timeout: float = TIMEOUT
+        self,
+        path: str,
+        connection: sqlite3.Connection,
+        *,
+        readonly: bool = False,
+        timeout: float = TIMEOUT,
     ) -> None:
         self.path, self.readonly = path, readonly
         hurried, self._timeout = timeout < HURRIED, timeout
@@ -240,16 +269,22 @@ class Database(Closing):
         """Return the first row that *sql* gives, or None."""
         return next(iter(self.rows(sql, values)), None)
 
-    def rows_in(self, sql: str, values: Iterable[object], *more: object, before: tuple[object, ...] = ()) -> list[Any]:
+    def rows_in(
+        self, sql: str, values: Iterable[object], *more: object, before: tuple[object, ...] = ()
+    ) -> list[Any]:
         """Return the rows of *sql*, with *values* in place of ``IN ({})``, a few hundred at a time.
 
-        *before* and *more* are the values for question marks before the first ``{}`` and after the last.
+        *before* and *more* are the values for question marks before the first ``{}`` and after the
+        last.
         """
         given = list(values)
         found: list[Any] = []
         for at in range(0, len(given), MOST_PLACES):
             part = given[at : at + MOST_PLACES]
-            found += self.rows(sql.replace("{}", ",".join("?" * len(part))), [*before, *part * sql.count("{}"), *more])
+            found += self.rows(
+                sql.replace("{}", ",".join("?" * len(part))),
+                [*before, *part * sql.count("{}"), *more],
+            )
         return found
 
     def run(self, sql: str, values: Sequence[object] = ()) -> int:
@@ -273,16 +308,21 @@ class Database(Closing):
     def writing(self) -> Iterator[Self]:
         """Open a transaction: all of it is written, or nothing if there's an error.
 
-        The lock is taken at once, so nothing that is read inside can change before it is written. A ``writing`` inside
-        another one is part of it.
+        The lock is taken at once, so nothing that is read inside can change before it is written. A
+        ``writing`` inside another one is part of it.
         """
         if self._writing:
             yield self
             return
         if self.readonly:
-            raise StoreError(f"{self.path}: the disk or the file is read-only, so nothing can be stored", "read-only")
+            raise StoreError(
+                f"{self.path}: the disk or the file is read-only, so nothing can be stored",
+                "read-only",
+            )
         if self._connection.in_transaction:
-            raise RuntimeError("writing inside reading: what was written would be rolled back with it")
+            raise RuntimeError(
+                "writing inside reading: what was written would be rolled back with it"
+            )
         self.check_once()
         self.run("BEGIN IMMEDIATE")
         self._writing, self._version = True, None
@@ -321,9 +361,14 @@ class Database(Closing):
             return
         size = self.row("PRAGMA page_count")[0] * self.row("PRAGMA page_size")[0]
         if size <= CHECKED:
-            ((found,), *_) = self.rows(f"PRAGMA {'integrity' if size <= THOROUGH else 'quick'}_check(1)")
+            ((found,), *_) = self.rows(
+                f"PRAGMA {'integrity' if size <= THOROUGH else 'quick'}_check(1)"
+            )
             if found != "ok":
-                raise StoreError(f"{self.path}: is damaged ({found}), so nothing was written: {_RESTORE}", "damaged")
+                raise StoreError(
+                    f"{self.path}: is damaged ({found}), so nothing was written: {_RESTORE}",
+                    "damaged",
+                )
         self._checked = True
 
     def copy_to(self, target: sqlite3.Connection) -> None:
@@ -334,11 +379,13 @@ class Database(Closing):
             raise in_words(error, self.path) from None
 
     def take(self, other: Database) -> None:
-        """Replace the content of this file with that of *other*, atomically for processes that have it open."""
+        """Replace the content of this file with that of *other*, atomically for processes that have
+        it open."""
         other.copy_to(self._connection)
 
     def _run(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
-        """Return the rows of *sql*, and how many it changed. This waits for other writers even where SQLite doesn't."""
+        """Return the rows of *sql*, and how many it changed. This waits for other writers even
+        where SQLite doesn't."""
         until = time.monotonic() + self._timeout
         while True:
             try:
@@ -355,12 +402,16 @@ class Database(Closing):
                 cursor = self._connection.execute(sql, values)
             except UnicodeEncodeError:
                 # A file's name may hold halves of surrogate pairs, which have no UTF-8.
-                texts = [each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values]
+                texts = [
+                    each.encode("utf-8", "replace").decode() if isinstance(each, str) else each
+                    for each in values
+                ]
                 cursor = self._connection.execute(sql, texts)
             return cursor.fetchall(), cursor.rowcount
         except ERRORS as error:
             if primary(error) == "SQLITE_INTERRUPT" and time.monotonic() < self._until[0]:
-                # A signal's handler has raised while SQLite looked at the clock, and SQLite keeps that to itself.
+                # A signal's handler has raised while SQLite looked at the clock, and SQLite keeps
+                # that to itself.
                 raise KeyboardInterrupt(f"{self.path}: a query was interrupted") from None
             raise in_words(error, self.path) from None
         except OverflowError:
@@ -368,7 +419,9 @@ class Database(Closing):
 
     def stamp(self) -> tuple[int, int]:
         """Return two numbers that change if this or another process changes the file."""
-        if self._version is None or not self._connection.in_transaction:  # in one, other processes' changes aren't seen
+        if (
+            self._version is None or not self._connection.in_transaction
+        ):  # in one, other processes' changes aren't seen
             self._version = self.row("PRAGMA data_version")[0]
         return self._connection.total_changes + self._taken_back, self._version
 
@@ -384,13 +437,17 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
     """Open the existing SQLite file *path*; read-only if *readonly* is set or it isn't writable."""
     _check_header(path)
     _check_journal(path)
-    readonly = readonly or not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK))
+    readonly = readonly or not (
+        os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)
+    )
     try:
         try:
             connection = _connection(path, "mode=ro" if readonly else "mode=rw", timeout)
         except sqlite3.OperationalError as error:
             is_full = not readonly and primary(error) in ("SQLITE_FULL", "SQLITE_IOERR")
-            if not is_full and (not readonly or primary(error) not in ("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+            if not is_full and (
+                not readonly or primary(error) not in ("SQLITE_CANTOPEN", "SQLITE_READONLY")
+            ):
                 raise
             # On a disk that is full or can't be written, SQLite can't even make its lock files.
             if is_full and _has_log(path):  # alone, it keeps them in memory
@@ -410,7 +467,8 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
 
 
 def _check_header(path: str) -> None:
-    """Raise if *path* isn't a database: on opening it, SQLite would delete its log, which may hold everything."""
+    """Raise if *path* isn't a database: on opening it, SQLite would delete its log, which may hold
+    everything."""
     with suppress(OSError), open(path, "rb") as file:
         first = file.read(len(HEADER))
         if first and first != HEADER:
@@ -425,7 +483,8 @@ def _check_header(path: str) -> None:
 
 
 def _check_journal(path: str) -> None:
-    """Raise if the journal of *path* names another file, which SQLite would delete, or is a pipe that never ends."""
+    """Raise if the journal of *path* names another file, which SQLite would delete, or is a pipe
+    that never ends."""
     journal = f"{path}-journal"
     try:
         with os.fdopen(open_safely(journal), "rb") as file:
@@ -436,7 +495,8 @@ def _check_journal(path: str) -> None:
         return
     except OSError:
         raise StoreError(
-            f"{path}: is not used, because {journal} isn't a file that can be read; move it away", "refused"
+            f"{path}: is not used, because {journal} isn't a file that can be read; move it away",
+            "refused",
         ) from None
     text = f"is not used, because {journal} names another file, and brim writes no such journal"
     raise StoreError(f"{path}: {text}; nothing was changed: move the journal away", "damaged")
@@ -450,22 +510,40 @@ def _has_log(path: str) -> bool:
 
 def _connection(path: str, mode: str, timeout: float, *first: str) -> sqlite3.Connection:
     """Return a connection with its settings; this reads the file's header."""
-    quoted = os.path.abspath(path).replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    quoted = (
+        os.path.abspath(path)
+        .replace("\\", "/")
+        .replace("%", "%25")
+        .replace("?", "%3f")
+        .replace("#", "%23")
+    )
     uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
     # A ledger has a connection for each thread, and the one that closes it closes them all.
-    connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True, check_same_thread=False)
+    connection = sqlite3.connect(
+        uri, timeout=timeout, isolation_level=None, uri=True, check_same_thread=False
+    )
     with closed_on_error(connection):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         looks = (f"busy_timeout = {LOOK * 1000:.0f}",) if timeout >= HURRIED else ()
-        for pragma in (*first, "user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL, *looks):
+        for pragma in (
+            *first,
+            "user_version",
+            "foreign_keys = ON",
+            "synchronous = NORMAL",
+            *CAREFUL,
+            *looks,
+        ):
             connection.execute(f"PRAGMA {pragma}")
     return connection
 
 
 def primary(error: Exception) -> str:
-    """Return SQLite's primary code for *error*: ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT`` too."""
+    """Return SQLite's primary code for *error*: ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``
+    too."""
     name = getattr(error, "sqlite_errorname", None)
-    if name is None:  # Python's own: a text, or SQLite's message, is not UTF-8; or the caller is wrong
+    if (
+        name is None
+    ):  # Python's own: a text, or SQLite's message, is not UTF-8; or the caller is wrong
         return "SQLITE_MISUSE" if isinstance(error, sqlite3.ProgrammingError) else "SQLITE_CORRUPT"
     return "_".join(name.split("_")[:2])
 
@@ -482,14 +560,24 @@ _RESTORE = "'brim rules restore' brings a project's rules back"
 _DAMAGED = f"is damaged or not a database; nothing was changed: {_RESTORE}"
 _WORDS = {
     **dict.fromkeys(
-        ("SQLITE_BUSY", "SQLITE_LOCKED"), ("busy", "is in use by another process that writes to it; try again")
+        ("SQLITE_BUSY", "SQLITE_LOCKED"),
+        ("busy", "is in use by another process that writes to it; try again"),
     ),
     **dict.fromkeys(("SQLITE_CORRUPT", "SQLITE_NOTADB"), ("damaged", _DAMAGED)),
     "SQLITE_READONLY": ("read-only", "the disk or the file is read-only, so nothing can be stored"),
     "SQLITE_FULL": ("full", "the disk is full, so nothing was stored; make room and try again"),
-    "SQLITE_IOERR": ("failed", "the disk could not be read or written: check whether it is full, and try again"),
-    "SQLITE_TOOBIG": ("damaged", f"a text is larger than brim stores ({LONGEST >> 20} MB); nothing was changed"),
-    "SQLITE_INTERRUPT": ("failed", "a query took too many seconds and was stopped; 'brim doctor' looks for damage"),
+    "SQLITE_IOERR": (
+        "failed",
+        "the disk could not be read or written: check whether it is full, and try again",
+    ),
+    "SQLITE_TOOBIG": (
+        "damaged",
+        f"a text is larger than brim stores ({LONGEST >> 20} MB); nothing was changed",
+    ),
+    "SQLITE_INTERRUPT": (
+        "failed",
+        "a query took too many seconds and was stopped; 'brim doctor' looks for damage",
+    ),
     "SQLITE_CANTOPEN": ("missing", "cannot be opened: check that it exists and is yours"),
 }
 """A reason for programs and a sentence for people, by SQLite's name for the error."""

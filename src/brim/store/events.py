@@ -1,7 +1,9 @@
-"""The log of what happened to behaviors, and how edges learn from behaviors that were injected together.
+"""The log of what happened to behaviors, and how edges learn from behaviors that were injected
+together.
 
-Events are only added, never changed, and their secrets are masked. ``brim.activation.weights`` has the rules of
-learning. Only the latest injections count, so a pair that no longer comes up is forgotten.
+Events are only added, never changed, and their secrets are masked. ``brim.activation.weights`` has
+the rules of learning. Only the latest injections count, so a pair that no longer comes up is
+forgotten.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from brim.store.store import Store
 
 SHORT = 14
-"""A word with at most so many characters is too short for a secret with a known shape. Generated ids have 12."""
+"""A word with at most so many characters is too short for a secret with a known shape. Generated
+ids have 12."""
 
 RECENT = 200
 """How many injections of each file are considered."""
@@ -36,7 +39,8 @@ class RuleEvent(PlainData):
     """One thing that happened. Times are seconds since 1970."""
 
     kind: str
-    """``learned``, ``merged``, ``edited``, ``injected``, ``confirmed``, ``overridden``, ``forgotten``, ..."""
+    """``learned``, ``merged``, ``edited``, ``injected``, ``confirmed``, ``overridden``,
+    ``forgotten``, ..."""
     time: float
     behavior: str | None = None
     """The id of the behavior that it happened to; None if it happened to several or to none."""
@@ -57,13 +61,16 @@ def add_event(database: Database, event: RuleEvent) -> None:
     )
 
 
-def together_lately(database: Database, ids: Collection[str], limit: int) -> dict[tuple[float, str], list[str]]:
+def together_lately(
+    database: Database, ids: Collection[str], limit: int
+) -> dict[tuple[float, str], list[str]]:
     """Return the latest *limit* injections that include several of *ids*, by time and session.
 
     A search in their text avoids parsing the others, which are most.
     """
     rows = database.rows(
-        "SELECT time, session, detail FROM events WHERE kind = 'injected' ORDER BY number DESC LIMIT ?", (limit,)
+        "SELECT time, session, detail FROM events WHERE kind = 'injected' ORDER BY number DESC LIMIT ?",
+        (limit,),
     )
     found = {}
     written = [json.dumps(id) for id in ids]
@@ -99,12 +106,21 @@ def _without_secrets(text: str) -> str:
 
 
 def is_short_word(text: str) -> bool:
-    """Whether *text* is an id or a plain word, too short to be a secret: then it needn't be masked."""
-    return len(text) <= SHORT and text.isascii() and text.replace("-", "").replace("_", "").isalnum()
+    """Whether *text* is an id or a plain word, too short to be a secret: then it needn't be
+    masked."""
+    return (
+        len(text) <= SHORT and text.isascii() and text.replace("-", "").replace("_", "").isalnum()
+    )
 
 
 def note_injection(
-    scopes: Scopes, told: Sequence[Behavior], active: Collection[str], *, now: float, session: str = "", **detail: Any
+    scopes: Scopes,
+    told: Sequence[Behavior],
+    active: Collection[str],
+    *,
+    now: float,
+    session: str = "",
+    **detail: Any,
 ) -> None:
     """Note that *told* were injected together, strongest first, while *active* were activated.
 
@@ -127,12 +143,19 @@ def note_injection(
     for scope, store in stores.items():
         held = {edge.key: edge for edge in found[scope]}
         store.put_edges(
-            [edge for key, edge in changed.items() if _belongs(edge, known.get(key), held.get(key), scope, homes)]
+            [
+                edge
+                for key, edge in changed.items()
+                if _belongs(edge, known.get(key), held.get(key), scope, homes)
+            ]
         )
 
 
-def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]) -> bool:
-    """Whether *edge* belongs in the file of *scope*: the one it came from, or where ``put_edge`` puts a new one."""
+def _belongs(
+    edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]
+) -> bool:
+    """Whether *edge* belongs in the file of *scope*: the one it came from, or where ``put_edge``
+    puts a new one."""
     if before is not None:
         return before is held or before == held
     return scope == ("project" if "project" in (homes[edge.source], homes[edge.target]) else "user")
@@ -144,7 +167,9 @@ def _joint(stores: Iterable[Store], met: Sequence[str], edges: Iterable[Edge]) -
     An injection from both files has an event in each, and counts once.
     """
 
-    related = {pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))}
+    related = {
+        pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))
+    }
     if all(pair in related for pair in joint_pairs(met)):
         return {}
     injections: dict[tuple[float, str], list[str]] = {}

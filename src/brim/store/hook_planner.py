@@ -1,4 +1,5 @@
-"""Plans for a hook: it reads texts and costs only of rules that may be told now, and never loads a tokenizer.
+"""Plans for a hook: it reads texts and costs only of rules that may be told now, and never loads a
+tokenizer.
 
 What is due, what a budget can hold and what a project's settings admit is the same for ``planner``.
 """
@@ -44,16 +45,17 @@ ABOUT = 0.3
 """What a prompt is about scores at least this share of the best."""
 
 FIRST = 48
-"""How many of the strongest rules a hook looks up costs for at first; the budget often ends among them."""
+"""How many of the strongest rules a hook looks up costs for at first; the budget often ends among
+them."""
 
 
 class HookPlanner:
     """Plans for a hook, made of the rules that *context* activates and that *session* lets through.
 
-    Finding them takes no lock, so nothing waits while it turns out that nothing is due. Rules without any condition are
-    told when a session begins, or with the first prompt after they were learned; without *always*, they aren't, nor are
-    those in *read*, which stand in the window already. The rules in *leave* are left out. The planner is true if
-    something may be told.
+    Finding them takes no lock, so nothing waits while it turns out that nothing is due. Rules
+    without any condition are told when a session begins, or with the first prompt after they were
+    learned; without *always*, they aren't, nor are those in *read*, which stand in the window
+    already. The rules in *leave* are left out. The planner is true if something may be told.
     """
 
     def __init__(
@@ -76,7 +78,8 @@ class HookPlanner:
         self._mapper = ActivationTierMapper(**config.section("tiers"))
         self._choose()
         if self._values:
-            # What plan() and tell() need is loaded here, so that no lock is held while modules are found.
+            # What plan() and tell() need is loaded here, so that no lock is held while modules are
+            # found.
             import brim.activation.weights
             import brim.injection.text  # noqa: F401
 
@@ -95,12 +98,19 @@ class HookPlanner:
             self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
             self._standings = scopes.standings(self.active)
-        told = [(id, value) for id, value in ranked if id in self._standings and id not in self._leave]
+        told = [
+            (id, value) for id, value in ranked if id in self._standings and id not in self._leave
+        ]
         self._values = [
             (id, value)
             for id, value in told
             if is_due(
-                self._mapper, id, value, self._standings[id], session=session, fill=self._config["injection.fill"]
+                self._mapper,
+                id,
+                value,
+                self._standings[id],
+                session=session,
+                fill=self._config["injection.fill"],
             )
         ]
         self.constraints = [id for id, _ in self._values if self._standings[id] == PROTECTED]
@@ -127,7 +137,8 @@ class HookPlanner:
         session: Session | None = None,
         only: Collection[str] | None = None,
     ) -> InjectionPlan:
-        """Return what goes in within *budget* tokens, *max_chars* and *max_bytes*, of *only* these ids if given.
+        """Return what goes in within *budget* tokens, *max_chars* and *max_bytes*, of *only* these
+        ids if given.
 
         *key* is the setting that the budget comes from.
         """
@@ -140,11 +151,18 @@ class HookPlanner:
         return plan
 
     def tell(
-        self, plan: InjectionPlan, session_id: str = "", *, event: str = "", session: Session | None = None
+        self,
+        plan: InjectionPlan,
+        session_id: str = "",
+        *,
+        event: str = "",
+        session: Session | None = None,
     ) -> str:
-        """Return the text of *plan*. With a *session_id*, note that it was told: call it inside ``scopes.writing()``.
+        """Return the text of *plan*. With a *session_id*, note that it was told: call it inside
+        ``scopes.writing()``.
 
-        In *session*, a summary that says everything counts as the whole text, which then need not follow.
+        In *session*, a summary that says everything counts as the whole text, which then need not
+        follow.
         """
 
         included = plan.included
@@ -155,7 +173,9 @@ class HookPlanner:
                     session.told_whole(item.id)
         if session_id and included:
             told = [whole[item.id] for item in included]
-            note_injection(self._scopes, told, self.active, now=self._now, session=session_id, event=event)
+            note_injection(
+                self._scopes, told, self.active, now=self._now, session=session_id, event=event
+            )
         chosen = [(whole[item.id], item.tier, item.activation) for item in included]
         return text_of(chosen, left=plan.left_out)
 
@@ -170,10 +190,18 @@ class HookPlanner:
         due = [pair for pair in self._values if only is None or pair[0] in only]
         spare = untold(self._ranked, session, self._standings) if only is None else set()
         values, costs = affordable(
-            self._mapper, due, self._standings, budget, costs_for=self._costs, units_of=_stored_units, spare=spare
+            self._mapper,
+            due,
+            self._standings,
+            budget,
+            costs_for=self._costs,
+            units_of=_stored_units,
+            spare=spare,
         )
         more = len({id for id, _ in due}.difference(spare, [id for id, _ in values]))
-        known: dict[str, Any] = dict(self._scopes.sketches([id for id, _ in values]))  # read again, under the lock
+        known: dict[str, Any] = dict(
+            self._scopes.sketches([id for id, _ in values])
+        )  # read again, under the lock
         known.update(self._scopes.get_many([id for id in known if not costs.covers(id)]))
         values = [pair for pair in values if pair[0] in known]
         plan = self._mapper.plan(
@@ -198,14 +226,21 @@ class HookPlanner:
 
 
 def detail(mapper: ActivationTierMapper, value: float, standing: Standing) -> Tier:
-    """Return the most detail that a rule of this *standing* gets at *value*, before there is room to spare."""
+    """Return the most detail that a rule of this *standing* gets at *value*, before there is room
+    to spare."""
     kind, status = standing
     tier = mapper.tier(value, kind if standing == PROTECTED else "")
     return min(tier, Tier.SUMMARY) if status is Status.PENDING else tier
 
 
 def is_due(
-    mapper: ActivationTierMapper, id: str, value: float, standing: Standing, *, session: Session | None, fill: bool
+    mapper: ActivationTierMapper,
+    id: str,
+    value: float,
+    standing: Standing,
+    *,
+    session: Session | None,
+    fill: bool,
 ) -> bool:
     """Whether a rule has to be told at *value*, and *session* lets it through in some detail."""
     tier = detail(mapper, value, standing)
@@ -216,7 +251,8 @@ def is_due(
 
 
 def untold(course: Course, session: Session | None, standings: Mapping[str, Standing]) -> set[str]:
-    """Return what the start of *session* had no room for, and nothing asks for since: it waits until something does.
+    """Return what the start of *session* had no room for, and nothing asks for since: it waits
+    until something does.
 
     Constraints come before all other rules, so what asks for one of them has to be about it.
     """
@@ -225,7 +261,11 @@ def untold(course: Course, session: Session | None, standings: Mapping[str, Stan
     found = course.around.found or {}
     least = ABOUT * max([each.score for each in found.values()], default=0.0)
     far = [id for id, each in found.items() if not each.sure and each.score < least]
-    return set(course.around.seeds).difference(found).union([id for id in far if standings.get(id) == PROTECTED])
+    return (
+        set(course.around.seeds)
+        .difference(found)
+        .union([id for id in far if standings.get(id) == PROTECTED])
+    )
 
 
 def _stored_units(costs: StoredCosts, id: str, tier: Tier) -> int:
@@ -245,9 +285,9 @@ def affordable(
 ) -> tuple[list[tuple[str, float]], _Costs]:
     """Return those of *values* that can be in a plan, and their costs.
 
-    A plan drops a rule wholly before it touches a higher one, and constraints last. So a rule is out if those
-    before it, in as much detail as their activation gives them, are too much without it. Those in *spare* come last,
-    and all of them or none.
+    A plan drops a rule wholly before it touches a higher one, and constraints last. So a rule is
+    out if those before it, in as much detail as their activation gives them, are too much without
+    it. Those in *spare* come last, and all of them or none.
     """
     if budget is None:
         return values, costs_for(values)
@@ -272,8 +312,11 @@ def affordable(
     return values, costs
 
 
-def _alone(costs: _Costs, id: str, tier: Tier, budget: int, units_of: Callable[[_Costs, str, Tier], int]) -> int:
-    """Return what *id* costs in the most detail up to *tier* that would fit alone; 0 if none does."""
+def _alone(
+    costs: _Costs, id: str, tier: Tier, budget: int, units_of: Callable[[_Costs, str, Tier], int]
+) -> int:
+    """Return what *id* costs in the most detail up to *tier* that would fit alone; 0 if none
+    does."""
     for each in range(tier, 0, -1):
         units = units_of(costs, id, Tier(each))
         if costs.count(units) <= budget:
@@ -292,8 +335,8 @@ def limit_project(
 ) -> list[tuple[str, float]]:
     """Return *values* with the project's rules limited to what the project's own settings admit.
 
-    They are planned alone under those settings, with the budget of *key*. In the plan of all rules they then get no
-    more detail than that.
+    They are planned alone under those settings, with the budget of *key*. In the plan of all rules
+    they then get no more detail than that.
     """
     yours = config.yours
     theirs = [pair for pair in values if behaviors[pair[0]].scope == "project"]
@@ -309,12 +352,15 @@ def limit_project(
     }
     told = {} if plan.over_budget else {item.id: most[item.tier] for item in plan.included}
     return [
-        (id, min(value, told.get(id, 1.0))) for id, value in values if id in told or behaviors[id].scope != "project"
+        (id, min(value, told.get(id, 1.0)))
+        for id, value in values
+        if id in told or behaviors[id].scope != "project"
     ]
 
 
 def counting_of(scopes: Scopes, model: str | None) -> Counting:
-    """Return how tokens of *model* are counted from stored costs: in which encoding, and times what."""
+    """Return how tokens of *model* are counted from stored costs: in which encoding, and times
+    what."""
     if model is None:
         return DEFAULT_ENCODING, None
     found = lookup(model)
@@ -326,8 +372,11 @@ def counting_of(scopes: Scopes, model: str | None) -> Counting:
     return found.encoding if found.encoding in ENCODINGS else DEFAULT_ENCODING, ratio
 
 
-def costs_counted(scopes: Scopes, ids: Collection[str], model: str | None, counting: Counting) -> StoredCosts:
-    """Return the stored costs of *ids* for *model*: those of its own encoding, else o200k's times its ratio."""
+def costs_counted(
+    scopes: Scopes, ids: Collection[str], model: str | None, counting: Counting
+) -> StoredCosts:
+    """Return the stored costs of *ids* for *model*: those of its own encoding, else o200k's times
+    its ratio."""
     encoding, ratio = counting
     items = scopes.line_costs(ids, encoding)
     return StoredCosts(items, encoding=encoding, ratio=ratio, counter=model or encoding)

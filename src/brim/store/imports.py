@@ -1,7 +1,8 @@
 """Imports and merges of rules: planned against what is stored, and then written.
 
-An import removes nothing. It takes what the file says, and keeps what brim has learned about a rule here: its uses and
-its confidence. A text that is replaced stays among the rule's wordings, and a rule that was removed here stays removed.
+An import removes nothing. It takes what the file says, and keeps what brim has learned about a rule
+here: its uses and its confidence. A text that is replaced stays among the rule's wordings, and a
+rule that was removed here stays removed.
 """
 
 from __future__ import annotations
@@ -101,23 +102,42 @@ class Plan:
     @property
     def scopes(self) -> list[str]:
         """The scopes that would be written to."""
-        return sorted({change.behavior.scope for change in self.changes} | {change.scope for change in self.edges})
+        return sorted(
+            {change.behavior.scope for change in self.changes}
+            | {change.scope for change in self.edges}
+        )
 
     def store(
-        self, scopes: Scopes, *, now: float, source: str, event: str, progress: Callable[[int], object] = bool
+        self,
+        scopes: Scopes,
+        *,
+        now: float,
+        source: str,
+        event: str,
+        progress: Callable[[int], object] = bool,
     ) -> None:
-        """Write it, inside ``scopes.writing(*plan.scopes)``; *progress* is called for each behavior."""
+        """Write it, inside ``scopes.writing(*plan.scopes)``; *progress* is called for each
+        behavior."""
         for change in self.changes:
             came = change.behavior.provenance
-            detail: dict[str, Any] = {"file": came.file if came.source == "rules" and came.file else source}
+            detail: dict[str, Any] = {
+                "file": came.file if came.source == "rules" and came.file else source
+            }
             if change.old is not None:
                 old = as_object(change.old)
-                detail["before"] = {name: old[name] for name in change.fields if name not in ("canonical", "variants")}
+                detail["before"] = {
+                    name: old[name]
+                    for name in change.fields
+                    if name not in ("canonical", "variants")
+                }
             scopes.put(change.behavior, event=event, now=now, shown=True, **detail)
             progress(1)
         for scope in sorted({change.scope for change in self.edges}):
             edges = [change for change in self.edges if change.scope == scope]
-            written, before = [str(each.edge) for each in edges], [str(each.old) for each in edges if each.old]
+            written, before = (
+                [str(each.edge) for each in edges],
+                [str(each.old) for each in edges if each.old],
+            )
             scopes.store(scope).put_edges([change.edge for change in edges])
             detail = {"file": source, "edges": written, "before": before}
             scopes.store(scope).record(RuleEvent("connected", now, detail=detail))
@@ -131,9 +151,15 @@ class Plan:
 
 
 def plan_of(
-    scopes: Scopes, behaviors: Iterable[Behavior], edges: Iterable[tuple[str, Edge]], *, source: str, now: float
+    scopes: Scopes,
+    behaviors: Iterable[Behavior],
+    edges: Iterable[tuple[str, Edge]],
+    *,
+    source: str,
+    now: float,
 ) -> Plan:
-    """Return what would become of *behaviors*, each in the file of its scope, and of *edges* with theirs.
+    """Return what would become of *behaviors*, each in the file of its scope, and of *edges* with
+    theirs.
 
     *source* is where those come from that do not say it.
     """
@@ -149,7 +175,11 @@ def plan_of(
     for key, new in sorted(incoming.items()):
         old = have.get(key)
         if old is None:
-            came = Provenance("import", at=now, file=source) if new.provenance == Provenance() else new.provenance
+            came = (
+                Provenance("import", at=now, file=source)
+                if new.provenance == Provenance()
+                else new.provenance
+            )
             since = now if new.created_at is None else new.created_at
             changes.append(RuleChange(replace(new, provenance=came, created_at=since)))
             continue
@@ -159,7 +189,9 @@ def plan_of(
         else:
             same.append(new.id)
         if new.live and not old.live:
-            notes.append(f"{old.name} ({old.id}) is {old.status} here and stays so: brim rules restore {old.id}")
+            notes.append(
+                f"{old.name} ({old.id}) is {old.status} here and stays so: brim rules restore {old.id}"
+            )
     new_edges, same_edges, dangling = _edge_changes(scopes, incoming, list(edges), now)
     own = scopes.user.get_many(ids["project"]) if scopes.user is not None else {}
     notes += [
@@ -194,13 +226,18 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
 
 
 def _edge_changes(
-    scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior], given: list[tuple[str, Edge]], now: float
+    scopes: Scopes,
+    incoming: Mapping[tuple[str, str], Behavior],
+    given: list[tuple[str, Edge]],
+    now: float,
 ) -> tuple[tuple[EdgeChange, ...], int, tuple[Edge, ...]]:
     """Return the edges to write, how many are already stored, and those without an end."""
     ends = {end for _, edge in given for end in (edge.source, edge.target)}
     known = {id for _, id in incoming} | scopes.get_many(ends).keys()
     have: dict[EdgeKey, Edge] = {
-        (scope, *edge.key): edge for scope, store in scopes.stores.items() for edge in store.edges_touching(ends)
+        (scope, *edge.key): edge
+        for scope, store in scopes.stores.items()
+        for edge in store.edges_touching(ends)
     }
     changes, dangling, same = [], [], 0
     for (scope, *_), edge in _folded(given, have).items():
@@ -208,7 +245,11 @@ def _edge_changes(
         if not {edge.source, edge.target} <= known:
             dangling.append(edge)
         elif old is None:
-            changes.append(EdgeChange(scope, edge if edge.created_at is not None else replace(edge, created_at=now)))
+            changes.append(
+                EdgeChange(
+                    scope, edge if edge.created_at is not None else replace(edge, created_at=now)
+                )
+            )
         elif old.weight == edge.weight:
             same += 1
         else:
@@ -217,7 +258,9 @@ def _edge_changes(
 
 
 def _differing(one: Behavior, other: Behavior) -> tuple[str, ...]:
-    return tuple(field for field in Behavior.__match_args__ if getattr(one, field) != getattr(other, field))
+    return tuple(
+        field for field in Behavior.__match_args__ if getattr(one, field) != getattr(other, field)
+    )
 
 
 def _stronger(before: Edge | None, edge: Edge) -> Edge:
@@ -227,12 +270,15 @@ def _stronger(before: Edge | None, edge: Edge) -> Edge:
 
 
 def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dict[EdgeKey, Edge]:
-    """Return *edges* by scope, ends and kind. Mutual edges keep one direction, the stored one if we *have* it."""
+    """Return *edges* by scope, ends and kind. Mutual edges keep one direction, the stored one if we
+    *have* it."""
     found: dict[EdgeKey, Edge] = {}
     for scope, edge in edges:
         key, mirrored = (scope, *edge.key), (scope, edge.target, edge.source, edge.kind.value)
         if edge.kind in MUTUAL and key not in have and (mirrored in have or mirrored in found):
-            found[mirrored] = _stronger(found.get(mirrored), replace(edge, source=edge.target, target=edge.source))
+            found[mirrored] = _stronger(
+                found.get(mirrored), replace(edge, source=edge.target, target=edge.source)
+            )
         else:
             found[key] = _stronger(found.get(key), edge)
     return found
@@ -262,7 +308,9 @@ class ImportOutcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for ``--json``."""
-        found: dict[str, Any] = {name: getattr(self, name) for name in ("what", "file", "line", "text", "why")}
+        found: dict[str, Any] = {
+            name: getattr(self, name) for name in ("what", "file", "line", "text", "why")
+        }
         return {**found, "id": self.behavior.id if self.behavior is not None else None}
 
 
@@ -311,7 +359,10 @@ class RulesReader:
     def plan(self, scopes: Scopes) -> Plan:
         """Return what would be written, given what is stored."""
         store = scopes.stores.get(self.scope)
-        before = {each.id: replace(each, scope=self.scope) for each in (store.behaviors() if store is not None else ())}
+        before = {
+            each.id: replace(each, scope=self.scope)
+            for each in (store.behaviors() if store is not None else ())
+        }
         if before != self._before:
             known = KnownRules(before.values())
             self.outcomes = []
@@ -319,40 +370,67 @@ class RulesReader:
                 self.outcomes += [self._learned(rule, found, known) for rule in found.rules.rules]
                 skipped = found.rules.skipped
                 self.outcomes += [
-                    ImportOutcome("left out", found.name, each.line, each.text, why=each.why) for each in skipped
+                    ImportOutcome("left out", found.name, each.line, each.text, why=each.why)
+                    for each in skipped
                 ]
             self._before, self._changes = before, tuple(_changes(before, known))
         written = {change.behavior.id for change in self._changes}
-        same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
+        same = dict.fromkeys(
+            each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior
+        )
         kept = tuple(id for id in same if id not in written)
         conflicts = self._conflicts(scopes)
         too_many = len(self._changes) > MOST_COMPARED
         marked = [
             EdgeChange("project" if "project" in (one.scope, each.other.scope) else "user", edge)
             for one, each in conflicts
-            if (edge := Edge(one.id, each.other.id, "conflicts", created_at=self.now)) and each.other.id not in written
+            if (edge := Edge(one.id, each.other.id, "conflicts", created_at=self.now))
+            and each.other.id not in written
         ]
         more = len(conflicts) - MOST_TOLD
         notes = (
             *self._elsewhere(scopes),
-            *(["too many at once to look for contradictions: 'brim rules audit' does"] if too_many else ()),
+            *(
+                ["too many at once to look for contradictions: 'brim rules audit' does"]
+                if too_many
+                else ()
+            ),
             *(
                 f"{one.name} ({one.id}) conflicts with {each.other.name} ({each.other.id})"
                 for one, each in conflicts[:MOST_TOLD]
             ),
-            *([f"{counted(more, 'more contradiction')}: 'brim rules audit' finds them"] if more > 0 else ()),
+            *(
+                [f"{counted(more, 'more contradiction')}: 'brim rules audit' finds them"]
+                if more > 0
+                else ()
+            ),
             *(self._gone(store) if store is not None else ()),
         )
-        return Plan(self._changes, kept, tuple(marked), notes=notes, files=self._loaded(), files_scope=self.scope)
+        return Plan(
+            self._changes,
+            kept,
+            tuple(marked),
+            notes=notes,
+            files=self._loaded(),
+            files_scope=self.scope,
+        )
 
     def _learned(self, rule: MarkdownRule, found: FoundRule, known: KnownRules) -> ImportOutcome:
         """Learn *rule*, and put what it became into *known*."""
-        place: dict[str, Any] = {"file": rule.file, "line": rule.line, "text": rule.text, "source": rule.source}
+        place: dict[str, Any] = {
+            "file": rule.file,
+            "line": rule.line,
+            "text": rule.text,
+            "source": rule.source,
+        }
         text = cleaned(rule.text)
         there = known.get(self.scope, id_of(text)) or next(iter(known.saying(text)), None)
         if there is not None:
             return ImportOutcome(
-                "known", **place, behavior=there, why="" if there.live else f"{there.status} here, and stays so"
+                "known",
+                **place,
+                behavior=there,
+                why="" if there.live else f"{there.status} here, and stays so",
             )
         try:
             behavior, _, _ = learn(
@@ -379,11 +457,14 @@ class RulesReader:
             if each.behavior is not None and each.behavior.live:
                 texts[each.file][each.behavior.id] = each.source
         return tuple(
-            LoadedFile(each.path, each.stamp, each.loaders, texts[each.name]) for each in self._found if each.loaders
+            LoadedFile(each.path, each.stamp, each.loaders, texts[each.name])
+            for each in self._found
+            if each.loaders
         )
 
     def _conflicts(self, scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
-        """Return which new rules contradict a stored one or each other; nothing if there are too many to compare."""
+        """Return which new rules contradict a stored one or each other; nothing if there are too
+        many to compare."""
         new = [change.behavior for change in self._changes if change.old is None]
         if len(new) > MOST_COMPARED:
             return []
@@ -405,7 +486,10 @@ class RulesReader:
         whose = "for every project" if self.scope == "project" else "in this project"
         new = [change.behavior for change in self._changes if change.old is None]
         near = similar_elsewhere(scopes, self.scope, new)
-        return tuple(f"{one.name} says nearly the same as {other.name} ({other.id}) {whose}" for one, other in near)
+        return tuple(
+            f"{one.name} says nearly the same as {other.name} ({other.id}) {whose}"
+            for one, other in near
+        )
 
 
 def _changes(before: Mapping[str, Behavior], known: KnownRules) -> Iterator[RuleChange]:
@@ -417,13 +501,18 @@ def _changes(before: Mapping[str, Behavior], known: KnownRules) -> Iterator[Rule
             yield RuleChange(behavior, old, _differing(behavior, old) if old is not None else ())
 
 
-def similar_elsewhere(scopes: Scopes, scope: str, behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Behavior]]:
-    """Return *behaviors* of *scope* that say nearly the same as a rule of the other scope, each with that rule."""
+def similar_elsewhere(
+    scopes: Scopes, scope: str, behaviors: Iterable[Behavior]
+) -> list[tuple[Behavior, Behavior]]:
+    """Return *behaviors* of *scope* that say nearly the same as a rule of the other scope, each
+    with that rule."""
     other = scopes.user if scope == "project" else scopes.project
     same: dict[object, Behavior] = {}
     for rule in other.behaviors(LIVE) if other is not None else ():
         same.setdefault(sense(rule.canonical), rule)
-    return [(rule, same[sense(rule.canonical)]) for rule in behaviors if sense(rule.canonical) in same]
+    return [
+        (rule, same[sense(rule.canonical)]) for rule in behaviors if sense(rule.canonical) in same
+    ]
 
 
 # Merges.
@@ -434,13 +523,22 @@ def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> 
     for shown in (kept, gone):
         stored = scopes.store(shown.scope).get(shown.id)
         if stored is None or any(getattr(stored, field) != getattr(shown, field) for field in SAME):
-            raise InputError(f"{shown.name} ({shown.id}) changed in the meantime; nothing was merged: try again")
+            raise InputError(
+                f"{shown.name} ({shown.id}) changed in the meantime; nothing was merged: try again"
+            )
     merged = merge(kept, gone, now)
     moved = _moved(scopes, kept, gone)
     changes = merged.changes
     if moved:
         changes += (f"{counted(len(moved), 'connection')} taken over",)
-    scopes.put(merged.kept, event="merged", now=now, text=gone.canonical, other=gone.id, changes=list(changes))
+    scopes.put(
+        merged.kept,
+        event="merged",
+        now=now,
+        text=gone.canonical,
+        other=gone.id,
+        changes=list(changes),
+    )
     scopes.put(merged.superseded, event="superseded", now=now, by=kept.id)
     for edge in moved:
         scopes.put_edge(edge, now=now)
@@ -448,7 +546,8 @@ def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> 
 
 
 def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
-    """Return the edges of *gone* as edges of *kept*, unless it has them already or they'd close a circle."""
+    """Return the edges of *gone* as edges of *kept*, unless it has them already or they'd close a
+    circle."""
     known = scopes.all_edges()
     keys = {edge.key for edge in known}
     moved: list[Edge] = []

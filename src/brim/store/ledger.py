@@ -1,8 +1,8 @@
 """Ledgers that are stored. Every call is one transaction that holds the lock from its first look.
 
-``SqliteLedger`` is the one in a file. What a call has returned is on the disk: unlike the rest of the store it waits
-for that (``synchronous=FULL``), so that no settled amount is lost in a power cut. Each thread gets its own connection,
-and so does a process after a fork.
+``SqliteLedger`` is the one in a file. What a call has returned is on the disk: unlike the rest of
+the store it waits for that (``synchronous=FULL``), so that no settled amount is lost in a power
+cut. Each thread gets its own connection, and so does a process after a fork.
 """
 
 from __future__ import annotations
@@ -65,10 +65,11 @@ def open_ledger(
 ) -> StoredLedger:
     """Open the ledger at *address*.
 
-    The address is ``sqlite:///PATH``, a path (such as a store's ``brim.db``), or, for many machines,
-    ``postgresql://USER:PASSWORD@HOST/DATABASE``. A missing ledger is created, unless *create* is False. *warn* is the
-    share of a limit from which to warn. *timeout* is how many seconds to wait for another writer, or for a server that
-    is down. *clock* gives the time for leases; by default that's this machine's, or the server's with PostgreSQL.
+    The address is ``sqlite:///PATH``, a path (such as a store's ``brim.db``), or, for many
+    machines, ``postgresql://USER:PASSWORD@HOST/DATABASE``. A missing ledger is created, unless
+    *create* is False. *warn* is the share of a limit from which to warn. *timeout* is how many
+    seconds to wait for another writer, or for a server that is down. *clock* gives the time for
+    leases; by default that's this machine's, or the server's with PostgreSQL.
     """
     if address.startswith(POSTGRES):
         from brim.store.postgres.ledger import PostgresLedger
@@ -103,7 +104,8 @@ class Order(PlainData):
     """When it was spent; None is now."""
 
     def do(self, books: Books) -> Reservation | LimitReached:
-        """Do it in *books*. What is refused is noted there, so it is returned, to be raised when that is written."""
+        """Do it in *books*. What is refused is noted there, so it is returned, to be raised when
+        that is written."""
         return _DOING[self.kind](books, self)
 
 
@@ -132,9 +134,11 @@ class StoredLedger(Ledger):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # Limits -----------------------------------------------------------------------------------------------------
+    # Limits ---------------------------------------------------------------------------------------
 
-    def limit(self, scope: str, amount: int | None, *, anew: bool = False, default: bool = False) -> ScopeStatus:
+    def limit(
+        self, scope: str, amount: int | None, *, anew: bool = False, default: bool = False
+    ) -> ScopeStatus:
         """Set the limit of *scope*: see ``brim.spend.Ledger.limit``."""
         name, new = lineage(scope)[-1], Limit(amount)
         with self._books() as books:
@@ -160,7 +164,13 @@ class StoredLedger(Ledger):
         starts = now if not including_past else 0.0 if ends is None else starts
         with self._books() as books:
             made = Allowance(
-                name, wanted.period, wanted.unit, Limit(wanted.amount), zone=zone, starts=starts, ends=ends
+                name,
+                wanted.period,
+                wanted.unit,
+                Limit(wanted.amount),
+                zone=zone,
+                starts=starts,
+                ends=ends,
             )
             books.own_allowances(name)
             found = books.begin(made)
@@ -168,11 +178,14 @@ class StoredLedger(Ledger):
             return found
 
     def disallow(self, scope: str, *, period: str = "", unit: str = "") -> list[Allowance]:
-        """Remove the limits per period of *scope*, or those of one *period* and *unit*; return them."""
+        """Remove the limits per period of *scope*, or those of one *period* and *unit*; return
+        them."""
         name = _checked_scope(scope)
         with self._books() as books:
             found = [
-                each for each in books.own_allowances(name) if period in ("", each.period) and unit in ("", each.unit)
+                each
+                for each in books.own_allowances(name)
+                if period in ("", each.period) and unit in ("", each.unit)
             ]
             for each in found:
                 books.remove(each)
@@ -195,7 +208,7 @@ class StoredLedger(Ledger):
                 books.answered(name, "raise" if isinstance(answer, Raise) else answer, limit.amount)
             return books.status(name) if name != EVERYWHERE else ScopeStatus(EVERYWHERE)
 
-    # Spending ---------------------------------------------------------------------------------------------------
+    # Spending -------------------------------------------------------------------------------------
 
     def reserve(
         self,
@@ -213,14 +226,24 @@ class StoredLedger(Ledger):
         lineage(scope)
         checked_amount(amount)
         checked_amount(tokens, "tokens", "tokens")
-        if isinstance(lease, bool) or not isinstance(lease, int | float) or not 0 < lease <= LONGEST_LEASE:
-            raise InputError(f"the lease must be seconds, more than 0 and at most a week, not {repr(lease)[:40]}")
+        if (
+            isinstance(lease, bool)
+            or not isinstance(lease, int | float)
+            or not 0 < lease <= LONGEST_LEASE
+        ):
+            raise InputError(
+                f"the lease must be seconds, more than 0 and at most a week, not {repr(lease)[:40]}"
+            )
         if purpose not in ("", WRAP_UP):
             raise InputError(f"the purpose is empty or {WRAP_UP}, not {repr(purpose)[:40]}")
         id = _checked_id(os.urandom(12).hex() if request_id is None else request_id)
-        return self._spend(Order("reserve", id, scope, amount, tokens, lease, purpose, (model, branch)))
+        return self._spend(
+            Order("reserve", id, scope, amount, tokens, lease, purpose, (model, branch))
+        )
 
-    def settle(self, reservation: Reservation | str, amount: int, *, tokens: int | None = None) -> Reservation:
+    def settle(
+        self, reservation: Reservation | str, amount: int, *, tokens: int | None = None
+    ) -> Reservation:
         """Say what the request really cost: see ``brim.spend.Ledger.settle``."""
         checked_amount(amount)
         checked_amount(tokens or 0, "tokens", "tokens")
@@ -246,7 +269,9 @@ class StoredLedger(Ledger):
         checked_amount(amount)
         checked_amount(tokens, "tokens", "tokens")
         id = _checked_id(request_id)
-        return self._spend(Order("record", id, scope, amount, tokens, at=at, made_with=(model, branch)))
+        return self._spend(
+            Order("record", id, scope, amount, tokens, at=at, made_with=(model, branch))
+        )
 
     def _spend(self, order: Order) -> Reservation:
         with self._books() as books:
@@ -256,11 +281,12 @@ class StoredLedger(Ledger):
         return done
 
     def fold(self) -> int:
-        """Fold entries older than 90 days into sums, as ``days`` has them; return how many were, 0 if none is left."""
+        """Fold entries older than 90 days into sums, as ``days`` has them; return how many were, 0
+        if none is left."""
         with self._books() as books:
             return books.fold()
 
-    # Looking ----------------------------------------------------------------------------------------------------
+    # Looking --------------------------------------------------------------------------------------
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands."""
@@ -269,7 +295,8 @@ class StoredLedger(Ledger):
             return books.status(name)
 
     def tightest(self, scope: str) -> ScopeStatus:
-        """Return how *scope* stands under the one of its limits in dollars that has the least room."""
+        """Return how *scope* stands under the one of its limits in dollars that has the least
+        room."""
         name = lineage(scope)[-1]
         with self._looking() as books:
             status = books.status(name)
@@ -278,7 +305,10 @@ class StoredLedger(Ledger):
         if tight is None or tight.limit.amount is None or status.state not in (OPEN, ASKED):
             return status
         room = tight.limit.amount - tight.limit.held - tight.taken
-        if status.limit is not None and status.limit - status.held - status.spent - status.reserved <= room:
+        if (
+            status.limit is not None
+            and status.limit - status.held - status.spent - status.reserved <= room
+        ):
             return status
         return replace(
             status,
@@ -293,19 +323,30 @@ class StoredLedger(Ledger):
             period=tight.period,
         )
 
-    def reached(self, scope: str, *, plans: Callable[[Allowance], list[Allowance]] | None = None) -> list[Allowance]:
-        """Return the limits per period that are used up in *scope*: see ``brim.spend.Ledger.reached``."""
+    def reached(
+        self, scope: str, *, plans: Callable[[Allowance], list[Allowance]] | None = None
+    ) -> list[Allowance]:
+        """Return the limits per period that are used up in *scope*: see
+        ``brim.spend.Ledger.reached``."""
         with self._looking() as books:
             counted = books.allowances(scope)
             windows = books.plan_allowances(scope) if plans is not None else []
-        found = [each for each in counted if each.limit.state == ASKED or each.limit.room(each.taken) == 0]
+        found = [
+            each
+            for each in counted
+            if each.limit.state == ASKED or each.limit.room(each.taken) == 0
+        ]
         read = [each for window in windows for each in (plans(window) if plans is not None else [])]
         return [*found, *(each for each in read if each.spent >= (each.limit.amount or 0))]
 
-    def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
-        """Return how every known scope stands, by name: all, or *under* and those below it; the first *most*.
+    def statuses(
+        self, under: str = "", *, default: Limit | None = None, most: int | None = None
+    ) -> list[ScopeStatus]:
+        """Return how every known scope stands, by name: all, or *under* and those below it; the
+        first *most*.
 
-        *default* shows them as they would stand under that default: see ``limit``. Nothing is written.
+        *default* shows them as they would stand under that default: see ``limit``. Nothing is
+        written.
         """
         if under:
             lineage(under)
@@ -320,7 +361,8 @@ class StoredLedger(Ledger):
         return int(row[0]) if row else 0
 
     def days(self, under: str = "") -> list[DaySum]:
-        """Return what was spent per day, scope, model and branch: all, or *under* and what is below it."""
+        """Return what was spent per day, scope, model and branch: all, or *under* and what is below
+        it."""
         if under:
             lineage(under)
         with self._looking() as books:
@@ -332,7 +374,8 @@ class StoredLedger(Ledger):
             return books.reservation(request_id)
 
     def allowances(self, scope: str = "") -> list[Allowance]:
-        """Return every limit per period as it stands now, by scope; of *scope* alone if that is given."""
+        """Return every limit per period as it stands now, by scope; of *scope* alone if that is
+        given."""
         with self._looking() as books:
             return books.own_allowances(scope) if scope else books.all_allowances()
 
@@ -341,7 +384,7 @@ class StoredLedger(Ledger):
         with self._looking() as books:
             return books.statuses("", default, None, projects=True)
 
-    # Projects ---------------------------------------------------------------------------------------------------
+    # Projects -------------------------------------------------------------------------------------
 
     def project(self, place: str, *, claim: bool = True) -> str:
         """Return the scope of the project at *place*; with *claim* it is kept for that place."""
@@ -349,8 +392,12 @@ class StoredLedger(Ledger):
         if claim and place and not self.database.readonly:
             with self.database.writing():
                 scope = scope_at(self.database, place)
-                self.database.run("DELETE FROM spend_projects WHERE place = ? OR scope = ?", (place, scope))
-                self.database.run("INSERT INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
+                self.database.run(
+                    "DELETE FROM spend_projects WHERE place = ? OR scope = ?", (place, scope)
+                )
+                self.database.run(
+                    "INSERT INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope)
+                )
         return scope
 
     def projects(self) -> dict[str, str]:
@@ -358,16 +405,20 @@ class StoredLedger(Ledger):
         return dict(self.database.rows("SELECT scope, place FROM spend_projects ORDER BY scope"))
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
-        """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is returned to end that."""
+        """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is
+        returned to end that."""
         return self._subscribers.add(subscriber)
 
     @contextmanager
     def _books(self) -> Iterator[Books]:
-        """Hand out the books for one transaction, ended leases charged; tell what happened when it is on the disk."""
+        """Hand out the books for one transaction, ended leases charged; tell what happened when it
+        is on the disk."""
         with self.database.writing():
             books = self._new_books()
             for found in books.ended():  # charged in full: its call may have been sent
-                expired = replace(found, state=EXPIRED, charged=found.amount, charged_tokens=found.tokens)
+                expired = replace(
+                    found, state=EXPIRED, charged=found.amount, charged_tokens=found.tokens
+                )
                 books.replace(found, expired, "expired")
             yield books
             books.save()
@@ -378,7 +429,8 @@ class StoredLedger(Ledger):
 
     @contextmanager
     def _looking(self) -> Iterator[Books]:
-        """Hand out the books to look at, ended leases charged; a read-only ledger shows those as reserved still."""
+        """Hand out the books to look at, ended leases charged; a read-only ledger shows those as
+        reserved still."""
         if not self.database.readonly and self._new_books().ended():
             with self._books():
                 pass
@@ -407,7 +459,8 @@ class SqliteLedger(StoredLedger):
 
     @property
     def database(self) -> Database:
-        """The file, through the connection of this thread and process: SQLite can't share one after a fork."""
+        """The file, through the connection of this thread and process: SQLite can't share one after
+        a fork."""
         me = os.getpid(), get_ident()
         found = self._open.get(me)
         if found is None:
@@ -448,7 +501,9 @@ def _reserve(books: Books, order: Order) -> Reservation | LimitReached:
             books.ask(each, wanted=wanted)
             return refused
     ends, purpose = books.now + order.lease, order.purpose
-    reserved = Reservation(id, scope, order.amount, lease_end=ends, purpose=purpose, tokens=tokens, made_at=books.now)
+    reserved = Reservation(
+        id, scope, order.amount, lease_end=ends, purpose=purpose, tokens=tokens, made_at=books.now
+    )
     books.replace(None, reserved, made_with=order.made_with)
     return reserved
 
@@ -475,7 +530,9 @@ def _record(books: Books, order: Order) -> Reservation:
             raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
         return _settled(books, found, amount, tokens, when=order.at)
     made = books.now if order.at is None else min(order.at, books.now)
-    recorded = Reservation(id, scope, 0, amount, SETTLED, books.now, RECORDED, charged_tokens=tokens, made_at=made)
+    recorded = Reservation(
+        id, scope, 0, amount, SETTLED, books.now, RECORDED, charged_tokens=tokens, made_at=made
+    )
     books.replace(None, recorded, "recorded", made_with=order.made_with)
     return recorded
 
@@ -511,10 +568,14 @@ def _settled(
     held = aside if found.state == RESERVED else (found.charged, found.charged_tokens)
     if found.state == RELEASED or not books.fits(found.scope, amount - held[0], tokens - held[1]):
         aside = held
-    is_over = amount > aside[0] or (found.tokens > 0 and tokens > aside[1])  # else no tokens were set aside
+    is_over = amount > aside[0] or (
+        found.tokens > 0 and tokens > aside[1]
+    )  # else no tokens were set aside
     overrun = found.overrun or (found.purpose != RECORDED and is_over)
     settled = replace(found, state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
-    books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected", when)
+    books.replace(
+        found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected", when
+    )
     return settled
 
 
@@ -531,34 +592,55 @@ def _same(found: Reservation, scope: str, amount: int, purpose: str, tokens: int
 def _answered(books: Books, name: str, answer: str | Raise) -> list[Scope | Allowance]:
     """Return the limits of the scope *name* that *answer* is about.
 
-    Wrapping up and stopping are about the scope. ``continue`` is about every limit that was reached. ``Raise`` is about
-    the one it names, or the only one there is.
+    Wrapping up and stopping are about the scope. ``continue`` is about every limit that was
+    reached. ``Raise`` is about the one it names, or the only one there is.
     """
     scope: list[Scope | Allowance] = [books.scope(name)] if name != EVERYWHERE else []
-    own = [each for each in books.own_allowances(name) if each.unit != PERCENT or isinstance(answer, Raise)]
+    own = [
+        each
+        for each in books.own_allowances(name)
+        if each.unit != PERCENT or isinstance(answer, Raise)
+    ]
     if isinstance(answer, Raise):
-        if answer.per in ("", TOTAL) and answer.unit == USD and scope and scope[0].limit.amount is not None:
+        if (
+            answer.per in ("", TOTAL)
+            and answer.unit == USD
+            and scope
+            and scope[0].limit.amount is not None
+        ):
             return scope
-        named = [each for each in own if each.unit == answer.unit and answer.per in ("", each.period)]
+        named = [
+            each for each in own if each.unit == answer.unit and answer.per in ("", each.period)
+        ]
         if answer.per == TOTAL and not named:  # a bare number, and there is no limit in all
             named = [each for each in own if each.unit == answer.unit]
         if len(named) > 1:
-            raise InputError(f"{name}: which limit? There are {', '.join(str(each.ceiling) for each in named)}")
+            raise InputError(
+                f"{name}: which limit? There are {', '.join(str(each.ceiling) for each in named)}"
+            )
         if named:
             return [*named]
         if scope and (scope[0].limit.amount is not None or not own):
             return scope
-        raise InputError(f"{name}: there is no such limit to raise: 'brim limit' shows those there are")
+        raise InputError(
+            f"{name}: there is no such limit to raise: 'brim limit' shows those there are"
+        )
     if answer == "continue":
-        reached = [each for each in own if each.limit.state == ASKED or each.limit.room(each.taken) == 0]
-        is_asked = bool(scope) and (scope[0].limit.state != OPEN or scope[0].limit.room(scope[0].taken) == 0)
+        reached = [
+            each for each in own if each.limit.state == ASKED or each.limit.room(each.taken) == 0
+        ]
+        is_asked = bool(scope) and (
+            scope[0].limit.state != OPEN or scope[0].limit.room(scope[0].taken) == 0
+        )
         return [*(scope if is_asked or not reached else []), *reached]
     if not scope:
         raise InputError("wrap-up and stop are for one project: name it, or leave out --all")
     return scope
 
 
-def refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -> LimitReached | None:
+def refusal(
+    about: Scope | Allowance, amount: int, purpose: str, ending: bool
+) -> LimitReached | None:
     """Return why *amount* is not admitted under the limit of *about*; None if it is."""
     limit, name, unit = about.limit, about.name, about.unit
     room = limit.room(about.taken, purpose, ending=ending)
@@ -570,13 +652,24 @@ def refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -
     if limit.held and not (ending and purpose == WRAP_UP):
         parts.append(f"{in_unit(limit.held, unit)} is held back for the wrap-up")
     whose = "--all" if about.scope == EVERYWHERE else about.scope
-    answers = "" if limit.state == WRAPPING_UP else f": brim limit continue|raise|wrap-up|stop {whose}"
+    answers = (
+        "" if limit.state == WRAPPING_UP else f": brim limit continue|raise|wrap-up|stop {whose}"
+    )
     text = {
         STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim limit continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
-    }.get(reason) or f"{name}: {in_unit(amount, unit)} more does not fit: {', '.join(parts)}{answers}"
-    what: dict[str, Any] = {"scope": about.scope, "reason": reason or "limit", "amount": amount, "unit": unit}
-    return LimitReached(text, **what, limit=limit.amount, spent=about.spent, reserved=about.reserved, room=room)
+    }.get(
+        reason
+    ) or f"{name}: {in_unit(amount, unit)} more does not fit: {', '.join(parts)}{answers}"
+    what: dict[str, Any] = {
+        "scope": about.scope,
+        "reason": reason or "limit",
+        "amount": amount,
+        "unit": unit,
+    }
+    return LimitReached(
+        text, **what, limit=limit.amount, spent=about.spent, reserved=about.reserved, room=room
+    )
 
 
 def _checked_scope(scope: str) -> str:
@@ -584,14 +677,21 @@ def _checked_scope(scope: str) -> str:
 
 
 def _checked_id(request_id: str) -> str:
-    if not isinstance(request_id, str) or not 0 < len(request_id) <= LONGEST_ID or not request_id.isprintable():
+    if (
+        not isinstance(request_id, str)
+        or not 0 < len(request_id) <= LONGEST_ID
+        or not request_id.isprintable()
+    ):
         shown = repr(request_id)[:60]
-        raise InputError(f"{shown} isn't a valid request id: it must have 1 to {LONGEST_ID} characters, all printable")
+        raise InputError(
+            f"{shown} isn't a valid request id: it must have 1 to {LONGEST_ID} characters, all printable"
+        )
     return request_id
 
 
 def ledger_path(address: str) -> str:
-    """Return the file that *address* means: ``sqlite:///`` and a path, which begins with one more ``/`` if absolute.
+    """Return the file that *address* means: ``sqlite:///`` and a path, which begins with one more
+    ``/`` if absolute.
 
     >>> ledger_path("sqlite:///money.db"), ledger_path("sqlite:////var/money.db"), ledger_path("money.db")
     ('money.db', '/var/money.db', 'money.db')
@@ -604,5 +704,7 @@ def ledger_path(address: str) -> str:
             "postgresql://USER@HOST/DATABASE"
         )
     if not path or path == ":memory:":
-        raise InputError(f"{address[:80]!r} names no file: a ledger is shared through one, as in sqlite:///money.db")
+        raise InputError(
+            f"{address[:80]!r} names no file: a ledger is shared through one, as in sqlite:///money.db"
+        )
     return path

@@ -39,7 +39,8 @@ MOST = 10_000
 
 @dataclass(frozen=True)
 class LimitRow(PlainData):
-    """One limit and where it stands. Amounts are in ``unit``; ``resets_at`` is None if it never does."""
+    """One limit and where it stands. Amounts are in ``unit``; ``resets_at`` is None if it never
+    does."""
 
     scope: str
     limit: str
@@ -55,15 +56,22 @@ class LimitRow(PlainData):
     zone: str
     resets_at: float | None
     each: bool = False
-    """Whether it is the limit of every session or sub-agent below; then nothing is spent under it itself."""
+    """Whether it is the limit of every session or sub-agent below; then nothing is spent under it
+    itself."""
     read_at: float | None = None
     """When a plan's window was read; None for other limits, and if it wasn't."""
 
     @property
     def said(self) -> str:
         """The limit with its unit: $5.00/day, 2M tokens/day, 90%/5h."""
-        per = "sub-agent" if self.period == SUBAGENT else str(Ceiling(0, self.unit, self.period)).partition("/")[2]
-        return f"{self.in_words(self.amount)}/{per}" if per else f"{self.in_words(self.amount)} in all"
+        per = (
+            "sub-agent"
+            if self.period == SUBAGENT
+            else str(Ceiling(0, self.unit, self.period)).partition("/")[2]
+        )
+        return (
+            f"{self.in_words(self.amount)}/{per}" if per else f"{self.in_words(self.amount)} in all"
+        )
 
     def in_words(self, amount: int, *, up: bool = False) -> str:
         """Return *amount* in its unit, for a person; money is rounded *up* or down to the cent."""
@@ -89,9 +97,9 @@ class ProjectRow(PlainData):
 class Limits:
     """The limits in *ledger*, for a person in the project at *place*.
 
-    *home* is the user's brim folder, where readings of plans are kept. *shared* is the scope of the project in a ledger
-    of many machines, empty if it has none there; None says that the ledger is this machine's, where projects go by
-    place.
+    *home* is the user's brim folder, where readings of plans are kept. *shared* is the scope of the
+    project in a ledger of many machines, empty if it has none there; None says that the ledger is
+    this machine's, where projects go by place.
     """
 
     def __init__(
@@ -104,13 +112,20 @@ class Limits:
         now: float,
         shared: str | None = None,
     ) -> None:
-        self.ledger, self._place, self._home, self._environ, self._now = ledger, place, home, environ, now
+        self.ledger, self._place, self._home, self._environ, self._now = (
+            ledger,
+            place,
+            home,
+            environ,
+            now,
+        )
         self._shared = shared
 
-    # Which project ----------------------------------------------------------------------------------------------
+    # Which project --------------------------------------------------------------------------------
 
     def scope(self, name: str = "", *, known: bool = False) -> str:
-        """Return the scope of the project that *name* means: this one, a name, a path, or a scope that is known.
+        """Return the scope of the project that *name* means: this one, a name, a path, or a scope
+        that is known.
 
         With *known*, a folder that has no limits yet is an error as well.
         """
@@ -122,17 +137,23 @@ class Limits:
             raise InputError("the current folder was deleted: go to another, or name a project")
         projects = self.ledger.projects()
         if not name or _is_path(name):
-            place = self._place if not name else place_of(os.path.realpath(os.path.expanduser(name)))
+            place = (
+                self._place if not name else place_of(os.path.realpath(os.path.expanduser(name)))
+            )
             is_deleted = known and place in projects.values()
             if name and not is_deleted and not os.path.isdir(os.path.expanduser(name)):
                 raise InputError(f"{name[:200]}: there is no such folder")
             return self.ledger.project(place, claim=not known)
         called = name if "/" in name else segment(name)
-        named = sorted(each for each in {*projects.values(), self._place} if each and name_of(each) == called)
+        named = sorted(
+            each for each in {*projects.values(), self._place} if each and name_of(each) == called
+        )
         named = [each for each in named if os.path.isdir(each)] or named
         if len(named) > 1:
             paths = " or ".join(named)
-            raise InputError(f"{len(named)} projects are called {name}. Which one? Write its path instead: {paths}")
+            raise InputError(
+                f"{len(named)} projects are called {name}. Which one? Write its path instead: {paths}"
+            )
         if named:
             return self.ledger.project(named[0], claim=not known)
         if self._knows(name):
@@ -149,9 +170,12 @@ class Limits:
         raise _unknown(name, names)
 
     def _in_shared(self, name: str, known: bool) -> str:
-        """Return the scope *name*, or this project's: in a shared ledger scopes are what programs call them."""
+        """Return the scope *name*, or this project's: in a shared ledger scopes are what programs
+        call them."""
         if _is_path(name):
-            raise InputError(f"{name[:200]}: a shared store knows projects by their id, not by their folder")
+            raise InputError(
+                f"{name[:200]}: a shared store knows projects by their id, not by their folder"
+            )
         if not name and not self._shared:
             raise InputError(
                 "this folder has no name in a shared store: name a scope, or set one with "
@@ -160,7 +184,9 @@ class Limits:
         scope = lineage(name or self._shared or "")[-1]
         if name and known and not self._knows(scope):
             raise _unknown(
-                name, [each.scope for each in self.ledger.statuses(most=MOST)], "'brim limit --store URL' lists them."
+                name,
+                [each.scope for each in self.ledger.statuses(most=MOST)],
+                "'brim limit --store URL' lists them.",
             )
         return scope
 
@@ -172,25 +198,35 @@ class Limits:
         except InputError:  # not even a scope
             return False
 
-    # Setting ----------------------------------------------------------------------------------------------------
+    # Setting --------------------------------------------------------------------------------------
 
-    def set(self, scope: str, ceilings: list[Ceiling], *, including_past: bool = False) -> list[LimitRow]:
-        """Set limits on *scope*; what was stopped is open again. They count from now, unless the past is included."""
+    def set(
+        self, scope: str, ceilings: list[Ceiling], *, including_past: bool = False
+    ) -> list[LimitRow]:
+        """Set limits on *scope*; what was stopped is open again. They count from now, unless the
+        past is included."""
         zone = local_zone(self._environ)
         if self._shared is not None and any(each.unit == PERCENT for each in ceilings):
-            raise InputError("the window of a plan belongs to one person's agents: set it without --store")
+            raise InputError(
+                "the window of a plan belongs to one person's agents: set it without --store"
+            )
         if scope != EVERYWHERE:
             own = self.ledger.status(scope)
             replaced = any((each.unit, each.period) == (USD, TOTAL) for each in ceilings)
             if own.is_default or replaced or own.state != OPEN:
-                self.ledger.limit(scope, None if own.is_default or replaced else own.given, anew=True)
+                self.ledger.limit(
+                    scope, None if own.is_default or replaced else own.given, anew=True
+                )
         for each in ceilings:
             self.ledger.allow(scope, each, zone=zone, including_past=including_past)
         kinds = [(each.period, each.unit) for each in ceilings]
         return [each for each in self.rows(scope) if (each.period, each.unit) in kinds]
 
-    def loosens(self, scope: str, ceilings: list[Ceiling], *, including_past: bool, default: int | None) -> bool:
-        """Whether setting *ceilings* would let more be spent than now: a limit counts from when it is set.
+    def loosens(
+        self, scope: str, ceilings: list[Ceiling], *, including_past: bool, default: int | None
+    ) -> bool:
+        """Whether setting *ceilings* would let more be spent than now: a limit counts from when it
+        is set.
 
         A limit of its own takes the place of *default*, and opens what was stopped.
         """
@@ -199,24 +235,32 @@ class Limits:
             own = self.ledger.status(scope)
             given_up = default if own.limit is None else own.limit if own.is_default else None
             totals = [each.amount for each in ceilings if (each.period, each.unit) == (TOTAL, USD)]
-            if own.state != OPEN or (given_up is not None and min(totals, default=given_up + 1) > given_up):
+            if own.state != OPEN or (
+                given_up is not None and min(totals, default=given_up + 1) > given_up
+            ):
                 return True
         for each in ceilings:
             if (row := before.get((each.period, each.unit))) is not None:
                 counted = 0 if row.each or row.unit == PERCENT else row.spent
-                if row.state != OPEN or each.amount - counted * including_past > row.amount - counted:
+                if (
+                    row.state != OPEN
+                    or each.amount - counted * including_past > row.amount - counted
+                ):
                     return True
         return False
 
     def remove(self, scope: str, what: list[str]) -> list[LimitRow]:
-        """Remove limits of *scope*: all, or those of *what*, each a limit as it was set or a period."""
+        """Remove limits of *scope*: all, or those of *what*, each a limit as it was set or a
+        period."""
         before = self.rows(scope)
         for text in what or [""]:
             wanted = _wanted(text)
             removed = [each for each in before if wanted in ("", each.limit, each.period)]
             if text and not removed:
                 there = ", ".join(each.limit for each in before) or "none"
-                raise InputError(f'There is no limit "{text[:40]}" to remove here. There are: {there}.')
+                raise InputError(
+                    f'There is no limit "{text[:40]}" to remove here. There are: {there}.'
+                )
             for each in removed:
                 self.ledger.disallow(scope, period=each.period, unit=each.unit)
                 if scope != EVERYWHERE and (each.unit, each.period) == (USD, TOTAL):
@@ -224,7 +268,8 @@ class Limits:
         return before if not what else [each for each in before if each not in self.rows(scope)]
 
     def answer(self, scope: str, answer: str, ceiling: Ceiling | None = None) -> list[LimitRow]:
-        """Do what a person said at a limit: ``continue``, ``raise`` to *ceiling*, ``wrap_up`` or ``stop``.
+        """Do what a person said at a limit: ``continue``, ``raise`` to *ceiling*, ``wrap_up`` or
+        ``stop``.
 
         To continue also opens what was stopped or wrapped up.
         """
@@ -253,15 +298,18 @@ class Limits:
         held = [each.scope for each in below if each.scope != scope and each.left == 0]
         return [each for each in held if each.rpartition("/")[0] not in held][:3]
 
-    # Looking ----------------------------------------------------------------------------------------------------
+    # Looking --------------------------------------------------------------------------------------
 
     def rows(self, scope: str) -> list[LimitRow]:
         """Return the limits of *scope* itself, the shortest period first."""
         found = [] if scope == EVERYWHERE else _of_scope(self.ledger.status(scope))
-        return sorted([*found, *(self._row(each) for each in self.ledger.allowances(scope))], key=_order)
+        return sorted(
+            [*found, *(self._row(each) for each in self.ledger.allowances(scope))], key=_order
+        )
 
     def projects(self, under: str = "", *, default: Limit | None = None) -> list[ProjectRow]:
-        """Return every project with its limits, or the one of the scope *under*; first what is for all of them.
+        """Return every project with its limits, or the one of the scope *under*; first what is for
+        all of them.
 
         *default* shows them as they would stand under that limit, which isn't set.
         """
@@ -277,7 +325,9 @@ class Limits:
             limits = tuple(sorted([*_of_scope(status), *own.get(scope, [])], key=_order))
             if (not under or scope == under) and (limits or scope in statuses):
                 name, exists = _name(scope, places), not place or os.path.isdir(place)
-                found.append(ProjectRow(scope, name, place, status.spent, status.state, exists, limits))
+                found.append(
+                    ProjectRow(scope, name, place, status.spent, status.state, exists, limits)
+                )
         return found
 
     def name(self, scope: str) -> str:
@@ -307,7 +357,9 @@ def _of_scope(status: ScopeStatus) -> list[LimitRow]:
         return []
     left = max(0, status.limit - status.held - status.spent - status.reserved)
     what = (status.scope, str(Ceiling(status.limit)), status.limit, USD, TOTAL)
-    return [LimitRow(*what, status.spent, status.reserved, left, status.held, status.state, "", None)]
+    return [
+        LimitRow(*what, status.spent, status.reserved, left, status.held, status.state, "", None)
+    ]
 
 
 def _name(scope: str, places: Mapping[str, str]) -> str:
@@ -332,7 +384,9 @@ def _wanted(text: str) -> str:
     return str(read_ceiling(text))
 
 
-def _unknown(name: str, names: list[str], lists: str = "Write its path, or see 'brim limit'.") -> InputError:
+def _unknown(
+    name: str, names: list[str], lists: str = "Write its path, or see 'brim limit'."
+) -> InputError:
     near = get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]}?" if near else f" {lists}"
     return InputError(f'No project is called "{name[:80]}".{hint}')

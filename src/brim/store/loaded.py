@@ -1,7 +1,8 @@
 """Which rules an agent reads on its own, from files such as CLAUDE.md.
 
-An import notes the files and their rules. When a session starts, rules that are in the agent's window already aren't
-told again. For that, a hook reads one row and checks each file's stamp; it reads a file only if that has changed.
+An import notes the files and their rules. When a session starts, rules that are in the agent's
+window already aren't told again. For that, a hook reads one row and checks each file's stamp; it
+reads a file only if that has changed.
 """
 
 from __future__ import annotations
@@ -59,7 +60,12 @@ def note_files(store: Store, files: Iterable[LoadedFile]) -> None:
     """Note *files* in *store*, replacing earlier notes about them. Call it inside ``writing``."""
     new = {each.path: each for each in files}
     rows = [
-        [each.path, each.stamp, [list(loader.to_dict().values()) for loader in each.loaders], list(each.texts)]
+        [
+            each.path,
+            each.stamp,
+            [list(loader.to_dict().values()) for loader in each.loaders],
+            list(each.texts),
+        ]
         for each in (noted_files(store) | new).values()
     ]
     texts = {f"{TEXTS}{path}": json.dumps(each.texts) for path, each in new.items()}
@@ -67,9 +73,17 @@ def note_files(store: Store, files: Iterable[LoadedFile]) -> None:
 
 
 def agents_planner(
-    scopes: Scopes, config: Config, context: Context, agent: str, folder: str, *, begins: bool, now: float
+    scopes: Scopes,
+    config: Config,
+    context: Context,
+    agent: str,
+    folder: str,
+    *,
+    begins: bool,
+    now: float,
 ) -> tuple[Planner, set[str]]:
-    """Return a planner for *agent* in *folder*, and the rules left out because the agent reads them on its own.
+    """Return a planner for *agent* in *folder*, and the rules left out because the agent reads them
+    on its own.
 
     *begins* is whether a session begins; later, a prompt that needs such a rule gets it.
     """
@@ -77,7 +91,9 @@ def agents_planner(
     read = loaded_rules(scopes, agent, folder) if agent else set()
     kept: Any = {"leave": read} if begins else {"told": read}
     planner = Planner(scopes, config, context, now=now, **kept)
-    return planner, {id for id, _ in planner.course.ranked() if id in read and id not in planner.reasons}
+    return planner, {
+        id for id, _ in planner.course.ranked() if id in read and id not in planner.reasons
+    }
 
 
 def loaded_rules(scopes: Scopes, agent: str, folder: str) -> set[str]:
@@ -88,7 +104,12 @@ def loaded_rules(scopes: Scopes, agent: str, folder: str) -> set[str]:
     folder = os.path.realpath(folder) if folder else ""
     found: set[str] = set()
     for scope, store in scopes.stores.items():
-        ids = {id for file in _files(store) if _is_loaded(file, agent, folder) for id in _still_in(file, store)}
+        ids = {
+            id
+            for file in _files(store)
+            if _is_loaded(file, agent, folder)
+            for id in _still_in(file, store)
+        }
         if ids:
             found.update(id for id, each in scopes.sketches(ids).items() if each.scope == scope)
     return found
@@ -109,7 +130,12 @@ def readers_of(scopes: Scopes, id: str) -> list[tuple[str, str]]:
 def _files(store: Store) -> Iterator[LoadedFile]:
     try:
         for path, stamp, loaders, ids in json.loads(store.database.notes([KEY]).get(KEY, "[]")):
-            every = tuple([RuleLoader(agent, at, exact, tuple(unless)) for agent, at, exact, unless in loaders])
+            every = tuple(
+                [
+                    RuleLoader(agent, at, exact, tuple(unless))
+                    for agent, at, exact, unless in loaders
+                ]
+            )
             yield LoadedFile(path, tuple(stamp), every, dict.fromkeys(ids, ""))
     except (ValueError, TypeError):  # not written by brim
         return
@@ -119,7 +145,11 @@ def _is_loaded(file: LoadedFile, agent: str, folder: str) -> bool:
     for each in file.loaders:
         if each.agent != agent or (each.exact and folder != each.folder):
             continue
-        below = not each.folder or folder == each.folder or folder.startswith(os.path.join(each.folder, ""))
+        below = (
+            not each.folder
+            or folder == each.folder
+            or folder.startswith(os.path.join(each.folder, ""))
+        )
         if below and not any(map(os.path.lexists, each.unless)):
             return True
     return False
@@ -138,5 +168,10 @@ def _still_in(file: LoadedFile, store: Store) -> Iterable[str]:
         key = f"{TEXTS}{file.path}"
         texts: Any = json.loads(store.database.notes([key]).get(key, "{}"))
         return [id for id, text in texts.items() if text and text in content]
-    except (OSError, ValueError, AttributeError, TypeError):  # gone, or not written by brim: told again
+    except (
+        OSError,
+        ValueError,
+        AttributeError,
+        TypeError,
+    ):  # gone, or not written by brim: told again
         return ()

@@ -1,9 +1,10 @@
 """Chooses the stored rules that matter in a situation, within a budget.
 
-``Planner`` is for commands and tools: it counts for any model, and explains what is in the plan and what isn't.
-``hook_planner`` has the one for hooks, and the functions that both use.
+``Planner`` is for commands and tools: it counts for any model, and explains what is in the plan and
+what isn't. ``hook_planner`` has the one for hooks, and the functions that both use.
 
-Both plan under the user's settings (``Config.yours``). A project's settings limit the project's own rules only.
+Both plan under the user's settings (``Config.yours``). A project's settings limit the project's own
+rules only.
 """
 
 from __future__ import annotations
@@ -53,10 +54,11 @@ _PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
 
 
 class Planner:
-    """Makes plans for one situation, and knows why each rule was activated. *mode* overrides the setting.
+    """Makes plans for one situation, and knows why each rule was activated. *mode* overrides the
+    setting.
 
-    Without *always*, rules without conditions are left out. So are those in *leave*, and those that the session was
-    *told* before.
+    Without *always*, rules without conditions are left out. So are those in *leave*, and those that
+    the session was *told* before.
     """
 
     def __init__(
@@ -81,7 +83,9 @@ class Planner:
             self.course = rank(scopes, context, **given)
         results = self.course.activations()
         self.behaviors = scopes.get_many([result.id for result in results])
-        self.results = [result for result in results if result.id in self.behaviors and result.id not in leave]
+        self.results = [
+            result for result in results if result.id in self.behaviors and result.id not in leave
+        ]
         self.reasons = {result.id: result.reasons for result in self.results}
         self._standings = {id: (each.kind, each.status) for id, each in self.behaviors.items()}
         self.costs = costs_of(scopes, [result.id for result in self.results], config, mode=mode)
@@ -96,18 +100,26 @@ class Planner:
         limited: bool = True,
         floor: str = "fit",
     ) -> InjectionPlan:
-        """Return a plan within *budget* tokens (None means no limit). *key* is the setting that the budget comes from.
+        """Return a plan within *budget* tokens (None means no limit). *key* is the setting that the
+        budget comes from.
 
-        *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan follows
-        activation alone: no limit of characters, no filling up. *floor* is that of the mapper.
+        *whole* includes each rule in full or not at all, dropping the lowest first. Without
+        *limited*, the plan follows activation alone: no limit of characters, no filling up. *floor*
+        is that of the mapper.
         """
         config = self.config
         values = [(result.id, result.value) for result in self.results]
         mapper = ActivationTierMapper(**config.section("tiers"))
-        fits = self._affordable(mapper, budget, session) if limited and not whole else {id for id, _ in values}
+        fits = (
+            self._affordable(mapper, budget, session)
+            if limited and not whole
+            else {id for id, _ in values}
+        )
         kept = [pair for pair in values if pair[0] in fits]
         if limited:
-            kept = limit_project(kept, self.behaviors, self._theirs, key, session=session, costs=self.costs)
+            kept = limit_project(
+                kept, self.behaviors, self._theirs, key, session=session, costs=self.costs
+            )
         plan = mapper.plan(
             kept,
             self.behaviors,
@@ -118,28 +130,48 @@ class Planner:
             session=session,
             costs=self.costs,
             floor=floor,
-            more=len({id for id, _ in values} - fits - untold(self.course, session, self._standings)),
+            more=len(
+                {id for id, _ in values} - fits - untold(self.course, session, self._standings)
+            ),
         )
         is_kept = {id for id, _ in kept}
-        left_out = [self._left_out(id, value, mapper, id in fits) for id, value in values if id not in is_kept]
+        left_out = [
+            self._left_out(id, value, mapper, id in fits)
+            for id, value in values
+            if id not in is_kept
+        ]
         ranked = sorted((*plan.items, *left_out), key=lambda item: (-item.activation, item.id))
         return replace(plan, items=tuple(ranked)) if left_out else plan
 
-    def _affordable(self, mapper: ActivationTierMapper, budget: int | None, session: Session | None) -> set[str]:
+    def _affordable(
+        self, mapper: ActivationTierMapper, budget: int | None, session: Session | None
+    ) -> set[str]:
         """Return the ids of all rules except those that are due and can't fit."""
         standings = self._standings
         values = [(result.id, result.value) for result in self.results]
         fill = self.config["injection.fill"]
-        due = [pair for pair in values if is_due(mapper, *pair, standings[pair[0]], session=session, fill=fill)]
+        due = [
+            pair
+            for pair in values
+            if is_due(mapper, *pair, standings[pair[0]], session=session, fill=fill)
+        ]
 
         def units(_: Costs, id: str, tier: Tier) -> int:
             return self.costs.item(self.behaviors[id], tier)[0]
 
         spare = untold(self.course, session, standings)
         fitting, _ = affordable(
-            mapper, due, standings, budget, costs_for=lambda _: self.costs, units_of=units, spare=spare
+            mapper,
+            due,
+            standings,
+            budget,
+            costs_for=lambda _: self.costs,
+            units_of=units,
+            spare=spare,
         )
-        return {id for id, _ in values}.difference(id for id, _ in due).union(id for id, _ in fitting)
+        return {id for id, _ in values}.difference(id for id, _ in due).union(
+            id for id, _ in fitting
+        )
 
     def _left_out(self, id: str, value: float, mapper: ActivationTierMapper, fits: bool) -> Item:
         """Return an item for a rule that the mapper never saw."""
@@ -151,9 +183,14 @@ class Planner:
         return Item(id, Tier.OMITTED, value, Count(0), tier, reason, rule)
 
     def waiting(self) -> list[Behavior]:
-        """Return the rules that nothing activates here: their conditions, or inferred ones, don't hold yet."""
-        live = sorted(self._scopes.behaviors(LIVE), key=lambda each: (each.name.casefold(), each.id))
-        return [each for each in live if each.id not in self.behaviors and (each.when or each.inferred)]
+        """Return the rules that nothing activates here: their conditions, or inferred ones, don't
+        hold yet."""
+        live = sorted(
+            self._scopes.behaviors(LIVE), key=lambda each: (each.name.casefold(), each.id)
+        )
+        return [
+            each for each in live if each.id not in self.behaviors and (each.when or each.inferred)
+        ]
 
     def why(self, item: Item) -> str:
         """Say in a few words why *item* has its tier, without repeating its activation."""
@@ -167,7 +204,12 @@ class Planner:
         """Return *plan* for ``--json``."""
         total = plan.total_tokens
         return {
-            **{"total_tokens": int(total), "basis": total.basis, "low": total.low, "high": total.high},
+            **{
+                "total_tokens": int(total),
+                "basis": total.basis,
+                "low": total.low,
+                "high": total.high,
+            },
             **{name: getattr(plan, name) for name in _PLAN_FIELDS},
             "reasons": list(plan.reasons),
             **{name: [item.id for item in getattr(plan, name)] for name in _PLAN_LISTS},
@@ -180,7 +222,11 @@ class Planner:
         return {
             **{"id": item.id, "name": rule.name, "kind": rule.kind.value, "scope": rule.scope},
             **{"activation": item.activation, "tier": str(item.tier), "mapped": str(item.mapped)},
-            **{"tokens": int(item.tokens), "reason": item.reason, "reasons": list(self.reasons[item.id])},
+            **{
+                "tokens": int(item.tokens),
+                "reason": item.reason,
+                "reasons": list(self.reasons[item.id]),
+            },
         }
 
     def _named(self, reason: str) -> str:
@@ -191,14 +237,20 @@ class Planner:
     @cached_property
     def _names(self) -> dict[str, str]:
         """The names of all rules that are activated or give activation, by id."""
-        givers = {reason.partition(" ")[2] for reasons in self.reasons.values() for reason in reasons}
+        givers = {
+            reason.partition(" ")[2] for reasons in self.reasons.values() for reason in reasons
+        }
         others = self._scopes.get_many(givers - self.behaviors.keys())
         return {id: each.name for id, each in {**self.behaviors, **others}.items()}
 
 
 def constraints_left_out(plan: InjectionPlan) -> list[Item]:
     """Return the constraints that should be in *plan* and don't fit its budget."""
-    return [item for item in plan.omitted if item.mapped is not Tier.OMITTED and is_protected(item.behavior)]
+    return [
+        item
+        for item in plan.omitted
+        if item.mapped is not Tier.OMITTED and is_protected(item.behavior)
+    ]
 
 
 def session_planner(
@@ -207,10 +259,14 @@ def session_planner(
     """Return a planner that finds what the hook of *event* would find in *session*."""
     beginning = event in BEGINNINGS
     told = () if beginning else session.shown
-    return Planner(scopes, config, context, now=now, always=beginning or event == "prompt", told=told)
+    return Planner(
+        scopes, config, context, now=now, always=beginning or event == "prompt", told=told
+    )
 
 
-def tell_session(planner: Planner, session: Session, event: str, *, floor: str = "fit") -> InjectionPlan:
+def tell_session(
+    planner: Planner, session: Session, event: str, *, floor: str = "fit"
+) -> InjectionPlan:
     """Let *event* happen in *session*, and return the plan. One that is over budget isn't told.
 
     *floor* is that of the mapper.
@@ -226,17 +282,24 @@ def tell_session(planner: Planner, session: Session, event: str, *, floor: str =
     dynamic = planner.config[DYNAMIC_KEY]
     found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session, floor=floor)
     if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
-        found = replace(found, reasons=(f"the {session.used:,} tokens of this session are used up",))
+        found = replace(
+            found, reasons=(f"the {session.used:,} tokens of this session are used up",)
+        )
     if not found.over_budget:
         session.charge(found)
     return found
 
 
-def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
-    """Return the costs of *ids*: the stored ones, unless ``brim dev count`` would count differently."""
+def costs_of(
+    scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None
+) -> Costs:
+    """Return the costs of *ids*: the stored ones, unless ``brim dev count`` would count
+    differently."""
     model, mode = config["model"], mode or config["mode"]
     # An open model has a vocabulary that costs aren't stored in, if brim[fast] is installed.
-    is_stored = model is None or lookup(model).encoding not in NativeEngine.encodings - set(ENCODINGS)
+    is_stored = model is None or lookup(model).encoding not in NativeEngine.encodings - set(
+        ENCODINGS
+    )
     if mode == "auto" and is_stored:
         return costs_counted(scopes, ids, model, counting_of(scopes, model))
 

@@ -1,7 +1,7 @@
 """A project's folder: its name, git branch and types, and the files that brim keeps there.
 
-brim reads git's files instead of running git, because a hook has no time for that. A database that came with a clone is
-someone else's, so brim doesn't use a file that git tracks.
+brim reads git's files instead of running git, because a hook has no time for that. A database that
+came with a clone is someone else's, so brim doesn't use a file that git tracks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ MOST_NAMES = 100_000
 """Places in an index that are checked for one name."""
 
 LONGEST_NAME = 80
-"""Characters of a part of a scope; these and ``_SIGNS`` are as in ``brim.spend.ledger``, which takes time to import."""
+"""Characters of a part of a scope; these and ``_SIGNS`` are as in ``brim.spend.ledger``, which
+takes time to import."""
 
 _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
@@ -60,12 +61,15 @@ class _TooMuch(Exception):
 
 
 def place_of(project: str) -> str:
-    """Return the main folder of the repository of *project* (a real path), so that its worktrees count as one."""
+    """Return the main folder of the repository of *project* (a real path), so that its worktrees
+    count as one."""
     git = git_folder(project)
     if git is None or git == os.path.join(project, ".git"):
         return project
     try:
-        with open(os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
+        with open(
+            os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape"
+        ) as file:
             common = os.path.realpath(os.path.join(git, file.readline(4096).strip()))
     except (OSError, ValueError):
         return project  # a submodule
@@ -73,20 +77,27 @@ def place_of(project: str) -> str:
 
 
 def remote_of(place: str) -> str:
-    """Return the normalized address of the remote of the repository at *place*; empty if it has none.
+    """Return the normalized address of the remote of the repository at *place*; empty if it has
+    none.
 
-    ``git@example.org:acme/shop.git`` and ``https://example.org/acme/shop`` are both ``example.org/acme/shop``. Of
-    several remotes it is ``origin``, else the first.
+    ``git@example.org:acme/shop.git`` and ``https://example.org/acme/shop`` are both
+    ``example.org/acme/shop``. Of several remotes it is ``origin``, else the first.
     """
     git = git_folder(place) or place  # a bare repository is its own
     found: dict[str, str] = {}
     name = ""
     try:
-        with os.fdopen(open_safely(os.path.join(git, "config")), encoding="utf-8", errors="replace") as file:
+        with os.fdopen(
+            open_safely(os.path.join(git, "config")), encoding="utf-8", errors="replace"
+        ) as file:
             for line in file.read(LARGEST_CONFIG).splitlines():
                 key, _, value = line.strip().partition("=")
                 if line.strip().startswith("["):
-                    name = line.partition('"')[2].rpartition('"')[0] if line.strip().startswith('[remote "') else ""
+                    name = (
+                        line.partition('"')[2].rpartition('"')[0]
+                        if line.strip().startswith('[remote "')
+                        else ""
+                    )
                 elif name and key.strip() == "url":
                     found.setdefault(name, value.strip().strip('"'))
     except OSError:
@@ -125,7 +136,11 @@ def scope_at(database: Database | None, place: str) -> str:
     name = name_of(place)
     if not place or database is None:
         return name
-    rows = dict(database.rows("SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)))
+    rows = dict(
+        database.rows(
+            "SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)
+        )
+    )
     if place in rows:
         return str(rows[place])
     return name if not rows else f"{name[:70]}-{sha256_hex(os.fsencode(place))[:8]}"
@@ -176,9 +191,13 @@ def check_ours(path: str) -> None:
     except FileNotFoundError:
         raise StoreError(f"{path}: doesn't exist yet; 'brim learn' creates it", "missing") from None
     except OSError as error:
-        raise StoreError(f"{path}: cannot be opened: {error.strerror or error}", "missing") from None
+        raise StoreError(
+            f"{path}: cannot be opened: {error.strerror or error}", "missing"
+        ) from None
     if not stat.S_ISREG(found.st_mode):
-        raise StoreError(f"{path}: is not a regular file, so it is not used; move it away", "refused")
+        raise StoreError(
+            f"{path}: is not a regular file, so it is not used; move it away", "refused"
+        )
     if hasattr(os, "getuid") and found.st_uid != os.getuid():
         raise StoreError(
             f"{path}: belongs to another user (number {found.st_uid}), so it is not used; "
@@ -203,7 +222,10 @@ def _check_link(folder: str) -> None:
 
 
 def is_tracked(
-    path: str, *, endings: tuple[str, ...] = ("",), ignore_case: bool = sys.platform in ("darwin", "win32")
+    path: str,
+    *,
+    endings: tuple[str, ...] = ("",),
+    ignore_case: bool = sys.platform in ("darwin", "win32"),
 ) -> bool:
     """Whether git tracks *path*, or *path* with one of *endings*.
 
@@ -213,7 +235,8 @@ def is_tracked(
     top, git = _checkout(folder)
     if git is None:
         return False
-    # Not relpath() of the whole: a path that ends with a slash, to which endings are added, must keep it.
+    # Not relpath() of the whole: a path that ends with a slash, to which endings are added, must
+    # keep it.
     above = "" if folder == top else os.path.relpath(folder, top).replace(os.sep, "/") + "/"
     name = above + os.path.basename(path)
     tracked = [f"{name}{ending}".encode("utf-8", "surrogateescape") for ending in endings]
@@ -225,7 +248,8 @@ def is_tracked(
 
 
 def _checkout(folder: str) -> tuple[str, str | None]:
-    """Return the nearest checkout upwards from *folder*, and its git folder; None if there is none."""
+    """Return the nearest checkout upwards from *folder*, and its git folder; None if there is
+    none."""
     git = git_folder(folder)
     while git is None and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
@@ -256,7 +280,9 @@ def _indexes(git: str) -> list[bytes]:
     """Return the bytes of the index in *git*, and of the files that it's split into."""
     found, room = [], LARGEST_INDEX
     with suppress(OSError):
-        names = [name for name in os.listdir(git) if name == "index" or name.startswith("sharedindex.")]
+        names = [
+            name for name in os.listdir(git) if name == "index" or name.startswith("sharedindex.")
+        ]
         if len(names) > MOST_INDEXES:
             raise _TooMuch
         for name in names:
@@ -278,9 +304,13 @@ def _holds(index: bytes, name: bytes, ignore_case: bool) -> bool:
     wanted = min(len(name), NAME_LENGTH)
     at, looked = index.find(name + b"\0"), 0
     while at >= 0:
-        # Two or four bytes of flags come before a name; the lowest twelve bits of the first two are its length.
+        # Two or four bytes of flags come before a name; the lowest twelve bits of the first two are
+        # its length.
         for back in (2, 4):
-            if at >= back and int.from_bytes(index[at - back : at - back + 2], "big") & NAME_LENGTH == wanted:
+            if (
+                at >= back
+                and int.from_bytes(index[at - back : at - back + 2], "big") & NAME_LENGTH == wanted
+            ):
                 return True
         at, looked = index.find(name + b"\0", at + 1), looked + 1
         if looked > MOST_NAMES:
@@ -289,7 +319,8 @@ def _holds(index: bytes, name: bytes, ignore_case: bool) -> bool:
 
 
 def _walk(index: bytes, name: bytes, ignore_case: bool) -> bool:
-    """Look for *name* in an index of version 4, where each name is stored as a difference from the one before."""
+    """Look for *name* in an index of version 4, where each name is stored as a difference from the
+    one before."""
     # Names are sorted, and the spelling in small letters comes last.
     wanted = name.lower() if ignore_case else name
     for hash_length in (20, 32):
@@ -334,7 +365,9 @@ def branch(project: str) -> str | None:
     if git is None:
         return None
     try:
-        with os.fdopen(open_safely(os.path.join(git, "HEAD")), encoding="utf-8", errors="replace") as file:
+        with os.fdopen(
+            open_safely(os.path.join(git, "HEAD")), encoding="utf-8", errors="replace"
+        ) as file:
             head = file.readline(4096).strip()
     except OSError:
         return None

@@ -1,7 +1,8 @@
 """Converts behaviors, edges, triggers and costs of lines to rows and back, without loss.
 
-A trigger is a term of ``brim.activation.relevance`` that finds a behavior in an index: a stem, or the key and value of
-a condition. A behavior that no trigger finds can't have a condition that holds; one that is found may.
+A trigger is a term of ``brim.activation.relevance`` that finds a behavior in an index: a stem, or
+the key and value of a condition. A behavior that no trigger finds can't have a condition that
+holds; one that is found may.
 """
 
 from __future__ import annotations
@@ -36,14 +37,16 @@ COLUMNS = (
 
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
 WRITTEN = (*COLUMNS, "inferred", "section")
-"""All columns that are written. The last two are for activation: inferred conditions, and the rule's section."""
+"""All columns that are written. The last two are for activation: inferred conditions, and the
+rule's section."""
 UPSERT = (
     f"INSERT INTO behaviors ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))}) "  # noqa: S608
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in WRITTEN[1:])}"
 )
 
 DIGESTED = "id, live, name, kind, status, conditions, priority, tags, summary, canonical, blocks"
-"""Everything that decides what agents are told and when. Users who trust a project agree to these."""
+"""Everything that decides what agents are told and when. Users who trust a project agree to
+these."""
 
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status, inferred"
@@ -51,7 +54,8 @@ NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_use
 _TEXTS = ("canonical", "summary", "extra")
 
 INDEX_VERSION = "5"
-"""Raise it if stems, inferred conditions or terms change: the next command then rebuilds the index."""
+"""Raise it if stems, inferred conditions or terms change: the next command then rebuilds the
+index."""
 
 
 def without_secrets(behavior: Behavior) -> Behavior:
@@ -64,7 +68,9 @@ def without_secrets(behavior: Behavior) -> Behavior:
     if mask(together) == together:  # nearly always, and one call is faster
         return behavior
     # Rules are found by words of their names and tags, so a secret there is replaced entirely.
-    came_masked: dict[str, Any] = {key: mask(each) for key, each in came.items() if isinstance(each, str)}
+    came_masked: dict[str, Any] = {
+        key: mask(each) for key, each in came.items() if isinstance(each, str)
+    }
     texts_masked: dict[str, Any] = {key: mask(text) for key, text in texts.items()}
     name, *tags = ["masked" if mask(each) != each else each for each in found]
     return replace(
@@ -83,7 +89,10 @@ def row_of(behavior: Behavior, words: frozenset[str]) -> tuple[object, ...]:
     fields |= {
         **{name: _kept(fields[name]) for name in _TEXTS},
         **{name: fields[name].value for name in ("kind", "status")},
-        **{name: json.dumps(fields[name]) for name in ("supersedes", "tags", "blocks", "variants", "provenance")},
+        **{
+            name: json.dumps(fields[name])
+            for name in ("supersedes", "tags", "blocks", "variants", "provenance")
+        },
         **fields["usage"],
         "conditions": json.dumps(behavior.when.conditions),
         "live": int(behavior.live),
@@ -100,7 +109,8 @@ def inferred_column(behavior: Behavior) -> str:
 
 
 def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
-    """Return the behavior in a row of ``COLUMNS``. If a *new* one is wrong, that's the caller's mistake."""
+    """Return the behavior in a row of ``COLUMNS``. If a *new* one is wrong, that's the caller's
+    mistake."""
     try:
         return _behavior(row[: len(COLUMNS)])
     except (InputError, ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -112,7 +122,8 @@ def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
 def unreadable(id: object, error: Exception) -> StoreError:
     """Return the error for a row that brim can't have written."""
     return StoreError(
-        f"the rule {id!r} can't be read: {error}; 'brim rules restore' brings a project's rules back", "damaged"
+        f"the rule {id!r} can't be read: {error}; 'brim rules restore' brings a project's rules back",
+        "damaged",
     )
 
 
@@ -157,7 +168,9 @@ def when_of(conditions: str) -> When:
     return _as_written(When, pairs)
 
 
-def used(injected: int, confirmed: int, overridden: int, last_used: float | None) -> tuple[int, int, int, float | None]:
+def used(
+    injected: int, confirmed: int, overridden: int, last_used: float | None
+) -> tuple[int, int, int, float | None]:
     """Return the columns of use unchanged; raise ``ValueError`` if brim can't have written them."""
     if not (type(injected) is type(confirmed) is type(overridden) is int):
         raise ValueError(f"{injected!r}, {confirmed!r} and {overridden!r} are not counts")
@@ -169,7 +182,14 @@ def edge_row(edge: Edge) -> tuple[object, ...]:
     for time in (edge.created_at, edge.last_activated):
         if time is not None and type(time) not in (int, float):
             raise InputError(f"the edge {edge} cannot be stored: {str(time)[:80]!r} is not a time")
-    return edge.source, edge.target, edge.kind.value, edge.weight, edge.created_at, edge.last_activated
+    return (
+        edge.source,
+        edge.target,
+        edge.kind.value,
+        edge.weight,
+        edge.created_at,
+        edge.last_activated,
+    )
 
 
 @lru_cache(4096)
@@ -180,9 +200,13 @@ def edge_of(row: tuple[Any, ...]) -> Edge:
     try:
         if known is None or not (isinstance(weight, float) and 0 < weight <= 1):
             raise ValueError(f"{kind!r}, {weight!r}")
-        return _as_written(Edge, *_texts((source, target)), known, weight, _time(created_at), _time(last_activated))
+        return _as_written(
+            Edge, *_texts((source, target)), known, weight, _time(created_at), _time(last_activated)
+        )
     except (ValueError, TypeError) as error:
-        raise StoreError(f"the edge from {source!r} to {target!r} cannot be read: {error}", "damaged") from None
+        raise StoreError(
+            f"the edge from {source!r} to {target!r} cannot be read: {error}", "damaged"
+        ) from None
 
 
 _EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
@@ -219,7 +243,8 @@ def _time(value: float | None) -> float | None:
 
 
 def _kept(text: str) -> str | bytes:
-    """Return *text* for SQLite: as bytes if it has half of a surrogate pair, which UTF-8 can't encode."""
+    """Return *text* for SQLite: as bytes if it has half of a surrogate pair, which UTF-8 can't
+    encode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -237,7 +262,14 @@ def node_of(row: Any) -> Node:
     try:
         injected, confirmed, overridden, last_used = used(*row[3:7])
         uses = injected + confirmed - overridden
-        return Node(id, when_of(conditions), frozenset(words.split()), max(0, uses), last_used, when_of(row[10]))
+        return Node(
+            id,
+            when_of(conditions),
+            frozenset(words.split()),
+            max(0, uses),
+            last_used,
+            when_of(row[10]),
+        )
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise unreadable(id, error) from None
 
@@ -251,13 +283,21 @@ def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
     """Return the costs of every line that *behavior* can become, as rows of ``line_costs``."""
 
     found: list[tuple[object, ...]] = []
-    # Two encodings with one vocabulary count alike, and a short rule has the same text in several tiers.
-    counters = [(encoding, id(load_table_counter(encoding)), encoding_counter(encoding)) for encoding in ENCODINGS]
+    # Two encodings with one vocabulary count alike, and a short rule has the same text in several
+    # tiers.
+    counters = [
+        (encoding, id(load_table_counter(encoding)), encoding_counter(encoding))
+        for encoding in ENCODINGS
+    ]
     known: dict[tuple[int, str], int] = {}
     for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL):
         text = item_text(behavior, tier)
         for encoding, vocabulary, counter in counters:
             if (vocabulary, text) not in known:
-                known[vocabulary, text] = counter(text) if counter is not None else len(text.encode())
-            found.append((encoding, int(tier), RENDERER_VERSION, known[vocabulary, text], len(text)))
+                known[vocabulary, text] = (
+                    counter(text) if counter is not None else len(text.encode())
+                )
+            found.append(
+                (encoding, int(tier), RENDERER_VERSION, known[vocabulary, text], len(text))
+            )
     return found

@@ -1,6 +1,8 @@
-"""What people and agents do with stored rules: learn, find, remove, restore, review, edit and merge them.
+"""What people and agents do with stored rules: learn, find, remove, restore, review, edit and merge
+them.
 
-Call the functions that write inside ``scopes.writing()``. Nothing is deleted: statuses, wordings and events keep it.
+Call the functions that write inside ``scopes.writing()``. Nothing is deleted: statuses, wordings
+and events keep it.
 """
 
 from __future__ import annotations
@@ -34,28 +36,44 @@ def named(behavior: Behavior) -> str:
     return f"{behavior.name} ({behavior.id})"
 
 
-# Finding -------------------------------------------------------------------------------------------------------------
+# Finding ------------------------------------------------------------------------------------------
 
 
 def find_rule(scopes: Scopes, text: str) -> Behavior:
-    """Return the rule with the id or name *text*, or the only one that it begins or is a part of."""
+    """Return the rule with the id or name *text*, or the only one that it begins or is a part
+    of."""
     try:
         return scopes.find(text)
     except InputError:
         wanted, every = text.strip().casefold(), scopes.behaviors()
-        if not wanted or any(each.id.startswith(text) or each.name.startswith(text) for each in every):
+        if not wanted or any(
+            each.id.startswith(text) or each.name.startswith(text) for each in every
+        ):
             raise
         for live in (True, False):
             known = [each for each in every if each.live is live]
-            for said in ((each.name for each in known), (f"{each.name}\n{each.canonical}" for each in known)):
-                found = [each for each, where in zip(known, said, strict=True) if wanted in where.casefold()]
+            for said in (
+                (each.name for each in known),
+                (f"{each.name}\n{each.canonical}" for each in known),
+            ):
+                found = [
+                    each
+                    for each, where in zip(known, said, strict=True)
+                    if wanted in where.casefold()
+                ]
                 if len(found) == 1:
                     return found[0]
                 if found:
                     names = ", ".join(sorted(each.name for each in found)[:5])
-                    raise InputError(f"{text!r} is in {len(found):,} rules: {names}; say which") from None
+                    raise InputError(
+                        f"{text!r} is in {len(found):,} rules: {names}; say which"
+                    ) from None
 
-        called = {word.casefold(): each.name for each in every for word in (*each.name.split("-"), each.name)}
+        called = {
+            word.casefold(): each.name
+            for each in every
+            for word in (*each.name.split("-"), each.name)
+        }
         near = get_close_matches(wanted, called, 1)
         hint = f"did you mean {called[near[0]]}?" if near else "'brim rules' lists them"
         raise InputError(f"no rule matches {text!r}; {hint}") from None
@@ -67,7 +85,7 @@ def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
     return list({each.id: each for each in found}.values())
 
 
-# Learning ------------------------------------------------------------------------------------------------------------
+# Learning -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -77,7 +95,8 @@ class Taught:
     learned: Learned
     event: str
     conflicts: tuple[Contradiction, ...] = ()
-    """Rules that it contradicts. They are kept and marked; agents are told only the newer of two."""
+    """Rules that it contradicts. They are kept and marked; agents are told only the newer of
+    two."""
     replaced: tuple[Behavior, ...] = ()
     alike: tuple[Behavior, ...] = ()
     """Rules of its scope that say nearly the same. A person decides."""
@@ -107,7 +126,9 @@ def teach(
         learned.behavior,
         summary=summary or learned.behavior.summary,
         priority=learned.behavior.priority if priority is None else priority,
-        supersedes=tuple(dict.fromkeys((*learned.behavior.supersedes, *(each.id for each in replaced)))),
+        supersedes=tuple(
+            dict.fromkeys((*learned.behavior.supersedes, *(each.id for each in replaced)))
+        ),
     )
     conflicts = [each for each in conflicts_of(scopes, behavior) if each.other not in replaces]
     detail: dict[str, Any] = {}
@@ -115,10 +136,25 @@ def teach(
         if conflicts:  # said again, it is the newer one
             behavior = replace(behavior, provenance=replace(behavior.provenance, at=now))
         event = "confirmed"
-        changed = [field for field in ("summary", "priority") if getattr(behavior, field) != getattr(old, field)]
-        learned = learned._replace(changes=(*learned.changes, *(f"{field} changed" for field in changed)))
-        before = {field: as_object(old)[field] for field in FIELDS if getattr(behavior, field) != getattr(old, field)}
-        detail = {"text": text, "wrong": cleaned(said["wrong"]), "changes": list(learned.changes), "before": before}
+        changed = [
+            field
+            for field in ("summary", "priority")
+            if getattr(behavior, field) != getattr(old, field)
+        ]
+        learned = learned._replace(
+            changes=(*learned.changes, *(f"{field} changed" for field in changed))
+        )
+        before = {
+            field: as_object(old)[field]
+            for field in FIELDS
+            if getattr(behavior, field) != getattr(old, field)
+        }
+        detail = {
+            "text": text,
+            "wrong": cleaned(said["wrong"]),
+            "changes": list(learned.changes),
+            "before": before,
+        }
     scopes.put(behavior, event=event, now=now, **detail)
     for each in known if old is not None and not old.live else ():
         if behavior.id in each.supersedes and each.id != behavior.id:  # it is back
@@ -129,7 +165,11 @@ def teach(
         rest = tuple(id for id in each.supersedes if id != behavior.id)
         scopes.put(replace(each, supersedes=rest), event="superseded", now=now, by=behavior.id)
     others = [each for each in known if each.live and each.id not in {behavior.id, *gone}]
-    like = [each for each in others if old is None and near_duplicate(behavior.canonical, each.canonical)]
+    like = [
+        each
+        for each in others
+        if old is None and near_duplicate(behavior.canonical, each.canonical)
+    ]
     mark_conflicts(scopes, behavior, conflicts, now=now)
     learned = learned._replace(behavior=behavior)
     return Taught(learned, event, tuple(conflicts), tuple(replaced), tuple(like[:MOST_ALIKE]))
@@ -142,8 +182,14 @@ def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behav
         if rule.id == by.id:
             raise InputError(f"{named(rule)} says that already, so it can't be replaced by it")
         if rule.scope != by.scope:
-            whose, option = ("every project", "--user") if rule.scope == "user" else ("this project", "--project")
-            raise InputError(f"{named(rule)} is there for {whose}: to replace it, teach the new one with {option}")
+            whose, option = (
+                ("every project", "--user")
+                if rule.scope == "user"
+                else ("this project", "--project")
+            )
+            raise InputError(
+                f"{named(rule)} is there for {whose}: to replace it, teach the new one with {option}"
+            )
         found.append(replace(rule, status=Status.SUPERSEDED, superseded_by=by.id, updated_at=now))
     return found
 
@@ -153,9 +199,14 @@ def conflicts_of(scopes: Scopes, behavior: Behavior) -> list[Contradiction]:
     return find_contradictions(behavior, scopes.behaviors(LIVE))
 
 
-def mark_conflicts(scopes: Scopes, behavior: Behavior, conflicts: Iterable[Contradiction], *, now: float) -> None:
-    """Connect *behavior* with the rules that it contradicts, so that agents are told only the newer of two."""
-    known = {edge.key[:2] for edges in scopes.edges_by_file((behavior.id,)).values() for edge in edges}
+def mark_conflicts(
+    scopes: Scopes, behavior: Behavior, conflicts: Iterable[Contradiction], *, now: float
+) -> None:
+    """Connect *behavior* with the rules that it contradicts, so that agents are told only the newer
+    of two."""
+    known = {
+        edge.key[:2] for edges in scopes.edges_by_file((behavior.id,)).values() for edge in edges
+    }
     for each in conflicts:
         ends = behavior.id, each.other.id
         if ends not in known and ends[::-1] not in known:
@@ -165,7 +216,11 @@ def mark_conflicts(scopes: Scopes, behavior: Behavior, conflicts: Iterable[Contr
 def unmarked_conflicts(scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
     """Return pairs of rules that contradict each other and aren't connected, the newer first."""
     known = {pair for edge in scopes.all_edges() for pair in (edge.key[:2], edge.key[1::-1])}
-    return [(newer, each) for newer, each in among(scopes.behaviors(LIVE)) if (newer.id, each.other.id) not in known]
+    return [
+        (newer, each)
+        for newer, each in among(scopes.behaviors(LIVE))
+        if (newer.id, each.other.id) not in known
+    ]
 
 
 def same_elsewhere(scopes: Scopes, behavior: Behavior) -> Behavior | None:
@@ -174,21 +229,30 @@ def same_elsewhere(scopes: Scopes, behavior: Behavior) -> Behavior | None:
 
 
 def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, Any], *, now: float) -> None:
-    """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old values."""
+    """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old
+    values."""
     stored = scopes.store(old.scope).get(old.id)
-    if stored is None or any(getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")):
+    if stored is None or any(
+        getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")
+    ):
         raise InputError(f"{named(old)} changed while you edited it: see 'brim rules why {old.id}'")
     before = {field: as_object(old)[field] for field in changes}
-    scopes.put(replace(stored, **changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
+    scopes.put(
+        replace(stored, **changes, scope=old.scope, updated_at=now),
+        event="edited",
+        now=now,
+        before=before,
+    )
 
 
-# Removing, restoring and reviewing -----------------------------------------------------------------------------------
+# Removing, restoring and reviewing ----------------------------------------------------------------
 
 
 def remove_rules(
     scopes: Scopes, rules: Iterable[Behavior], *, now: float, reason: str = ""
 ) -> tuple[list[Behavior], list[Behavior]]:
-    """Mark *rules* as forgotten; return those that changed, and those that were forgotten already."""
+    """Mark *rules* as forgotten; return those that changed, and those that were forgotten
+    already."""
     removed, already = [], []
     for rule in rules:
         if rule.status is Status.FORGOTTEN:
@@ -200,7 +264,9 @@ def remove_rules(
     return removed, already
 
 
-def restore_rules(scopes: Scopes, rules: Iterable[Behavior], *, now: float) -> tuple[list[Behavior], list[Behavior]]:
+def restore_rules(
+    scopes: Scopes, rules: Iterable[Behavior], *, now: float
+) -> tuple[list[Behavior], list[Behavior]]:
     """Restore forgotten *rules*; return those that changed, and those that weren't forgotten."""
     back, already = [], []
     for rule in rules:
@@ -214,7 +280,8 @@ def restore_rules(scopes: Scopes, rules: Iterable[Behavior], *, now: float) -> t
 
 
 def _status_before(rule: Behavior, scopes: Scopes) -> Status:
-    """Return the status of *rule* before it was removed; if no event has it, the highest that it can have had."""
+    """Return the status of *rule* before it was removed; if no event has it, the highest that it
+    can have had."""
     for event in reversed(scopes.store(rule.scope).events(behavior=rule.id)):
         if event.kind in ("forgotten", "rejected"):
             was = event.detail.get("was")
@@ -239,11 +306,17 @@ def decide_notes(
     decided = []
     for note in notes:
         if note.status is not Status.PENDING:
-            raise InputError(f"{named(note)} is not a note that waits: it is {note.status}; nothing was changed")
+            raise InputError(
+                f"{named(note)} is not a note that waits: it is {note.status}; nothing was changed"
+            )
         status = Status.ACTIVE if accept else Status.FORGOTTEN
         changed = replace(note, status=status, kind=kind or note.kind, updated_at=now)
-        detail = {"kind": changed.kind.value} if accept else {"was": note.status.value, "reason": reason}
-        scopes.put(changed, event="accepted" if accept else "rejected", now=now, shown=True, **detail)
+        detail = (
+            {"kind": changed.kind.value} if accept else {"was": note.status.value, "reason": reason}
+        )
+        scopes.put(
+            changed, event="accepted" if accept else "rejected", now=now, shown=True, **detail
+        )
         decided.append(changed)
     return decided
 
@@ -251,7 +324,8 @@ def decide_notes(
 def accept_correction(
     scopes: Scopes, corrections: Suggestions, number: int, text: str, scope: str, *, now: float
 ) -> Taught:
-    """Turn the correction *number* into the rule *text*; the call that it corrected is noted as wrong."""
+    """Turn the correction *number* into the rule *text*; the call that it corrected is noted as
+    wrong."""
     found = corrections.find(number)
     said = {"right": text, "wrong": found.call, "session": found.session}
     with scopes.writing(scope):
@@ -260,7 +334,7 @@ def accept_correction(
     return taught
 
 
-# Allowing what a rule refuses ----------------------------------------------------------------------------------------
+# Allowing what a rule refuses ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -274,26 +348,35 @@ class Allowed(PlainData):
 
 
 def allow_rule(scopes: Scopes, text: str, *, session: str | None, now: float) -> Allowed:
-    """Allow a call despite the block of a rule: once, or in *session*; empty is where it last refused a call.
+    """Allow a call despite the block of a rule: once, or in *session*; empty is where it last
+    refused a call.
 
     The rule ``brim`` stands for calls that are refused because they would loosen brim itself.
     """
     rule = None if text == OWN else find_rule(scopes, text)
     if rule is not None and not rule.blocks:
-        raise InputError(f"{named(rule)} refuses nothing, so there is nothing to allow: see 'brim learn --help'")
-    id, name, store = (OWN, OWN, scopes.home) if rule is None else (rule.id, rule.name, scopes.store(rule.scope))
+        raise InputError(
+            f"{named(rule)} refuses nothing, so there is nothing to allow: see 'brim learn --help'"
+        )
+    id, name, store = (
+        (OWN, OWN, scopes.home) if rule is None else (rule.id, rule.name, scopes.store(rule.scope))
+    )
     place = scopes.project_key if rule is not None and rule.scope == "project" else "user"
     if session == "":  # the one in which it last refused a call
-        session = next((event.session for event in store.events(behavior=id, kind="blocked", limit=1)), "")
+        session = next(
+            (event.session for event in store.events(behavior=id, kind="blocked", limit=1)), ""
+        )
     if session == "":
-        raise InputError(f"{name} hasn't refused a call yet: say which session with --session ID, or allow it --once")
+        raise InputError(
+            f"{name} hasn't refused a call yet: say which session with --session ID, or allow it --once"
+        )
     how = ONCE if session is None else SESSION
     allow(scopes.home, id, place, session=session or "", now=now)
     store.record(RuleEvent("lifted", now, id, session=session or "", detail={"how": how}))
     return Allowed(id, name, how, session or "")
 
 
-# Two rules -----------------------------------------------------------------------------------------------------------
+# Two rules ----------------------------------------------------------------------------------------
 
 
 def duplicate_pairs(scopes: Scopes) -> list[Pair]:
@@ -306,7 +389,8 @@ def duplicate_pairs(scopes: Scopes) -> list[Pair]:
 
 
 def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Merged]:
-    """Merge *pairs* in order. A rule that was merged before is used as it is now, or skipped if it's gone."""
+    """Merge *pairs* in order. A rule that was merged before is used as it is now, or skipped if
+    it's gone."""
     became: dict[str, Behavior] = {}
     done: list[Merged] = []
     for pair in pairs:

@@ -1,4 +1,5 @@
-"""Numbers about stored rules: how many of each kind, how they are used and kept, and what they take."""
+"""Numbers about stored rules: how many of each kind, how they are used and kept, and what they
+take."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
 
 REFUSED = ("held", "blocked")
-"""Events of calls that weren't made because of a rule. ``allowed`` is one that was made after all."""
+"""Events of calls that weren't made because of a rule. ``allowed`` is one that was made after
+all."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +51,31 @@ def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, RuleOutcome
     overridden = Counter(id for id, *_ in made)
     return {
         each.id: RuleOutcome(
-            each.usage.injected, held[each.id], obeyed[each.id], overridden[each.id] + each.usage.overridden
+            each.usage.injected,
+            held[each.id],
+            obeyed[each.id],
+            overridden[each.id] + each.usage.overridden,
         )
         for each in rules
     }
 
 
 def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
-    """Return what *behavior* costs at each tier, most detail first, for the model of the settings."""
+    """Return what *behavior* costs at each tier, most detail first, for the model of the
+    settings."""
     return all_tier_tokens(scopes, [behavior], config)[behavior.id]
 
 
-def all_tier_tokens(scopes: Scopes, behaviors: Sequence[Behavior], config: Config) -> dict[str, dict[str, int]]:
+def all_tier_tokens(
+    scopes: Scopes, behaviors: Sequence[Behavior], config: Config
+) -> dict[str, dict[str, int]]:
     """Return what each of *behaviors* costs at each tier, by id."""
     costs = costs_of(scopes, [each.id for each in behaviors], config)
     tiers = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
     return {
-        each.id: {str(tier).replace("-", "_"): int(costs.count(costs.item(each, tier)[0])) for tier in tiers}
+        each.id: {
+            str(tier).replace("-", "_"): int(costs.count(costs.item(each, tier)[0]))
+            for tier in tiers
+        }
         for each in behaviors
     }

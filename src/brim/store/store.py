@@ -1,7 +1,8 @@
 """``Store``: reads and writes one file.
 
-Each call that writes is one transaction. ``with store.writing():`` makes several calls one transaction and takes the
-lock before the first of them reads. So if two processes learn the same rule at once, both end up in one row.
+Each call that writes is one transaction. ``with store.writing():`` makes several calls one
+transaction and takes the lock before the first of them reads. So if two processes learn the same
+rule at once, both end up in one row.
 """
 
 from __future__ import annotations
@@ -71,11 +72,14 @@ _COSTS = """
 """
 
 
-def open_store(path: str, *, create: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Store:
+def open_store(
+    path: str, *, create: bool = True, timeout: float = TIMEOUT, readonly: bool = False
+) -> Store:
     """Open the file *path*.
 
-    A missing file is made, unless *create* is False: then it raises ``StoreError``, as a damaged file or one of another
-    version always does. *timeout* is how many seconds to wait for another writer.
+    A missing file is made, unless *create* is False: then it raises ``StoreError``, as a damaged
+    file or one of another version always does. *timeout* is how many seconds to wait for another
+    writer.
     """
     store = Store(open_database(path, create=create, timeout=timeout, readonly=readonly))
     if create and not store.readonly:
@@ -99,7 +103,7 @@ class Store(Closing):
         self.learned = False
         """Whether rules were written here."""
 
-    # What activation asks ----------------------------------------------------------------------------------------
+    # What activation asks -------------------------------------------------------------------------
 
     def seeds(
         self,
@@ -107,22 +111,31 @@ class Store(Closing):
         words: frozenset[str],
         known: dict[str, Standing | None] | None = None,
     ) -> list[Node]:
-        """Return every live behavior that a situation may activate directly, and perhaps a few more.
+        """Return every live behavior that a situation may activate directly, and perhaps a few
+        more.
 
         *known* gets their standings, which are in the same rows.
         """
         rows = self._node_rows(_FOUND, sorted(triggers_in(facts, words)), known)
         return list({row[0]: node_of(row) for row in rows}.values())
 
-    def nodes(self, ids: Collection[str], known: dict[str, Standing | None] | None = None) -> list[Node]:
+    def nodes(
+        self, ids: Collection[str], known: dict[str, Standing | None] | None = None
+    ) -> list[Node]:
         """Return the live behaviors among *ids*. *known* gets the standings of all of them."""
         if known is not None:
             known.update(dict.fromkeys(ids))
-        return [node_of(row) for row in self._node_rows("id IN ({})", dict.fromkeys(ids), known) if row[7]]
+        return [
+            node_of(row)
+            for row in self._node_rows("id IN ({})", dict.fromkeys(ids), known)
+            if row[7]
+        ]
 
     def postings(self, terms: Collection[str]) -> dict[str, list[tuple[str, int]]]:
-        """Return the live behaviors that each of *terms* finds, with their weights in hundredths."""
-        # One row per term: a prompt finds thousands, and fetching as many rows takes longer than finding them.
+        """Return the live behaviors that each of *terms* finds, with their weights in
+        hundredths."""
+        # One row per term: a prompt finds thousands, and fetching as many rows takes longer than
+        # finding them.
         rows = self.database.rows_in(_POSTINGS, terms)
         found = {}
         for term, ids, written in rows:
@@ -131,13 +144,17 @@ class Store(Closing):
                 known = {weight: int(weight) for weight in set(weights)}
                 found[term] = [*zip(ids.split("\n"), map(known.__getitem__, weights), strict=True)]
             except ValueError:
-                what = f"an id of the rules for {term!r} has several lines, or a weight isn't a number"
+                what = (
+                    f"an id of the rules for {term!r} has several lines, or a weight isn't a number"
+                )
                 raise StoreError(f"{self.path}: is damaged: {what}", "damaged") from None
         return found
 
     def count(self) -> int:
         """Return how many live behaviors there are."""
-        (many,) = self.database.row("SELECT count(*) FROM behaviors INDEXED BY behaviors_standing WHERE live")
+        (many,) = self.database.row(
+            "SELECT count(*) FROM behaviors INDEXED BY behaviors_standing WHERE live"
+        )
         return int(many)
 
     def sections(self, ids: Collection[str]) -> list[Any]:
@@ -145,7 +162,9 @@ class Store(Closing):
         has_any = self.database.row(_ANY_SECTION) is not None
         return self.database.rows_in(_SECTIONS, ids) if has_any else []
 
-    def _node_rows(self, where: str, values: Collection[str], known: dict[str, Standing | None] | None) -> list[Any]:
+    def _node_rows(
+        self, where: str, values: Collection[str], known: dict[str, Standing | None] | None
+    ) -> list[Any]:
         rows = self.database.rows_in(f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}", values)  # noqa: S608
         if known is not None:
             known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
@@ -155,17 +174,24 @@ class Store(Closing):
         """Return the edges that touch one of *ids* and connect live behaviors of this file."""
         found = self.edges_touching(ids)
         sql = "SELECT id FROM behaviors INDEXED BY behaviors_standing WHERE live AND id IN ({})"
-        live = {row[0] for row in self.database.rows_in(sql, {end for edge in found for end in edge.key[:2]})}
+        live = {
+            row[0]
+            for row in self.database.rows_in(sql, {end for edge in found for end in edge.key[:2]})
+        }
         return [edge for edge in found if edge.source in live and edge.target in live]
 
-    # Behaviors ---------------------------------------------------------------------------------------------------
+    # Behaviors ------------------------------------------------------------------------------------
 
-    def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
+    def behaviors(
+        self, status: Status | str | Iterable[Status | str] | None = None
+    ) -> list[Behavior]:
         """Return the behaviors, sorted by id: all, or those of one *status* or of several."""
         if status is None:
             return [behavior_of(row) for row in self.database.rows(f"{SELECT} ORDER BY id")]
         wanted = [status] if isinstance(status, str) else list(status)
-        rows = self.database.rows_in(f"{SELECT} WHERE status IN ({{}})", [str(each) for each in wanted])
+        rows = self.database.rows_in(
+            f"{SELECT} WHERE status IN ({{}})", [str(each) for each in wanted]
+        )
         return sorted((behavior_of(row) for row in rows), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
@@ -185,13 +211,19 @@ class Store(Closing):
         return {id: (bool(live), kind, status) for id, live, kind, status in rows}
 
     def digests(self, ids: Collection[str] | None = None) -> dict[str, str]:
-        """Return a digest of everything that agents can be told about *ids*, or about all live behaviors."""
+        """Return a digest of everything that agents can be told about *ids*, or about all live
+        behaviors."""
         sql = f"SELECT {DIGESTED} FROM behaviors WHERE "  # noqa: S608
-        rows = self.database.rows(f"{sql} live") if ids is None else self.database.rows_in(f"{sql} id IN ({{}})", ids)
+        rows = (
+            self.database.rows(f"{sql} live")
+            if ids is None
+            else self.database.rows_in(f"{sql} id IN ({{}})", ids)
+        )
         return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in rows}
 
     def agreed(self, project: str, ids: Collection[str]) -> dict[str, str]:
-        """Return the digests of *ids* of *project* that the user has agreed to. Only the user's file has them."""
+        """Return the digests of *ids* of *project* that the user has agreed to. Only the user's
+        file has them."""
         start = f"agreed {project} "
         found = self.database.notes([f"{start}{id}" for id in ids])
         return {key.removeprefix(start): digest for key, digest in found.items()}
@@ -202,7 +234,8 @@ class Store(Closing):
             self.database.note({f"agreed {project} {id}": digest for id, digest in digests.items()})
 
     def candidates(self, text: str) -> list[Behavior]:
-        """Return the behaviors with the id *text*, else with that name, else with an id or name that begins so."""
+        """Return the behaviors with the id *text*, else with that name, else with an id or name
+        that begins so."""
         begun = (text, f"{text}\U0010ffff")
         ways = (
             ("id = ?", (text,)),
@@ -216,15 +249,25 @@ class Store(Closing):
         return []
 
     def find(self, text: str) -> Behavior:
-        """Return the behavior with the id or name *text*, or the only one whose id or name begins with it."""
+        """Return the behavior with the id or name *text*, or the only one whose id or name begins
+        with it."""
         return chosen(self.candidates(text), text)
 
-    def put(self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any) -> None:
-        """Write *behavior*, replacing the one with its id, with the costs of its lines and an *event*."""
+    def put(
+        self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any
+    ) -> None:
+        """Write *behavior*, replacing the one with its id, with the costs of its lines and an
+        *event*."""
         self.put_many((behavior,), event=event, now=now, session=session, **detail)
 
     def put_many(
-        self, behaviors: Iterable[Behavior], *, event: str, now: float, session: str = "", **detail: Any
+        self,
+        behaviors: Iterable[Behavior],
+        *,
+        event: str,
+        now: float,
+        session: str = "",
+        **detail: Any,
     ) -> None:
         """Write *behaviors*, each as ``put`` does; all of them or none."""
 
@@ -238,7 +281,10 @@ class Store(Closing):
                 self.database.run(UPSERT, row)
                 written.append(behavior_of(row, new=True))
                 self._write_triggers(written[-1])
-                add_event(self.database, RuleEvent(event, now, behavior.id, session=session, detail=detail))
+                add_event(
+                    self.database,
+                    RuleEvent(event, now, behavior.id, session=session, detail=detail),
+                )
             self._write_costs(written)  # not of *behaviors*: a masked secret changes the text
 
     def reindex_if_old(self) -> None:
@@ -260,7 +306,9 @@ class Store(Closing):
         number = self._emptied("triggers", behavior)
         if behavior.live:
             rows = [(term, number, weight) for term, weight in sorted(terms_of(behavior).items())]
-            self.database.run_many("INSERT INTO triggers (trigger, behavior, weight) VALUES (?, ?, ?)", rows)
+            self.database.run_many(
+                "INSERT INTO triggers (trigger, behavior, weight) VALUES (?, ?, ?)", rows
+            )
 
     def _emptied(self, table: str, behavior: Behavior) -> int:
         """Delete the rows of *behavior* in *table*, and return its number."""
@@ -277,12 +325,16 @@ class Store(Closing):
                 dict.fromkeys(ids),
                 before=(now,),
             )
-            add_event(self.database, RuleEvent("injected", now, session=session, detail={"ids": list(ids), **detail}))
+            add_event(
+                self.database,
+                RuleEvent("injected", now, session=session, detail={"ids": list(ids), **detail}),
+            )
 
-    # Edges -------------------------------------------------------------------------------------------------------
+    # Edges ----------------------------------------------------------------------------------------
 
     def all_edges(self) -> list[Edge]:
-        """Return every edge, sorted by source, target and kind, even if a behavior at its end is missing."""
+        """Return every edge, sorted by source, target and kind, even if a behavior at its end is
+        missing."""
         rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges ORDER BY source, target, kind")  # noqa: S608
         return [edge_of(row) for row in rows]
 
@@ -319,20 +371,30 @@ class Store(Closing):
         with self.writing():
             self.put_edges((edge,))
             self.record(
-                RuleEvent("connected", now, edge.source, detail={"target": edge.target, "kind": edge.kind.value})
+                RuleEvent(
+                    "connected",
+                    now,
+                    edge.source,
+                    detail={"target": edge.target, "kind": edge.kind.value},
+                )
             )
 
     def remove_edge(self, source: str, target: str, kind: EdgeKind | str, *, now: float) -> bool:
         """Remove an edge, and record an event ``disconnected``; return whether it existed."""
         with self.writing():
             gone = self.database.run(
-                "DELETE FROM edges WHERE source = ? AND target = ? AND kind = ?", (source, target, str(kind))
+                "DELETE FROM edges WHERE source = ? AND target = ? AND kind = ?",
+                (source, target, str(kind)),
             )
             if gone:
-                self.record(RuleEvent("disconnected", now, source, detail={"target": target, "kind": str(kind)}))
+                self.record(
+                    RuleEvent(
+                        "disconnected", now, source, detail={"target": target, "kind": str(kind)}
+                    )
+                )
         return bool(gone)
 
-    # Events, costs and facts about models ------------------------------------------------------------------------
+    # Events, costs and facts about models ---------------------------------------------------------
 
     def record(self, event: RuleEvent) -> None:
         """Write *event* after all others, with its secrets masked."""
@@ -347,36 +409,47 @@ class Store(Closing):
         session: str | None = None,
         limit: int | None = None,
     ) -> list[RuleEvent]:
-        """Return the events, oldest first; of one *behavior*, *kind* or *session*; with *limit* only the newest."""
+        """Return the events, oldest first; of one *behavior*, *kind* or *session*; with *limit*
+        only the newest."""
         asked = {"behavior": behavior, "kind": kind, "session": session}
         given = {name: value for name, value in asked.items() if value is not None}
         where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
         sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
         rows = self.database.rows(sql, (*given.values(), ALL if limit is None else limit))
         try:
-            return [RuleEvent(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in reversed(rows)]
+            return [
+                RuleEvent(row[0], row[1], row[2], row[3], json.loads(row[4]))
+                for row in reversed(rows)
+            ]
         except (ValueError, TypeError, RecursionError) as error:
             raise StoreError(f"{self.path}: an event cannot be read: {error}", "damaged") from None
 
-    def line_costs(self, ids: Collection[str], encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return tokens and characters by id and tier, as far as this version of the renderer has counted them."""
+    def line_costs(
+        self, ids: Collection[str], encoding: str
+    ) -> dict[tuple[str, int], tuple[int, int]]:
+        """Return tokens and characters by id and tier, as far as this version of the renderer has
+        counted them."""
 
         rows = self.database.rows_in(_COSTS, dict.fromkeys(ids), encoding, RENDERER_VERSION)
         return {
             (id, tier): (tokens, chars)
             for id, tier, tokens, chars in rows
-            if type(tokens) is type(chars) is int and tokens > 0 and chars > 0  # else the plan counts the line itself
+            if type(tokens) is type(chars) is int
+            and tokens > 0
+            and chars > 0  # else the plan counts the line itself
         }
 
     def recost(self) -> int:
-        """Count the lines of every behavior that this version hasn't counted yet; return how many there were."""
+        """Count the lines of every behavior that this version hasn't counted yet; return how many
+        there were."""
         with self.writing():
             stale = self.get_many(self.stale_ids())
             self._write_costs(stale.values())
         return len(stale)
 
     def stale_ids(self) -> list[str]:
-        """Return the ids of behaviors with lines that this version of the renderer hasn't counted."""
+        """Return the ids of behaviors with lines that this version of the renderer hasn't
+        counted."""
 
         rows = self.database.rows(
             "SELECT id FROM behaviors b WHERE (SELECT count(*) FROM line_costs c "
@@ -386,7 +459,8 @@ class Store(Closing):
         return [row[0] for row in rows]
 
     def _write_costs(self, behaviors: Iterable[Behavior]) -> None:
-        """Count the lines of *behaviors*, which are in the file already, so that plans need no tokenizer."""
+        """Count the lines of *behaviors*, which are in the file already, so that plans need no
+        tokenizer."""
         for behavior in behaviors:
             number = self._emptied("line_costs", behavior)
             self.database.run_many(
@@ -405,14 +479,16 @@ class Store(Closing):
         """The reported windows: a ``brim.models.WindowStore``."""
         return StoredWindows(self.database, self._clock)
 
-    # Sessions ----------------------------------------------------------------------------------------------------
+    # Sessions -------------------------------------------------------------------------------------
 
     @contextmanager
     def session(self, session: str, agent: str = "", **limits: Any) -> Iterator[Session]:
-        """Hand out a session with its *limits*, to be charged; what becomes of it is written, unless an error leaves.
+        """Hand out a session with its *limits*, to be charged; what becomes of it is written,
+        unless an error leaves.
 
-        The file is locked meanwhile, so that two hooks can't both spend the last tokens: decide before, charge inside.
-        A sub-agent (*agent*) has its own backoff and spends from the total of the session itself.
+        The file is locked meanwhile, so that two hooks can't both spend the last tokens: decide
+        before, charge inside. A sub-agent (*agent*) has its own backoff and spends from the total
+        of the session itself.
         """
         with self.writing():
             now = self._clock()
@@ -429,19 +505,26 @@ class Store(Closing):
         """Return a session to look at. That takes no lock, and changes to it aren't kept."""
         return self._sessions(session, agent, limits)[1]
 
-    def _sessions(self, session: str, agent: str, limits: dict[str, Any]) -> tuple[Session, Session]:
-        """Return the session itself, and that of *agent* in it, which is the same without an agent."""
+    def _sessions(
+        self, session: str, agent: str, limits: dict[str, Any]
+    ) -> tuple[Session, Session]:
+        """Return the session itself, and that of *agent* in it, which is the same without an
+        agent."""
 
         main = Session(**limits)
         mine = Session(**limits, parent=main) if agent else main
         rows = self.database.rows(
-            "SELECT agent = '', state FROM sessions WHERE session = ?1 AND (agent = '' OR agent = ?2)", (session, agent)
+            "SELECT agent = '', state FROM sessions WHERE session = ?1 AND (agent = '' OR agent = ?2)",
+            (session, agent),
         )
         try:
             for is_main, text in rows:
                 state = json.loads(text)
                 shown = [number for counts in state["shown"].values() for number in counts]
-                if not all(type(each) is int and each >= 0 for each in (state["prompts"], state["spent"], *shown)):
+                if not all(
+                    type(each) is int and each >= 0
+                    for each in (state["prompts"], state["spent"], *shown)
+                ):
                     raise ValueError("a total below 0 would give tokens away")
                 (main if is_main else mine).load(state)
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
@@ -449,10 +532,11 @@ class Store(Closing):
             raise StoreError(text, "damaged") from None
         return main, mine
 
-    # The file ----------------------------------------------------------------------------------------------------
+    # The file -------------------------------------------------------------------------------------
 
     def writing(self) -> AbstractContextManager[Database]:
-        """Open a transaction that holds the lock from the start: all of it is written, or nothing."""
+        """Open a transaction that holds the lock from the start: all of it is written, or
+        nothing."""
         return self.database.writing()
 
     def reading(self) -> AbstractContextManager[Database]:
@@ -479,7 +563,9 @@ def _check_blocks(behavior: Behavior) -> None:
     except InputError as error:
         raise InputError(f"{behavior.name} ({behavior.id}): {error}") from None
     if any(mask(block) != block for block in behavior.blocks):
-        raise InputError(f"{behavior.name} ({behavior.id}): a block can't hold a secret: put * in its place")
+        raise InputError(
+            f"{behavior.name} ({behavior.id}): a block can't hold a secret: put * in its place"
+        )
 
 
 def chosen(candidates: list[Behavior], text: str) -> Behavior:
@@ -489,7 +575,10 @@ def chosen(candidates: list[Behavior], text: str) -> Behavior:
     live = [behavior for behavior in candidates if behavior.live]
     if len(candidates) == 1 or len(live) == 1:
         return (live or candidates)[0]
-    several = ", ".join(f"{each.id} ({each.scope}: {(each.summary or each.canonical)[:40]})" for each in candidates[:5])
+    several = ", ".join(
+        f"{each.id} ({each.scope}: {(each.summary or each.canonical)[:40]})"
+        for each in candidates[:5]
+    )
     more = f" and {len(candidates) - 5} more" if len(candidates) > 5 else ""
     raise InputError(f"{text[:80]!r} may mean {several}{more}: say which by its id")
 
@@ -502,7 +591,9 @@ class StoredCalibrations(PlainData):
 
     def get(self, model: str, /) -> Calibration | None:
         """Return what was learned about *model*; None if there is nothing, or it can't be read."""
-        row = self.database.row("SELECT ratio, spread, samples FROM calibrations WHERE model = ?", (model,))
+        row = self.database.row(
+            "SELECT ratio, spread, samples FROM calibrations WHERE model = ?", (model,)
+        )
 
         try:
             return Calibration(*row) if row else None
@@ -520,7 +611,8 @@ class StoredCalibrations(PlainData):
 
 @dataclass(frozen=True)
 class StoredWindows(PlainData):
-    """Reported windows by model, in a file: a ``brim.models.WindowStore``. *clock* says when one was reported."""
+    """Reported windows by model, in a file: a ``brim.models.WindowStore``. *clock* says when one
+    was reported."""
 
     database: Database
     clock: Callable[[], float]
@@ -534,5 +626,6 @@ class StoredWindows(PlainData):
         """Store *tokens* as the window of *name*, replacing an earlier one."""
         with self.database.writing():
             self.database.run(
-                "INSERT OR REPLACE INTO windows (model, tokens, at) VALUES (?, ?, ?)", (name, tokens, self.clock())
+                "INSERT OR REPLACE INTO windows (model, tokens, at) VALUES (?, ?, ?)",
+                (name, tokens, self.clock()),
             )

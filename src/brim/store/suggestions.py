@@ -1,7 +1,8 @@
-"""Corrections that a person typed, waiting for review. They become rules only if the person says so.
+"""Corrections that a person typed, waiting for review. They become rules only if the person says
+so.
 
-They are in one small file in the user's folder, so that a hook needn't open the store. It holds the newest 100, with
-texts masked and shortened. A file that can't be read counts as empty.
+They are in one small file in the user's folder, so that a hook needn't open the store. It holds the
+newest 100, with texts masked and shortened. A file that can't be read counts as empty.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class Suggestions:
         self.path = os.path.join(home, FILE)
 
     def waiting(self, project: str | None) -> list[Suggestion]:
-        """Return the corrections of *project*, or those outside of any project, the oldest first."""
+        """Return the corrections of *project*, or those outside of any project, the oldest
+        first."""
         return [each for each in self.every() if each.project == (project or "")]
 
     def every(self) -> list[Suggestion]:
@@ -62,19 +64,33 @@ class Suggestions:
         return [Suggestion(**each) for each in _read(self.path)["waiting"]]
 
     def add(
-        self, text: str, *, call: str = "", agent: str = "", project: str | None, session: str = "", time: float
+        self,
+        text: str,
+        *,
+        call: str = "",
+        agent: str = "",
+        project: str | None,
+        session: str = "",
+        time: float,
     ) -> None:
         """Add a correction, masked, replacing one with the same words in the same project."""
 
-        text, call = cut(mask(" ".join(text.split())), LONGEST_TEXT), cut(mask(" ".join(call.split())), LONGEST_CALL)
-        if not text or not os.path.isdir(os.path.dirname(self.path)):  # don't recreate a folder that the user deleted
+        text, call = (
+            cut(mask(" ".join(text.split())), LONGEST_TEXT),
+            cut(mask(" ".join(call.split())), LONGEST_CALL),
+        )
+        if not text or not os.path.isdir(
+            os.path.dirname(self.path)
+        ):  # don't recreate a folder that the user deleted
             return
 
         with self._changing() as found:
             number = found["next"]
             new = Suggestion(number, text, call, agent, project or "", session, time)
             same = text.lower(), new.project
-            others = [each for each in found["waiting"] if (each["text"].lower(), each["project"]) != same]
+            others = [
+                each for each in found["waiting"] if (each["text"].lower(), each["project"]) != same
+            ]
             found.update(next=number + 1, waiting=[*others, new.to_dict()][-MOST:])
 
     def find(self, number: int) -> Suggestion:
@@ -112,10 +128,19 @@ def _read(path: str) -> dict[str, Any]:
         found = json.loads(read_safely(path, at_most=LARGEST))
     if not isinstance(found, dict) or not isinstance(found.get("waiting"), list):
         return {"next": 1, "waiting": []}
-    waiting = [each for each in found["waiting"] if isinstance(each, dict) and _TYPES.keys() == each.keys()]
-    waiting = [each for each in waiting if all(isinstance(each[name], kind) for name, kind in _TYPES.items())]
+    waiting = [
+        each for each in found["waiting"] if isinstance(each, dict) and _TYPES.keys() == each.keys()
+    ]
+    waiting = [
+        each
+        for each in waiting
+        if all(isinstance(each[name], kind) for name, kind in _TYPES.items())
+    ]
     last = max([0, *(each["number"] for each in waiting)])
-    return {"next": max(last + 1, found["next"] if type(found.get("next")) is int else 1), "waiting": waiting}
+    return {
+        "next": max(last + 1, found["next"] if type(found.get("next")) is int else 1),
+        "waiting": waiting,
+    }
 
 
 _TYPES: dict[str, Any] = {

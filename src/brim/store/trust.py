@@ -1,12 +1,13 @@
 """Which projects may steer an agent, and which calls are allowed despite a rule.
 
-Anyone may have written what is in a cloned project. So hooks and servers use a project's ``.brim/`` only after the user
-has trusted it. ``trust.json`` in the user's folder, which no project can reach, has a secret mark for each trusted
-project, and the project's ``.brim/trusted`` has the same mark. Another clone may have the same path, but not the mark.
+Anyone may have written what is in a cloned project. So hooks and servers use a project's ``.brim/``
+only after the user has trusted it. ``trust.json`` in the user's folder, which no project can reach,
+has a secret mark for each trusted project, and the project's ``.brim/trusted`` has the same mark.
+Another clone may have the same path, but not the mark.
 
-Users trust contents, not just a folder. ``trust.json`` also has a digest of the project's settings, and the user's
-database has one of each rule (``Scopes.unagreed``). Whatever changes later without brim is left out until the user
-agrees to it.
+Users trust contents, not just a folder. ``trust.json`` also has a digest of the project's settings,
+and the user's database has one of each rule (``Scopes.unagreed``). Whatever changes later without
+brim is left out until the user agrees to it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ SECRET = "secret"  # noqa: S105 - a file name
 
 
 def user_secret(user_folder: str) -> str:
-    """Return the user's secret, which is created if it's missing and never leaves the user's folder."""
+    """Return the user's secret, which is created if it's missing and never leaves the user's
+    folder."""
     path = os.path.join(user_folder, SECRET)
     found = _secret_in(path)
     if not found:
@@ -58,20 +60,27 @@ def user_secret(user_folder: str) -> str:
 
 
 def _secret_in(path: str) -> str:
-    """Return the secret in *path*; empty if it's missing or incomplete, or if other users had access to it."""
+    """Return the secret in *path*; empty if it's missing or incomplete, or if other users had
+    access to it."""
     try:
         with os.fdopen(open_safely(path), "rb") as file:
-            status, text = os.fstat(file.fileno()), file.read(LARGEST).decode("ascii", "replace").strip()
+            status, text = (
+                os.fstat(file.fileno()),
+                file.read(LARGEST).decode("ascii", "replace").strip(),
+            )
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
-    is_ours = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o077)
+    is_ours = not hasattr(os, "getuid") or (
+        status.st_uid == os.getuid() and not status.st_mode & 0o077
+    )
     return text if is_ours and len(text) == 64 else ""
 
 
 def is_trusted(project: str, user_folder: str) -> bool:
-    """Whether the user has trusted this very folder, and owns its ``.brim``. If that can't be read: no."""
+    """Whether the user has trusted this very folder, and owns its ``.brim``. If that can't be read:
+    no."""
     try:
         path = os.path.realpath(project)
         mark = _read(user_folder).get(path, {}).get("mark")
@@ -86,24 +95,35 @@ def trusted_projects(user_folder: str) -> dict[str, float]:
 
 
 def trust(
-    project: str, user_folder: str, *, now: float, rules: Mapping[str, str] | None = None, settings: str | None = None
+    project: str,
+    user_folder: str,
+    *,
+    now: float,
+    rules: Mapping[str, str] | None = None,
+    settings: str | None = None,
 ) -> None:
     """Let hooks and servers use the ``.brim`` of *project* as it is now.
 
-    *rules* (digests by id) and *settings* (``settings_digest``) are what the person was shown, if anything: later
-    changes aren't agreed to.
+    *rules* (digests by id) and *settings* (``settings_digest``) are what the person was shown, if
+    anything: later changes aren't agreed to.
     """
     path = os.path.realpath(project)
     if not os.path.isdir(path):
         raise InputError(f"{project}: is not a folder, so it cannot be trusted")
     if not _is_ours(path):
-        raise StoreError(f"{os.path.join(path, '.brim')}: belongs to another user, so it cannot be trusted", "refused")
+        raise StoreError(
+            f"{os.path.join(path, '.brim')}: belongs to another user, so it cannot be trusted",
+            "refused",
+        )
     _agree_to_rules(path, user_folder, now=now, shown=rules)
-    _change(user_folder, path, "trusted", now, settings_digest(path) if settings is None else settings)
+    _change(
+        user_folder, path, "trusted", now, settings_digest(path) if settings is None else settings
+    )
 
 
 def settings_digest(project: str) -> str:
-    """Return a digest of the settings of *project*; empty if it has none, ``UNREADABLE`` if they can't be read."""
+    """Return a digest of the settings of *project*; empty if it has none, ``UNREADABLE`` if they
+    can't be read."""
     path = os.path.join(project, ".brim", "config.yaml")
     if not os.path.isfile(path):  # a pipe might never end
         return UNREADABLE if os.path.lexists(path) else ""
@@ -132,8 +152,11 @@ def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
         _write_list(user_folder, projects)
 
 
-def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mapping[str, str] | None) -> None:
-    """Agree to the rules of *project*. Summaries are rewritten, so that agents are told what the person was shown."""
+def _agree_to_rules(
+    project: str, user_folder: str, *, now: float, shown: Mapping[str, str] | None
+) -> None:
+    """Agree to the rules of *project*. Summaries are rewritten, so that agents are told what the
+    person was shown."""
 
     if not os.path.lexists(os.path.join(project, ".brim", FILE)):
         return
@@ -141,8 +164,12 @@ def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mappin
         new = scopes.unagreed()
         agreed = [id for id, digest in new.items() if shown is None or shown.get(id) == digest]
         store = scopes.project
-        for behavior in store.get_many(agreed).values() if store is not None and not store.readonly else ():
-            scopes.put(replace(behavior, summary="", scope="project"), event="trusted", now=now, shown=True)
+        for behavior in (
+            store.get_many(agreed).values() if store is not None and not store.readonly else ()
+        ):
+            scopes.put(
+                replace(behavior, summary="", scope="project"), event="trusted", now=now, shown=True
+            )
 
 
 def untrust(project: str, user_folder: str, *, now: float) -> bool:
@@ -178,7 +205,9 @@ def _new_mark(project: str, *, instead: object) -> str:
         make_folder(folder)
         marks = [each for each in _marks(project) if each != instead]
     except OSError as error:
-        raise StoreError(f"{folder}: cannot be trusted: {error.strerror or error}", "failed") from None
+        raise StoreError(
+            f"{folder}: cannot be trusted: {error.strerror or error}", "failed"
+        ) from None
     _write(os.path.join(folder, MARKS), "".join(f"{each}\n" for each in (mark, *marks)))
     return mark
 
@@ -188,8 +217,13 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
     try:
         with open(path, encoding="utf-8") as file:
             found = os.fstat(file.fileno())
-            if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
-                raise StoreError(f"{path}: others can write to it, so it is not believed: 'chmod 600' it", "refused")
+            if hasattr(os, "getuid") and (
+                found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            ):
+                raise StoreError(
+                    f"{path}: others can write to it, so it is not believed: 'chmod 600' it",
+                    "refused",
+                )
             projects = json.loads(file.read())["projects"]
             return {str(key): dict(entry) for key, entry in projects.items()}
     except FileNotFoundError:
@@ -197,11 +231,14 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise StoreError(f"{path}: damaged, so no project is trusted: remove it and trust again", "damaged") from None
+        raise StoreError(
+            f"{path}: damaged, so no project is trusted: remove it and trust again", "damaged"
+        ) from None
 
 
 def _change(user_folder: str, project: str, event: str, now: float, settings: str = "") -> None:
-    """Change ``trust.json``. The user's database is locked, so that two changes can't undo each other."""
+    """Change ``trust.json``. The user's database is locked, so that two changes can't undo each
+    other."""
 
     with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
         projects = _read(user_folder)
@@ -222,10 +259,12 @@ def _write(path: str, text: str) -> None:
     try:
         replace_file(path, text.encode())
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
+        raise StoreError(
+            f"{path}: cannot be written: {error.strerror or error}; it is as it was"
+        ) from None
 
 
-# Calls that a rule refuses ------------------------------------------------------------------------------------------
+# Calls that a rule refuses ------------------------------------------------------------------------
 
 
 OWN = "brim"
@@ -237,8 +276,8 @@ HOUR = 3600.0
 def allow(store: Store, rule: str, place: str, *, session: str, now: float) -> None:
     """Allow what *rule* refuses: in *session*, or once within the hour if that is empty.
 
-    *store* is the user's: nothing in a project's file can give a permission. *place* is ``user``, or the key of the
-    project whose rule it is.
+    *store* is the user's: nothing in a project's file can give a permission. *place* is ``user``,
+    or the key of the project whose rule it is.
     """
     until = repr(now if session else now + HOUR)
     with store.writing() as database:
@@ -246,7 +285,8 @@ def allow(store: Store, rule: str, place: str, *, session: str, now: float) -> N
 
 
 def is_allowed(database: Database, rule: str, place: str, *, session: str, now: float) -> str:
-    """Return how a call in *session* is allowed, ``session`` or ``once``; empty if it isn't. *database* is the user's.
+    """Return how a call in *session* is allowed, ``session`` or ``once``; empty if it isn't.
+    *database* is the user's.
 
     Nothing is used up: see ``use_up``.
     """
@@ -254,15 +294,23 @@ def is_allowed(database: Database, rule: str, place: str, *, session: str, now: 
     found = database.notes((once, lasting))
     if session and lasting in found:
         return SESSION
-    return ONCE if 0 <= float(found.get(once, 0)) - now <= HOUR else ""  # a clock that is set back gains no time
+    return (
+        ONCE if 0 <= float(found.get(once, 0)) - now <= HOUR else ""
+    )  # a clock that is set back gains no time
 
 
 def use_up(store: Store, rule: str, place: str) -> bool:
-    """Use up a permission for one call; return whether it was still there. Of two calls at once, one gets it."""
+    """Use up a permission for one call; return whether it was still there. Of two calls at once,
+    one gets it."""
     with store.writing() as database:
         return bool(database.run("DELETE FROM meta WHERE key = ?", (_permission(rule, place, ""),)))
 
 
 def _permission(rule: str, place: str, session: str) -> str:
-    """Return the key of a permission in the user's file: for *session*, or once if that is empty."""
-    return f"allow {SESSION} {session[:200]} {place} {rule}" if session else f"allow {ONCE} {place} {rule}"
+    """Return the key of a permission in the user's file: for *session*, or once if that is
+    empty."""
+    return (
+        f"allow {SESSION} {session[:200]} {place} {rule}"
+        if session
+        else f"allow {ONCE} {place} {rule}"
+    )

@@ -1,10 +1,11 @@
 """How many tokens is this?
 
-``count`` is the answer: a number that says how sure it is. ``vocabulary`` and ``engines`` count text, ``messages``
-knows what a provider counts of a message, ``counters`` puts them together and chooses one for a model, as ``protocol``
-promises. ``calibrate`` learns ratios for vocabularies that aren't public, ``anchor`` builds on what a provider
-reported, ``api`` asks the provider (``api_requests`` writes its requests). ``costs`` says what each message takes, and
-``stream`` counts what doesn't fit into memory.
+``count`` is the answer: a number that says how sure it is. ``vocabulary`` and ``engines`` count
+text, ``messages`` knows what a provider counts of a message, ``counters`` puts them together and
+chooses one for a model, as ``protocol`` promises. ``calibrate`` learns ratios for vocabularies that
+aren't public, ``anchor`` builds on what a provider reported, ``api`` asks the provider
+(``api_requests`` writes its requests). ``costs`` says what each message takes, and ``stream``
+counts what doesn't fit into memory.
 """
 
 from __future__ import annotations

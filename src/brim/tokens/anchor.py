@@ -1,8 +1,9 @@
 """Anchored counts: the provider's report plus a count of newer messages.
 
-A conversation grows at its end. The provider has already counted all but the end, with its own vocabulary, framing,
-tool texts and images; no local count is as good. On two real agent sessions the sum was off by 0.1% in the median and
-by less than 4% in 99 of 100 requests. Digests identify messages by what the provider sees of them.
+A conversation grows at its end. The provider has already counted all but the end, with its own
+vocabulary, framing, tool texts and images; no local count is as good. On two real agent sessions
+the sum was off by 0.1% in the median and by less than 4% in 99 of 100 requests. Digests identify
+messages by what the provider sees of them.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) ->
 
     Each takes in the one before it, so each message is read once.
 
-    It ends before the first message that cannot be written down (it holds itself, or an object whose fields cannot be
-    seen): nothing after it is known, which costs an anchor and never gives a wrong one.
+    It ends before the first message that cannot be written down (it holds itself, or an object
+    whose fields cannot be seen): nothing after it is known, which costs an anchor and never gives a
+    wrong one.
     """
     try:
         rolling = _hash(model.encode("utf-8", "surrogatepass"), _canonical(list(tools or ())))
@@ -52,8 +54,9 @@ def _canonical(value: object) -> bytes:
 def _plain(value: object) -> object:
     """Return *value* without what makes no difference to the provider.
 
-    A dict and an object with the same fields are the same; a field that is None is one that is missing; a text is a
-    list of one text part; and a cache mark, which clients move along with every request, is nothing.
+    A dict and an object with the same fields are the same; a field that is None is one that is
+    missing; a text is a list of one text part; and a cache mark, which clients move along with
+    every request, is nothing.
     """
     if value is None or isinstance(value, str | int | float):
         return value
@@ -64,14 +67,19 @@ def _plain(value: object) -> object:
     if hasattr(value, "isoformat"):  # dates and times, which frameworks put into messages
         return value.isoformat()
     fields = _fields(value)
-    plain = {str(key): _plain(item) for key, item in fields.items() if item is not None and key != "cache_control"}
+    plain = {
+        str(key): _plain(item)
+        for key, item in fields.items()
+        if item is not None and key != "cache_control"
+    }
     if "role" in plain and isinstance(plain.get("content"), str):
         plain["content"] = [{"type": "text", "text": plain["content"]}]
     return plain
 
 
 def _fields(value: object) -> Mapping[str, object]:
-    """Return what *value* holds; ``TypeError`` if that cannot be seen, as a guess could take two messages for one."""
+    """Return what *value* holds; ``TypeError`` if that cannot be seen, as a guess could take two
+    messages for one."""
     if isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)
@@ -79,7 +87,9 @@ def _fields(value: object) -> Mapping[str, object]:
         return dumped
     slots = [kind.__dict__.get("__slots__", ()) for kind in type(value).__mro__]
     names = [name for each in slots for name in ((each,) if isinstance(each, str) else each)]
-    fields = {name: getattr(value, name) for name in names if hasattr(value, name)} | getattr(value, "__dict__", {})
+    fields = {name: getattr(value, name) for name in names if hasattr(value, name)} | getattr(
+        value, "__dict__", {}
+    )
     if not fields:
         raise TypeError(f"cannot see into {type(value).__name__}")
     return fields
@@ -148,14 +158,15 @@ class MemoryAnchorStore:
 class AnchoredTokenCounter:
     """A counter that knows what the provider has reported.
 
-    It promises: the count of messages that begin with a reported prefix is the report plus the wrapped *counter*'s
-    count of the rest; without such a prefix it is the wrapped counter's count. Any change in the prefix, in the tools
-    or of the model, and the report does not apply. Looking for the prefix reads each message once.
+    It promises: the count of messages that begin with a reported prefix is the report plus the
+    wrapped *counter*'s count of the rest; without such a prefix it is the wrapped counter's count.
+    Any change in the prefix, in the tools or of the model, and the report does not apply. Looking
+    for the prefix reads each message once.
 
-    With *calibrations* each report also teaches the model's ratio, which multiplies local tokens. Those are what
-    *local* counts (the same vocabulary, not scaled), or without it the wrapped counter's own counts divided by the
-    ``ratio`` it says it applied: else the ratio would be learned from itself. *encoding* is the model's family in the
-    table of priors.
+    With *calibrations* each report also teaches the model's ratio, which multiplies local tokens.
+    Those are what *local* counts (the same vocabulary, not scaled), or without it the wrapped
+    counter's own counts divided by the ``ratio`` it says it applied: else the ratio would be
+    learned from itself. *encoding* is the model's family in the table of priors.
     """
 
     def __init__(
@@ -194,8 +205,9 @@ class AnchoredTokenCounter:
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
         """Return the longest matching report plus a count of newer messages.
 
-        ``low`` and ``high`` hold the interval of the rest, as the wrapped counter gives it, and ``PREFIX_ERROR`` of the
-        reported part to each side: in 99 of 100 requests the next report lies between them, if the rest does.
+        ``low`` and ``high`` hold the interval of the rest, as the wrapped counter gives it, and
+        ``PREFIX_ERROR`` of the reported part to each side: in 99 of 100 requests the next report
+        lies between them, if the rest does.
         """
         anchor = self._longest(list(digests(messages, tools, self.model)))
         if anchor is None:
@@ -214,13 +226,15 @@ class AnchoredTokenCounter:
         *,
         output_tokens: int = 0,
     ) -> Anchor | None:
-        """Remember the provider's *reported_tokens* for *messages* and *tools*, or read them from its response.
+        """Remember the provider's *reported_tokens* for *messages* and *tools*, or read them from
+        its response.
 
-        They are all of the input: fresh, read from the cache and written to it. When the reply is the last of
-        *messages* already, give its *output_tokens* as well; otherwise it is part of the rest when it is appended
-        later.
+        They are all of the input: fresh, read from the cache and written to it. When the reply is
+        the last of *messages* already, give its *output_tokens* as well; otherwise it is part of
+        the rest when it is appended later.
 
-        Nothing is remembered, and None returned, when there are no messages or no tokens: such events say nothing.
+        Nothing is remembered, and None returned, when there are no messages or no tokens: such
+        events say nothing.
         """
         given = reported_tokens
         reported = given if isinstance(given, int) else read_response(given).tokens.prompt
@@ -234,16 +248,24 @@ class AnchoredTokenCounter:
         return anchor
 
     def _teach(
-        self, store: CalibrationStore, anchor: Anchor, before: Anchor | None, messages: Any, tools: Any, /
+        self,
+        store: CalibrationStore,
+        anchor: Anchor,
+        before: Anchor | None,
+        messages: Any,
+        tools: Any,
+        /,
     ) -> None:
         """Learn from what came since the report *before*, else from the whole.
 
-        The difference of two reports is free of what every request has and no message shows: hidden system texts,
-        framing, tool texts. A whole request has them. So nothing is learned from a ratio beyond all vocabularies:
-        it speaks of something else than the vocabulary.
+        The difference of two reports is free of what every request has and no message shows: hidden
+        system texts, framing, tool texts. A whole request has them. So nothing is learned from a
+        ratio beyond all vocabularies: it speaks of something else than the vocabulary.
         """
         counter = self._local or self.counter
-        counted = counter.count_messages(messages[before.messages :] if before else messages, None if before else tools)
+        counted = counter.count_messages(
+            messages[before.messages :] if before else messages, None if before else tools
+        )
         new = int(counted) / (1.0 if self._local else counter.ratio.value)  # type: ignore[attr-defined]
         reported = anchor.tokens - before.tokens if before else anchor.tokens
         if new > 0 and MIN_RATIO <= reported / new <= MAX_RATIO:

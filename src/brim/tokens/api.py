@@ -1,7 +1,8 @@
 """The provider's own count, through its SDK and counting endpoint.
 
-``ApiTokenCounter`` is the only counter that is exact for Claude and Gemini, and the only one that uses the network:
-nothing in brim chooses it unless you ask for it. An SDK takes a second to import, so that waits for the first request.
+``ApiTokenCounter`` is the only counter that is exact for Claude and Gemini, and the only one that
+uses the network: nothing in brim chooses it unless you ask for it. An SDK takes a second to import,
+so that waits for the first request.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ from typing import Any, Self
 
 from brim.errors import InputError
 from brim.tokens.anchor import Anchor, MemoryAnchorStore, digests
-from brim.tokens.api_requests import Request, Unconvertible, anthropic_request, gemini_request, openai_request
+from brim.tokens.api_requests import (
+    Request,
+    Unconvertible,
+    anthropic_request,
+    gemini_request,
+    openai_request,
+)
 from brim.tokens.approximate import NOT_A_TEXT
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
@@ -29,7 +36,8 @@ class Endpoint:
     name: str
     """The name of the provider, and of brim's extra that installs its SDK."""
     connect: Callable[[float], Any]
-    """Makes a client with a time limit; key and address are what the SDK finds in the environment."""
+    """Makes a client with a time limit; key and address are what the SDK finds in the
+    environment."""
     request: Callable[[Sequence[Any], Sequence[Any] | None], Request]
     """Writes messages and tools as the endpoint wants them."""
     ask: Callable[[Any, str, Request, float], object]
@@ -49,14 +57,19 @@ def _ask_anthropic(client: Any, model: str, request: Request, timeout: float) ->
 
 
 def _ask_openai(client: Any, model: str, request: Request, timeout: float) -> object:
-    return _once(client).responses.input_tokens.count(model=model, timeout=timeout, **request).input_tokens
+    return (
+        _once(client)
+        .responses.input_tokens.count(model=model, timeout=timeout, **request)
+        .input_tokens
+    )
 
 
 def _ask_gemini(client: Any, model: str, request: Request, timeout: float) -> object:
-    """Ask google-genai, whose SDK takes a system instruction and tools for Vertex only, and raises otherwise.
+    """Ask google-genai, whose SDK takes a system instruction and tools for Vertex only, and raises
+    otherwise.
 
-    The endpoint does take them, as a whole request to generate content in place of ``contents``: documented for v1beta.
-    The SDK passes that on as an extra field (google-genai 1.21 and newer).
+    The endpoint does take them, as a whole request to generate content in place of ``contents``:
+    documented for v1beta. The SDK passes that on as an extra field (google-genai 1.21 and newer).
     """
     options: dict[str, Any] = {"timeout": round(timeout * 1000)}
     config: dict[str, Any] = {"http_options": options}
@@ -66,13 +79,22 @@ def _ask_gemini(client: Any, model: str, request: Request, timeout: float) -> ob
     elif len(request) > 1:
         options["api_version"] = "v1beta"
         full_name = model if "/" in model else f"models/{model}"
-        options["extra_body"] = {"contents": [], "generateContentRequest": {"model": full_name, **request}}
-    return client.models.count_tokens(model=model, contents=request["contents"], config=config).total_tokens
+        options["extra_body"] = {
+            "contents": [],
+            "generateContentRequest": {"model": full_name, **request},
+        }
+    return client.models.count_tokens(
+        model=model, contents=request["contents"], config=config
+    ).total_tokens
 
 
 ENDPOINTS = {
-    "anthropic": Endpoint("anthropic", _client_of("anthropic", "Anthropic"), anthropic_request, _ask_anthropic),
-    "openai": Endpoint("openai", _client_of("openai", "OpenAI"), openai_request, _ask_openai),  # openai 2.6 and newer
+    "anthropic": Endpoint(
+        "anthropic", _client_of("anthropic", "Anthropic"), anthropic_request, _ask_anthropic
+    ),
+    "openai": Endpoint(
+        "openai", _client_of("openai", "OpenAI"), openai_request, _ask_openai
+    ),  # openai 2.6 and newer
     "gemini": Endpoint("gemini", _connect_gemini, gemini_request, _ask_gemini),
 }
 _MODULES = {"anthropic": "anthropic", "openai": "openai", "google": "gemini"}
@@ -84,9 +106,12 @@ _NAMES = {
 
 
 def endpoint_for(model: str, provider: str | None, client: Any) -> Endpoint:
-    """Return the endpoint of *provider*, else the one that *client* belongs to, else the one that has *model*."""
+    """Return the endpoint of *provider*, else the one that *client* belongs to, else the one that
+    has *model*."""
     if type(client).__name__.startswith("Async"):
-        raise InputError(f"a count is made at once: pass a synchronous client, not {type(client).__name__}")
+        raise InputError(
+            f"a count is made at once: pass a synchronous client, not {type(client).__name__}"
+        )
     if provider is None and client is not None:
         provider = _MODULES.get(type(client).__module__.partition(".")[0])
     if provider is None:
@@ -94,13 +119,18 @@ def endpoint_for(model: str, provider: str | None, client: Any) -> Endpoint:
         provider = next((name for name, starts in _NAMES.items() if lower.startswith(starts)), None)
     if provider not in ENDPOINTS:
         known = ", ".join(ENDPOINTS)
-        what = f"no counting endpoint is known for model {model!r}" if provider is None else f"provider {provider!r}"
+        what = (
+            f"no counting endpoint is known for model {model!r}"
+            if provider is None
+            else f"provider {provider!r}"
+        )
         raise InputError(f"{what}: pass provider= as one of {known}, or count with mode='auto'")
     return ENDPOINTS[provider]
 
 
 def _once(client: Any) -> Any:
-    """Return *client* without retries: someone waits, and there is a local count to fall back on."""
+    """Return *client* without retries: someone waits, and there is a local count to fall back
+    on."""
     return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
 
 
@@ -111,17 +141,18 @@ _OWN_FAULT = frozenset({400, 413, 422})
 class ApiTokenCounter:
     """Counts by the provider's endpoint.
 
-    It promises: a count is ``exact`` if the endpoint gave it, and otherwise the *fallback*'s count with the fallback's
-    basis and a ``note`` that says why; ``last_error`` says the same of the last count. It never raises because of the
-    network, the key, the SDK or the answer, and prints no warning: the note says what happened.
+    It promises: a count is ``exact`` if the endpoint gave it, and otherwise the *fallback*'s count
+    with the fallback's basis and a ``note`` that says why; ``last_error`` says the same of the last
+    count. It never raises because of the network, the key, the SDK or the answer, and prints no
+    warning: the note says what happened.
 
-    Each content is asked for once: the last *cache* answers are kept by a hash of what was asked. A request may take
-    *timeout* seconds and is not repeated; after a failure that will meet the next request too (no answer, no key, too
-    many requests), the endpoint is left alone for *pause* seconds, so that a thousand counts do not wait a thousand
-    times.
+    Each content is asked for once: the last *cache* answers are kept by a hash of what was asked. A
+    request may take *timeout* seconds and is not repeated; after a failure that will meet the next
+    request too (no answer, no key, too many requests), the endpoint is left alone for *pause*
+    seconds, so that a thousand counts do not wait a thousand times.
 
-    The SDK (``brim[anthropic]``, ``brim[openai]``, ``brim[gemini]``) is imported, and a client made, for the first
-    request. A *client* that is given is used as it is, and never closed.
+    The SDK (``brim[anthropic]``, ``brim[openai]``, ``brim[gemini]``) is imported, and a client
+    made, for the first request. A *client* that is given is used as it is, and never closed.
     """
 
     def __init__(
@@ -157,14 +188,17 @@ class ApiTokenCounter:
     def count(self, text: str, /) -> Count:
         """Return what the endpoint counts for *text* as the only message.
 
-        That includes the framing of one message, which no endpoint gives separately: a few tokens more than the text
-        alone, so such counts do not add up to the count of a conversation. Nothing is 0, without asking.
+        That includes the framing of one message, which no endpoint gives separately: a few tokens
+        more than the text alone, so such counts do not add up to the count of a conversation.
+        Nothing is 0, without asking.
         """
         if not isinstance(text, str):
             raise InputError(NOT_A_TEXT.format(type(text).__name__))
         if not text:
             return Count(0)
-        return self._count([{"role": "user", "content": text}], None, lambda: self.fallback.count(text))
+        return self._count(
+            [{"role": "user", "content": text}], None, lambda: self.fallback.count(text)
+        )
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
         """Return what the endpoint counts for *messages* and *tools*.
@@ -193,19 +227,31 @@ class ApiTokenCounter:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _count(self, messages: Sequence[Any], tools: Sequence[Any] | None, local: Callable[[], Count]) -> Count:
+    def _count(
+        self, messages: Sequence[Any], tools: Sequence[Any] | None, local: Callable[[], Count]
+    ) -> Count:
         try:
             tokens = self._remembered(self._endpoint.request(messages, tools))
         except Exception as error:  # whatever an SDK raises: the local count is there
             self.last_error = self._describe(error)
             count = local()
-            note = f"counted locally, as {self.provider}'s endpoint gave no count ({self.last_error})"
-            return Count(int(count), count.basis, count.low, count.high, "; ".join(filter(None, (count.note, note))))
+            note = (
+                f"counted locally, as {self.provider}'s endpoint gave no count ({self.last_error})"
+            )
+            return Count(
+                int(count),
+                count.basis,
+                count.low,
+                count.high,
+                "; ".join(filter(None, (count.note, note))),
+            )
         self.last_error = None
         return Count(tokens)
 
     def _remembered(self, request: Request) -> int:
-        key = next(digests([request], None, self.model), "")  # empty if it holds what cannot be written down
+        key = next(
+            digests([request], None, self.model), ""
+        )  # empty if it holds what cannot be written down
         known = self._kept.get(key) if self._kept is not None else None
         if known is not None:
             return known.tokens
@@ -252,7 +298,12 @@ class _Paused(Exception):
 
 
 def _bare_name(model: str) -> str:
-    """Return the name that the provider knows: without a router's prefix, and without a window in brackets."""
+    """Return the name that the provider knows: without a router's prefix, and without a window in
+    brackets."""
     name = model.partition("[")[0]
     prefix, slash, rest = name.partition("/")
-    return rest if slash and prefix.lower() in ("anthropic", "openai", "google", "gemini", "models") else name
+    return (
+        rest
+        if slash and prefix.lower() in ("anthropic", "openai", "google", "gemini", "models")
+        else name
+    )

@@ -1,8 +1,9 @@
 """Messages and tools of any provider's shape, read into one.
 
-OpenAI chat and Responses, Anthropic and Gemini messages become a role and a list of blocks, written as Anthropic writes
-them: ``text``, ``image``, ``tool_use``, ``tool_result``. Other blocks stay as they are, for the provider they belong
-to. One that another provider has no counterpart for raises ``Unconvertible``: counting something else isn't exact.
+OpenAI chat and Responses, Anthropic and Gemini messages become a role and a list of blocks, written
+as Anthropic writes them: ``text``, ``image``, ``tool_use``, ``tool_result``. Other blocks stay as
+they are, for the provider they belong to. One that another provider has no counterpart for raises
+``Unconvertible``: counting something else isn't exact.
 """
 
 from __future__ import annotations
@@ -20,7 +21,18 @@ Block = dict[str, Any]
 Request = dict[str, Any]
 
 _ROLES = {"developer": "system", "model": "assistant", "tool": "user", "function": "user"}
-_FIELDS = ("type", "role", "content", "parts", "tool_calls", "tool_call_id", "call_id", "name", "arguments", "output")
+_FIELDS = (
+    "type",
+    "role",
+    "content",
+    "parts",
+    "tool_calls",
+    "tool_call_id",
+    "call_id",
+    "name",
+    "arguments",
+    "output",
+)
 
 
 class Unconvertible(ValueError):
@@ -28,15 +40,20 @@ class Unconvertible(ValueError):
 
 
 def fields(value: Any) -> Block:
-    """Return *value* as a dict: it may be one, a model of an SDK, or an object with ``role`` and ``content``."""
+    """Return *value* as a dict: it may be one, a model of an SDK, or an object with ``role`` and
+    ``content``."""
     if isinstance(value, Mapping):
         return dict(value)
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dict(dump(exclude_none=True))
-    found = {name: getattr(value, name) for name in _FIELDS if getattr(value, name, None) is not None}
+    found = {
+        name: getattr(value, name) for name in _FIELDS if getattr(value, name, None) is not None
+    }
     if not found:
-        raise Unconvertible(f"an object of type {type(value).__name__} has neither role nor content")
+        raise Unconvertible(
+            f"an object of type {type(value).__name__} has neither role nor content"
+        )
     return found
 
 
@@ -54,11 +71,15 @@ def turn(message: Block) -> tuple[str, list[Block]]:
     if kind == "function_call_output":
         return "user", [result_block(message.get("call_id"), message.get("output"))]
     if kind != "message" or message.get("function_call"):
-        raise Unconvertible(f"an item of type {kind!r}" if kind != "message" else "the old function_call field")
+        raise Unconvertible(
+            f"an item of type {kind!r}" if kind != "message" else "the old function_call field"
+        )
     if "parts" in message:
         return role_of(message), [_from_gemini(fields(part)) for part in message["parts"] or ()]
     if message.get("role") in ("tool", "function"):
-        return "user", [result_block(message.get("tool_call_id") or message.get("name"), message.get("content"))]
+        return "user", [
+            result_block(message.get("tool_call_id") or message.get("name"), message.get("content"))
+        ]
     blocks = blocks_of(message.get("content"))
     for call in map(fields, message.get("tool_calls") or ()):
         if "function" not in call:
@@ -69,7 +90,9 @@ def turn(message: Block) -> tuple[str, list[Block]]:
 
 def _call(call_id: Any, function: Block) -> Block:
     """Return the call of *function*; one without an id is known by its name."""
-    return call_block(call_id or function.get("name"), function.get("name"), function.get("arguments"))
+    return call_block(
+        call_id or function.get("name"), function.get("name"), function.get("arguments")
+    )
 
 
 def blocks_of(content: Any) -> list[Block]:
@@ -102,7 +125,10 @@ def _from_gemini(part: Block) -> Block:
     if data := part.get("inlineData") or part.get("inline_data"):
         data = fields(data)
         media_type = data.get("mimeType") or data.get("mime_type")
-        return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data.get("data")}}
+        return {
+            "type": "image",
+            "source": {"type": "base64", "media_type": media_type, "data": data.get("data")},
+        }
     raise Unconvertible(f"a part with {', '.join(sorted(part)) or 'nothing in it'}")
 
 
@@ -133,18 +159,25 @@ def image_source(block: Block) -> Block | None:
 
 
 def functions(tools: Sequence[Any], *, split: bool = True) -> Iterator[Block]:
-    """Yield each tool: ``{"function": {name, description, parameters}}``, or as it is if it isn't a function.
+    """Yield each tool: ``{"function": {name, description, parameters}}``, or as it is if it isn't a
+    function.
 
-    Anthropic's tools come with ``given`` as well, the tool as it was: it may hold more than a function has.
-    With *split*, Gemini's lists of declarations become one function each.
+    Anthropic's tools come with ``given`` as well, the tool as it was: it may hold more than a
+    function has. With *split*, Gemini's lists of declarations become one function each.
     """
     for tool in map(fields, tools):
         declared = tool.get("functionDeclarations") or tool.get("function_declarations")
         if declared and split:
             for function in map(fields, declared):
-                yield _function(function, function.get("parametersJsonSchema") or function.get("parameters"))
+                yield _function(
+                    function, function.get("parametersJsonSchema") or function.get("parameters")
+                )
         elif tool.get("type") == "function":
-            yield {"function": fields(tool.get("function") or {key: tool[key] for key in tool if key != "type"})}
+            yield {
+                "function": fields(
+                    tool.get("function") or {key: tool[key] for key in tool if key != "type"}
+                )
+            }
         elif "input_schema" in tool:
             yield {**_function(tool, tool["input_schema"]), "given": tool}
         else:
@@ -152,7 +185,11 @@ def functions(tools: Sequence[Any], *, split: bool = True) -> Iterator[Block]:
 
 
 def _function(tool: Block, schema: Any) -> Block:
-    function = {"name": tool.get("name"), "description": tool.get("description"), "parameters": schema}
+    function = {
+        "name": tool.get("name"),
+        "description": tool.get("description"),
+        "parameters": schema,
+    }
     return {"function": {key: value for key, value in function.items() if value is not None}}
 
 
@@ -160,7 +197,8 @@ def _function(tool: Block, schema: Any) -> Block:
 
 
 def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
-    """Return the arguments for Anthropic's endpoint: system texts are taken out of the list of messages."""
+    """Return the arguments for Anthropic's endpoint: system texts are taken out of the list of
+    messages."""
     system: list[Block] = []
     turns: list[Block] = []
     for message in map(fields, map(as_blocks, messages)):
@@ -172,7 +210,9 @@ def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> R
             turns[-1]["content"] += content  # the results of parallel calls belong into one message
         elif content:
             turns.append({"role": role, "content": content})
-    request: Request = {"messages": [{"role": each["role"], "content": _bare(each["content"])} for each in turns]}
+    request: Request = {
+        "messages": [{"role": each["role"], "content": _bare(each["content"])} for each in turns]
+    }
     if system:
         request["system"] = _bare(system)
     definitions, choice = _tools_and_choice(tools)
@@ -194,7 +234,8 @@ def _anthropic_choice(choice: Any) -> Block:
 
 
 def _tools_and_choice(tools: Sequence[Any] | None) -> tuple[list[Any], Any]:
-    """Return the definitions of *tools*, and the choice among them that ``with_options`` put there."""
+    """Return the definitions of *tools*, and the choice among them that ``with_options`` put
+    there."""
     definitions, choice, schema = without_options(tools)
     if schema is not None:
         raise Unconvertible("the schema of an answer: endpoints have different fields for it")
@@ -209,16 +250,21 @@ def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
             items.append(message)
             continue
         role, blocks = turn(message)
-        for is_item, group in groupby(blocks, key=lambda block: block.get("type") in ("tool_use", "tool_result")):
+        for is_item, group in groupby(
+            blocks, key=lambda block: block.get("type") in ("tool_use", "tool_result")
+        ):
             if is_item:
                 items += map(_openai_item, group)
             else:
-                items.append({"role": role, "content": _bare([_openai_part(block, role) for block in group])})
+                items.append(
+                    {"role": role, "content": _bare([_openai_part(block, role) for block in group])}
+                )
     request: Request = {"input": items}
     definitions, choice = _tools_and_choice(tools)
     if definitions:
         request["tools"] = [
-            {"type": "function", **tool["function"]} if "function" in tool else tool for tool in functions(definitions)
+            {"type": "function", **tool["function"]} if "function" in tool else tool
+            for tool in functions(definitions)
         ]
     if definitions and choice is not None:
         request["tool_choice"] = _openai_choice(choice)
@@ -236,7 +282,8 @@ def _openai_choice(choice: Any) -> Any:
 
 
 def gemini_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
-    """Return ``contents`` and, where there are any, ``systemInstruction`` and ``tools`` as Gemini writes them."""
+    """Return ``contents`` and, where there are any, ``systemInstruction`` and ``tools`` as Gemini
+    writes them."""
     system: list[Block] = []
     contents: list[Block] = []
     names: dict[str, str] = {}
@@ -268,7 +315,11 @@ def _anthropic_block(block: Block) -> Block:
         return {**block, "input": arguments_of(block.get("input"))}
     if kind == "tool_result":
         content = block.get("content")
-        whole = content if isinstance(content, str) else [_anthropic_block(part) for part in blocks_of(content)]
+        whole = (
+            content
+            if isinstance(content, str)
+            else [_anthropic_block(part) for part in blocks_of(content)]
+        )
         return {**block, "content": whole}
     source = image_source(block)
     return block if source is None or kind == "image" else {"type": "image", "source": source}
@@ -278,17 +329,33 @@ def _openai_item(block: Block) -> Block:
     """Return a call or a result as the item that it is in the Responses API."""
     if block.get("type") == "tool_use":
         arguments = block.get("input")
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-        return {"type": "function_call", "call_id": block.get("id"), "name": block.get("name"), "arguments": text}
+        text = (
+            arguments
+            if isinstance(arguments, str)
+            else json.dumps(arguments or {}, ensure_ascii=False)
+        )
+        return {
+            "type": "function_call",
+            "call_id": block.get("id"),
+            "name": block.get("name"),
+            "arguments": text,
+        }
     content = block.get("content")
-    output = content if isinstance(content, str) else [_openai_part(part, "user") for part in blocks_of(content)]
+    output = (
+        content
+        if isinstance(content, str)
+        else [_openai_part(part, "user") for part in blocks_of(content)]
+    )
     return {"type": "function_call_output", "call_id": block.get("tool_use_id"), "output": output}
 
 
 def _openai_part(block: Block, role: str) -> Block:
     kind = str(block.get("type"))
     if kind == "text":
-        return {"type": "output_text" if role == "assistant" else "input_text", "text": block["text"]}
+        return {
+            "type": "output_text" if role == "assistant" else "input_text",
+            "text": block["text"],
+        }
     if kind.startswith("input_"):
         return block
     source = image_source(block)
@@ -301,16 +368,23 @@ def _openai_part(block: Block, role: str) -> Block:
 
 
 def _gemini_part(block: Block, names: dict[str, str]) -> Block:
-    """Return *block* as a part; *names* remembers which call has which name, as a result needs it."""
+    """Return *block* as a part; *names* remembers which call has which name, as a result needs
+    it."""
     kind = block.get("type")
     if kind == "text":
         return {"text": block["text"]}
     if kind == "tool_use":
         names[str(block.get("id"))] = str(block.get("name"))
-        return {"functionCall": {"name": block.get("name"), "args": arguments_of(block.get("input"))}}
+        return {
+            "functionCall": {"name": block.get("name"), "args": arguments_of(block.get("input"))}
+        }
     if kind == "tool_result":
         call_id, content = str(block.get("tool_use_id")), block.get("content")
-        texts = [content] if isinstance(content, str) else [part.get("text") for part in blocks_of(content)]
+        texts = (
+            [content]
+            if isinstance(content, str)
+            else [part.get("text") for part in blocks_of(content)]
+        )
         if not all(isinstance(text, str) for text in texts):
             raise Unconvertible("a tool result that is not text")
         response = {"result": "\n".join(map(str, texts))}
@@ -326,7 +400,10 @@ def _anthropic_tool(tool: Block) -> Block:
         return dict(tool.get("given", tool))
     function = dict(tool["function"])
     schema = function.pop("parameters", None) or {"type": "object", "properties": {}}
-    return {**{key: function[key] for key in ("name", "description") if key in function}, "input_schema": schema}
+    return {
+        **{key: function[key] for key in ("name", "description") if key in function},
+        "input_schema": schema,
+    }
 
 
 def _gemini_function(function: Block) -> Block:

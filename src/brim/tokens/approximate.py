@@ -15,10 +15,13 @@ from brim.tokens.messages import Framing, measure
 from brim.tokens.messages.tally import OTHER, TEXT
 
 LOW, HIGH = 0.8, 3.0
-"""Real tokens for each four characters. On the sixteen kinds of text in ``bench/corpus.py`` it is 0.90 (Python) to 2.86
-(Japanese) in o200k_base; the interval is that, rounded outwards. A megabyte of spaces still lies outside."""
+"""Real tokens for each four characters. On the sixteen kinds of text in ``bench/corpus.py`` it is
+0.90 (Python) to 2.86 (Japanese) in o200k_base; the interval is that, rounded outwards. A megabyte
+of spaces still lies outside."""
 
-NOT_A_TEXT = "count takes a text, not {}; for messages: brim.counter_for(model).count_messages(messages)"
+NOT_A_TEXT = (
+    "count takes a text, not {}; for messages: brim.counter_for(model).count_messages(messages)"
+)
 
 
 def estimate_tokens(text: str) -> int:
@@ -77,9 +80,13 @@ class ApproximateTokenCounter:
 
         bare = Framing(priming=0, message=0, roles=False)
         tally = measure(messages, tools, model_name=self.model, count_text=len, framing=bare)
-        fixed, *several = (part[TEXT] // 4 + part[OTHER] for part, _ in (tally.outside, *tally.messages))
+        fixed, *several = (
+            part[TEXT] // 4 + part[OTHER] for part, _ in (tally.outside, *tally.messages)
+        )
         each = tuple(max(1, tokens) + self.PER_MESSAGE for tokens in several)
-        return MessageCosts(each, fixed, lambda kept: self._estimate(fixed + sum(each[at] for at in kept)))
+        return MessageCosts(
+            each, fixed, lambda kept: self._estimate(fixed + sum(each[at] for at in kept))
+        )
 
     def _estimate(self, tokens: int) -> Count:
         return Count(tokens, "estimated", int(tokens * LOW), -int(-tokens * HIGH // 1))

@@ -1,10 +1,11 @@
 """The ratio of a model's tokens to locally counted tokens.
 
-Some vocabularies are not public. Their tokens are counted with ``o200k_base`` and multiplied by a ratio. The ratio
-starts as a prior (``data/priors.tsv``) and is then learned, per model, from what the provider reports. How far the
-observations scatter is how wide the interval is.
+Some vocabularies are not public. Their tokens are counted with ``o200k_base`` and multiplied by a
+ratio. The ratio starts as a prior (``data/priors.tsv``) and is then learned, per model, from what
+the provider reports. How far the observations scatter is how wide the interval is.
 
-A hook multiplies stored costs by this ratio, so this file imports nothing that a hook does not have already.
+A hook multiplies stored costs by this ratio, so this file imports nothing that a hook does not have
+already.
 """
 
 from __future__ import annotations
@@ -20,18 +21,22 @@ from brim.record import PlainData, set_fields
 from brim.tokens.count import Basis
 
 ALPHA = 0.1
-"""The share of a new observation in the average, once there are ten. Before that it is the plain mean of them."""
+"""The share of a new observation in the average, once there are ten. Before that it is the plain
+mean of them."""
 MIN_RATIO, MAX_RATIO = 0.5, 2.0
-"""No two vocabularies differ by more. An observation beyond is a request that held more than its messages show."""
+"""No two vocabularies differ by more. An observation beyond is a request that held more than its
+messages show."""
 FULL_WEIGHT = 2_000
-"""Local tokens from which an observation counts in full. Every request has tokens that no message shows (framing, a
-hidden system text: tens to hundreds), so a small one says little about the ratio: 200 tokens count a tenth."""
+"""Local tokens from which an observation counts in full. Every request has tokens that no message
+shows (framing, a hidden system text: tens to hundreds), so a small one says little about the ratio:
+200 tokens count a tenth."""
 MIN_SAMPLES = 3.0
 """Full observations until the ratio is called calibrated: before, their scatter says nothing."""
 LARGEST = 1e300
 """A larger number of tokens isn't one."""
 MIN_SPREAD = 0.02
-"""The least spread that is believed, as a share of the ratio: other text than was seen lies further out."""
+"""The least spread that is believed, as a share of the ratio: other text than was seen lies further
+out."""
 
 
 ANY_FAMILY = "*"
@@ -42,9 +47,10 @@ ANY_FAMILY = "*"
 class Calibration(PlainData):
     """What is known about a model's ratio: three numbers to store. Unpacks into them.
 
-    ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to ``MAX_RATIO``.
-    ``spread`` is how far the observations scatter around it (a standard deviation). ``samples`` is a sum of weights: an
-    observation of ``FULL_WEIGHT`` tokens or more is 1, a smaller one less.
+    ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to
+    ``MAX_RATIO``. ``spread`` is how far the observations scatter around it (a standard deviation).
+    ``samples`` is a sum of weights: an observation of ``FULL_WEIGHT`` tokens or more is 1, a
+    smaller one less.
 
     >>> Calibration(1.27).observe(reported=12_900, local=10_000)
     Calibration(ratio=1.29, spread=0, samples=1)
@@ -56,7 +62,9 @@ class Calibration(PlainData):
 
     def __init__(self, ratio: float = 1.0, spread: float = 0.0, samples: float = 0.0) -> None:
         """Begin with *ratio* (a prior), or with what a store kept."""
-        if not (MIN_RATIO <= ratio <= MAX_RATIO and 0 <= spread <= MAX_RATIO and 0 <= samples < math.inf):
+        if not (
+            MIN_RATIO <= ratio <= MAX_RATIO and 0 <= spread <= MAX_RATIO and 0 <= samples < math.inf
+        ):
             raise ValueError(
                 f"a calibration needs a ratio of {MIN_RATIO} to {MAX_RATIO}, a spread and a number of samples from 0"
                 f" on, not {ratio}, {spread}, {samples}"
@@ -71,8 +79,9 @@ class Calibration(PlainData):
 
         The provider reported *reported* tokens where *local* were counted here.
 
-        Nothing, negative and infinite numbers teach nothing: the calibration comes back as it is. Once there are ten
-        observations, a new one moves the ratio by at most a tenth of its distance: one odd request spoils little.
+        Nothing, negative and infinite numbers teach nothing: the calibration comes back as it is.
+        Once there are ten observations, a new one moves the ratio by at most a tenth of its
+        distance: one odd request spoils little.
         """
         if not (0 < local < LARGEST and 0 < reported < LARGEST):
             return self
@@ -90,10 +99,11 @@ class Calibration(PlainData):
 
 @dataclass(frozen=True)
 class Ratio(PlainData):
-    """A ratio to multiply a local count by, the interval it lies in, and the ``basis`` that the product has.
+    """A ratio to multiply a local count by, the interval it lies in, and the ``basis`` that the
+    product has.
 
-    It unpacks into ``Count.scaled``: ``local.scaled(*ratio_for(...))``. The basis is ``calibrated`` if it was learned,
-    ``estimated`` if it is a prior, ``exact`` if there is nothing to learn.
+    It unpacks into ``Count.scaled``: ``local.scaled(*ratio_for(...))``. The basis is ``calibrated``
+    if it was learned, ``estimated`` if it is a prior, ``exact`` if there is nothing to learn.
     """
 
     value: float
@@ -154,8 +164,9 @@ def _priors() -> dict[str, Ratio]:
 def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = None) -> Ratio:
     """Return the ratio for *model_name*, whose vocabulary is of the family *encoding*.
 
-    Learned (``calibrated``) from ``MIN_SAMPLES`` full observations on: the interval is two spreads to each side, wider
-    while there are few. With fewer the value already follows them, and the interval is still the prior's.
+    Learned (``calibrated``) from ``MIN_SAMPLES`` full observations on: the interval is two spreads
+    to each side, wider while there are few. With fewer the value already follows them, and the
+    interval is still the prior's.
 
     >>> ratio_for("claude-sonnet-4-5", "claude")
     Ratio(1.27, estimated, 1 to 1.5)
@@ -165,19 +176,23 @@ def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = N
     if known is None or known.samples <= 0:
         return prior
     if known.samples < MIN_SAMPLES:
-        return Ratio(known.ratio, min(prior.low, known.ratio), max(prior.high, known.ratio), "estimated")
+        return Ratio(
+            known.ratio, min(prior.low, known.ratio), max(prior.high, known.ratio), "estimated"
+        )
     half = 2.0 * max(known.spread, MIN_SPREAD * known.ratio) * (1.0 + 2.0 / known.samples)
     low, high = max(MIN_RATIO, known.ratio - half), min(MAX_RATIO, known.ratio + half)
     return Ratio(known.ratio, low, high, "calibrated")
 
 
-def learn(store: CalibrationStore, model_name: str, encoding: str, *, reported: float, local: float) -> None:
+def learn(
+    store: CalibrationStore, model_name: str, encoding: str, *, reported: float, local: float
+) -> None:
     """Put into *store* what one report teaches about *model_name*.
 
     The first one starts from the family's prior.
 
-    A family whose vocabulary is here has nothing to learn: where its counts differ from the provider's, it is by
-    framing, which is a sum and not a ratio.
+    A family whose vocabulary is here has nothing to learn: where its counts differ from the
+    provider's, it is by framing, which is a sum and not a ratio.
     """
     prior = prior_for(encoding)
     if prior.basis == "exact":

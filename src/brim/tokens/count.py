@@ -1,7 +1,8 @@
 """``Count``: a number of tokens that knows how sure it is.
 
-A count is compared, sorted, formatted and added like any other whole number, so a budget never has to care where it
-came from. Code that does care (a request that must fit, a reservation of money) reads ``basis``, ``low`` and ``high``.
+A count is compared, sorted, formatted and added like any other whole number, so a budget never has
+to care where it came from. Code that does care (a request that must fit, a reservation of money)
+reads ``basis``, ``low`` and ``high``.
 
 This file is imported by every hook, so it imports nothing.
 """
@@ -27,10 +28,11 @@ _RANK: dict[str, int] = {basis: rank for rank, basis in enumerate(BASES)}
 _MILLION = 1_000_000
 
 PREFIX_ERROR = 0.04
-"""The share by which a reported prefix may be off when it is sent again: the 99th percentile on real sessions.
+"""The share by which a reported prefix may be off when it is sent again: the 99th percentile on
+real sessions.
 
-The report itself is exact. But between two requests a client may drop old reasoning, shorten a result or add a
-reminder, and none of that shows in the messages.
+The report itself is exact. But between two requests a client may drop old reasoning, shorten a
+result or add a reminder, and none of that shows in the messages.
 """
 
 
@@ -42,12 +44,14 @@ def weakest(first: Basis, second: Basis) -> Basis:
 class Count(int):
     """A number of tokens with a basis and an interval.
 
-    ``low`` and ``high`` default to the value itself. Raises ``ValueError`` unless ``0 <= low <= value <= high``.
-    ``note`` says in words what the reader should know ("the endpoint did not answer"); it is empty otherwise.
+    ``low`` and ``high`` default to the value itself. Raises ``ValueError`` unless ``0 <= low <=
+    value <= high``. ``note`` says in words what the reader should know ("the endpoint did not
+    answer"); it is empty otherwise.
 
-    Adding counts, or a count and a whole number, adds the intervals, keeps the weakest basis and every note. Any other
-    arithmetic gives a plain ``int``: the difference of two counts is not a count (and may be negative). Comparison and
-    hash are those of ``int``, so two counts of different bases are equal when their values are.
+    Adding counts, or a count and a whole number, adds the intervals, keeps the weakest basis and
+    every note. Any other arithmetic gives a plain ``int``: the difference of two counts is not a
+    count (and may be negative). Comparison and hash are those of ``int``, so two counts of
+    different bases are equal when their values are.
 
     >>> Count(2)
     Count(2)
@@ -67,7 +71,12 @@ class Count(int):
     """What the reader should know about this count, in words; empty if nothing."""
 
     def __new__(
-        cls, value: int, basis: Basis = "exact", low: int | None = None, high: int | None = None, note: str = ""
+        cls,
+        value: int,
+        basis: Basis = "exact",
+        low: int | None = None,
+        high: int | None = None,
+        note: str = "",
     ) -> Count:
         """Make a count; *low* and *high* default to *value*."""
         self = super().__new__(cls, value)
@@ -75,7 +84,9 @@ class Count(int):
         low = number if low is None else int(low)
         high = number if high is None else int(high)
         if not 0 <= low <= number <= high:
-            raise ValueError(f"a count needs 0 <= low <= value <= high, not low {low}, value {number}, high {high}")
+            raise ValueError(
+                f"a count needs 0 <= low <= value <= high, not low {low}, value {number}, high {high}"
+            )
         if basis not in _RANK:
             raise ValueError(f"unknown basis {basis!r}: use one of {', '.join(BASES)}")
         self.__dict__.update(basis=basis, low=low, high=high, note=note)
@@ -89,8 +100,9 @@ class Count(int):
     def scaled(self, ratio: float, low_ratio: float, high_ratio: float, basis: Basis) -> Count:
         """Return this count in another vocabulary's tokens, *ratio* times as many.
 
-        The value is rounded up once, ``low`` down and ``high`` up. Ratios are taken to six decimals, in whole numbers,
-        so that 100 x 1.1 is 110 and not, by a floating-point hair, 111. The basis is the weaker of the two.
+        The value is rounded up once, ``low`` down and ``high`` up. Ratios are taken to six
+        decimals, in whole numbers, so that 100 x 1.1 is 110 and not, by a floating-point hair, 111.
+        The basis is the weaker of the two.
         """
         return Count(
             -(-int(self) * round(ratio * _MILLION) // _MILLION),
@@ -119,7 +131,13 @@ class Count(int):
 
     def to_dict(self) -> dict[str, int | str]:
         """Return the value and what it rests on, as JSON has it."""
-        return {"value": int(self), "basis": self.basis, "low": self.low, "high": self.high, "note": self.note}
+        return {
+            "value": int(self),
+            "basis": self.basis,
+            "low": self.low,
+            "high": self.high,
+            "note": self.note,
+        }
 
     def __replace__(self, **changes: Any) -> Count:
         """Return a copy with other values in the fields of *changes*, for ``copy.replace``."""
@@ -127,12 +145,17 @@ class Count(int):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, __: object) -> Any:
-        """Let a pydantic model have a count as a field: it's given as one, as a number, or as ``to_dict`` gives it."""
+        """Let a pydantic model have a count as a field: it's given as one, as a number, or as
+        ``to_dict`` gives it."""
         from pydantic_core import core_schema as schema
 
         whole = schema.no_info_after_validator_function(cls, schema.int_schema(ge=0))
-        fields = schema.no_info_after_validator_function(lambda found: cls(**found), schema.dict_schema())
-        return schema.union_schema([schema.is_instance_schema(cls), whole, fields], mode="left_to_right")
+        fields = schema.no_info_after_validator_function(
+            lambda found: cls(**found), schema.dict_schema()
+        )
+        return schema.union_schema(
+            [schema.is_instance_schema(cls), whole, fields], mode="left_to_right"
+        )
 
     def __reduce__(self) -> tuple[type[Count], tuple[int, Basis, int, int, str]]:
         return Count, (int(self), self.basis, self.low, self.high, self.note)
@@ -148,4 +171,6 @@ class Count(int):
 
 def _join(first: str, second: str) -> str:
     """Join notes, each once: a sum of a hundred counts that all failed alike says so once."""
-    return "; ".join(dict.fromkeys(note for note in (*first.split("; "), *second.split("; ")) if note))
+    return "; ".join(
+        dict.fromkeys(note for note in (*first.split("; "), *second.split("; ")) if note)
+    )

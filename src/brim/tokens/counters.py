@@ -1,7 +1,8 @@
 """Counters: exact, calibrated and approximate, and which one a model gets.
 
-``counter_for`` chooses. All counters keep the rules of ``TokenCounter``, and every answer is a ``Count`` that says what
-it rests on. The counters that ask a provider or remember its reports are in ``api`` and ``anchor``.
+``counter_for`` chooses. All counters keep the rules of ``TokenCounter``, and every answer is a
+``Count`` that says what it rests on. The counters that ask a provider or remember its reports are
+in ``api`` and ``anchor``.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from brim.tokens.messages import Framing, Tally, measure
 from brim.tokens.protocol import Mode, TokenCounter
 
 MODES = ("auto", "approximate", "exact", "api")
-"""``auto`` is the best count without the network; ``exact`` refuses where there is none; ``api`` asks the provider."""
+"""``auto`` is the best count without the network; ``exact`` refuses where there is none; ``api``
+asks the provider."""
 
 DEFAULT_ENCODING = "o200k_base"
 """The vocabulary used when no model is given."""
 
 
 class VocabularyCounter:
-    """Counts with a vocabulary that is on this machine, and with a ratio where it isn't the model's own."""
+    """Counts with a vocabulary that is on this machine, and with a ratio where it isn't the model's
+    own."""
 
     def __init__(self, model: str | None, encoding: str, engine: EncodingCounter) -> None:
         self.model, self.encoding, self._engine = model, encoding, engine
@@ -43,7 +46,8 @@ class VocabularyCounter:
         return self._engine.encoding in ADDITIVE and self._engine.exact
 
     def units(self, text: str, /) -> int:
-        """Return what adds up over the lines of a text: tokens of the vocabulary, not yet scaled."""
+        """Return what adds up over the lines of a text: tokens of the vocabulary, not yet
+        scaled."""
         return self._engine(text)
 
     def of_units(self, units: int, /) -> Count:
@@ -62,9 +66,14 @@ class VocabularyCounter:
         return self.of_units(self._engine.sum(blocks))
 
     def count_messages(
-        self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
+        self,
+        messages: Sequence[Any],
+        tools: Sequence[Any] | None = None,
+        *,
+        framing: Framing | None = None,
     ) -> Count:
-        """Return the tokens of a request in the framing that the model's provider published, or in *framing*."""
+        """Return the tokens of a request in the framing that the model's provider published, or in
+        *framing*."""
         tally, basis = self._measured(messages, tools, framing)
         return tally.count_on(basis)
 
@@ -72,19 +81,31 @@ class VocabularyCounter:
         """Return the tokens of each message, which add up to ``count_messages``."""
 
         tally, basis = self._measured(messages, tools)
-        return MessageCosts(tally.per_message, tally.fixed, lambda kept: tally.only(kept).count_on(basis))
+        return MessageCosts(
+            tally.per_message, tally.fixed, lambda kept: tally.only(kept).count_on(basis)
+        )
 
     def _measured(
         self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None = None
     ) -> tuple[Tally, Basis | None]:
-        """Return the tally of a request in tokens of the model, and the basis of its count, if the ratio has one."""
+        """Return the tally of a request in tokens of the model, and the basis of its count, if the
+        ratio has one."""
 
         ratio = self._ratio()
         encoding = self.encoding if ratio is None else None
         tally = measure(
-            messages, tools, model_name=self.model, encoding=encoding, count_text=self._engine, framing=framing
+            messages,
+            tools,
+            model_name=self.model,
+            encoding=encoding,
+            count_text=self._engine,
+            framing=framing,
         )
-        return (tally, None) if ratio is None else (tally.scaled(ratio.value, ratio.low, ratio.high), ratio.basis)
+        return (
+            (tally, None)
+            if ratio is None
+            else (tally.scaled(ratio.value, ratio.low, ratio.high), ratio.basis)
+        )
 
 
 class ExactTokenCounter(VocabularyCounter):
@@ -92,15 +113,17 @@ class ExactTokenCounter(VocabularyCounter):
 
     Offline, without a download.
 
-    It promises the provider's own number for text, and for plain-text chat of the families whose framing is published.
-    Tools, images and other families make a message count ``estimated``, with an interval.
+    It promises the provider's own number for text, and for plain-text chat of the families whose
+    framing is published. Tools, images and other families make a message count ``estimated``, with
+    an interval.
 
     >>> ExactTokenCounter("gpt-4o").count("Hello world")
     Count(2)
     """
 
     def __init__(self, model: str | None = None, *, encoding: str | None = None) -> None:
-        """Raise ``NoExactCounter`` if the vocabulary is not public, the model is unknown or no engine here has it."""
+        """Raise ``NoExactCounter`` if the vocabulary is not public, the model is unknown or no
+        engine here has it."""
         found = lookup(model) if model is not None and not encoding else None
         if found is not None and not found.resolved:
             raise NoExactCounter(
@@ -110,7 +133,9 @@ class ExactTokenCounter(VocabularyCounter):
         encoding = encoding or (found.encoding if found else DEFAULT_ENCODING)
         engine = encoding_counter(encoding)
         if engine is None and encoding in NativeEngine.encodings:
-            why = "vocabulary comes with brim[fast]; install that, or use mode 'auto' for an estimate"
+            why = (
+                "vocabulary comes with brim[fast]; install that, or use mode 'auto' for an estimate"
+            )
             raise NoExactCounter(f"{model or encoding}: its {why}")
         if engine is None:
             raise NoExactCounter(
@@ -127,7 +152,9 @@ class ExactTokenCounter(VocabularyCounter):
         count = super().of_units(units)
         if self._engine.exact:
             return count
-        return Count(int(count), "estimated", count.low, count.high, f"the engine of {self.encoding} failed")
+        return Count(
+            int(count), "estimated", count.low, count.high, f"the engine of {self.encoding} failed"
+        )
 
 
 class CalibratedTokenCounter(VocabularyCounter):
@@ -135,7 +162,8 @@ class CalibratedTokenCounter(VocabularyCounter):
 
     The ratio is learned (``calibrated``), else a prior (``estimated``).
 
-    A name that brim does not know but whose family it does (``gpt-4o-next``) is counted with the family's vocabulary.
+    A name that brim does not know but whose family it does (``gpt-4o-next``) is counted with the
+    family's vocabulary.
     """
 
     model: str
@@ -159,12 +187,17 @@ class CalibratedTokenCounter(VocabularyCounter):
 
 
 def counter_for(
-    model: str | None = None, *, mode: Mode = "auto", calibrations: CalibrationStore | None = None, client: Any = None
+    model: str | None = None,
+    *,
+    mode: Mode = "auto",
+    calibrations: CalibrationStore | None = None,
+    client: Any = None,
 ) -> TokenCounter:
     """Return the counter for *model*; without one, for o200k_base.
 
-    *calibrations* is where the ratios of models without a public vocabulary are learned; *client* is the provider's
-    own SDK client for ``mode="api"``. ``mode="auto"`` never uses the network and never raises.
+    *calibrations* is where the ratios of models without a public vocabulary are learned; *client*
+    is the provider's own SDK client for ``mode="api"``. ``mode="auto"`` never uses the network and
+    never raises.
     """
     if mode == "auto":
         return local_counter(model, calibrations)
@@ -194,7 +227,8 @@ def local_counter(
 def count(text: str, model: str | None = None, *, mode: Mode = "auto") -> Count:
     """Return the number of tokens of *text* for *model*.
 
-    Without a model, brim counts with o200k_base. ``basis``, ``low`` and ``high`` of the result say how sure it is.
+    Without a model, brim counts with o200k_base. ``basis``, ``low`` and ``high`` of the result say
+    how sure it is.
 
     >>> count("Hello world", model="gpt-4o")
     Count(2)

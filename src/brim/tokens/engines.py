@@ -1,9 +1,9 @@
 """The engines that count exactly, and which of them counts what.
 
-An engine says which encodings it has and from how many characters on it pays to load it. The table engine has OpenAI's
-encodings and is there at once. The native engine (``brim[fast]``) is several times as fast but takes longer to load, so
-it takes over when there is much to count, and it brings the open models' vocabularies. If it fails, the table takes
-over again.
+An engine says which encodings it has and from how many characters on it pays to load it. The table
+engine has OpenAI's encodings and is there at once. The native engine (``brim[fast]``) is several
+times as fast but takes longer to load, so it takes over when there is much to count, and it brings
+the open models' vocabularies. If it fails, the table takes over again.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ NOT_ADDITIVE = frozenset({"mistral"})
 """Encodings (SentencePiece) that put a mark before every text, and so before every block of one."""
 
 ADDITIVE = frozenset({"o200k_base", "o200k_harmony", "cl100k_base"})
-"""Encodings for which the tokens of lines add up to the token: a cut directly after a newline is exact if the next line
-is not blank and, in o200k, does not begin with ``/``."""
+"""Encodings for which the tokens of lines add up to the token: a cut directly after a newline is
+exact if the next line is not blank and, in o200k, does not begin with ``/``."""
 
 _NEVER = 1 << 62
 
@@ -49,7 +49,8 @@ class EncodingCounter:
         """Raise ``KeyError`` if no engine that is installed has *encoding*."""
         self.encoding = encoding
         self.exact = True
-        """False once the only engine of this encoding has failed: counts are then those of ``STAND_IN``."""
+        """False once the only engine of this encoding has failed: counts are then those of
+        ``STAND_IN``."""
         self._work, self._ask_at = 0, NativeEngine.pays_from
         self._table = load_table_counter(encoding) if encoding in ENCODINGS else None
         self._native = None if self._table else _load_native(encoding)
@@ -82,12 +83,14 @@ class EncodingCounter:
         return encoding_counter, (self.encoding,)
 
     def sum(self, blocks: Iterable[str]) -> int:
-        """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts them."""
+        """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts
+        them."""
         return self("".join(blocks)) if self.encoding in NOT_ADDITIVE else sum(map(self, blocks))
 
 
 def _load_native(encoding: str) -> Callable[[str], int] | None:
-    """Return the native counter of *encoding*, or None if it is not installed, lacks it, or failed its check."""
+    """Return the native counter of *encoding*, or None if it is not installed, lacks it, or failed
+    its check."""
     try:
         return NativeEngine().load(encoding)
     except EngineUnavailable:
@@ -103,10 +106,11 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
         return None
 
 
-# The native engine: splintr, which comes with ``brim[fast]``, for bulk work and for the open models' vocabularies.
+# The native engine: splintr, which comes with ``brim[fast]``, for bulk work and for the open
+# models' vocabularies.
 #
-# Why this one, and what was measured: docs/decisions/0002-native-engine.md. What the package cannot promise is kept
-# here:
+# Why this one, and what was measured: docs/decisions/0002-native-engine.md. What the package cannot
+# promise is kept here:
 #
 # - it counts a canary text when it loads and is refused if one number differs (another Unicode version would show);
 # - a panic, which pyo3 raises as a ``BaseException``, becomes ``EngineFailed``, so that the table can step in;
@@ -117,7 +121,8 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
 
 
 BATCH_FROM = 1 << 16
-"""Text of at least so many characters is cut into blocks for the threads; shorter text is one call on this thread."""
+"""Text of at least so many characters is cut into blocks for the threads; shorter text is one call
+on this thread."""
 
 BLOCK = 1 << 13
 """The least characters of a block."""
@@ -129,11 +134,13 @@ _VOCABULARIES = {
     **{name: name for name in ("o200k_base", "o200k_harmony", "cl100k_base", "llama3", "qwen3")},
     **{"deepseek": "deepseek_v3", "tekken": "mistral_v3", "mistral": "mistral_v2"},
 }
-"""brim's name of an encoding to splintr's, if its counts were compared with the publisher's own files. The package has
-more (GLM, Kimi, Llama 2), which haven't been compared, and an unchecked count is not an exact one."""
+"""brim's name of an encoding to splintr's, if its counts were compared with the publisher's own
+files. The package has more (GLM, Kimi, Llama 2), which haven't been compared, and an unchecked
+count is not an exact one."""
 
 _COMPOSED = frozenset({"qwen3"})
-"""Encodings whose publisher composes characters (NFC) before splitting, which splintr leaves to the caller."""
+"""Encodings whose publisher composes characters (NFC) before splitting, which splintr leaves to the
+caller."""
 
 _CANARY = (
     "The canary's 12,345 feathers weren't IN THE CAGE; they'RE in Zürich — naïve façade, größte Straße.\r\n"
@@ -141,7 +148,8 @@ _CANARY = (
     '    {"id": "3f2504e0-4f89-11d3", "ok": true, "path": "/usr/lib/x86_64"}/\n// end   \n \t \n'
     "今日は、上下文窗口的预算！ 안녕하세요. Привет, مرحبا नमस्ते สวัสดี ١٢٣ Ⅷ½ "
     "👩🏽‍💻🇩🇪✅ e\u0301 \u00a0\u3000\u2028x\u0000 ǅ ʰ ª ------=====  aaaaaaaaaaaaaaaaaaaaaaaa "
-    # Letters that Unicode 17 added: tiktoken does not know them as letters, and an engine that does counts otherwise.
+    # Letters that Unicode 17 added: tiktoken does not know them as letters, and an engine that does
+    # counts otherwise.
     "a\u088fb \u0c5c\u0cdcx \ua7ceY\ua7cf"
 )
 _CANARY_SPECIAL = _CANARY + "<|endoftext|><|im_start|>system<|message|>"
@@ -150,14 +158,15 @@ _CANARY_COUNTS = {"o200k_base": (182, 200), "o200k_harmony": (182, 200), "cl100k
 
 
 class NativeEngine:
-    """The registry's view of splintr: what it can count, from what size on, and a counter for each encoding."""
+    """The registry's view of splintr: what it can count, from what size on, and a counter for each
+    encoding."""
 
     encodings = frozenset(_VOCABULARIES)
     """OpenAI's three, and the open models' that the package carries."""
 
     pays_from = 500_000
-    """From so many characters on, loading it (about a quarter of a second) beats the table. Before that, brim doesn't
-    even look for it: that costs more than counting a prompt."""
+    """From so many characters on, loading it (about a quarter of a second) beats the table. Before
+    that, brim doesn't even look for it: that costs more than counting a prompt."""
 
     def load(self, encoding: str) -> Callable[[str], int]:
         """Return the counter of *encoding*, or raise ``EngineUnavailable``."""
@@ -190,25 +199,32 @@ class NativeCounter:
     def __init__(self, encoding: str, tokenizer: Any) -> None:
         """Take a splintr *tokenizer*, of which three calls are used.
 
-        Special-token strings are ordinary text in ``encode_ordinary``, and one token in the flat calls, which give
-        four bytes for each token. ``encode_batch_flat`` runs on several threads, and also says where each text begins.
+        Special-token strings are ordinary text in ``encode_ordinary``, and one token in the flat
+        calls, which give four bytes for each token. ``encode_batch_flat`` runs on several threads,
+        and also says where each text begins.
         """
         self.encoding, self._tokenizer = encoding, tokenizer
 
     def check(self) -> None:
-        """Count the canary texts, and raise ``EngineUnavailable`` if a number is not the right one."""
+        """Count the canary texts, and raise ``EngineUnavailable`` if a number is not the right
+        one."""
         right = _CANARY_COUNTS.get(self.encoding)
         if right is None:
             return
         try:
             counts = (self(_CANARY), self(_CANARY_SPECIAL))
         except EngineFailed as error:
-            raise EngineUnavailable(f"splintr failed on the {self.encoding} canary: {error}") from error
+            raise EngineUnavailable(
+                f"splintr failed on the {self.encoding} canary: {error}"
+            ) from error
         if counts != right:
-            raise EngineUnavailable(f"splintr counts the {self.encoding} canary as {counts}, which is {right}")
+            raise EngineUnavailable(
+                f"splintr counts the {self.encoding} canary as {counts}, which is {right}"
+            )
 
     def handles(self, text: str) -> bool:
-        """Whether splintr counts *text* as tiktoken does: o200k takes ``'ſ`` for a contraction, splintr does not."""
+        """Whether splintr counts *text* as tiktoken does: o200k takes ``'ſ`` for a contraction,
+        splintr does not."""
         return self.encoding == "cl100k_base" or self.encoding not in ADDITIVE or "'ſ" not in text
 
     def __call__(self, text: str) -> int:

@@ -21,10 +21,11 @@ SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 
 @dataclass(frozen=True)
 class InputSource(PlainData):
-    """Something to read, and the *name* to show for it: a *text*, or a *path* (``-`` is standard input).
+    """Something to read, and the *name* to show for it: a *text*, or a *path* (``-`` is standard
+    input).
 
-    One that was *found* in a folder is skipped, not refused, if it isn't text. *problem* says why it can't be read, if
-    that is known already.
+    One that was *found* in a folder is skipped, not refused, if it isn't text. *problem* says why
+    it can't be read, if that is known already.
     """
 
     name: str
@@ -50,18 +51,25 @@ class InputSource(PlainData):
 
 
 def sources(arguments: list[str]) -> Iterator[InputSource]:
-    """Yield what *arguments* name: ``-`` is standard input, a path is its file or folder, anything else is text.
+    """Yield what *arguments* name: ``-`` is standard input, a path is its file or folder, anything
+    else is text.
 
-    A word that looks like a path and names nothing is a problem: it is a misspelt file far more often than a text.
+    A word that looks like a path and names nothing is a problem: it is a misspelt file far more
+    often than a text.
     """
     for argument in arguments:
         if argument == "-":
             yield InputSource("standard input", path="-")
         elif os.path.exists(argument):
-            yield from _folder(argument) if os.path.isdir(argument) else (InputSource(argument, path=argument),)
+            yield from (
+                _folder(argument)
+                if os.path.isdir(argument)
+                else (InputSource(argument, path=argument),)
+            )
         elif _looks_like_a_path(argument):
             yield InputSource(
-                argument, problem="no such file; to count it as text, pipe it: echo ... | brim dev count -"
+                argument,
+                problem="no such file; to count it as text, pipe it: echo ... | brim dev count -",
             )
         else:
             yield InputSource("text", text=argument)
@@ -75,7 +83,9 @@ def read_text(path: str, *, at_most: int = 1 << 30) -> str:
         nonlocal taken
         taken += size
         if taken > at_most:
-            raise InputError(f"{name_of(path)}: larger than {at_most:,} bytes: split it, or name another file")
+            raise InputError(
+                f"{name_of(path)}: larger than {at_most:,} bytes: split it, or name another file"
+            )
 
     return "".join(chunks(InputSource(name_of(path), path=path), check))
 
@@ -114,7 +124,8 @@ def chunks(source: InputSource, on_read: Callable[[int], object]) -> Iterator[st
 def _decoded(file: BinaryIO, name: str, on_read: Callable[[int], object]) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset = 0
-    # read1 returns what is there: read waits in C for the whole chunk, where an interrupt can get lost.
+    # read1 returns what is there: read waits in C for the whole chunk, where an interrupt can get
+    # lost.
     read = getattr(file, "read1", file.read)
     while True:
         piece = read(CHUNK)
@@ -137,7 +148,9 @@ def _decoded(file: BinaryIO, name: str, on_read: Callable[[int], object]) -> Ite
 
 def _folder(path: str) -> Iterator[InputSource]:
     for folder, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS
+        )
         for name in sorted(files):
             full = os.path.join(folder, name)
             if not name.startswith(".") and os.path.isfile(full) and not os.path.islink(full):
@@ -148,4 +161,8 @@ def _looks_like_a_path(argument: str) -> bool:
     if not argument or any(character.isspace() for character in argument) or len(argument) > 255:
         return False
     stem, dot, ending = argument.rpartition(".")
-    return "/" in argument or "\\" in argument or bool(stem and dot and ending.isalnum() and len(ending) <= 8)
+    return (
+        "/" in argument
+        or "\\" in argument
+        or bool(stem and dot and ending.isalnum() and len(ending) <= 8)
+    )

@@ -1,6 +1,7 @@
 """What every counter promises: the protocol ``TokenCounter``.
 
-It is apart from the counters because importing ``typing`` would take a third of the time of a first count.
+It is apart from the counters because importing ``typing`` would take a third of the time of a first
+count.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ class TokenCounter(Protocol):
 
 
 def require_counter(counter: object) -> None:
-    """Raise ``InputError`` if *counter* isn't one; a plain function such as ``len`` can't count messages."""
+    """Raise ``InputError`` if *counter* isn't one; a plain function such as ``len`` can't count
+    messages."""
     if not isinstance(counter, TokenCounter):
-        raise InputError(f"counter must be a TokenCounter, such as counter_for('gpt-4o'), not {repr(counter)[:40]}")
+        raise InputError(
+            f"counter must be a TokenCounter, such as counter_for('gpt-4o'), not {repr(counter)[:40]}"
+        )

@@ -1,6 +1,7 @@
 """Counting text larger than memory, in blocks whose counts add up.
 
-A cut is exact where the split pattern ends a piece whatever follows, and begins a new one whatever came before:
+A cut is exact where the split pattern ends a piece whatever follows, and begins a new one whatever
+came before:
 
 - after a newline, if the next character is neither white space nor ``/`` (which o200k joins to punctuation before it);
 - between a letter and a digit, and between a letter or digit and a space that a letter follows, all of them ASCII.
@@ -21,18 +22,23 @@ LONG_BLOCK = 4 << 20
 """After so many characters without an exact cut, the caller hears that memory grows."""
 
 CUT = re.compile(r"\n(?=[^\s/])|[A-Za-z](?=[0-9])|[A-Za-z0-9](?= [A-Za-z])")
-"""Ends at every place where a text may be cut; not for SentencePiece, which marks the beginning of each text."""
+"""Ends at every place where a text may be cut; not for SentencePiece, which marks the beginning of
+each text."""
 _SEEN = 2  # characters after a cut that the pattern looks at
 
 
 def blocks(
-    chunks: Iterable[str], *, block: int = BLOCK, on_long_block: Callable[[int], object] | None = None
+    chunks: Iterable[str],
+    *,
+    block: int = BLOCK,
+    on_long_block: Callable[[int], object] | None = None,
 ) -> Iterator[str]:
     """Join *chunks* and cut them into blocks whose counts add up.
 
     A block has at least *block* characters, and the sum is exact.
 
-    Where there is no exact cut the block grows, and *on_long_block* is called once with its length so far.
+    Where there is no exact cut the block grows, and *on_long_block* is called once with its length
+    so far.
     """
     parts: list[str] = []
     size = 0
@@ -72,11 +78,15 @@ def _last_cut(text: str) -> int | None:
 
 
 def count_stream(
-    counter: TokenCounter, chunks: Iterable[str], *, on_long_block: Callable[[int], object] | None = None
+    counter: TokenCounter,
+    chunks: Iterable[str],
+    *,
+    on_long_block: Callable[[int], object] | None = None,
 ) -> Count:
     """Return the count of *chunks* as one text, without holding the text.
 
-    A counter without ``count_blocks`` (one that asks the provider, say) needs the whole text, and gets it.
+    A counter without ``count_blocks`` (one that asks the provider, say) needs the whole text, and
+    gets it.
     """
     count_blocks = getattr(counter, "count_blocks", None)
     if count_blocks is None:

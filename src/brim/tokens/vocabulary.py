@@ -1,15 +1,16 @@
 """Exact counts with OpenAI's vocabularies, using only the standard library.
 
-Text is split into pieces by the published pattern, each piece is merged by the ranks of the vocabulary, and the counts
-of pieces are remembered. The vocabulary is a memory-mapped hash table: nothing is built when it is opened.
+Text is split into pieces by the published pattern, each piece is merged by the ranks of the
+vocabulary, and the counts of pieces are remembered. The vocabulary is a memory-mapped hash table:
+nothing is built when it is opened.
 
 Layout, little-endian, all numbers 32 bits (``scripts/build_tables.py`` writes it)::
 
     magic[8]  mask  size  slots[mask + 1]  offsets[size + 1]  tokens...
 
-``slots`` is an open-addressing hash table with linear probing, addressed by the CRC-32 of a token's bytes: 0 is
-empty, r + 1 is the token of rank r. ``offsets`` says where each token lies among the tokens, which stand one after
-another in rank order.
+``slots`` is an open-addressing hash table with linear probing, addressed by the CRC-32 of a token's
+bytes: 0 is empty, r + 1 is the token of rank r. ``offsets`` says where each token lies among the
+tokens, which stand one after another in rank order.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ NO_RANK = 1 << 30
 DATA = os.path.join(os.path.dirname(__file__), "data", "")
 
 FILES = {"o200k_base": "o200k_base", "o200k_harmony": "o200k_base", "cl100k_base": "cl100k_base"}
-"""Encoding to table. Harmony has the words of o200k_base and only adds special tokens, which text never holds."""
+"""Encoding to table. Harmony has the words of o200k_base and only adds special tokens, which text
+never holds."""
 
 
 class Table:
@@ -97,14 +99,16 @@ def open_table(encoding: str) -> Table:
     return Table(f"{DATA}{FILES[encoding]}.bin")
 
 
-# Where text is split into pieces before merging: the published patterns, in Python's own regular expressions.
+# Where text is split into pieces before merging: the published patterns, in Python's own regular
+# expressions.
 #
-# The patterns are written with Unicode properties (``\p{Lu}``, ``\p{M}``), which ``re`` does not know, and Python's own
-# idea of them is of another Unicode version. So each character outside ASCII is replaced, one for one, by a stand-in
-# for its class, the pattern runs over the stand-ins, and the lengths of what it finds cut the real text.
+# The patterns are written with Unicode properties (``\p{Lu}``, ``\p{M}``), which ``re`` does not
+# know, and Python's own idea of them is of another Unicode version. So each character outside ASCII
+# is replaced, one for one, by a stand-in for its class, the pattern runs over the stand-ins, and
+# the lengths of what it finds cut the real text.
 #
-# Source of the patterns: ``tiktoken_ext/openai_public.py`` (MIT). They are written here so that no character is ever
-# left out: the pieces of a text, joined, are the text.
+# Source of the patterns: ``tiktoken_ext/openai_public.py`` (MIT). They are written here so that no
+# character is ever left out: the pieces of a text, joined, are the text.
 
 
 SPLIT_WINDOW = 1 << 16
@@ -113,14 +117,23 @@ SPLIT_WINDOW = 1 << 16
 HELD_BACK = 8
 """Pieces at the end of a window that are split again with the next."""
 
-# One stand-in per class, in the order of the numbers in classes.bin: other, upper or title case, lower case, other
-# letter, mark, number, white space. All are Latin-1, so that the text of stand-ins takes one byte a character.
+# One stand-in per class, in the order of the numbers in classes.bin: other, upper or title case,
+# lower case, other letter, mark, number, white space. All are Latin-1, so that the text of
+# stand-ins takes one byte a character.
 STAND_INS = "\x86\x80\x81\x82\x83\x84\x85"
 
 LONG_S = "\x87"
-"""Stands for U+017F, the one lower-case letter outside ASCII that a contraction matches without regard to case."""
+"""Stands for U+017F, the one lower-case letter outside ASCII that a contraction matches without
+regard to case."""
 
-_ASCII = {"letter": "A-Za-z", "upper": "A-Z", "lower": "a-z", "number": "0-9", "space": "\t-\r ", "s": "sS"}
+_ASCII = {
+    "letter": "A-Za-z",
+    "upper": "A-Z",
+    "lower": "a-z",
+    "number": "0-9",
+    "space": "\t-\r ",
+    "s": "sS",
+}
 _UNICODE = {
     "letter": f"A-Za-z\x80\x81\x82{LONG_S}",
     "upper": "A-Z\x80\x82\x83",
@@ -184,11 +197,15 @@ def unicode_splitter(pattern: str, window: int = SPLIT_WINDOW) -> Splitter:
     return split
 
 
-def _windows(find: Callable[[str, int, int], list[str]], text: str, window: int) -> Iterator[list[str]]:
-    """Yield the pieces of *text*, a window at a time, so that a long text does not become one long list.
+def _windows(
+    find: Callable[[str, int, int], list[str]], text: str, window: int
+) -> Iterator[list[str]]:
+    """Yield the pieces of *text*, a window at a time, so that a long text does not become one long
+    list.
 
-    Where a window ends, pieces may differ from those of the whole text: the last one goes on, and what it turns into
-    can change one or two before it (``ABC中DEF`` is two pieces, ``ABC中DEFg`` is one). So the last few are split again.
+    Where a window ends, pieces may differ from those of the whole text: the last one goes on, and
+    what it turns into can change one or two before it (``ABC中DEF`` is two pieces, ``ABC中DEFg`` is
+    one). So the last few are split again.
     """
     start, size = 0, window
     while start + size < len(text):
@@ -214,14 +231,16 @@ class _Classes(dict[int, str]):
     def __missing__(self, code_point: int) -> str:
         pages, page = self._pages, 2 * (code_point >> 8)
         number = pages[page] | pages[page + 1] << 8
-        stand_in = self[code_point] = STAND_INS[pages[2 * 0x1100 + 256 * number + (code_point & 255)]]
+        stand_in = self[code_point] = STAND_INS[
+            pages[2 * 0x1100 + 256 * number + (code_point & 255)]
+        ]
         return stand_in
 
 
 # Byte-pair merging: into how many tokens does one piece of text fall?
 #
-# The rule is the vocabulary's own: of all neighbouring parts whose joined bytes are a token, join the pair of the
-# lowest rank, the leftmost of equals, until no pair is left.
+# The rule is the vocabulary's own: of all neighbouring parts whose joined bytes are a token, join
+# the pair of the lowest rank, the leftmost of equals, until no pair is left.
 
 
 MERGE_WINDOW = 96
@@ -275,7 +294,8 @@ class Merger:
         return len(self.borders(piece)) - 1
 
     def borders(self, piece: bytes) -> list[int]:
-        """Return where the tokens of *piece* begin, and its end, by repeated search for the lowest rank.
+        """Return where the tokens of *piece* begin, and its end, by repeated search for the lowest
+        rank.
 
         The search costs the square of the piece's length, but it runs in C and a window is short.
         """
@@ -297,10 +317,11 @@ class Merger:
     def _count_long(self, piece: bytes) -> int:
         """Count window by window, in time that grows with the length only.
 
-        A sequence of tokens is the right one exactly if every two neighbours, merged by themselves, stay the same two
-        tokens. Inside a window that holds by construction, so it is enough to look at each join of two windows. Where
-        it does not hold the window before was too short to see what follows: both are merged again at twice the size,
-        and windows do not shrink before they are past that place.
+        A sequence of tokens is the right one exactly if every two neighbours, merged by themselves,
+        stay the same two tokens. Inside a window that holds by construction, so it is enough to
+        look at each join of two windows. Where it does not hold the window before was too short to
+        see what follows: both are merged again at twice the size, and windows do not shrink before
+        they are past that place.
         """
         window, margin = self._window, self._margin
         seen: dict[bytes, tuple[int, bytes, bytes, int]] = {}
@@ -331,12 +352,18 @@ class Merger:
                 window, margin = max(self._window, window // 2), max(self._margin, margin // 2)
 
     def _kept(self, part: bytes, margin: int) -> tuple[int, bytes, bytes, int]:
-        """Merge *part*; return how many tokens to keep, the first and the last of them, and where they end."""
+        """Merge *part*; return how many tokens to keep, the first and the last of them, and where
+        they end."""
         borders = self.borders(part) if len(part) <= self._window else self._borders_by_heap(part)
         tokens = len(borders) - 1
         while tokens > 1 and borders[tokens] > len(part) - margin:
             tokens -= 1
-        return tokens, part[: borders[1]], part[borders[tokens - 1] : borders[tokens]], borders[tokens]
+        return (
+            tokens,
+            part[: borders[1]],
+            part[borders[tokens - 1] : borders[tokens]],
+            borders[tokens],
+        )
 
     def _are_two(self, left: bytes, right: bytes) -> bool:
         """Whether the two, merged by themselves, stay the same two tokens."""
@@ -350,7 +377,11 @@ class Merger:
         ends = list(range(1, length + 1))
         previous = list(range(-1, length - 1))
         alive = bytearray(b"\1") * length
-        heap = [(found, at, at + 2) for at in range(length - 1) if (found := ranks[piece[at : at + 2]]) != NO_RANK]
+        heap = [
+            (found, at, at + 2)
+            for at in range(length - 1)
+            if (found := ranks[piece[at : at + 2]]) != NO_RANK
+        ]
         heapify(heap)
         while heap:
             _, at, end = heappop(heap)
@@ -374,7 +405,8 @@ class Merger:
 
 
 PIECES_KEPT = 1 << 16
-"""Pieces whose count is remembered; when there are more, all are forgotten and the memory starts again."""
+"""Pieces whose count is remembered; when there are more, all are forgotten and the memory starts
+again."""
 
 LONGEST_KEPT = 64
 """Characters of the longest piece that is remembered: longer ones hardly ever come twice."""
@@ -414,7 +446,8 @@ class TableEncoding:
 
 
 def without_surrogates(text: str) -> str:
-    """Return *text* with surrogate pairs joined and lone surrogates replaced by U+FFFD, as tiktoken does."""
+    """Return *text* with surrogate pairs joined and lone surrogates replaced by U+FFFD, as tiktoken
+    does."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,11 +1,12 @@
 """How full is the window, and what happened in the session?
 
-``events`` are what happened, whichever agent wrote it down; ``readers`` make them of lines, one module per client.
-``windows`` says how large a window is and what is in it, ``estimate`` what fills it and what the next prompt will take;
-``budget`` puts these together: ``ContextBudget``. ``notices`` are what it tells. ``auto_compact`` knows where
-Claude Code compacts on its own, ``plan_windows`` how much of a subscription's windows is used. ``compaction`` writes
-the request to compact and keeps what waits to be sent. ``sessions`` finds the agents' files and the requests in them,
-``live`` follows one while it grows. ``requests`` takes each request apart.
+``events`` are what happened, whichever agent wrote it down; ``readers`` make them of lines, one
+module per client. ``windows`` says how large a window is and what is in it, ``estimate`` what fills
+it and what the next prompt will take; ``budget`` puts these together: ``ContextBudget``.
+``notices`` are what it tells. ``auto_compact`` knows where Claude Code compacts on its own,
+``plan_windows`` how much of a subscription's windows is used. ``compaction`` writes the request to
+compact and keeps what waits to be sent. ``sessions`` finds the agents' files and the requests in
+them, ``live`` follows one while it grows. ``requests`` takes each request apart.
 """
 
 from __future__ import annotations

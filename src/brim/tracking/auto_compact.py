@@ -1,8 +1,9 @@
 """When does Claude Code compact on its own, and what does it call full?
 
-It keeps up to 20,000 tokens of the window for an answer, and its "88% context used" is of the rest. It compacts 13,000
-tokens before that, but some models only when the provider refuses a prompt as too long, unless a setting names a window
-to compact in. All of this is as Claude Code 2.1.325 does it; tests/e2e/test_auto_compact.py asks the installed one.
+It keeps up to 20,000 tokens of the window for an answer, and its "88% context used" is of the rest.
+It compacts 13,000 tokens before that, but some models only when the provider refuses a prompt as
+too long, unless a setting names a window to compact in. All of this is as Claude Code 2.1.325 does
+it; tests/e2e/test_auto_compact.py asks the installed one.
 """
 
 from __future__ import annotations
@@ -23,10 +24,20 @@ ANSWER, MARGIN = 20_000, 13_000
 LEAST, MOST = 100_000, 1_000_000
 """Tokens of a window to compact in; what a settings file says beyond these is ignored."""
 
-WAITING = ("claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5", "claude-sonnet-4-2", "claude-opus-4-2")
-"""How the ids begin of models that aren't compacted before the provider refuses; nor are those that end in ``[1m]``."""
+WAITING = (
+    "claude-haiku-4-5",
+    "claude-opus-4-5",
+    "claude-sonnet-4-5",
+    "claude-sonnet-4-2",
+    "claude-opus-4-2",
+)
+"""How the ids begin of models that aren't compacted before the provider refuses; nor are those that
+end in ``[1m]``."""
 
-MANAGED = ("/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
+MANAGED = (
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+)
 """Where an administrator's settings are, on Linux and macOS."""
 
 LARGEST = 8 << 20
@@ -58,22 +69,41 @@ class AutoCompact(PlainData):
         """
         left = rounded(self.left(used))
         if self.at is not None:
-            return [f"{left} to auto-compact", f"{left} left"] if self.left(used) else ["auto-compact due"]
+            return (
+                [f"{left} to auto-compact", f"{left} left"]
+                if self.left(used)
+                else ["auto-compact due"]
+            )
         if self.off:
             return [f"{left} left, auto-compact off", f"{left} left"]
         full, usable = percent(used / self.usable), rounded(self.usable)
-        return [f"{left} left ({full} of the usable {usable})", f"{left} left ({full} of {usable})", f"{left} left"]
+        return [
+            f"{left} left ({full} of the usable {usable})",
+            f"{left} left ({full} of {usable})",
+            f"{left} left",
+        ]
 
 
 def auto_compact(
-    model: str, window: int, environ: Mapping[str, str], *, folder: str = "", command: Sequence[str] = ()
+    model: str,
+    window: int,
+    environ: Mapping[str, str],
+    *,
+    folder: str = "",
+    command: Sequence[str] = (),
 ) -> AutoCompact | None:
     """Return where Claude Code compacts *model*'s *window*; None where that can't be known.
 
-    *folder* is the session's project, *command* what the client was started with, as far as that's known.
+    *folder* is the session's project, *command* what the client was started with, as far as that's
+    known.
     """
     files = _settings(environ, folder)
-    if files is None or window <= ANSWER or model.startswith("claude-3") or _option(command, "--settings"):
+    if (
+        files is None
+        or window <= ANSWER
+        or model.startswith("claude-3")
+        or _option(command, "--settings")
+    ):
         return None
     for each in reversed(files):
         variables = each.get("env")
@@ -89,15 +119,20 @@ def auto_compact(
         return AutoCompact(usable)
     share = _number(environ.get(_SHARE, ""))
     at = usable - MARGIN
-    return AutoCompact(usable, max(0, min(at, int(usable * share / 100)) if 0 < share <= 100 else at))
+    return AutoCompact(
+        usable, max(0, min(at, int(usable * share / 100)) if 0 < share <= 100 else at)
+    )
 
 
 def client_command() -> list[str]:
-    """Return the arguments of the processes that started this one; none where the system doesn't show them."""
+    """Return the arguments of the processes that started this one; none where the system doesn't
+    show them."""
     found: list[str] = []
     try:
         process = os.getppid()
-        for _ in range(4):  # the launcher, perhaps a shell around it, the client, perhaps a script that starts it
+        for _ in range(
+            4
+        ):  # the launcher, perhaps a shell around it, the client, perhaps a script that starts it
             with open(f"/proc/{process}/cmdline", "rb") as file:
                 found += os.fsdecode(file.read(65_536)).split("\0")
             with open(f"/proc/{process}/stat", "rb") as file:
@@ -107,13 +142,18 @@ def client_command() -> list[str]:
     return found
 
 
-def _asked(files: list[dict[str, Any]], environ: Mapping[str, str], model: str, command: Sequence[str]) -> int | None:
-    """Return the window that a setting asks to compact in, 0 if none does; None if that can't be told."""
+def _asked(
+    files: list[dict[str, Any]], environ: Mapping[str, str], model: str, command: Sequence[str]
+) -> int | None:
+    """Return the window that a setting asks to compact in, 0 if none does; None if that can't be
+    told."""
     if wanted := _number(environ.get(_WINDOW, "")):
         return int(max(wanted, LEAST))
     if option := _option(command, "--autocompact"):
         wanted = _number(option)
-        return int(wanted * 1_000 if 0 < wanted < 1_001 else wanted)  # 200 is short for 200k, auto for no setting
+        return int(
+            wanted * 1_000 if 0 < wanted < 1_001 else wanted
+        )  # 200 is short for 200k, auto for no setting
     for each in files:
         named = each.get("modelSettings")
         for name, values in named.items() if isinstance(named, dict) else ():
@@ -133,9 +173,16 @@ def _window_in(values: object) -> int:
 
 
 def _is_on(files: list[dict[str, Any]], environ: Mapping[str, str]) -> bool:
-    if any(environ.get(name, "").lower() in _TRUE for name in ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT")):
+    if any(
+        environ.get(name, "").lower() in _TRUE
+        for name in ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT")
+    ):
         return False
-    said = [each["autoCompactEnabled"] for each in files if isinstance(each.get("autoCompactEnabled"), bool)]
+    said = [
+        each["autoCompactEnabled"]
+        for each in files
+        if isinstance(each.get("autoCompactEnabled"), bool)
+    ]
     if said:
         return bool(said[0])
     # Its own notes, where /config has kept this: not parsed, since they may be long.
@@ -145,15 +192,22 @@ def _is_on(files: list[dict[str, Any]], environ: Mapping[str, str]) -> bool:
             notes = file.read(LARGEST)
     except OSError:
         return True
-    return b'"autoCompactEnabled": false' not in notes and b'"autoCompactEnabled":false' not in notes
+    return (
+        b'"autoCompactEnabled": false' not in notes and b'"autoCompactEnabled":false' not in notes
+    )
 
 
 def _settings(environ: Mapping[str, str], folder: str) -> list[dict[str, Any]] | None:
     """Return the settings files that are there, the strongest first; None if one can't be read."""
     user = os.path.join(
-        environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home_folder(environ), ".claude"), "settings.json"
+        environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home_folder(environ), ".claude"),
+        "settings.json",
     )
-    own = [os.path.join(folder, ".claude", f"settings{name}.json") for name in (".local", "")] if folder else []
+    own = (
+        [os.path.join(folder, ".claude", f"settings{name}.json") for name in (".local", "")]
+        if folder
+        else []
+    )
     found = []
     for path in (*MANAGED, *own, user):
         try:
@@ -185,7 +239,8 @@ def _reserve(environ: Mapping[str, str]) -> int:
 
 
 def _number(text: str) -> float:
-    """Return the number that *text* is, such as ``400000`` or ``400k``; 0 if it's something else."""
+    """Return the number that *text* is, such as ``400000`` or ``400k``; 0 if it's something
+    else."""
     text = text.strip().lower()
     unit = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)
     try:

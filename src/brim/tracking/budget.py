@@ -1,7 +1,7 @@
 """``ContextBudget``: how full is the window, and is it time to compact?
 
-It is fed every event of a session and keeps, for the main thread, what the last call reported. A run's total is a sum
-over its calls, so it doesn't measure the window: docs/decisions/0008.
+It is fed every event of a session and keeps, for the main thread, what the last call reported. A
+run's total is a sum over its calls, so it doesn't measure the window: docs/decisions/0008.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ WARN, COMPACT = 0.70, 0.78
 class ContextBudget(Occupancy):
     """How full the window of a session's main thread is, from whatever its agent writes.
 
-    *context_window* is the caller's word for the main thread; what the agent or the provider reports outranks it, and
-    it outranks what is known about the model. With *pinned* it outranks everything. The guarantees:
+    *context_window* is the caller's word for the main thread; what the agent or the provider
+    reports outranks it, and it outranks what is known about the model. With *pinned* it outranks
+    everything. The guarantees:
 
     - ``update`` takes any parsed line or typed event and never raises;
     - ``used_tokens`` is the last main-thread call, each request counted once, or what a compaction left; a run's total
@@ -47,37 +48,54 @@ class ContextBudget(Occupancy):
         pinned: bool = False,
     ) -> None:
         if not isinstance(context_window, int) or isinstance(context_window, bool):
-            raise InputError(f"context_window must be a whole number of tokens, not {repr(context_window)[:40]}")
-        for name, threshold in (("warn_threshold", warn_threshold), ("compact_threshold", compact_threshold)):
-            if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not threshold >= 0:
-                raise InputError(f"{name} must be a share of the window such as 0.7, not {repr(threshold)[:40]}")
+            raise InputError(
+                f"context_window must be a whole number of tokens, not {repr(context_window)[:40]}"
+            )
+        for name, threshold in (
+            ("warn_threshold", warn_threshold),
+            ("compact_threshold", compact_threshold),
+        ):
+            if (
+                isinstance(threshold, bool)
+                or not isinstance(threshold, (int, float))
+                or not threshold >= 0
+            ):
+                raise InputError(
+                    f"{name} must be a share of the window such as 0.7, not {repr(threshold)[:40]}"
+                )
         self.warn_threshold, self.compact_threshold = warn_threshold, compact_threshold
         self.subscriber_error: Exception | None = None
         """What the last subscriber that failed raised: ``update`` does not raise it."""
         super().__init__(Windows(context_window, pinned=pinned), model or "", main=True)
         self.should_warn = False
-        """Whether the warning threshold was reached: set until ``clear_warning`` or ``clear_compact``."""
+        """Whether the warning threshold was reached: set until ``clear_warning`` or
+        ``clear_compact``."""
         self.should_compact = False
-        """Whether the compaction threshold was reached: set until ``clear_compact`` or ``request_compaction``."""
+        """Whether the compaction threshold was reached: set until ``clear_compact`` or
+        ``request_compaction``."""
         self.session = ""
         """The session of the last main-thread event that names one."""
         self._asked = self.model
         self._threads = Bounded(1_000)
         self._measured_on = ""  # the session of the last report
-        self._warned_until = self._compacted_until = 0  # reports up to these are dealt with: newer ones set the flags
+        self._warned_until = self._compacted_until = (
+            0  # reports up to these are dealt with: newer ones set the flags
+        )
         self._subscribers = Subscribers()
         self._reader = AnyReader()
         self._requested: str | None = None
         self._begin()
 
     def _begin(self) -> None:
-        """Begin with another window. Its floor is what the last compaction left, as the prompt after it shows."""
+        """Begin with another window. Its floor is what the last compaction left, as the prompt
+        after it shows."""
         self._contents = Contents()
         self._floor: int | None = None
         self._compacted = self._told_overhead = False
 
     def update(self, event: object) -> list[Notice]:
-        """Take an event: a typed one, any parsed line of any agent, or a response or stream event of an SDK.
+        """Take an event: a typed one, any parsed line of any agent, or a response or stream event
+        of an SDK.
 
         Return what must be told because of it.
         """
@@ -90,13 +108,19 @@ class ContextBudget(Occupancy):
 
     @property
     def overhead_exceeds(self) -> bool:
-        """Whether the last compaction still left the window over the threshold: another one would not help."""
+        """Whether the last compaction still left the window over the threshold: another one would
+        not help."""
         window = self.context_window
-        return self._floor is not None and window > 0 and self._floor / window >= self.compact_threshold
+        return (
+            self._floor is not None
+            and window > 0
+            and self._floor / window >= self.compact_threshold
+        )
 
     @property
     def filling(self) -> Filling:
-        """What fills the window, largest part first: an estimate that adds up to ``used_tokens``."""
+        """What fills the window, largest part first: an estimate that adds up to
+        ``used_tokens``."""
         return self._contents.filling(self.used_tokens, self.model, self.basis)
 
     @property
@@ -104,10 +128,14 @@ class ContextBudget(Occupancy):
         """The windows of the sub-agents, by their id; each fills and is compacted on its own."""
         return dict(self._threads)
 
-    def pending(self, text: str = "", *, messages: Sequence[Any] = (), counter: TokenCounter | None = None) -> Count:
-        """Return how large the next prompt will be: what was reported, and a local count of what came since.
+    def pending(
+        self, text: str = "", *, messages: Sequence[Any] = (), counter: TokenCounter | None = None
+    ) -> Count:
+        """Return how large the next prompt will be: what was reported, and a local count of what
+        came since.
 
-        *text* and *messages* are what is to be sent on top. Without a *counter* texts are taken by their length.
+        *text* and *messages* are what is to be sent on top. Without a *counter* texts are taken by
+        their length.
         """
         rest = self._contents.since(self._answer, counter, self.model)
         if text:
@@ -116,16 +144,24 @@ class ContextBudget(Occupancy):
             rest += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
         if not self.basis:
             return rest
-        if self.basis in ("total", "guess"):  # at most as much as a run's sum; a guess has no lower end either
+        if self.basis in (
+            "total",
+            "guess",
+        ):  # at most as much as a run's sum; a guess has no lower end either
             return anchored(0, rest, more=self.used_tokens)
-        # What clients say that a compaction left is the conversation: system and tools come on top of it.
-        return anchored(self.used_tokens, rest, more=self.overhead if self.basis == "compaction" else 0)
+        # What clients say that a compaction left is the conversation: system and tools come on top
+        # of it.
+        return anchored(
+            self.used_tokens, rest, more=self.overhead if self.basis == "compaction" else 0
+        )
 
     def must_compact(self, text: str = "", *, counter: TokenCounter | None = None) -> bool:
-        """Whether the next prompt is over the compaction threshold for certain, so that compacting may be forced.
+        """Whether the next prompt is over the compaction threshold for certain, so that compacting
+        may be forced.
 
-        It asks the lower end of ``pending``, because a compaction cannot be undone; and the answer is no while a
-        request waits or compacting does not help. Unlike ``should_compact`` it is about now, and not latched.
+        It asks the lower end of ``pending``, because a compaction cannot be undone; and the answer
+        is no while a request waits or compacting does not help. Unlike ``should_compact`` it is
+        about now, and not latched.
         """
         window = self.context_window
         if self.compaction_requested or self.overhead_exceeds or window <= 0:
@@ -143,10 +179,11 @@ class ContextBudget(Occupancy):
         self._requested = None
 
     def request_compaction(self) -> None:
-        """Say that the agent was asked to compact: both flags are cleared, and stay so until it has.
+        """Say that the agent was asked to compact: both flags are cleared, and stay so until it
+        has.
 
-        A compaction of the main thread ends the request, and so do another session and ``clear_compact``, for when the
-        agent refuses.
+        A compaction of the main thread ends the request, and so do another session and
+        ``clear_compact``, for when the agent refuses.
         """
         self.clear_compact()
         self._requested = self.session
@@ -180,7 +217,9 @@ class ContextBudget(Occupancy):
 
     def _take(self, event: Event) -> None:  # noqa: C901 - one branch for each kind of event
         main = not event.agent
-        self.session = (event.session if main and isinstance(event.session, str) else "") or self.session
+        self.session = (
+            event.session if main and isinstance(event.session, str) else ""
+        ) or self.session
         thread: Occupancy | None = self if main else self._threads.get(event.agent)
         if thread is None and isinstance(event, (Usage, Compaction, ModelSeen)):
             # Words alone make no window: a sub-agent is often named by another id there.
@@ -215,7 +254,8 @@ class ContextBudget(Occupancy):
         """Note a newer measurement of the window: what came before is in it."""
         used = self.used_tokens
         if self._measured_on and self.session != self._measured_on:
-            # What was asked and told was about the other session. If less is used, the conversation did not move here.
+            # What was asked and told was about the other session. If less is used, the conversation
+            # did not move here.
             self._told_overhead = False
             if self._requested != self.session:
                 self._requested = None
@@ -223,7 +263,8 @@ class ContextBudget(Occupancy):
                 self._begin()
                 self.overhead = used
         if self._compacted:
-            # A large result right after a compaction isn't overhead: its highest estimate is taken off.
+            # A large result right after a compaction isn't overhead: its highest estimate is taken
+            # off.
             self._floor = max(0, used - by_length(self._contents.arrived, self.model).high)
             self._compacted = False
         elif self._floor is not None:
@@ -239,13 +280,31 @@ class ContextBudget(Occupancy):
         facts: Any = {"window": window, "session": self._measured_on}
         if exceeds and not self._told_overhead:
             self._told_overhead, floor = True, self._floor or 0
-            notices.append(ContextWarning(used_tokens=floor, utilization=floor / window, reason=OVERHEAD, **facts))
+            notices.append(
+                ContextWarning(
+                    used_tokens=floor, utilization=floor / window, reason=OVERHEAD, **facts
+                )
+            )
         if self.basis not in ("call", "total"):
             return notices
         facts |= {"used_tokens": used, "utilization": used / window}
         over = used / window >= self.compact_threshold and not self.compaction_requested
         near = used / window >= self.warn_threshold and not self.compaction_requested
-        compact = over and not exceeds and not self.should_compact and self._reports > self._compacted_until
-        warn = not self.should_warn and (compact or ((near or over) and self._reports > self._warned_until))
-        self.should_warn, self.should_compact = self.should_warn or warn, self.should_compact or compact
-        return [*notices, *([ContextWarning(**facts)] if warn else []), *([CompactDue(**facts)] if compact else [])]
+        compact = (
+            over
+            and not exceeds
+            and not self.should_compact
+            and self._reports > self._compacted_until
+        )
+        warn = not self.should_warn and (
+            compact or ((near or over) and self._reports > self._warned_until)
+        )
+        self.should_warn, self.should_compact = (
+            self.should_warn or warn,
+            self.should_compact or compact,
+        )
+        return [
+            *notices,
+            *([ContextWarning(**facts)] if warn else []),
+            *([CompactDue(**facts)] if compact else []),
+        ]

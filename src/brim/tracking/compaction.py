@@ -12,7 +12,8 @@ from brim.errors import InputError
 from brim.record import PlainData
 
 LONGEST = 200
-"""Characters that the task and the state have at most: a client takes everything after ``/compact`` as its focus."""
+"""Characters that the task and the state have at most: a client takes everything after ``/compact``
+as its focus."""
 
 NO_TASK = "the current task"
 
@@ -24,11 +25,12 @@ _JOINERS = "\u200c\u200d"
 
 
 def build_compact_prompt(task: str, cfa_state: str = "", scratch_path: str | None = None) -> str:
-    """Return the request to compact: what to keep, the state the work is in, and where more is written down.
+    """Return the request to compact: what to keep, the state the work is in, and where more is
+    written down.
 
-    Task and state are folded to one line of at most 200 characters; an empty state is left out. It is a turn of its
-    own: whatever is put after it is swallowed. So the pointer in it serves the summary; the agent gets it once more, by
-    ``build_reminder``, when the compaction is done.
+    Task and state are folded to one line of at most 200 characters; an empty state is left out. It
+    is a turn of its own: whatever is put after it is swallowed. So the pointer in it serves the
+    summary; the agent gets it once more, by ``build_reminder``, when the compaction is done.
 
     >>> print(build_compact_prompt("fix the parser", "EXECUTING", ".context/scratch.md"))
     /compact focus on fix the parser -- current CfA state is EXECUTING
@@ -43,12 +45,14 @@ def build_compact_prompt(task: str, cfa_state: str = "", scratch_path: str | Non
 
 
 def build_reminder(scratch_path: str) -> str:
-    """Return what the agent is told after a compaction: the pointer again, since the request's is in no message."""
+    """Return what the agent is told after a compaction: the pointer again, since the request's is
+    in no message."""
     return f"The conversation was compacted. Read {_one_line(str(scratch_path))} for preserved context."
 
 
 def fold(text: str, longest: int = LONGEST) -> str:
-    """Return *text* as one line of at most *longest* characters, cut at a word with ``…`` if it is longer.
+    """Return *text* as one line of at most *longest* characters, cut at a word with ``…`` if it is
+    longer.
 
     >>> fold("fix\\n  the\\tparser\\x1b[2J")
     'fix the parser'
@@ -63,26 +67,32 @@ def fold(text: str, longest: int = LONGEST) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return *text* with every run of white space as one space, and without characters that aren't read."""
+    """Return *text* with every run of white space as one space, and without characters that aren't
+    read."""
     if "\x1b" in text:
         text = re.sub(_ESCAPES, "", text)
     text = " ".join(text.split())
     if text.isprintable():
         return text
-    kept = "".join(character for character in text if character in _JOINERS or category(character) not in _DROPPED)
+    kept = "".join(
+        character
+        for character in text
+        if character in _JOINERS or category(character) not in _DROPPED
+    )
     return " ".join(kept.split())
 
 
 PURPOSES = ("wrap_up", "compact", "human")
-"""Why a turn is sent, in the order they go. Where the money ends, nothing else may be spent; a compaction goes before
-the person's next message, which then finds room."""
+"""Why a turn is sent, in the order they go. Where the money ends, nothing else may be spent; a
+compaction goes before the person's next message, which then finds room."""
 
 _DROPPED_KEPT = 100
 
 
 @dataclass(frozen=True)
 class Turn(PlainData):
-    """One turn to send, alone: what stands after ``/compact`` in the same turn would be swallowed."""
+    """One turn to send, alone: what stands after ``/compact`` in the same turn would be
+    swallowed."""
 
     purpose: str
     text: str
@@ -112,9 +122,12 @@ class Pending:
         self._dropped: deque[DroppedPart] = deque(maxlen=_DROPPED_KEPT)
 
     def add(self, purpose: str, text: str, *, session: str = "") -> None:
-        """Let *text* wait for its turn. A compaction is for the *session* that it was measured on, and no other."""
+        """Let *text* wait for its turn. A compaction is for the *session* that it was measured on,
+        and no other."""
         if purpose not in PURPOSES:
-            raise InputError(f"unknown purpose {str(purpose)[:40]!r}: use one of {', '.join(PURPOSES)}")
+            raise InputError(
+                f"unknown purpose {str(purpose)[:40]!r}: use one of {', '.join(PURPOSES)}"
+            )
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"a turn of purpose {purpose!r} needs a text")
         if purpose == "human":
@@ -124,7 +137,8 @@ class Pending:
             self._slots[purpose] = (Turn(purpose, text), session)
 
     def take(self, session: str = "") -> Turn | None:
-        """Return the next turn to send to *session*, which then waits no more; None if there is none.
+        """Return the next turn to send to *session*, which then waits no more; None if there is
+        none.
 
         A request that is bound to another session is dropped: ``dropped`` says why.
         """

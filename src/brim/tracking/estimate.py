@@ -1,11 +1,13 @@
 """What no report tells: the size of the next prompt, what fills the window, and a model's ratio.
 
-No tokenizer is loaded for the first two: without a counter, text is taken by its length and by the model's ratio. What
-fills the window is estimated the same way and scaled so that the parts add up to what was reported.
+No tokenizer is loaded for the first two: without a counter, text is taken by its length and by the
+model's ratio. What fills the window is estimated the same way and scaled so that the parts add up
+to what was reported.
 
-``Calibrator`` learns a model's ratio of its own tokens to local ones from a session that is being watched. The
-difference between two prompts is what came between them, without system texts, tools and framing. What the model wrote
-of that is known from its own report, so the rest is the results of tools, which can be counted here.
+``Calibrator`` learns a model's ratio of its own tokens to local ones from a session that is being
+watched. The difference between two prompts is what came between them, without system texts, tools
+and framing. What the model wrote of that is known from its own report, so the rest is the results
+of tools, which can be counted here.
 """
 
 from __future__ import annotations
@@ -19,7 +21,14 @@ from brim.models.light import lookup
 from brim.models.usage import Tokens
 from brim.record import PlainData
 from brim.tokens.approximate import HIGH, LOW
-from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, CalibrationStore, learn, ratio_for
+from brim.tokens.calibrate import (
+    ANY_FAMILY,
+    MAX_RATIO,
+    MIN_RATIO,
+    CalibrationStore,
+    learn,
+    ratio_for,
+)
 from brim.tokens.count import PREFIX_ERROR, Count
 from brim.tokens.protocol import TokenCounter
 from brim.tracking.events import Attachment, Compaction, Event, Message, ToolCall, ToolResult, Usage
@@ -37,11 +46,14 @@ def length_of(text: str) -> int:
 
 def prompt_of(tokens: Tokens) -> int:
     """Return the whole prompt, whatever is in the fields."""
-    return sum(map(whole, (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h)))
+    return sum(
+        map(whole, (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h))
+    )
 
 
 def by_length(size: int, model: str = "") -> Count:
-    """Return the tokens of a text of *size* bytes: a fourth, times the ratio of *model*'s vocabulary.
+    """Return the tokens of a text of *size* bytes: a fourth, times the ratio of *model*'s
+    vocabulary.
 
     >>> by_length(4_000, "gpt-4o")
     Count(1000, estimated, 800 to 3000)
@@ -94,7 +106,8 @@ class Words:
 
 
 CATEGORIES = ("system and tools", "summary", "your words", "agent's words", "tool results", "other")
-"""What can fill a window. ``other`` is what no line shows: reasoning, reminders, attachments, images."""
+"""What can fill a window. ``other`` is what no line shows: reasoning, reminders, attachments,
+images."""
 
 FIXED, SUMMARY, YOURS, AGENTS, RESULTS, OTHER = CATEGORIES
 
@@ -119,7 +132,8 @@ class WindowPart(PlainData):
 
 @dataclass(frozen=True)
 class Filling(PlainData):
-    """What fills the window, largest part first. The parts add up to ``tokens``; ``basis`` says how they were found."""
+    """What fills the window, largest part first. The parts add up to ``tokens``; ``basis`` says how
+    they were found."""
 
     tokens: int
     parts: tuple[WindowPart, ...]
@@ -127,11 +141,12 @@ class Filling(PlainData):
 
 
 class Contents:
-    """What was put into a window since it was empty or compacted, and what came since the last report.
+    """What was put into a window since it was empty or compacted, and what came since the last
+    report.
 
-    Most clients report a call before they carry out its tools. Some (opencode) report a step when its tools are done:
-    then what they answered is not in the prompt that is reported, but in the next. That order is known by a call and
-    its result that both come before any report.
+    Most clients report a call before they carry out its tools. Some (opencode) report a step when
+    its tools are done: then what they answered is not in the prompt that is reported, but in the
+    next. That order is known by a call and its result that both come before any report.
     """
 
     def __init__(self) -> None:
@@ -175,7 +190,8 @@ class Contents:
         words.add(text)
 
     def report(self, prompt: int, model: str) -> None:
-        """Take that a prompt was reported: what came before is in it. The first shows what is always there."""
+        """Take that a prompt was reported: what came before is in it. The first shows what is
+        always there."""
         for key, size in self._coming.items():
             place = key if key in self._inside or len(self._inside) < _NAMES_KEPT else (key[0], "")
             self._inside[place] = self._inside.get(place, 0) + size
@@ -188,7 +204,8 @@ class Contents:
             self._measured = True
 
     def since(self, output: int, counter: TokenCounter | None, model: str) -> Count:
-        """Return the tokens that came since the last report; *output* is what that call wrote, 0 if not known."""
+        """Return the tokens that came since the last report; *output* is what that call wrote, 0 if
+        not known."""
         written = Count(output) if output else self._written.count(counter, model)
         return written + self._arrived.count(counter, model) + self._step.count(counter, model)
 
@@ -197,20 +214,29 @@ class Contents:
         if used <= 0:
             return Filling(0, ())
         if basis != "call":
-            return Filling(used, (WindowPart(SUMMARY if basis == "compaction" else OTHER, "", used),))
+            return Filling(
+                used, (WindowPart(SUMMARY if basis == "compaction" else OTHER, "", used),)
+            )
         fixed = min(self._fixed, used)
-        sizes = {key: float(int(by_length(size, model))) for key, size in self._inside.items() if size}
+        sizes = {
+            key: float(int(by_length(size, model))) for key, size in self._inside.items() if size
+        }
         everything = sum(sizes.values())
         scale = min(_MOST_SCALE, (used - fixed) / everything) if everything else 0.0
         shares = {key: size * scale for key, size in sizes.items()}
         parts = {(FIXED, ""): fixed, **{key: int(share) for key, share in shares.items()}}
         missing = used - sum(parts.values())
         if scale < _MOST_SCALE:  # what is missing is rounding alone: the largest remainders get it
-            for key in sorted(shares, key=lambda key: (int(shares[key]) - shares[key], key))[:missing]:
+            for key in sorted(shares, key=lambda key: (int(shares[key]) - shares[key], key))[
+                :missing
+            ]:
                 parts[key] += 1
                 missing -= 1
         parts[OTHER, ""] = parts.get((OTHER, ""), 0) + missing
-        ranked = sorted(((tokens, key) for key, tokens in parts.items() if tokens), key=lambda one: (-one[0], one[1]))
+        ranked = sorted(
+            ((tokens, key) for key, tokens in parts.items() if tokens),
+            key=lambda one: (-one[0], one[1]),
+        )
         return Filling(used, tuple(WindowPart(*key, tokens) for tokens, key in ranked))
 
 
@@ -225,12 +251,14 @@ _LEAST_TAUGHT, _MOST_TAUGHT = 2_000, 400_000
 
 
 class Calibrator:
-    """Teaches *store* from what a session reports. *counter* counts locally; if it scales, its ratio is taken out.
+    """Teaches *store* from what a session reports. *counter* counts locally; if it scales, its
+    ratio is taken out.
 
-    It learns only from two calls of the main thread in a row, by one model, in one session, with nothing but results of
-    tools between them and the output of the first one final: a message of a person ends a turn, and clients drop old
-    reasoning there. A ratio beyond all vocabularies teaches nothing: something was in the prompt that no line shows.
-    Nor does a stream that reports a call only when its tools are done: a result may be in either prompt there.
+    It learns only from two calls of the main thread in a row, by one model, in one session, with
+    nothing but results of tools between them and the output of the first one final: a message of a
+    person ends a turn, and clients drop old reasoning there. A ratio beyond all vocabularies
+    teaches nothing: something was in the prompt that no line shows. Nor does a stream that reports
+    a call only when its tools are done: a result may be in either prompt there.
     """
 
     def __init__(self, counter: TokenCounter, store: CalibrationStore) -> None:
@@ -253,7 +281,9 @@ class Calibrator:
                 self._texts.append(event.text)
         elif isinstance(event, ToolCall):
             self._called = True
-        elif isinstance(event, Compaction) or (isinstance(event, Message) and event.role not in ("assistant", "error")):
+        elif isinstance(event, Compaction) or (
+            isinstance(event, Message) and event.role not in ("assistant", "error")
+        ):
             self._spoiled = True
 
     def _report(self, event: Usage) -> None:
@@ -271,22 +301,25 @@ class Calibrator:
         if not (same and last.final and _LEAST_TAUGHT <= self._size <= _MOST_TAUGHT):
             return
         ratio = getattr(self._counter, "ratio", None)
-        local = sum(int(self._counter.count(text)) for text in self._texts) / (ratio.value if ratio else 1.0)
+        local = sum(int(self._counter.count(text)) for text in self._texts) / (
+            ratio.value if ratio else 1.0
+        )
         reported = prompt_of(event.tokens) - prompt_of(last.tokens) - whole(last.tokens.output)
         if local > 0 and MIN_RATIO <= reported / local <= MAX_RATIO:
             learn(self._store, event.model, _family(event.model), reported=reported, local=local)
 
 
-# A session's own bill --------------------------------------------------------------------------------------------
+# A session's own bill -----------------------------------------------------------------------------
 #
 # How many bytes a billed token of a session has: what turns the length of a text into tokens.
 #
-# Between two requests of one thread, the prompt grows by what the model wrote, which is billed as output, and by what
-# tools and people answered, whose bytes are known. So the session's own bill says how long a token is, whatever the
-# model's vocabulary. Nothing is counted with a tokenizer.
+# Between two requests of one thread, the prompt grows by what the model wrote, which is billed as
+# output, and by what tools and people answered, whose bytes are known. So the session's own bill
+# says how long a token is, whatever the model's vocabulary. Nothing is counted with a tokenizer.
 
 _LEAST_BYTES = 2_000
-"""Bytes between two requests that say something; what the client adds without a line is small against them."""
+"""Bytes between two requests that say something; what the client adds without a line is small
+against them."""
 _LEAST_TOKENS = 1_000
 _SHORTEST, _LONGEST = 1.0, 12.0
 """Bytes of a token. Beyond that, something was in the prompt that no line shows."""
@@ -313,7 +346,9 @@ class BilledRatio:
             self._request(thread, event)
         elif isinstance(event, ToolResult | Attachment):
             thread.arrived += length_of(event.text)
-        elif isinstance(event, Compaction) or (isinstance(event, Message) and event.role not in ("assistant", "error")):
+        elif isinstance(event, Compaction) or (
+            isinstance(event, Message) and event.role not in ("assistant", "error")
+        ):
             thread.spoiled = True  # clients drop old reasoning when a person writes
 
     def _request(self, thread: _WindowThread, event: Usage) -> None:
@@ -321,7 +356,12 @@ class BilledRatio:
         if last is not None and event.request and event.request == last.request:
             thread.last = event
             return
-        if last is not None and last.model == event.model and not thread.spoiled and thread.arrived >= _LEAST_BYTES:
+        if (
+            last is not None
+            and last.model == event.model
+            and not thread.spoiled
+            and thread.arrived >= _LEAST_BYTES
+        ):
             grown = event.tokens.prompt - last.tokens.prompt - last.tokens.output
             if grown > 0 and _SHORTEST <= thread.arrived / grown <= _LONGEST:
                 self._bytes += thread.arrived
@@ -334,6 +374,7 @@ class BilledRatio:
         return self._bytes / self._tokens if self._tokens >= _LEAST_TOKENS else None
 
     def tokens(self, size: int, model: str) -> int:
-        """Return how many tokens *size* bytes are; by the vocabulary of *model* if the session doesn't tell."""
+        """Return how many tokens *size* bytes are; by the vocabulary of *model* if the session
+        doesn't tell."""
         ratio = self.bytes_per_token
         return int(by_length(size, model)) if ratio is None else round(size / ratio)

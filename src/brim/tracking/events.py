@@ -1,8 +1,9 @@
 """What happened in a session, whichever agent wrote it down: a few kinds of events.
 
-Every event says in which ``session`` and by which ``agent`` it happened (empty is the main thread, else the id of a
-sub-agent, which has its own window), at which ``time`` (seconds since 1970, None if the line doesn't say) and ``at``
-which byte of the stream its line begins. Give the fields by name.
+Every event says in which ``session`` and by which ``agent`` it happened (empty is the main thread,
+else the id of a sub-agent, which has its own window), at which ``time`` (seconds since 1970, None
+if the line doesn't say) and ``at`` which byte of the stream its line begins. Give the fields by
+name.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from brim.models.usage import Tokens
 from brim.record import PlainData
 
 ROLES = ("user", "assistant", "system", "summary", "error")
-"""Who speaks in a ``Message``: ``summary`` is what a compaction left, ``error`` what the provider answered instead."""
+"""Who speaks in a ``Message``: ``summary`` is what a compaction left, ``error`` what the provider
+answered instead."""
 
 TOOLS = ("shell", "read", "write", "edit", "search", "todo", "agent", "question", "plan", "")
 """What a tool does, whatever its client calls it; empty if that isn't known."""
 
 REFUSALS = ("", "permission", "interrupt", "cascade")
-"""Why a call wasn't carried out: not allowed, stopped by the person, or another call of the batch failed."""
+"""Why a call wasn't carried out: not allowed, stopped by the person, or another call of the batch
+failed."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,9 @@ class Event(PlainData):
 class Usage(Event):
     """What the provider reported for one request. Its prompt is what was in the window.
 
-    A ``request`` comes once, and again only with other numbers (a stream's first report has no output yet): the later
-    one replaces the earlier. ``cost`` is what the client says it cost, in micro-dollars, or None.
+    A ``request`` comes once, and again only with other numbers (a stream's first report has no
+    output yet): the later one replaces the earlier. ``cost`` is what the client says it cost, in
+    micro-dollars, or None.
     """
 
     tokens: Tokens = Tokens()
@@ -55,7 +59,8 @@ class Usage(Event):
 
 @dataclass(frozen=True)
 class Message(Event):
-    """Text in the conversation. ``human`` is whether a person typed it, not a sub-agent or the client."""
+    """Text in the conversation. ``human`` is whether a person typed it, not a sub-agent or the
+    client."""
 
     role: str = ""
     text: str = ""
@@ -65,7 +70,8 @@ class Message(Event):
 
 @dataclass(frozen=True)
 class ToolCall(Event):
-    """A tool was called. ``name`` is the client's, ``tool`` one of ``TOOLS``; ``input`` is what was given to it."""
+    """A tool was called. ``name`` is the client's, ``tool`` one of ``TOOLS``; ``input`` is what was
+    given to it."""
 
     id: str = ""
     name: str = ""
@@ -75,7 +81,8 @@ class ToolCall(Event):
 
 @dataclass(frozen=True)
 class ToolResult(Event):
-    """What a call answered: ``id`` is the call's. ``refusal`` says why it wasn't carried out, one of ``REFUSALS``."""
+    """What a call answered: ``id`` is the call's. ``refusal`` says why it wasn't carried out, one
+    of ``REFUSALS``."""
 
     id: str = ""
     text: str = ""
@@ -87,7 +94,8 @@ class ToolResult(Event):
 
 @dataclass(frozen=True)
 class Compaction(Event):
-    """The window was compacted: ``before`` and ``after`` are its tokens, None where the client doesn't say."""
+    """The window was compacted: ``before`` and ``after`` are its tokens, None where the client
+    doesn't say."""
 
     trigger: str = ""
     """``manual``, ``auto``, or empty."""
@@ -101,7 +109,8 @@ class Compaction(Event):
 
 @dataclass(frozen=True)
 class Attachment(Event):
-    """Text that the client itself put into the window: a file, what a hook said, what a compaction left."""
+    """Text that the client itself put into the window: a file, what a hook said, what a compaction
+    left."""
 
     kind: str = ""
     """What the client calls it; ``kept`` if a compaction left it."""
@@ -112,7 +121,8 @@ class Attachment(Event):
 
 @dataclass(frozen=True)
 class ModelSeen(Event):
-    """Which model answers from here on, and the window that the agent says it has, 0 if it doesn't."""
+    """Which model answers from here on, and the window that the agent says it has, 0 if it
+    doesn't."""
 
     model: str = ""
     window: int = 0
@@ -120,7 +130,8 @@ class ModelSeen(Event):
 
 @dataclass(frozen=True)
 class StateSeen(Event):
-    """How the session is set up from here on: its ``permission_mode``, ``branch``, ``folder`` or ``version``."""
+    """How the session is set up from here on: its ``permission_mode``, ``branch``, ``folder`` or
+    ``version``."""
 
     name: str = ""
     value: str = ""

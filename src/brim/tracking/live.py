@@ -1,8 +1,9 @@
 """Follows a session while it goes on: a file that grows, with those of its sub-agents, or a pipe.
 
-A source gives the events of one line at a time, and an empty list when it has nothing new: then the screen can follow
-the size of its window. Half a line waits for its other half. A file that was cut or replaced is read again. What is one
-JSON value over several lines, as ``opencode export`` and older Gemini clients write it, is read as a whole.
+A source gives the events of one line at a time, and an empty list when it has nothing new: then the
+screen can follow the size of its window. Half a line waits for its other half. A file that was cut
+or replaced is read again. What is one JSON value over several lines, as ``opencode export`` and
+older Gemini clients write it, is read as a whole.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class Counts:
         return self.reader.format or ""
 
     def take(self, objects: list[dict[str, Any]], feed: Feed) -> list[Event]:
-        """Return the events of *objects* that are in no lines; they count as the lines of *feed*."""
+        """Return the events of *objects* that are in no lines; they count as the lines of
+        *feed*."""
         feed.lines += len(objects)
         return [event for one in objects for event in self.reader.events(one)]
 
@@ -106,8 +108,8 @@ def follow(
 ) -> tuple[Counts, Iterator[Tick]]:
     """Return the lines of the file *path* and of its sub-agents, for as long as they grow.
 
-    *once* ends it when all that is there has been read; *idle* when nothing was added for so many seconds. *taken* gets
-    the size of each block that was read.
+    *once* ends it when all that is there has been read; *idle* when nothing was added for so many
+    seconds. *taken* gets the size of each block that was read.
     """
     session = _LiveSession(path, taken)
 
@@ -216,17 +218,21 @@ class _LiveSession:
 class _Tail:
     """The end of one file: what was added to it since it was last read.
 
-    *agent* is the sub-agent whose file it is. If that is the one file that is *watched*, it is the main thread here.
+    *agent* is the sub-agent whose file it is. If that is the one file that is *watched*, it is the
+    main thread here.
     """
 
-    def __init__(self, path: str, counts: Counts, agent: str = "", *, watched: bool = False) -> None:
+    def __init__(
+        self, path: str, counts: Counts, agent: str = "", *, watched: bool = False
+    ) -> None:
         self._path, self._agent, self._watched = path, agent, watched
         self._counts, self._feed = counts, counts.feed()
         self._file: FileIO | None = None
         self.size = 0
         """Bytes that were read, those of a half line included."""
         self._stamp: tuple[int, int] | None = None
-        """When the file was written and how long it was, if it is one value: a new value is read again."""
+        """When the file was written and how long it was, if it is one value: a new value is read
+        again."""
         self._is_half = False
 
     def lines(self) -> Iterator[list[Event]]:
@@ -256,7 +262,8 @@ class _Tail:
         return self._own([*begun, *self._feed.finish()])
 
     def was_replaced(self) -> bool:
-        """Whether another file has this name now, or this one is shorter than what was read of it, or a new value."""
+        """Whether another file has this name now, or this one is shorter than what was read of it,
+        or a new value."""
         if self._file is None:
             return False
         with suppress(OSError):
@@ -272,7 +279,8 @@ class _Tail:
         self._file = None
 
     def _value(self, file: FileIO) -> Iterator[list[Event]]:
-        """Give the events of a file that is one JSON value; then nothing of it is left to read as lines.
+        """Give the events of a file that is one JSON value; then nothing of it is left to read as
+        lines.
 
         One that is only half written gives nothing yet.
         """
@@ -295,10 +303,12 @@ class _Tail:
 
 
 def _begins_a_value(data: bytes) -> bool:
-    """Return whether *data* begins with a line that is a bracket alone, as no line of a session does."""
+    """Return whether *data* begins with a line that is a bracket alone, as no line of a session
+    does."""
     return data.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0].strip() in (b"{", b"[")
 
 
 def _lines_of(data: bytes) -> list[bytes]:
-    """Return *data* cut after each newline; bytes have other line ends that JSON lines don't know."""
+    """Return *data* cut after each newline; bytes have other line ends that JSON lines don't
+    know."""
     return re.findall(rb"[^\n]*\n|[^\n]+", data)

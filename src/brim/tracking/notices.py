@@ -1,7 +1,8 @@
-"""Notices: what a person or an agent must be told, once. A threshold was crossed, or an answer is needed.
+"""Notices: what a person or an agent must be told, once. A threshold was crossed, or an answer is
+needed.
 
-``tracking`` (the window) and ``spend`` (the money) return their notices and pass each to every subscriber: a hook, a
-supervised run or the watch view.
+``tracking`` (the window) and ``spend`` (the money) return their notices and pass each to every
+subscriber: a hook, a supervised run or the watch view.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ COST_LIMIT = "COST_LIMIT"
 INPUT_REQUESTED = "INPUT_REQUESTED"
 
 OVERHEAD = "overhead"
-"""The reason of a ``ContextWarning`` that compacting does not help: what stays is over the threshold already."""
+"""The reason of a ``ContextWarning`` that compacting does not help: what stays is over the
+threshold already."""
 
 KINDS = (CONTEXT_WARNING, COMPACT_DUE, COST_WARNING, COST_LIMIT, INPUT_REQUESTED)
 
@@ -92,7 +94,8 @@ class Subscribers:
         return end
 
     def tell(self, notices: Iterable[Notice]) -> None:
-        """Pass each of *notices* to every subscriber; then raise the first error that one of them raised."""
+        """Pass each of *notices* to every subscriber; then raise the first error that one of them
+        raised."""
         failed: Exception | None = None
         for notice in notices:
             for subscriber in tuple(self._all):

@@ -1,7 +1,8 @@
 """How much of a subscription's windows is used: five hours, a week, as the provider says.
 
-Claude Code says it to the status line, which keeps the last reading in the user's folder. Codex writes it into its
-rollouts. A window is told by its length in minutes; its reading is about the account, whichever session saw it.
+Claude Code says it to the status line, which keeps the last reading in the user's folder. Codex
+writes it into its rollouts. A window is told by its length in minutes; its reading is about the
+account, whichever session saw it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ REPEAT = 60.0
 """Seconds after which the same reading is written again, so that its age is right."""
 
 LENGTHS = {"five_hour": 300, "seven_day": 10_080}
-"""Minutes of Claude Code's windows; what follows such a name (``seven_day_opus``) is the model that it's about."""
+"""Minutes of Claude Code's windows; what follows such a name (``seven_day_opus``) is the model that
+it's about."""
 
 LARGEST, TAIL = 1 << 16, 1 << 18
 """Bytes of the file that are read, and of a rollout's end."""
@@ -59,13 +61,17 @@ class PlanWindow(PlainData):
     def label(self) -> str:
         """How it's called: ``5h``, ``7d opus``."""
         size, unit = next(
-            (size, unit) for size, unit in ((1_440, "d"), (60, "h"), (1, "min")) if not self.minutes % size
+            (size, unit)
+            for size, unit in ((1_440, "d"), (60, "h"), (1, "min"))
+            if not self.minutes % size
         )
         return f"{self.minutes // size}{unit} {self.name}".rstrip()
 
     def is_current(self, now: float) -> bool:
         """Whether the window that was read still runs: what a new one holds isn't known yet."""
-        return now < (self.read_at + 60 * self.minutes if self.resets_at is None else self.resets_at)
+        return now < (
+            self.read_at + 60 * self.minutes if self.resets_at is None else self.resets_at
+        )
 
     def is_fresh(self, now: float) -> bool:
         """Whether the reading is too new for its age to matter."""
@@ -81,12 +87,19 @@ class PlanWindow(PlainData):
 def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> list[PlanWindow]:
     """Return the last reading of each window, the shortest window of each agent first.
 
-    *home* is the user's folder of brim. With *environ*, the end of Codex's newest rollout is read as well.
+    *home* is the user's folder of brim. With *environ*, the end of Codex's newest rollout is read
+    as well.
     """
     kept = [] if environ is None else _from_rollout(_newest_rollout(environ))
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         for each in json.loads(read_safely(os.path.join(home, NAME), at_most=LARGEST))["windows"]:
-            found = _window(each["agent"], each["minutes"], 100 * each["used"], each["resets_at"], each["read_at"])
+            found = _window(
+                each["agent"],
+                each["minutes"],
+                100 * each["used"],
+                each["resets_at"],
+                each["read_at"],
+            )
             kept += [replace(found, name=str(each["name"]))] if found else []
     newest: dict[tuple[str, int, str], PlanWindow] = {}
     for each in sorted(kept, key=lambda window: window.read_at):
@@ -94,14 +107,17 @@ def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> li
     return [newest[key] for key in sorted(newest)]
 
 
-def current_plan_windows(environ: Mapping[str, str], now: float, agent: str = "") -> list[PlanWindow]:
+def current_plan_windows(
+    environ: Mapping[str, str], now: float, agent: str = ""
+) -> list[PlanWindow]:
     """Return the last readings of the windows that still run, of *agent* or of all."""
     found = read_plan_windows(user_folder(environ), environ if agent in ("", "codex") else None)
     return [each for each in found if each.is_current(now) and agent in ("", each.agent)]
 
 
 def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
-    """Keep *windows*, one agent's readings of now, unless the file has them already. A missing folder isn't made."""
+    """Keep *windows*, one agent's readings of now, unless the file has them already. A missing
+    folder isn't made."""
     before = read_plan_windows(home)
     known = {(each.agent, each.minutes, each.name): each for each in before}
     new = {(each.agent, each.minutes, each.name): each for each in windows}
@@ -113,12 +129,15 @@ def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
 
 
 def claude_plan_windows(limits: object, now: float) -> list[PlanWindow]:
-    """Return the windows in the ``rate_limits`` of Claude Code's status line; nothing in it is required."""
+    """Return the windows in the ``rate_limits`` of Claude Code's status line; nothing in it is
+    required."""
     found = []
     for key, each in limits.items() if isinstance(limits, dict) else ():
         length = next((name for name in LENGTHS if key == name or key.startswith(f"{name}_")), "")
         if length and isinstance(each, dict):
-            window = _window("claude", LENGTHS[length], each.get("used_percentage"), each.get("resets_at"), now)
+            window = _window(
+                "claude", LENGTHS[length], each.get("used_percentage"), each.get("resets_at"), now
+            )
             found += [replace(window, name=key[len(length) + 1 :][:40])] if window else []
     return found
 
@@ -132,12 +151,16 @@ def codex_plan_windows(limits: Mapping[str, Any], now: float) -> list[PlanWindow
             resets, wait = each.get("resets_at"), each.get("resets_in_seconds")
             if resets is None and isinstance(wait, int | float):  # as older clients say it
                 resets = now + wait
-            window = _window("codex", each.get("window_minutes"), each.get("used_percent"), resets, now)
+            window = _window(
+                "codex", each.get("window_minutes"), each.get("used_percent"), resets, now
+            )
             found += [replace(window, name=name)] if window else []
     return found
 
 
-def _window(agent: object, minutes: object, used: object, resets: object, read: object) -> PlanWindow | None:
+def _window(
+    agent: object, minutes: object, used: object, resets: object, read: object
+) -> PlanWindow | None:
     """Return the window that these values describe, None if one of them can't be right."""
     if not isinstance(agent, str) or type(minutes) is not int or not 0 < minutes <= 1_000_000:
         return None
@@ -152,12 +175,21 @@ def _is_same(kept: PlanWindow, new: PlanWindow) -> bool:
 
 
 def _newest_rollout(environ: Mapping[str, str]) -> str:
-    """Return the file that Codex wrote to last among those of its newest day; empty if there is none."""
-    folder = os.path.join(environ.get("CODEX_HOME") or os.path.join(home_folder(environ), ".codex"), "sessions")
+    """Return the file that Codex wrote to last among those of its newest day; empty if there is
+    none."""
+    folder = os.path.join(
+        environ.get("CODEX_HOME") or os.path.join(home_folder(environ), ".codex"), "sessions"
+    )
     with suppress(OSError, ValueError):
         for _ in ("year", "month", "day"):
-            folder = os.path.join(folder, max(name for name in os.listdir(folder) if name.isdigit()))
-        names = [name for name in os.listdir(folder) if name.startswith("rollout-") and name.endswith(".jsonl")]
+            folder = os.path.join(
+                folder, max(name for name in os.listdir(folder) if name.isdigit())
+            )
+        names = [
+            name
+            for name in os.listdir(folder)
+            if name.startswith("rollout-") and name.endswith(".jsonl")
+        ]
         return max((os.path.join(folder, name) for name in names), key=os.path.getmtime)
     return ""
 
@@ -174,7 +206,11 @@ def _from_rollout(path: str) -> list[PlanWindow]:
         with suppress(ValueError, RecursionError):
             data: Any = json.loads(line) if b'"rate_limits"' in line else None
             read = seconds(text(data, "timestamp"))
-            found += [] if read is None else codex_plan_windows(mapping(data, "payload", "rate_limits"), read)
+            found += (
+                []
+                if read is None
+                else codex_plan_windows(mapping(data, "payload", "rate_limits"), read)
+            )
     return found
 
 

@@ -1,7 +1,8 @@
 """Finds the agents' session files, picks the newest, and reads the requests in them.
 
-Most of a Claude Code transcript is tool results, so only lines that may report usage are parsed, and a file that grew
-is read from where it ended. Files of other agents are read whole, by their readers.
+Most of a Claude Code transcript is tool results, so only lines that may report usage are parsed,
+and a file that grew is read from where it ended. Files of other agents are read whole, by their
+readers.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ FIRST_BYTES = 64_000
 MOST_OPENED = 50
 """Files that are opened to learn that, the newest: Codex's folders are by day, not by project."""
 PLACE = "@"
-"""The first character of the key of a request that has no id: then the key is its place in a file."""
+"""The first character of the key of a request that has no id: then the key is its place in a
+file."""
 ENOUGH = 8_000_000
 """Bytes that are worth starting a second process for."""
 MOST_PROCESSES = 8
@@ -88,7 +90,9 @@ class SessionFile(NamedTuple):
         """The session's id, by the file's name; Gemini CLI's has only how it begins."""
         stem = os.path.splitext(os.path.basename(self.path))[0]
         found = _ID.search(stem)
-        return found[0] if found else stem.rpartition("-")[2] if stem.startswith("session-") else stem
+        return (
+            found[0] if found else stem.rpartition("-")[2] if stem.startswith("session-") else stem
+        )
 
     @property
     def unread(self) -> int:
@@ -113,7 +117,9 @@ def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     [('codex', '/opt/codex/archived_sessions'), ('gemini', '/home/user/.gemini/tmp')]
     """
     home = home_folder(environ)
-    named = [part.strip() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
+    named = [
+        part.strip() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()
+    ]
     settings = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     claude = named or [os.path.join(settings, "claude"), os.path.join(home, ".claude")]
     codex = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
@@ -126,7 +132,10 @@ def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def own_files(
-    environ: Mapping[str, str], agents: Iterable[str] = AGENTS, *, on_problem: Callable[[str], object] = str
+    environ: Mapping[str, str],
+    agents: Iterable[str] = AGENTS,
+    *,
+    on_problem: Callable[[str], object] = str,
 ) -> list[SessionFile]:
     """Return the files in the folders of *agents*, in the order of their paths.
 
@@ -138,7 +147,11 @@ def own_files(
         for file in _files(root, on_problem):
             first, *rest = file.path[len(root) :].lstrip(os.sep).split(os.sep)
             if agent == "claude":
-                found.append(file._replace(format=TRANSCRIPT, slug=first if rest and _SLUG.match(first) else ""))
+                found.append(
+                    file._replace(
+                        format=TRANSCRIPT, slug=first if rest and _SLUG.match(first) else ""
+                    )
+                )
             elif agent == "codex" and os.path.basename(file.path).startswith("rollout-"):
                 found.append(file._replace(format="codex-rollout", slug=""))
             elif agent == "gemini" and len(rest) > 1 and rest[0] == "chats":
@@ -146,10 +159,14 @@ def own_files(
     return _once(found)
 
 
-def named_files(paths: Iterable[str], *, on_problem: Callable[[str], object] = str) -> list[SessionFile]:
-    """Return the files that *paths* name: a session's with those of its sub-agents, or every session in a folder.
+def named_files(
+    paths: Iterable[str], *, on_problem: Callable[[str], object] = str
+) -> list[SessionFile]:
+    """Return the files that *paths* name: a session's with those of its sub-agents, or every
+    session in a folder.
 
-    A path that doesn't exist is an error. *on_problem* gets a sentence about each folder that can't be read.
+    A path that doesn't exist is an error. *on_problem* gets a sentence about each folder that can't
+    be read.
     """
     found: list[SessionFile] = []
     for named in paths:
@@ -158,10 +175,14 @@ def named_files(paths: Iterable[str], *, on_problem: Callable[[str], object] = s
             about = os.stat(path)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "no such file"
-            raise InputError(f"{named}: {reason}; give a session's file, or a folder of them") from None
+            raise InputError(
+                f"{named}: {reason}; give a session's file, or a folder of them"
+            ) from None
         if not stat.S_ISDIR(about.st_mode):
             if not stat.S_ISREG(about.st_mode):
-                raise InputError(f"{named}: is not a regular file; give a session's file, or a folder of them")
+                raise InputError(
+                    f"{named}: is not a regular file; give a session's file, or a folder of them"
+                )
             found.append(_file(path, about))
             root = os.path.join(os.path.splitext(path)[0], "subagents")
         else:
@@ -180,7 +201,8 @@ class Newest(NamedTuple):
 
 
 def newest(environ: Mapping[str, str], folder: str | None) -> Newest:
-    """Return the session that was written to last for the project in *folder*, else the newest of all."""
+    """Return the session that was written to last for the project in *folder*, else the newest of
+    all."""
     found = next(newest_first(environ, folder), None)
     if found is None:
         raise InputError(
@@ -193,14 +215,17 @@ def newest(environ: Mapping[str, str], folder: str | None) -> Newest:
 def newest_first(
     environ: Mapping[str, str], folder: str | None, files: Iterable[SessionFile] | None = None
 ) -> Iterator[tuple[SessionFile, bool]]:
-    """Yield the sessions of the project in *folder*, then all others, each with whether it is one of the project.
+    """Yield the sessions of the project in *folder*, then all others, each with whether it is one
+    of the project.
 
-    The one that was written to last comes first; files of sub-agents are left out. *files* are ``own_files``, if they
-    were listed before.
+    The one that was written to last comes first; files of sub-agents are left out. *files* are
+    ``own_files``, if they were listed before.
     """
     files = [each for each in files or own_files(environ) if not subagent_of(each.path)]
     files.sort(key=lambda each: (-each.stamp.modified, each.path))
-    projects: list[str] = []  # an agent may have been started at the top of the project, but never at home
+    projects: list[
+        str
+    ] = []  # an agent may have been started at the top of the project, but never at home
     while folder and folder not in (home_folder(environ), os.path.dirname(folder)):
         projects.append(folder)
         folder = os.path.dirname(folder)
@@ -231,7 +256,8 @@ def _first_line(path: str) -> bytes:
 
 
 def _names_one(first: bytes, projects: list[str]) -> bool:
-    """Whether the *first* line of a file names one of *projects*: by its folder (Codex) or its hash (Gemini).
+    """Whether the *first* line of a file names one of *projects*: by its folder (Codex) or its hash
+    (Gemini).
 
     Codex and Gemini keep the files of sub-agents next to those of sessions: these name none.
     """
@@ -241,25 +267,31 @@ def _names_one(first: bytes, projects: list[str]) -> bool:
     if named:
         return parsed_line(named[1]) in projects
     hashed = re.search(rb'"projectHash"\s*:\s*"([0-9a-f]{64})"', first)
-    return hashed is not None and hashed[1].decode() in {sha256_hex(os.fsencode(each)) for each in projects}
+    return hashed is not None and hashed[1].decode() in {
+        sha256_hex(os.fsencode(each)) for each in projects
+    }
 
 
 def _file(path: str, about: os.stat_result) -> SessionFile:
-    """Return the file *path*, with the name of its project's folder if it lies where the agents keep theirs.
+    """Return the file *path*, with the name of its project's folder if it lies where the agents
+    keep theirs.
 
-    That is the last folder after a ``projects`` that can be one of Claude Code's, or the one before the ``chats`` of a
-    session of Gemini CLI.
+    That is the last folder after a ``projects`` that can be one of Claude Code's, or the one before
+    the ``chats`` of a session of Gemini CLI.
     """
     parts = path.split(os.sep)
     slug = parts[-3] if parts[-2] == "chats" and parts[-1].startswith("session-") else ""
     for at in range(1, len(parts) - 1):
         if parts[at - 1] == "projects" and _SLUG.match(parts[at]):
             slug = parts[at]
-    return SessionFile(path, Stamp.of(about), (about.st_dev, about.st_ino) if about.st_ino else path, slug=slug)
+    return SessionFile(
+        path, Stamp.of(about), (about.st_dev, about.st_ino) if about.st_ino else path, slug=slug
+    )
 
 
 def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFile]:
-    """Yield the ``.jsonl`` files under *root*, if it exists; links are followed last, for a folder is found once."""
+    """Yield the ``.jsonl`` files under *root*, if it exists; links are followed last, for a folder
+    is found once."""
     waiting, seen = [root], set()
     while waiting:
         folder = waiting.pop()
@@ -272,7 +304,9 @@ def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFi
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            on_problem(f"{folder}: cannot be looked into: {error.strerror or error}; what is in it is not counted")
+            on_problem(
+                f"{folder}: cannot be looked into: {error.strerror or error}; what is in it is not counted"
+            )
             continue
         for entry in entries:
             with suppress(OSError):
@@ -297,8 +331,8 @@ _COUNTS: Callable[[object], tuple[int, int, int, int, int]] = attrgetter(
 class Request(NamedTuple):
     """What one request took. ``key`` names it, whichever files report it.
 
-    ``cost`` is in micro-dollars, None until it is priced and if there is no price; ``reported`` is what the client says
-    that it cost, or None.
+    ``cost`` is in micro-dollars, None until it is priced and if there is no price; ``reported`` is
+    what the client says that it cost, or None.
     """
 
     key: str
@@ -324,12 +358,27 @@ class Request(NamedTuple):
 
     @classmethod
     def of(cls, event: Usage, path: str, branch: str = "") -> Self:
-        """Return the request of a reader's *event* from the file *path*; without a key, its place is the key."""
+        """Return the request of a reader's *event* from the file *path*; without a key, its place
+        is the key."""
         used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
         about = (not event.agent, event.final, event.model, event.time, event.session)
-        compactions = [[getattr(each, name) for name in Tokens.__match_args__] for each in used.compactions]
-        priced: dict[str, Any] = {"reported": event.cost, "extras": used.extras, "compactions": compactions}
-        return cls(key, *about, *_COUNTS(used), used.writes_are_input, used.factors, **priced, branch=branch)
+        compactions = [
+            [getattr(each, name) for name in Tokens.__match_args__] for each in used.compactions
+        ]
+        priced: dict[str, Any] = {
+            "reported": event.cost,
+            "extras": used.extras,
+            "compactions": compactions,
+        }
+        return cls(
+            key,
+            *about,
+            *_COUNTS(used),
+            used.writes_are_input,
+            used.factors,
+            **priced,
+            branch=branch,
+        )
 
     @property
     def tokens(self) -> Tokens:
@@ -340,7 +389,8 @@ class Request(NamedTuple):
 
     @property
     def message(self) -> str:
-        """The id of the message that the request answered with: the part of the key before the request's own id."""
+        """The id of the message that the request answered with: the part of the key before the
+        request's own id."""
         return self.key if self.key.startswith(PLACE) else self.key.partition(":")[0]
 
     @property
@@ -357,19 +407,26 @@ class Request(NamedTuple):
     def rank(self) -> tuple[bool, bool, int, int, float]:
         """Which report of a request counts: the highest rank, in whatever order they were read.
 
-        The main thread beats a sub-agent's replay of it, a final report beats a placeholder, then more output wins
-        (streams report while the model still writes), then the larger prompt, then the earlier time.
+        The main thread beats a sub-agent's replay of it, a final report beats a placeholder, then
+        more output wins (streams report while the model still writes), then the larger prompt, then
+        the earlier time.
         """
-        return self.main, self.final, self.output, self.prompt, -self.time if self.time is not None else float("-inf")
+        return (
+            self.main,
+            self.final,
+            self.output,
+            self.prompt,
+            -self.time if self.time is not None else float("-inf"),
+        )
 
 
 @dataclass(slots=True)
 class Total:
     """A client's own total for a session so far, every request included.
 
-    ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for an hour. A client
-    that doesn't tell its models apart has all of it under an empty name. ``until`` is the time of the first request
-    that came after it, None if none did.
+    ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for
+    an hour. A client that doesn't tell its models apart has all of it under an empty name.
+    ``until`` is the time of the first request that came after it, None if none did.
     """
 
     session: str
@@ -381,7 +438,11 @@ class Total:
     def of(cls, event: RunTotal) -> Self:
         """Return what a reader's *event* says."""
         by_model = event.tokens or ({"": event.usage} if event.usage else {})
-        return cls(event.session, event.cost, {model: list(_COUNTS(each)) for model, each in by_model.items()})
+        return cls(
+            event.session,
+            event.cost,
+            {model: list(_COUNTS(each)) for model, each in by_model.items()},
+        )
 
     def covers(self, request: Request) -> bool:
         """Whether *request*, of this session, was made before the client wrote this."""
@@ -402,7 +463,8 @@ class FileUsage:
     folder: str = ""
     """The folder that the agent worked in, empty if no line says."""
     broken: int = 0
-    """Lines that couldn't be read; without an observer, only those that should report usage are looked at."""
+    """Lines that couldn't be read; without an observer, only those that should report usage are
+    looked at."""
     branch: str = ""
     """The git branch that the last line says."""
 
@@ -410,7 +472,11 @@ class FileUsage:
         """Add a request or a total, if it ranks above what is known."""
         kept: dict[str, Any] = self.requests if isinstance(found, Request) else self.totals
         key = found.key if isinstance(found, Request) else found.session
-        if isinstance(found, Request) and key not in kept and (total := self.totals.get(found.session)):
+        if (
+            isinstance(found, Request)
+            and key not in kept
+            and (total := self.totals.get(found.session))
+        ):
             total.until = found.time if total.until is None else total.until
         if key not in kept or found.rank > kept[key].rank:
             kept[key] = found
@@ -437,7 +503,9 @@ class FileUsage:
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
-        totals = [[each.session, each.cost, each.tokens, each.until] for each in self.totals.values()]
+        totals = [
+            [each.session, each.cost, each.tokens, each.until] for each in self.totals.values()
+        ]
         return [list(self.requests.values()), totals, self.folder, self.broken]
 
     @classmethod
@@ -449,7 +517,8 @@ class FileUsage:
 
 
 class Observer(Protocol):
-    """Sees every event of one file, and every line of a Claude Code transcript before its events."""
+    """Sees every event of one file, and every line of a Claude Code transcript before its
+    events."""
 
     def line(self, line: Mapping[str, Any]) -> None:
         """Take the next line."""
@@ -465,8 +534,9 @@ class Observer(Protocol):
 class Scan:
     """What was read of a file: its usage, up to which byte, and what it was then.
 
-    ``check`` is a sum of the first and the last bytes before ``offset``, to be compared when reading goes on there.
-    ``usage`` is of the lines after the start that was asked for if ``resumed``, else of the whole file.
+    ``check`` is a sum of the first and the last bytes before ``offset``, to be compared when
+    reading goes on there. ``usage`` is of the lines after the start that was asked for if
+    ``resumed``, else of the whole file.
     """
 
     usage: FileUsage
@@ -485,28 +555,44 @@ class Scan:
 
 
 def scan(
-    path: str, *, format: str = "", slug: str = "", start: int = 0, check: int = 0, observer: Observer | None = None
+    path: str,
+    *,
+    format: str = "",
+    slug: str = "",
+    start: int = 0,
+    check: int = 0,
+    observer: Observer | None = None,
 ) -> Scan:
     """Read the usage of the file *path*, of *format* or of the one that its first lines have.
 
-    *slug* is the name of the project's folder, if it has one. With *start*, and if the file before it is still the one
-    that *check* was made of, a transcript is read from there on. An *observer* gets every event, so with one the whole
-    file is read. Raises ``InputError`` if the file can't be read.
+    *slug* is the name of the project's folder, if it has one. With *start*, and if the file before
+    it is still the one that *check* was made of, a transcript is read from there on. An *observer*
+    gets every event, so with one the whole file is read. Raises ``InputError`` if the file can't be
+    read.
     """
     start = start if observer is None else 0
     try:
         # Without waiting: opening a pipe would wait until something is written to it.
         with open(
-            path, "rb", BLOCK, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+            path,
+            "rb",
+            BLOCK,
+            opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)),
         ) as file:
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise InputError(f"{path}: is not a regular file")
-            resumed = format in ("", TRANSCRIPT) and 0 < start <= about.st_size and check_before(file, start) == check
+            resumed = (
+                format in ("", TRANSCRIPT)
+                and 0 < start <= about.st_size
+                and check_before(file, start) == check
+            )
             format = TRANSCRIPT if resumed else format or _format(file)
             if format == TRANSCRIPT:
                 usage, offset = _transcript(file, path, slug, start if resumed else 0, observer)
-                found = Scan(usage, Stamp.of(about), format, offset, check_before(file, offset), resumed)
+                found = Scan(
+                    usage, Stamp.of(about), format, offset, check_before(file, offset), resumed
+                )
                 return _observed(found, observer)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
@@ -525,7 +611,9 @@ def _observed(found: Scan, observer: Observer | None) -> Scan:
     return found
 
 
-def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Observer | None) -> tuple[FileUsage, int]:
+def _transcript(
+    file: BinaryIO, path: str, slug: str, offset: int, observer: Observer | None
+) -> tuple[FileUsage, int]:
     """Return what a transcript has from byte *offset* on, and where its last whole line ends."""
     found, at, last = FileUsage(), offset, None
     agent = subagent_of(path) if os.path.basename(os.path.dirname(path)) == "subagents" else ""
@@ -533,12 +621,16 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Obs
     reader.agent = agent
     file.seek(offset)
     while line := file.readline(LONGEST_LINE):
-        reports = b'"usage"' in line or b'"cost-state"' in line  # one line in two; the others have most of the bytes
+        reports = (
+            b'"usage"' in line or b'"cost-state"' in line
+        )  # one line in two; the others have most of the bytes
         parsed = None
         if reports or observer is not None:
             parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
             # A half line may be completed later.
-            found.broken += not isinstance(parsed, dict) and line.endswith(b"\n") and not line.isspace()
+            found.broken += (
+                not isinstance(parsed, dict) and line.endswith(b"\n") and not line.isspace()
+            )
         if observer is not None and isinstance(parsed, dict):
             observer.line(parsed)
             for seen in reader.events(parsed, at):
@@ -546,7 +638,12 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Obs
         if reports and isinstance(parsed, dict):
             message, said = value(parsed, "message"), None
             if isinstance(message, dict) and message.get("id"):
-                said = (message["id"], message.get("usage"), parsed.get("requestId"), parsed.get("isSidechain"))
+                said = (
+                    message["id"],
+                    message.get("usage"),
+                    parsed.get("requestId"),
+                    parsed.get("isSidechain"),
+                )
             if said is None or said != last:  # most lines repeat the one before
                 found.branch = text(parsed, "gitBranch")
                 event = report_of(parsed, agent=agent, at=at)
@@ -581,12 +678,16 @@ def _format(file: BinaryIO) -> str:
 
 
 def scan_many(
-    files: Sequence[SessionFile], read: Callable[[SessionFile], Scan] = SessionFile.scan, *, processes: int = 0
+    files: Sequence[SessionFile],
+    read: Callable[[SessionFile], Scan] = SessionFile.scan,
+    *,
+    processes: int = 0,
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    """Yield the place of each of *files* and its scan, or why it can't be read, in the order in which they are done.
+    """Yield the place of each of *files* and its scan, or why it can't be read, in the order in
+    which they are done.
 
-    *processes* is how many to use: 0 is as many as there are processors and work for. If one ends early, its files are
-    read here.
+    *processes* is how many to use: 0 is as many as there are processors and work for. If one ends
+    early, its files are read here.
     """
     left = set(range(len(files)))
     if not processes:
@@ -600,7 +701,8 @@ def scan_many(
 
 
 def _can_fork() -> bool:
-    """Whether a child may go on: of a process with threads, it may wait for a lock that no thread of its own holds."""
+    """Whether a child may go on: of a process with threads, it may wait for a lock that no thread
+    of its own holds."""
 
     return hasattr(os, "fork") and active_count() == 1
 
@@ -615,7 +717,8 @@ def _scan_or_error(file: SessionFile, read: Callable[[SessionFile], Scan]) -> Sc
 def _in_processes(
     files: Sequence[SessionFile], read: Callable[[SessionFile], Scan], count: int
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    """Yield what *count* children read. Each gets as many files as the others, of about the same sizes."""
+    """Yield what *count* children read. Each gets as many files as the others, of about the same
+    sizes."""
 
     largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
     children: list[int] = []
@@ -626,7 +729,8 @@ def _in_processes(
             child = os.fork()
             if child == 0:
                 try:
-                    # If the parent is killed, sending must fail, not wait for a sibling that could still receive.
+                    # If the parent is killed, sending must fail, not wait for a sibling that could
+                    # still receive.
                     for descriptor in (receiving, *(pipe.fileno() for pipe in pipes)):
                         os.close(descriptor)
                     with open(sending, "wb") as answers:

@@ -1,9 +1,10 @@
-"""How large is the window, and what is in it? The main thread and its sub-agents, from a session's events.
+"""How large is the window, and what is in it? The main thread and its sub-agents, from a session's
+events.
 
-Several sources say how large a window is, and they disagree. What the agent or the provider reports is about this
-account and these settings; the table is about the model. An overflow error is the provider's own statement, and holds
-until a larger prompt has gone through. What is in a window is the last request of its thread, counted once, or what a
-compaction left.
+Several sources say how large a window is, and they disagree. What the agent or the provider reports
+is about this account and these settings; the table is about the model. An overflow error is the
+provider's own statement, and holds until a larger prompt has gone through. What is in a window is
+the last request of its thread, counted once, or what a compaction left.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from brim.models.usage import Tokens
 from brim.record import PlainData
 from brim.tracking.estimate import prompt_of
 from brim.tracking.events import Compaction, RunTotal, Usage
-from brim.tracking.readers.fields import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
+from brim.tracking.readers.fields import (
+    SYNTHETIC,
+    Bounded,
+    is_short_for,
+    model_key,
+    model_spellings,
+)
 from brim.tracking.readers.fields import count as whole
 
 SOURCES = {
@@ -56,12 +63,15 @@ class Window(PlainData):
     """The sources that say something else, strongest first, each with its tokens."""
 
     def __str__(self) -> str:
-        said = "".join(f"; {SOURCES.get(source, source)}: {tokens:,}" for source, tokens in self.others)
+        said = "".join(
+            f"; {SOURCES.get(source, source)}: {tokens:,}" for source, tokens in self.others
+        )
         return f"{self.tokens:,} tokens ({SOURCES.get(self.source, self.source)}{said})"
 
 
 class Windows:
-    """The windows of a session's models, from every source. *given* is the caller's, for the main thread's model."""
+    """The windows of a session's models, from every source. *given* is the caller's, for the main
+    thread's model."""
 
     def __init__(self, given: int = DEFAULT_WINDOW, *, pinned: bool = False) -> None:
         self._given = None if given is DEFAULT_WINDOW else int(given)
@@ -79,20 +89,28 @@ class Windows:
         self._keep(self._overflow, model, tokens)
 
     def prove(self, model: str, prompt: int) -> None:
-        """Take that a prompt of so many tokens went through: an overflow error that named less is out of date."""
+        """Take that a prompt of so many tokens went through: an overflow error that named less is
+        out of date."""
         key = model_key(model)
         if prompt > self._overflow.get(key, float("inf")):
             del self._overflow[key]
             self._found.clear()
 
     def of(self, model: str, *, main: bool = True) -> Window:
-        """Return the window of *model*; *main* says whether it is the main thread's, which the caller's is for."""
+        """Return the window of *model*; *main* says whether it is the main thread's, which the
+        caller's is for."""
         if (model, main) in self._found:
             return self._found[model, main]  # type: ignore[no-any-return]
-        said = {"overflow": _named(self._overflow, model), "reported": _named(self._reported, model), **_known(model)}
+        said = {
+            "overflow": _named(self._overflow, model),
+            "reported": _named(self._reported, model),
+            **_known(model),
+        }
         if main:
             said["pinned" if self._pinned else "given"] = self._given
-        ranked = [(source, tokens) for source in SOURCES if (tokens := said.get(source)) is not None]
+        ranked = [
+            (source, tokens) for source in SOURCES if (tokens := said.get(source)) is not None
+        ]
         (source, tokens), *others = ranked or [("default", int(DEFAULT_WINDOW))]
         found = Window(tokens, source, tuple(other for other in others if other[1] != tokens))
         self._found[model, main] = found
@@ -107,7 +125,8 @@ class Windows:
 
 
 def _named(kept: dict[str, int], model: str) -> int | None:
-    """Return what is kept for *model*, under its own name, without a suffix such as ``[1m]``, or as an alias."""
+    """Return what is kept for *model*, under its own name, without a suffix such as ``[1m]``, or as
+    an alias."""
     if not kept:
         return None
     key = model_key(model)
@@ -121,7 +140,8 @@ def _named(kept: dict[str, int], model: str) -> int | None:
 
 
 def _known(model: str) -> dict[str, int | None]:
-    """Return what brim's own tables know about *model*: the most that a prompt may have, without its answer."""
+    """Return what brim's own tables know about *model*: the most that a prompt may have, without
+    its answer."""
     key = model_key(model)
     if not key:
         return {}
@@ -149,16 +169,19 @@ class Occupancy:
         self.basis = ""
         """What ``used_tokens`` rests on.
 
-        Empty: nothing yet; ``call``: the prompt of the last call; ``compaction``: what the client says that one left;
-        ``guess``: the smallest prompt so far, after a compaction that doesn't say; ``total``: a run's total, which is a
-        sum and so at least as much.
+        Empty: nothing yet; ``call``: the prompt of the last call; ``compaction``: what the client
+        says that one left; ``guess``: the smallest prompt so far, after a compaction that doesn't
+        say; ``total``: a run's total, which is a sum and so at least as much.
         """
         self.compactions = 0
         """How often the window was compacted."""
         self.overhead = 0
-        """What is in every prompt (system, tools, pinned text), at most: the smallest prompt so far; 0 if unknown."""
+        """What is in every prompt (system, tools, pinned text), at most: the smallest prompt so
+        far; 0 if unknown."""
         self._answer = 0  # tokens that the last call wrote; 0 if its number is not final
-        self._reports = self._calls = 0  # each newer request is both; a total that counts is a report only
+        self._reports = self._calls = (
+            0  # each newer request is both; a total that counts is a report only
+        )
         self._request = ""
         self._requests = Bounded(20_000)
         self._boundaries = Bounded(1_000)
@@ -192,7 +215,8 @@ class Occupancy:
 
     @property
     def answer_tokens(self) -> int:
-        """Tokens that the last call wrote; 0 if their number isn't final. The next prompt has them too."""
+        """Tokens that the last call wrote; 0 if their number isn't final. The next prompt has them
+        too."""
         return self._answer
 
     @property
@@ -203,8 +227,8 @@ class Occupancy:
     def _report(self, event: Usage) -> bool:
         """Take what one request reported, and return whether it is newer than all before.
 
-        A request that is known already corrects its numbers if it is the last one, and is left out otherwise: it is
-        a repeated line, and the window has moved on.
+        A request that is known already corrects its numbers if it is the last one, and is left out
+        otherwise: it is a repeated line, and the window has moved on.
         """
         tokens, request = event.tokens, event.request
         prompt, output = prompt_of(tokens), whole(tokens.output)
@@ -233,10 +257,10 @@ class Occupancy:
     def _total(self, event: RunTotal) -> bool:
         """Take a sum; return whether it is the occupancy, as far as is known.
 
-        It settles what was written. The sum of a run is the occupancy only while no call has ever reported: with
-        several calls it is several times the window. The sum of a session never is. Claude's is of one run, Codex's and
-        Gemini's go on adding: OpenAI's usage counts cache writes as input; Gemini's has models, and neither their
-        windows nor a cost.
+        It settles what was written. The sum of a run is the occupancy only while no call has ever
+        reported: with several calls it is several times the window. The sum of a session never is.
+        Claude's is of one run, Codex's and Gemini's go on adding: OpenAI's usage counts cache
+        writes as input; Gemini's has models, and neither their windows nor a cost.
         """
         if event.usage is None:
             return False
@@ -252,7 +276,8 @@ class Occupancy:
         return True
 
     def _compact(self, event: Compaction) -> bool:
-        """Take a compaction, and return whether it is a new one: what the client says is left is in the window."""
+        """Take a compaction, and return whether it is a new one: what the client says is left is in
+        the window."""
         key = (event.session, event.trigger, event.before, event.after, event.time)
         if key in self._boundaries and key[2:] != (None, None, None):
             return False
@@ -268,12 +293,22 @@ class Occupancy:
 
     def _see_model(self, model: str, asked: str) -> None:
         """Take the *model*; what was *asked* for stays if it only says more: which window."""
-        if isinstance(model, str) and model and model != SYNTHETIC and not is_short_for(model, asked):
+        if (
+            isinstance(model, str)
+            and model
+            and model != SYNTHETIC
+            and not is_short_for(model, asked)
+        ):
             self.model = model
 
     def _hold(self, tokens: Tokens) -> None:
-        self.input_tokens, self.cache_read_input_tokens = whole(tokens.input), whole(tokens.cache_read)
-        self.cache_creation_input_tokens = whole(tokens.cache_write_5m) + whole(tokens.cache_write_1h)
+        self.input_tokens, self.cache_read_input_tokens = (
+            whole(tokens.input),
+            whole(tokens.cache_read),
+        )
+        self.cache_creation_input_tokens = whole(tokens.cache_write_5m) + whole(
+            tokens.cache_write_1h
+        )
         self._add_up(1)
 
     def _add_up(self, sign: int) -> None:

@@ -1,4 +1,5 @@
-"""What goes on behind the pages: sessions that grow are followed, and long reading goes on while a page says so."""
+"""What goes on behind the pages: sessions that grow are followed, and long reading goes on while a
+page says so."""
 
 from __future__ import annotations
 
@@ -48,7 +49,11 @@ class Followed:
             counts, ticks = follow(self.path, interval=INTERVAL, idle=AWAKE)
             told: Reading = {}
             for reading in watch.follow(self.path, counts, ticks):
-                now = {key: value for key, value in reading.items() if key not in UNTOLD or key == "lines"}
+                now = {
+                    key: value
+                    for key, value in reading.items()
+                    if key not in UNTOLD or key == "lines"
+                }
                 if now != told:
                     told, self.reading = now, reading
                     self.changes += 1
@@ -60,7 +65,8 @@ class Followed:
 
 
 class Live:
-    """The sessions that are followed, by path. Each has a thread that ends when the session rests."""
+    """The sessions that are followed, by path. Each has a thread that ends when the session
+    rests."""
 
     def __init__(self) -> None:
         self._followed: dict[str, Followed] = {}
@@ -84,7 +90,9 @@ class Live:
                 for old in [each for each, one in self._followed.items() if one.ended][:-MOST]:
                     del self._followed[old]
                 found = self._followed[path] = Followed(path)
-                Thread(target=found.run, args=(config, environ), daemon=True, name="brim follows").start()
+                Thread(
+                    target=found.run, args=(config, environ), daemon=True, name="brim follows"
+                ).start()
             return found
 
 
@@ -122,7 +130,14 @@ class Work:
         self._jobs: dict[Hashable, _Job] = {}
         self._lock = Lock()
 
-    def get(self, key: Hashable, what: str, size: int, make: Callable[[Advance], T], patience: float = PATIENCE) -> T:
+    def get(
+        self,
+        key: Hashable,
+        what: str,
+        size: int,
+        make: Callable[[Advance], T],
+        patience: float = PATIENCE,
+    ) -> T:
         """Return what *make* makes, of *size* bytes, or made before for the same *key*.
 
         ``StillReading`` if that takes longer than *patience*: ask again.
@@ -151,5 +166,9 @@ class Work:
     def longest(self, *beginning: Hashable) -> float:
         """Return how many seconds the longest took of what has a key with this *beginning*."""
         with self._lock:
-            keys = [key for key in self._jobs if isinstance(key, tuple) and key[: len(beginning)] == beginning]
+            keys = [
+                key
+                for key in self._jobs
+                if isinstance(key, tuple) and key[: len(beginning)] == beginning
+            ]
             return max((self._jobs[key].seconds for key in keys), default=0.0)

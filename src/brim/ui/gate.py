@@ -1,7 +1,9 @@
-"""Who may see the pages: the browser that was opened with the token, on this machine, from our own pages.
+"""Who may see the pages: the browser that was opened with the token, on this machine, from our own
+pages.
 
-A cookie is sent to every port of a host, and a page of another program on this machine counts as the same site. So
-``Host``, ``Origin`` and ``Sec-Fetch-Site`` are looked at as well, and every form carries a token of its own.
+A cookie is sent to every port of a host, and a page of another program on this machine counts as
+the same site. So ``Host``, ``Origin`` and ``Sec-Fetch-Site`` are looked at as well, and every form
+carries a token of its own.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ class Keys:
     token: str = field(default_factory=_secret)
     """In the link that is printed: works as long as the server runs."""
     once: set[str] = field(default_factory=lambda: {_secret()})
-    """In the link that a browser is started with, which other users of the machine may see: works once."""
+    """In the link that a browser is started with, which other users of the machine may see: works
+    once."""
     cookie: str = field(default_factory=_secret)
     form: str = field(default_factory=_secret)
     """In every form."""
@@ -70,7 +73,9 @@ class Keys:
         """Whether *given* is a token; one that works once is used up."""
         if compare_digest(given.encode(), self.token.encode()):
             return True
-        found = next((each for each in self.once if compare_digest(given.encode(), each.encode())), None)
+        found = next(
+            (each for each in self.once if compare_digest(given.encode(), each.encode())), None
+        )
         self.once.discard(found or "")
         return found is not None
 
@@ -86,7 +91,8 @@ class Gate:
         self._cookie = f"brim-{port}"
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer who may not come in; let the others through, with the headers that every answer has."""
+        """Answer who may not come in; let the others through, with the headers that every answer
+        has."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -105,13 +111,17 @@ class Gate:
         if headers.getlist("host") not in [[host] for host in self._hosts]:
             return _refused(f"brim is at {self._home}", 421)
         origin = headers.get("origin")
-        if origin not in (None, *self._origins) or (origin is None and request.method not in ("GET", "HEAD")):
+        if origin not in (None, *self._origins) or (
+            origin is None and request.method not in ("GET", "HEAD")
+        ):
             return _refused("not from a page of brim", 403)
         if request.url.path == "/" and "token" in request.query_params and request.method == "GET":
             if not self._keys.admit(request.query_params["token"]):
                 return HTMLResponse(_STRANGER, 403)
             answer = HTMLResponse(_ENTER)
-            answer.set_cookie(self._cookie, self._keys.cookie, path="/", httponly=True, samesite="strict")
+            answer.set_cookie(
+                self._cookie, self._keys.cookie, path="/", httponly=True, samesite="strict"
+            )
             return answer
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return _refused("not from a page of brim", 403)
@@ -122,7 +132,9 @@ class Gate:
             given = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
         except CookieError:
             return False
-        return given is not None and compare_digest(given.value.encode(), self._keys.cookie.encode())
+        return given is not None and compare_digest(
+            given.value.encode(), self._keys.cookie.encode()
+        )
 
 
 def _refused(text: str, code: int) -> Response:
@@ -131,7 +143,10 @@ def _refused(text: str, code: int) -> Response:
 
 async def read_form(request: Request, keys: Keys) -> dict[str, str]:
     """Return the fields of a form of ours; ``InputError`` if it isn't one."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
+    if (
+        request.headers.get("content-type", "").partition(";")[0].strip()
+        != "application/x-www-form-urlencoded"
+    ):
         raise InputError("this isn't a form of brim's")
     body = b""
     async for piece in request.stream():
@@ -139,10 +154,14 @@ async def read_form(request: Request, keys: Keys) -> dict[str, str]:
         if len(body) > LARGEST_FORM:
             raise InputError(f"the form is larger than {LARGEST_FORM:,} bytes: nothing was changed")
     try:
-        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, strict_parsing=bool(body), errors="strict")
+        fields = parse_qs(
+            body.decode("ascii"), keep_blank_values=True, strict_parsing=bool(body), errors="strict"
+        )
     except ValueError:
         raise InputError("the form can't be read: nothing was changed") from None
     form = {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}
     if not compare_digest(form.pop("form_token", "").encode(), keys.form.encode()):
-        raise InputError("this form is of an earlier start of brim ui: nothing was changed; load the page again")
+        raise InputError(
+            "this form is of an earlier start of brim ui: nothing was changed; load the page again"
+        )
     return form

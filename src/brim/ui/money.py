@@ -47,7 +47,9 @@ def bar(row: LimitRow) -> Bar:
     spent = row.in_words(row.spent, up=True) if is_known else ""
     share = min(1.0, row.spent / row.amount) if row.amount and spent else 0.0
     level = "compact" if row.left == 0 or row.state != OPEN else "warn" if share >= 0.8 else "ok"
-    return Bar(row, spent, "" if row.each else row.in_words(row.left), share, level if spent else "ok")
+    return Bar(
+        row, spent, "" if row.each else row.in_words(row.left), share, level if spent else "ok"
+    )
 
 
 def usage(place: Place, by: str, days: int) -> UsageReport:
@@ -64,9 +66,14 @@ def usage(place: Place, by: str, days: int) -> UsageReport:
 
 
 def read_usage(
-    place: Place, files: list[SessionFile], by: str, since: date | None, on_read: Callable[[int, int, int], object]
+    place: Place,
+    files: list[SessionFile],
+    by: str,
+    since: date | None,
+    on_read: Callable[[int, int, int], object],
 ) -> UsageReport:
-    """Return what was used in *files* since that day, without the single requests: there may be a million."""
+    """Return what was used in *files* since that day, without the single requests: there may be a
+    million."""
     found = usage_report(
         files,
         by=by,
@@ -84,12 +91,16 @@ def money(place: Place, request: Request) -> Response:
     by = request.query_params.get("by", "day")
     given = request.query_params.get("days", "30")
     if by not in BY or not given.isdigit() or int(given) not in DAYS:
-        raise InputError(f"by is one of {', '.join(BY)}, and days one of {', '.join(map(str, DAYS))}")
+        raise InputError(
+            f"by is one of {', '.join(BY)}, and days one of {', '.join(map(str, DAYS))}"
+        )
     report = usage(place, by, int(given))
     workspace = place.workspace()
     default = limit_in(workspace.config["spend.limit"])
     with open_limits(workspace) as limits:
-        projects = limits.projects(default=None if default is None else Limit(default)) if limits else []
+        projects = (
+            limits.projects(default=None if default is None else Limit(default)) if limits else []
+        )
     sums = report.sums[::-1] if by in ("day", "week") else report.sums
     return page(
         "money.html",
@@ -112,10 +123,16 @@ def money(place: Place, request: Request) -> Response:
 def set_limit(place: Place, form: dict[str, str]) -> str:
     """Set, raise or remove a limit, or answer at one, as ``brim limit`` does."""
     workspace = place.workspace()
-    action, scope, text = form.get("action", ""), form.get("scope", ""), form.get("limit", "").strip()
+    action, scope, text = (
+        form.get("action", ""),
+        form.get("scope", ""),
+        form.get("limit", "").strip(),
+    )
     with workspace.open_ledger() as ledger:
         limits = limits_of(workspace, ledger)
-        scope = scope or limits.scope(EVERYWHERE if form.get("everywhere") else form.get("project", ""))
+        scope = scope or limits.scope(
+            EVERYWHERE if form.get("everywhere") else form.get("project", "")
+        )
         name = limits.name(scope)
         if action == "set":
             rows = limits.set(scope, [read_ceiling(text)])
@@ -126,5 +143,9 @@ def set_limit(place: Place, form: dict[str, str]) -> str:
         if action not in ANSWERS:
             raise InputError(f"a limit isn't answered with {action[:40]!r}")
         limits.answer(scope, action, read_ceiling(text) if action == "raise" else None)
-        said = {"continue": "may go on", "raise": f"has a limit of {text} now", "wrap_up": "wraps up"}
+        said = {
+            "continue": "may go on",
+            "raise": f"has a limit of {text} now",
+            "wrap_up": "wraps up",
+        }
         return f"{name} {said.get(action, 'is stopped')}."

@@ -64,7 +64,8 @@ class Card:
 
 
 def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]:
-    """Return the live sessions, and the last ones that rest. Without *follow*, only what is known is used."""
+    """Return the live sessions, and the last ones that rest. Without *follow*, only what is known
+    is used."""
     live: list[Card] = []
     rest: list[Card] = []
     config = place.workspace().config
@@ -79,7 +80,8 @@ def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]
 
 
 def today(place: Place, patience: float | None = PATIENCE) -> UsageReport | None:
-    """Return what was used today, by project; None if that is still being read, or with a *patience* of None wasn't."""
+    """Return what was used today, by project; None if that is still being read, or with a
+    *patience* of None wasn't."""
     midnight = time.mktime(date.today().timetuple())
     files = place.files(midnight)
 
@@ -90,23 +92,30 @@ def today(place: Place, patience: float | None = PATIENCE) -> UsageReport | None
     if patience is None and not place.work.knows(key):
         return None
     try:
-        return place.work.get(key, "today's sessions", sum(each.unread for each in files), read, patience or 0.0)
+        return place.work.get(
+            key, "today's sessions", sum(each.unread for each in files), read, patience or 0.0
+        )
     except StillReading:
         return None
 
 
 def _standing(place: Place) -> str:
-    """Return the part that says what needs attention, and which projects wait at a limit or were stopped."""
+    """Return the part that says what needs attention, and which projects wait at a limit or were
+    stopped."""
     workspace = place.workspace()
     workspace.goes_on = True
     with open_limits(workspace) as limits:
         projects = limits.projects() if limits else []
-    asked = [(each, next((row for row in each.limits if row.state != OPEN), None)) for each in projects]
+    asked = [
+        (each, next((row for row in each.limits if row.state != OPEN), None)) for each in projects
+    ]
     waiting = [(project, limit) for project, limit in asked if limit or project.state != OPEN]
     return render("standing.html", place, status=home_status(workspace), waiting=waiting)
 
 
-def fragments(place: Place, live: list[Card], rest: list[Card], *, patience: float | None = 0.02) -> dict[str, str]:
+def fragments(
+    place: Place, live: list[Card], rest: list[Card], *, patience: float | None = 0.02
+) -> dict[str, str]:
     """Return the parts of the page that change, each by its id. *patience* is as in ``today``."""
     return {
         "problem": "",

@@ -1,4 +1,5 @@
-"""Where the pages look: a person's home, the project that ``brim ui`` was started in, and the agents' sessions."""
+"""Where the pages look: a person's home, the project that ``brim ui`` was started in, and the
+agents' sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +18,17 @@ from starlette.responses import HTMLResponse, Response
 from brim.behaviors.corrections import rule_in
 from brim.behaviors.sentences import heard, refused
 from brim.errors import InputError
-from brim.figures import age, counted, dollars, home_path, percent, printable, readable_size, rounded, share
+from brim.figures import (
+    age,
+    counted,
+    dollars,
+    home_path,
+    percent,
+    printable,
+    readable_size,
+    rounded,
+    share,
+)
 from brim.hooks.limit_words import clock
 from brim.injection.text import summary_of
 from brim.models.overrides import use
@@ -57,9 +68,13 @@ class Place:
     work: Work = field(default_factory=Work)
     _listed: tuple[float, list[SessionFile]] = (0.0, [])
 
-    def workspace(self, folder: str | None = None, flags: Mapping[str, object] | None = None) -> Workspace:
+    def workspace(
+        self, folder: str | None = None, flags: Mapping[str, object] | None = None
+    ) -> Workspace:
         """Return the workspace of this moment: here, or in *folder*. Prices are the user's own."""
-        found = Workspace(self.environ, folder or self.cwd, who="person", now=time.time(), flags=flags)
+        found = Workspace(
+            self.environ, folder or self.cwd, who="person", now=time.time(), flags=flags
+        )
         use(found.config.yours["models"])
         return found
 
@@ -83,7 +98,9 @@ class Place:
             if each.session == id and not subagent_of(each.path):
                 with suppress(OSError):
                     return each._replace(stamp=Stamp.of(os.stat(each.path)))
-                raise InputError("The file of this session is gone: its agent removes old ones, or you did.")
+                raise InputError(
+                    "The file of this session is gone: its agent removes old ones, or you did."
+                )
         raise InputError("There is no such session: its file may have been removed.")
 
     def newest(self, most: int) -> list[SessionFile]:
@@ -97,7 +114,11 @@ def head_of(path: str, _inode: int) -> Head:
     feed, seen, data = Feed(), {"folder": "", "branch": ""}, b""
     with (
         suppress(OSError),
-        open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file,
+        open(
+            path,
+            "rb",
+            opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)),
+        ) as file,
     ):
         data = file.read(HEAD_BYTES)
     for line in data.splitlines(keepends=True):
@@ -110,7 +131,8 @@ def head_of(path: str, _inode: int) -> Head:
 
 
 def _title(text: str) -> str:
-    """Return the beginning of a prompt: its first sentence, if that is short enough, else whole words."""
+    """Return the beginning of a prompt: its first sentence, if that is short enough, else whole
+    words."""
     line = masked_line(text, 4 * LONGEST_TITLE)
     sentence = re.split(r"(?<=[.?!]) ", line, maxsplit=1)[0].rstrip(".")
     if len(sentence) <= LONGEST_TITLE:
@@ -119,7 +141,8 @@ def _title(text: str) -> str:
 
 
 def about(file: SessionFile) -> Head:
-    """Return what the session in *file* is about, with the name of its project if no line says its folder."""
+    """Return what the session in *file* is about, with the name of its project if no line says its
+    folder."""
     found = head_of(file.path, file.stamp.inode)
     return found if found.folder else Head(found.title, file.slug, found.branch)
 
@@ -145,10 +168,27 @@ def templates() -> Any:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    words = (age, clock, clock_time, counted, dollars, home_path, percent, printable, readable_size, rounded, share)
+    words = (
+        age,
+        clock,
+        clock_time,
+        counted,
+        dollars,
+        home_path,
+        percent,
+        printable,
+        readable_size,
+        rounded,
+        share,
+    )
     found.filters |= {each.__name__: each for each in words}
     found.filters["basename"] = lambda path: os.path.basename(path.rstrip("/")) or path
-    found.globals |= {"heard": heard, "one_line": summary_of, "refused": refused, "rule_in": rule_in}
+    found.globals |= {
+        "heard": heard,
+        "one_line": summary_of,
+        "refused": refused,
+        "rule_in": rule_in,
+    }
     return found
 
 

@@ -1,4 +1,5 @@
-"""The page Rules: what is taught, how it fares, what waits for review, and what an agent would hear."""
+"""The page Rules: what is taught, how it fares, what waits for review, and what an agent would
+hear."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Planned:
-    """What an agent would hear: the plan, as ``brim rules why`` makes it, and why each rule is in or out."""
+    """What an agent would hear: the plan, as ``brim rules why`` makes it, and why each rule is in
+    or out."""
 
     plan: InjectionPlan
     why: Mapping[str, str]
@@ -65,7 +67,8 @@ class Planned:
 
 
 def planned(place: Place, given: Mapping[str, str]) -> Planned:
-    """Return the plan for the situation that *given* says: a prompt, a file, a command, a number of tokens.
+    """Return the plan for the situation that *given* says: a prompt, a file, a command, a number of
+    tokens.
 
     It's made for the agent that brim is installed for, as its hooks make it.
     """
@@ -75,10 +78,14 @@ def planned(place: Place, given: Mapping[str, str]) -> Planned:
     workspace, agent = as_agent(lambda flags: place.workspace(flags=flags))
     budget = int(tokens) if tokens else workspace.config.yours[START_KEY]
     file, prompt, command = (given.get(name, "").strip() for name in ("file", "prompt", "command"))
-    context = Context(file=[file] if file else None, prompt=prompt, command=command, **workspace.surroundings)
+    context = Context(
+        file=[file] if file else None, prompt=prompt, command=command, **workspace.surroundings
+    )
     begins, config = not (file or prompt or command), workspace.config
     with workspace.open() as scopes:
-        planner, read = agents_planner(scopes, config, context, agent, workspace.cwd, begins=begins, now=workspace.now)
+        planner, read = agents_planner(
+            scopes, config, context, agent, workspace.cwd, begins=begins, now=workspace.now
+        )
         plan = planner.plan(budget)
         why = {item.id: planner.why(item) for item in plan.items}
         waiting = planner.waiting() if begins else []
@@ -133,21 +140,32 @@ def rule(place: Place, request: Request) -> Response:
         row = Row(found, outcomes(scopes, [found])[found.id], tokens)
         events = scopes.store(found.scope).events(behavior=found.id, limit=20)
     return page(
-        "rule.html", place, here="rules", row=row, events=events[::-1], form=as_yaml(found), kinds=list(BehaviorKind)
+        "rule.html",
+        place,
+        here="rules",
+        row=row,
+        events=events[::-1],
+        form=as_yaml(found),
+        kinds=list(BehaviorKind),
     )
 
 
-# What a person does ---------------------------------------------------------------------------------------------
+# What a person does -------------------------------------------------------------------------------
 
 
 def _blocks(form: dict[str, str]) -> tuple[str, ...]:
-    """Return what a form wants refused; ``InputError`` if that is nearly everything and the person didn't say so."""
+    """Return what a form wants refused; ``InputError`` if that is nearly everything and the person
+    didn't say so."""
     kind, pattern = form.get("kind", RUN), form.get("pattern", "").strip()
     if kind not in (RUN, EDIT, TOOL) or not pattern:
-        raise InputError("say what to refuse: a command such as npm install, a path such as dist/**, or a tool's name")
+        raise InputError(
+            "say what to refuse: a command such as npm install, a path such as dist/**, or a tool's name"
+        )
     found = checked_blocks([f"{kind} {pattern}"])
     if (much := too_much(found[0])) and not form.get("sure"):
-        raise InputError(f"this would refuse {much}: tick the box if you mean that; nothing was changed")
+        raise InputError(
+            f"this would refuse {much}: tick the box if you mean that; nothing was changed"
+        )
     return found
 
 
@@ -161,7 +179,9 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
             return f"Removed {rule.name}. You find it under “Put away”."
         if action == "restore":
             back, _ = restore_rules(scopes, [rule], now=workspace.now)
-            return f"{rule.name} is back{f', {back[0].status}' if back and not back[0].live else ''}."
+            return (
+                f"{rule.name} is back{f', {back[0].status}' if back and not back[0].live else ''}."
+            )
         if action == "merge":
             return _merge(scopes, workspace, rule, scopes.find(form.get("other", "")))
         if action == "replace":
@@ -172,21 +192,39 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
             changes: dict[str, object] = {"blocks": checked_blocks([*rule.blocks, *_blocks(form)])}
         elif action == "edit":
             new = from_yaml(form.get("text", ""), rule, "the rule")
-            changes = {field: getattr(new, field) for field in FIELDS if getattr(new, field) != getattr(rule, field)}
-            if any(too_much(each) for each in new.blocks if each not in rule.blocks) and not form.get("sure"):
-                raise InputError("this would refuse nearly everything: tick the box if you mean that")
+            changes = {
+                field: getattr(new, field)
+                for field in FIELDS
+                if getattr(new, field) != getattr(rule, field)
+            }
+            if any(
+                too_much(each) for each in new.blocks if each not in rule.blocks
+            ) and not form.get("sure"):
+                raise InputError(
+                    "this would refuse nearly everything: tick the box if you mean that"
+                )
         else:
             raise InputError(f"nothing can be done with a rule by {action[:40]!r}")
         if changes:
             edit_rule(scopes, rule, changes, now=workspace.now)
-        return f"Changed {rule.name}: {', '.join(changes)}." if changes else f"{rule.name} is as it was."
+        return (
+            f"Changed {rule.name}: {', '.join(changes)}."
+            if changes
+            else f"{rule.name} is as it was."
+        )
 
 
 def _merge(scopes: Scopes, workspace: Workspace, rule: Behavior, other: Behavior) -> str:
-    chosen = [pair for pair in duplicate_pairs(scopes) if {pair.one.id, pair.other.id} == {rule.id, other.id}]
+    chosen = [
+        pair
+        for pair in duplicate_pairs(scopes)
+        if {pair.one.id, pair.other.id} == {rule.id, other.id}
+    ]
     done = merge_pairs(scopes, chosen, now=workspace.now)
     if not done:
-        raise InputError(f"{named(rule)} and {named(other)} don't say the same any more: nothing was changed")
+        raise InputError(
+            f"{named(rule)} and {named(other)} don't say the same any more: nothing was changed"
+        )
     return f"Merged {done[0].superseded.name} into {done[0].kept.name}."
 
 
@@ -221,13 +259,18 @@ def review(place: Place, form: dict[str, str]) -> str:
 
 def _teach(workspace: Workspace, form: dict[str, str], correction: Suggestion | None = None) -> str:
     """Teach the rule in *form*, or make a rule of *correction*; return what to say about it."""
-    scope, text = "user" if form.get("everywhere") or workspace.project is None else "project", _text(form)
+    scope, text = (
+        "user" if form.get("everywhere") or workspace.project is None else "project",
+        _text(form),
+    )
     if scope == "project":
         workspace.begin_project()
     with workspace.open() as scopes:
         if correction is not None:
             corrections = Suggestions(workspace.home)
-            taught = accept_correction(scopes, corrections, correction.number, text, scope, now=workspace.now)
+            taught = accept_correction(
+                scopes, corrections, correction.number, text, scope, now=workspace.now
+            )
         else:
             with scopes.writing(scope):
                 taught = teach(scopes, {"right": text, "wrong": ""}, scope, now=workspace.now)

@@ -42,7 +42,8 @@ PAGES = {
     "/rules/{id}": "rules.rule",
     "/money": "money.money",
 }
-"""Which function shows which page; its module is imported when the page is first shown, or when there is time."""
+"""Which function shows which page; its module is imported when the page is first shown, or when
+there is time."""
 
 STREAMS = {"/events": "now.events", "/session/{id}/events": "session.events"}
 
@@ -95,7 +96,11 @@ def build_app(place: Place, port: int) -> App:
     routes += [Route(path, done(*action), methods=["POST"]) for path, action in ACTIONS.items()]
     routes.append(Route("/static/{name}", static, methods=["GET"]))
     problems: Any = dict.fromkeys((StillReading, BrimError, Exception), partial(_problem, place))
-    return Gate(Starlette(routes=routes, lifespan=_few_threads, exception_handlers=problems), port, place.keys)
+    return Gate(
+        Starlette(routes=routes, lifespan=_few_threads, exception_handlers=problems),
+        port,
+        place.keys,
+    )
 
 
 @asynccontextmanager
@@ -123,9 +128,13 @@ def _problem(place: Place, request: Request, error: Exception) -> Response:
     """Return a page that says what is wrong."""
     if isinstance(error, StillReading):
         return page("reading.html", place, 202, here="", still=error)
-    code = 503 if isinstance(error, StoreError) else 404 if "session" in request.path_params else 400
+    code = (
+        503 if isinstance(error, StoreError) else 404 if "session" in request.path_params else 400
+    )
     problem = str(error)
-    if not isinstance(error, BrimError):  # our own mistake: the page says so, and the terminal has the rest
+    if not isinstance(
+        error, BrimError
+    ):  # our own mistake: the page says so, and the terminal has the rest
         traceback.print_exception(error, file=sys.stderr)
         code, problem = 500, "brim made a mistake; its terminal says more."
     return page("problem_page.html", place, code, here="", problem=problem)
@@ -140,12 +149,17 @@ async def static(request: Request) -> Response:
 
 
 def serve_ui(
-    environ: Mapping[str, str], cwd: str | None, port: int, *, any_port: bool, ready: Callable[[str, str], object]
+    environ: Mapping[str, str],
+    cwd: str | None,
+    port: int,
+    *,
+    any_port: bool,
+    ready: Callable[[str, str], object],
 ) -> None:
     """Serve the pages until the process is told to end.
 
-    *ready* gets two links: one that works as long as the server runs, and one that works once, for starting a browser.
-    With *any_port*, another free port is taken if *port* is in use.
+    *ready* gets two links: one that works as long as the server runs, and one that works once, for
+    starting a browser. With *any_port*, another free port is taken if *port* is in use.
     """
     place = Place(environ, cwd)
     try:

@@ -1,7 +1,8 @@
-"""The page of one session: its chart, what compactions dropped, what fills the window, and the copy to share.
+"""The page of one session: its chart, what compactions dropped, what fills the window, and the copy
+to share.
 
-``Picture`` is the session as it is drawn. Names of files, commands and projects go through ``Names``, so that the same
-page can be shared without them.
+``Picture`` is the session as it is drawn. Names of files, commands and projects go through
+``Names``, so that the same page can be shared without them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
 from brim.report.cache import CAUSES
 from brim.report.compactions import CompactionReport
-from brim.report.context import GROUPS, ContextReport, Moment, context_at, session_requests, timeline
+from brim.report.context import (
+    GROUPS,
+    ContextReport,
+    Moment,
+    context_at,
+    session_requests,
+    timeline,
+)
 from brim.report.overview import LOST_KINDS, Names, Overview, WasteSum, sessions_report
 from brim.report.page import Chart
 from brim.report.page import page as shared_page
@@ -49,7 +57,8 @@ _SHELLS = ("Bash", "shell", "run_shell_command", "exec_command", "local_shell")
 
 @dataclass(frozen=True)
 class SessionMark:
-    """Something that happened, at a place on the timeline: ``at`` is a request's number, or between two."""
+    """Something that happened, at a place on the timeline: ``at`` is a request's number, or between
+    two."""
 
     kind: str
     """``prompt``, ``compaction``, ``break``, ``limit`` or ``rules``."""
@@ -122,13 +131,18 @@ class Picture:
         return sums.most_common()
 
     def at(self, number: int | None = None) -> ContextReport:
-        """Return what fills the window at request *number*, or at the last one, and what changed before it."""
+        """Return what fills the window at request *number*, or at the last one, and what changed
+        before it."""
         last = number or len(self.requests) or None
-        return context_at(self.reading, self.requests, last, last - 1 if last and last > 1 else None)
+        return context_at(
+            self.reading, self.requests, last, last - 1 if last and last > 1 else None
+        )
 
     def largest(self, report: ContextReport) -> list[Leaf]:
         """Return the largest parts of the request in *report*, with what is known about each."""
-        known = [part for part in report.parts if part.name != REMAINDER]  # that has a line of its own
+        known = [
+            part for part in report.parts if part.name != REMAINDER
+        ]  # that has a line of its own
         return [replace(each, note=self._note(each.label)) for each in leaves(known)[:SHOWN]]
 
     def _note(self, label: tuple[str, ...]) -> str:
@@ -136,27 +150,40 @@ class Picture:
             mine = [each for each in waste.items if each.what == label[-1] and not each.agent]
             if waste.kind == "repeated" and mine and label[0] == RESULTS:
                 tokens = sum(each.tokens for each in mine)
-                return f"read again unchanged {counted(len(mine), 'time')}: {rounded(tokens)} wasted"
+                return (
+                    f"read again unchanged {counted(len(mine), 'time')}: {rounded(tokens)} wasted"
+                )
             if waste.kind == "memory" and mine and label[0] == MEMORY:
                 return f"in {counted(max(each.requests for each in mine), 'request')}"
         return ""
 
     def chart(self, names: Names) -> dict[str, Any]:
         """Return what is drawn, for JSON."""
-        costs = {request.message: request.cost for request, _ in self.overview.reading.gathered.requests()}
+        costs = {
+            request.message: request.cost
+            for request, _ in self.overview.reading.gathered.requests()
+        }
         point = self.reading["auto_compact"] or {}
         return {
             "numbers": [each.number for each in self.moments],
             "clock": [clock_time(each.time) for each in self.moments],
             "billed": [each.billed for each in self.moments],
             "cached": [each.cached for each in self.moments],
-            "costs": [None if (cost := costs.get(each.id)) is None else dollars(cost) for each in self.moments],
+            "costs": [
+                None if (cost := costs.get(each.id)) is None else dollars(cost)
+                for each in self.moments
+            ],
             "groups": [
-                *({"name": name, "tokens": [each.parts[name] for each in self.moments]} for name in GROUPS),
+                *(
+                    {"name": name, "tokens": [each.parts[name] for each in self.moments]}
+                    for name in GROUPS
+                ),
                 {"name": "not explained", "tokens": [max(0, each.rest) for each in self.moments]},
             ],
             "causes": [
-                f"{named(each.cause, names, self.head.folder)}, {rounded(each.cause_tokens)}" if each.cause else ""
+                f"{named(each.cause, names, self.head.folder)}, {rounded(each.cause_tokens)}"
+                if each.cause
+                else ""
                 for each in self.moments
             ],
             "window": self.reading["context_window"],
@@ -165,7 +192,9 @@ class Picture:
                 {
                     "kind": each.kind,
                     "at": each.at,
-                    "text": each.text if names.hidden or not each.detail else f"{each.text}: {each.detail}",
+                    "text": each.text
+                    if names.hidden or not each.detail
+                    else f"{each.text}: {each.detail}",
                     "clock": clock_time(each.time),
                 }
                 for each in self.marks
@@ -186,7 +215,8 @@ def leaves(parts: Iterable[RequestPart], above: tuple[str, ...] = ()) -> list[Le
 
 
 def named(label: Sequence[str], names: Names, folder: str = "") -> str:
-    """Return what a part of a request is called: without names if they are hidden, paths as seen from *folder*."""
+    """Return what a part of a request is called: without names if they are hidden, paths as seen
+    from *folder*."""
     kind, *rest = label or ("",)
     rest = [each.removeprefix(f"{folder}/") for each in rest] if folder else rest
     if not rest:
@@ -194,19 +224,27 @@ def named(label: Sequence[str], names: Names, folder: str = "") -> str:
     if kind == RESULTS and len(rest) > 1:
         tool, target = rest[0], rest[-1]
         shown = names.of(tool, "tool") if tool.startswith("mcp: ") else tool
-        what = "command" if tool in _SHELLS else "file" if "/" in target or "." in target else "result"
+        what = (
+            "command" if tool in _SHELLS else "file" if "/" in target or "." in target else "result"
+        )
         return f"{shown}: {names.of(target, what)}"
     if kind == MEMORY:
         return names.of(rest[-1], "file")
     return f"{kind}: {names.of(': '.join(rest), kind)}" if not names.hidden else kind
 
 
-def read_picture(place: Place, file: SessionFile, id: str, advance: Callable[[int], object]) -> Picture:
+def read_picture(
+    place: Place, file: SessionFile, id: str, advance: Callable[[int], object]
+) -> Picture:
     """Read the session in *file*; *advance* gets the size of each block that was read."""
     head, config = about(file), place.workspace().config
     seen: list[Event] = []
     reading = read_session(
-        file.path, config, place.environ, taken=advance, seen=lambda new: seen.extend(filter(_matters, new))
+        file.path,
+        config,
+        place.environ,
+        taken=advance,
+        seen=lambda new: seen.extend(filter(_matters, new)),
     )
     requests = session_requests(file.path, at=1, index=place.index, on_read=advance)
     overview = sessions_report(
@@ -218,7 +256,11 @@ def read_picture(place: Place, file: SessionFile, id: str, advance: Callable[[in
         on_read=lambda size, *_: advance(size),
     )
     moments = timeline(requests)
-    times = [time for time in (*(each.time for each in moments), *(each.time for each in seen)) if time is not None]
+    times = [
+        time
+        for time in (*(each.time for each in moments), *(each.time for each in seen))
+        if time is not None
+    ]
     told = _told(place, head.folder, reading["session"] or id)
     marks = sorted(_marks(moments, seen, overview, told), key=lambda each: each.at)
     ends = (min(times), max(times)) if times else (None, None)
@@ -235,25 +277,38 @@ def _matters(event: Event) -> bool:
 
 
 def _told(place: Place, folder: str, session: str) -> list[tuple[float, str, str]]:
-    """Return what brim told and refused in *session* of the project in *folder*: when, what, and the rules' names."""
+    """Return what brim told and refused in *session* of the project in *folder*: when, what, and
+    the rules' names."""
     found: list[tuple[float, str, str]] = []
     where = folder if os.path.isabs(folder) and os.path.isdir(folder) else None
     with suppress(BrimError), place.workspace(where).open(create=False) as scopes:
-        events = [each for store in scopes.stores.values() for each in store.events(session=session)]
+        events = [
+            each for store in scopes.stores.values() for each in store.events(session=session)
+        ]
         ids = {id for each in events for id in (*each.detail.get("ids", ()), each.behavior) if id}
         names = {id: rule.name for id, rule in scopes.get_many(ids).items()}
         told: dict[float, list[str]] = {}
         for event in events:
             if event.kind == "injected":
-                told.setdefault(event.time, []).extend(names.get(id, id) for id in event.detail.get("ids", ()))
+                told.setdefault(event.time, []).extend(
+                    names.get(id, id) for id in event.detail.get("ids", ())
+                )
             elif event.kind in ("held", "blocked"):
-                found.append((event.time, "a call was refused", names.get(event.behavior or "", "")))
-        found += [(moment, f"{counted(len(rules), 'rule')} told", ", ".join(rules)) for moment, rules in told.items()]
+                found.append(
+                    (event.time, "a call was refused", names.get(event.behavior or "", ""))
+                )
+        found += [
+            (moment, f"{counted(len(rules), 'rule')} told", ", ".join(rules))
+            for moment, rules in told.items()
+        ]
     return found
 
 
 def _marks(
-    moments: Sequence[Moment], seen: Iterable[Event], overview: Overview, told: Iterable[tuple[float, str, str]]
+    moments: Sequence[Moment],
+    seen: Iterable[Event],
+    overview: Overview,
+    told: Iterable[tuple[float, str, str]],
 ) -> Iterator[SessionMark]:
     """Yield what happened, each at its place."""
     times = [each.time or 0.0 for each in moments]
@@ -264,25 +319,35 @@ def _marks(
     for event in seen:
         if isinstance(event, Message):
             yield SessionMark(
-                "prompt", place(event.time), event.time, "prompt", masked_line(event.text, LONGEST_PROMPT)
+                "prompt",
+                place(event.time),
+                event.time,
+                "prompt",
+                masked_line(event.text, LONGEST_PROMPT),
             )
         else:
             yield SessionMark("limit", place(event.time), event.time, "held at a limit")
     for each in overview.lost.items:
         if not each.sub_agent:
-            size = f" {rounded(each.before)} → {rounded(each.after)}" if each.before and each.after else ""
+            size = (
+                f" {rounded(each.before)} → {rounded(each.after)}"
+                if each.before and each.after
+                else ""
+            )
             yield SessionMark("compaction", place(each.time) - 0.5, each.time, f"compaction{size}")
     numbers = {each.id: each.number for each in moments}
     for broken in overview.breaks:
         if not broken.agent:
             cost = "" if not broken.cost else f" −{dollars(broken.cost)}"
             at = numbers.get(broken.request.partition(":")[0], place(broken.time))
-            yield SessionMark("break", at, broken.time, f"cache break{cost}, {CAUSES[broken.cause]}")
+            yield SessionMark(
+                "break", at, broken.time, f"cache break{cost}, {CAUSES[broken.cause]}"
+            )
     for moment, what, rules in told:
         yield SessionMark("rules", place(moment), moment, what, rules)
 
 
-# The page -------------------------------------------------------------------------------------------------------
+# The page -----------------------------------------------------------------------------------------
 
 LEAST_PAUSE = 1.0
 """Seconds between two drawings of a session that grows."""
@@ -330,7 +395,9 @@ def data(place: Place, request: Request) -> Response:
     """Return the chart, and the parts of the page that change with it."""
     found = picture(place, request.path_params["id"])
     shown = _shown(found, Names())
-    parts = {name: render(f"{name}.html", place, **shown) for name in ("heading", "dropped", "advice")}
+    parts = {
+        name: render(f"{name}.html", place, **shown) for name in ("heading", "dropped", "advice")
+    }
     return JSONResponse({"chart": found.chart(Names()), "parts": parts})
 
 
@@ -362,17 +429,24 @@ async def events(place: Place, request: Request) -> Response:
 
 
 def export(place: Place, request: Request) -> Response:
-    """Return the report of the session as one page to share, without names of files, commands and projects."""
+    """Return the report of the session as one page to share, without names of files, commands and
+    projects."""
     found = picture(place, request.path_params["id"])
     names = Names(hidden=True)
     chart = Chart(
-        html=render("drawing.html", place, picture=found, names=names, chart=json.dumps(found.chart(names))),
+        html=render(
+            "drawing.html", place, picture=found, names=names, chart=json.dumps(found.chart(names))
+        ),
         script=_static("uplot.js", "chart.js"),
         style=_static("uplot.css", "brim.css"),
     )
     text = shared_page(found.overview, full=False, now=time.time(), chart=chart)
-    return HTMLResponse(text, headers={"Content-Disposition": 'attachment; filename="brim-session.html"'})
+    return HTMLResponse(
+        text, headers={"Content-Disposition": 'attachment; filename="brim-session.html"'}
+    )
 
 
 def _static(*names: str) -> str:
-    return "\n".join((files("brim.ui") / "static" / name).read_text(encoding="utf-8") for name in names)
+    return "\n".join(
+        (files("brim.ui") / "static" / name).read_text(encoding="utf-8") for name in names
+    )

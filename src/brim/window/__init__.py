@@ -1,9 +1,9 @@
 """How much room is there?
 
-``budget`` divides a model's window between the messages, the directive, the response and what may be injected.
-``memory`` divides a working memory between its sections, says what is left for history, and assembles the request.
-For that, ``assembler`` reads the arguments, decides what leaves and accounts for every token; ``assembly`` is the
-result.
+``budget`` divides a model's window between the messages, the directive, the response and what may
+be injected. ``memory`` divides a working memory between its sections, says what is left for
+history, and assembles the request. For that, ``assembler`` reads the arguments, decides what leaves
+and accounts for every token; ``assembly`` is the result.
 """
 
 from brim.window.assembly import Assembly as Assembly

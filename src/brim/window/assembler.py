@@ -23,7 +23,8 @@ from brim.tokens.protocol import TokenCounter
 from brim.window.assembly import SECTIONS, Assembly, DroppedItem, WindowSection
 
 ROUNDS = 8
-"""How often a history is pruned again because the whole is still too large; the last time nothing of it is spared."""
+"""How often a history is pruned again because the whole is still too large; the last time nothing
+of it is spared."""
 NO_ROOM = "no room for it next to what must stay"
 TAKING_ORDER = ("current_message", "system_prompt", "procedure", "knowledge", "episodes", "history")
 """Which section gets its tokens first where there are fewer than were counted."""
@@ -41,15 +42,21 @@ class WindowLimits:
     """What it should take: never more than ``most``, never negative."""
 
     @classmethod
-    def of(cls, model: str | None, context_window: object, budget: int, reserve: int) -> WindowLimits:
-        """Return the limits of a request to *model*: *budget*, and the window less the *reserve* for the response.
+    def of(
+        cls, model: str | None, context_window: object, budget: int, reserve: int
+    ) -> WindowLimits:
+        """Return the limits of a request to *model*: *budget*, and the window less the *reserve*
+        for the response.
 
-        *context_window* outranks the model's window. The window of an unknown model is a guess, so it limits nothing;
-        one that was reported does. Some models keep a part of the window for the response alone.
+        *context_window* outranks the model's window. The window of an unknown model is a guess, so
+        it limits nothing; one that was reported does. Some models keep a part of the window for the
+        response alone.
         """
         window = most_input = None
         if context_window is not None:
-            window = most_input = whole_number("context_window", context_window, 1, "a whole number of tokens")
+            window = most_input = whole_number(
+                "context_window", context_window, 1, "a whole number of tokens"
+            )
         found = lookup(model) if model else None
         if found and window is not None:
             most_input = input_within(found, window) if found.resolved else window
@@ -61,7 +68,8 @@ class WindowLimits:
         return cls(window, most, max(0, min(budget, most)))
 
     def fits(self, count: Count) -> bool:
-        """Whether the provider takes a request of *count* tokens, even at the top of its interval."""
+        """Whether the provider takes a request of *count* tokens, even at the top of its
+        interval."""
         return self.most is None or count.high <= self.most
 
     def holds(self, count: Count) -> bool:
@@ -98,7 +106,8 @@ class Assembler:
     def assemble(self, parts: Parts) -> Assembly:
         """Return the request with as much of the history as fits.
 
-        Episodes and then the procedure make way for the minimum history; it makes way for the window alone.
+        Episodes and then the procedure make way for the minimum history; it makes way for the
+        window alone.
         """
         minimum = self._minimum(parts)
         while not self.limits.holds(self._measured(parts, minimum)):
@@ -111,16 +120,22 @@ class Assembler:
     def _minimum(self, parts: Parts) -> frozenset[int]:
         """Return the places of the newest messages that stay while the window allows.
 
-        ``min_history_tokens`` is for the conversation: the current message and OpenAI's system messages, which stay
-        anyway, don't count towards it.
+        ``min_history_tokens`` is for the conversation: the current message and OpenAI's system
+        messages, which stay anyway, don't count towards it.
         """
         messages, provider = self.tail.messages, parts.provider
         anyway = set(self.tail.pins)
         if provider in SYSTEM_IN_MESSAGES:
-            anyway.update(entry.index for entry in read(messages, provider) if entry.role == "system")
-        at_least = self.min_history + sum(message_costs(self.counter, [messages[at] for at in sorted(anyway)]).each)
+            anyway.update(
+                entry.index for entry in read(messages, provider) if entry.role == "system"
+            )
+        at_least = self.min_history + sum(
+            message_costs(self.counter, [messages[at] for at in sorted(anyway)]).each
+        )
         pin = self.tail.pins
-        work = draft(messages, at_least, counter=self.counter, model=self.model, provider=provider, pin=pin)
+        work = draft(
+            messages, at_least, counter=self.counter, model=self.model, provider=provider, pin=pin
+        )
         return frozenset(work.indices(work.newest()))
 
     def _measured(self, parts: Parts, kept: Collection[int]) -> Count:
@@ -130,12 +145,18 @@ class Assembler:
         return message_costs(self.counter, request, self.tools).count(range(len(request)))
 
     def _fill(self, parts: Parts, minimum: frozenset[int]) -> Filled:
-        """Prune the history so that the whole request is within its limits, as its own counter counts it."""
+        """Prune the history so that the whole request is within its limits, as its own counter
+        counts it."""
         limits, before, messages = self.limits, parts.counted, self.tail.messages
-        # Where the minimum history can't stay whole, the request may take all that the window holds.
+        # Where the minimum history can't stay whole, the request may take all that the window
+        # holds.
         widest = limits.budget if limits.most is None else max(0, limits.most)
         taken = sum(message_costs(self.counter, before).each)
-        whose: dict[str, Any] = {"model": self.model, "provider": parts.provider, "counter": self.counter}
+        whose: dict[str, Any] = {
+            "model": self.model,
+            "provider": parts.provider,
+            "counter": self.counter,
+        }
         protected = limits.fits(self._measured(parts, minimum))
         limit = aim = limits.budget if protected else widest
         for left in range(ROUNDS, -1, -1):
@@ -151,7 +172,9 @@ class Assembler:
                     limit = aim = widest
                 else:
                     break
-            elif int(tokens) > limit and pruned.fits:  # the sizes of messages didn't add up to that of the whole
+            elif (
+                int(tokens) > limit and pruned.fits
+            ):  # the sizes of messages didn't add up to that of the whole
                 aim -= int(tokens) - limit
             else:
                 break
@@ -172,20 +195,44 @@ class Assembler:
         if tail.current is not None:
             at_current = max(at for at in history if filled.kept[at - len(before)] is tail.current)
             history.remove(at_current)
-            current = costs.alone([at_current]) if tail.text is None else self.counter.count(tail.text)
+            current = (
+                costs.alone([at_current]) if tail.text is None else self.counter.count(tail.text)
+            )
         left = tuple(
-            DroppedItem(unit.indices[0], f"{unit.kind}: {_places(unit.indices)}", unit.tokens, unit.reason)
+            DroppedItem(
+                unit.indices[0], f"{unit.kind}: {_places(unit.indices)}", unit.tokens, unit.reason
+            )
             for unit in filled.pruned.receipt.dropped
             if not tail.pins.issuperset(unit.indices)
         )
-        prompt, procedure, knowledge, episodes = parts.system_prompt, parts.procedure, parts.knowledge, parts.episodes
+        prompt, procedure, knowledge, episodes = (
+            parts.system_prompt,
+            parts.procedure,
+            parts.knowledge,
+            parts.episodes,
+        )
         rows: dict[str, tuple[Count, int, str, tuple[DroppedItem, ...]]] = {
             "system_prompt": (self._count(prompt), int(bool(prompt)), "text", ()),
             "procedure": (self._count(procedure), int(bool(procedure)), "text", parts.left_out),
-            "knowledge": (knowledge.tokens, len(knowledge.kept), knowledge.sources, knowledge.dropped),
+            "knowledge": (
+                knowledge.tokens,
+                len(knowledge.kept),
+                knowledge.sources,
+                knowledge.dropped,
+            ),
             "episodes": (episodes.tokens, len(episodes.kept), episodes.sources, episodes.dropped),
-            "history": (costs.alone(history) if history else Count(0), len(history), "messages", left),
-            "current_message": (current, int(tail.current is not None), "text" if tail.text else "message", ()),
+            "history": (
+                costs.alone(history) if history else Count(0),
+                len(history),
+                "messages",
+                left,
+            ),
+            "current_message": (
+                current,
+                int(tail.current is not None),
+                "text" if tail.text else "message",
+                (),
+            ),
         }
         counts = {name: row[0] for name, row in rows.items()}
         framing = "roles, tags, priming, tools" if self.tools else "roles, tags, priming"
@@ -194,7 +241,9 @@ class Assembler:
             _, items, source, dropped = rows.get(name, (None, 0, framing, ()))
             share = int(count) / budget if budget else 0.0
             sections.append(
-                WindowSection(name, count, share, source if items or name == "framing" else "", items, dropped)
+                WindowSection(
+                    name, count, share, source if items or name == "framing" else "", items, dropped
+                )
             )
         return Assembly(
             messages=[*parts.sent, *filled.kept],
@@ -202,9 +251,13 @@ class Assembler:
             sections=tuple(sections),
             tokens=filled.tokens,
             budget=budget,
-            history_budget=max(0, budget - sum(int(count) for name, count in counts.items() if name != "history")),
+            history_budget=max(
+                0, budget - sum(int(count) for name, count in counts.items() if name != "history")
+            ),
             fits=self.limits.fits(filled.tokens),
-            reason=self._reason(filled, {section.name: int(section.tokens) for section in sections}),
+            reason=self._reason(
+                filled, {section.name: int(section.tokens) for section in sections}
+            ),
             receipt=filled.pruned.receipt,
             provider=parts.provider,
             context_window=self.limits.window,
@@ -215,12 +268,19 @@ class Assembler:
 
     def _reason(self, filled: Filled, tokens: dict[str, int]) -> str:
         """Return what is wrong, in words; several things are joined."""
-        dropped, left = filled.pruned.receipt.dropped, f"{tokens['history']:,} tokens of history are left"
+        dropped, left = (
+            filled.pruned.receipt.dropped,
+            f"{tokens['history']:,} tokens of history are left",
+        )
         short = filled.below_minimum and self.limits.fits(filled.tokens)
         found = [
             self._too_large(filled, tokens),
             f"the window has no room for min_history_tokens: {left}" if short else "",
-            *(f"current_message: {unit.reason}" for unit in dropped if self.tail.pins.issuperset(unit.indices)),
+            *(
+                f"current_message: {unit.reason}"
+                for unit in dropped
+                if self.tail.pins.issuperset(unit.indices)
+            ),
         ]
         return "; ".join(filter(None, found))
 
@@ -229,25 +289,36 @@ class Assembler:
         largest = max(tokens, key=lambda name: tokens[name])
         named = f"the largest part is {largest} with {tokens[largest]:,}"
         if not limits.fits(count):
-            takes = f"{count:,} tokens" if count.high == count else f"{count:,} tokens, perhaps {count.high:,}"
+            takes = (
+                f"{count:,} tokens"
+                if count.high == count
+                else f"{count:,} tokens, perhaps {count.high:,}"
+            )
             room = f"the window of {limits.window:,} leaves {max(0, limits.most or 0):,} after the response"
             return f"it takes {takes}, and {room}; {named}"
         if int(count) <= limits.budget:
             return ""
         over = f"it is {int(count) - limits.budget:,} tokens over the budget of {limits.budget:,}"
         kept = [message for message in filled.kept if message is not self.tail.current]
-        if not self.min_history or all(entry.role == "system" for entry in read(kept, self.tail.provider)):
+        if not self.min_history or all(
+            entry.role == "system" for entry in read(kept, self.tail.provider)
+        ):
             return f"{over}: nothing else can leave; {named}"
         stays = f"the newest {tokens['history']:,} tokens of history stay, because of min_history_tokens"
         fits_without = int(count) - tokens["history"] <= limits.budget
-        return f"{over}: {stays}" if fits_without else f"{over}: {stays}; it would be over without them too; {named}"
+        return (
+            f"{over}: {stays}"
+            if fits_without
+            else f"{over}: {stays}; it would be over without them too; {named}"
+        )
 
 
 def _shared_out(counts: dict[str, Count], whole: Count) -> dict[str, Count]:
-    """Return the tokens of each section so that they add up to *whole*; what is left belongs to the framing.
+    """Return the tokens of each section so that they add up to *whole*; what is left belongs to the
+    framing.
 
-    Texts can take a token less together than apart, and a provider may have reported less than was counted here: then
-    a section has no more than there is.
+    Texts can take a token less together than apart, and a provider may have reported less than was
+    counted here: then a section has no more than there is.
     """
     shared, left = {}, int(whole)
     for name in TAKING_ORDER:
@@ -263,7 +334,7 @@ def _places(indices: tuple[int, ...]) -> str:
     return f"message {first}" if first == last else f"messages {first} to {last}"
 
 
-# The pieces -----------------------------------------------------------------------------------------------------
+# The pieces ---------------------------------------------------------------------------------------
 
 SYSTEM_IN_MESSAGES = ("openai", "responses")
 """Providers whose system text is a message; the others take it in a field of its own."""
@@ -281,7 +352,11 @@ def listed(name: str, given: object, *, single: bool = False) -> Sequence[Any]:
         return given
     if single and (isinstance(given, str) or is_mapping(given) or _text_of(given) is not None):
         return [given]
-    if isinstance(given, (str, bytes, bytearray)) or is_mapping(given) or not hasattr(given, "__iter__"):
+    if (
+        isinstance(given, (str, bytes, bytearray))
+        or is_mapping(given)
+        or not hasattr(given, "__iter__")
+    ):
         raise InputError(f"{name} must be a list, not {type(given).__name__}")
     several: Iterable[Any] = given
     return list(several)
@@ -330,7 +405,9 @@ class WindowItem:
             number = None
         if number is None or isinstance(score, (str, bytes, bool)):
             raise InputError(f"{name}[{index}].score must be a number, not {score!r}")
-        return cls(index, text, written, " ".join(source.split()), None if isnan(number) else number)
+        return cls(
+            index, text, written, " ".join(source.split()), None if isnan(number) else number
+        )
 
     def dropped(self, tokens: int, reason: str) -> DroppedItem:
         """Return the record that it isn't in the request."""
@@ -358,11 +435,15 @@ class Chosen:
     def of(cls, name: str, given: object, cap: int, counter: TokenCounter) -> Chosen:
         """Return the items of the argument *name* that go in, up to *cap* tokens.
 
-        *given* is a list, or one item. An item is a text, or a dict or object with its text in ``text``, ``content`` or
-        ``page_content``, and perhaps ``score``, ``title`` and ``source``. The best are those with the highest score,
-        then those without one. No item is cut; a smaller one may go in after one that didn't.
+        *given* is a list, or one item. An item is a text, or a dict or object with its text in
+        ``text``, ``content`` or ``page_content``, and perhaps ``score``, ``title`` and ``source``.
+        The best are those with the highest score, then those without one. No item is cut; a smaller
+        one may go in after one that didn't.
         """
-        items = [WindowItem.of(name, index, one) for index, one in enumerate(listed(name, given, single=True))]
+        items = [
+            WindowItem.of(name, index, one)
+            for index, one in enumerate(listed(name, given, single=True))
+        ]
         kept: list[tuple[WindowItem, Count]] = []
         dropped, left = [], cap
         for item in sorted(items, key=lambda item: (item.score is None, -(item.score or 0.0))):
@@ -388,7 +469,9 @@ class Chosen:
     @property
     def sources(self) -> str:
         """Where the items come from."""
-        return ", ".join(dict.fromkeys(item.source for item, _ in self.kept if item.source)) or "text"
+        return (
+            ", ".join(dict.fromkeys(item.source for item, _ in self.kept if item.source)) or "text"
+        )
 
     def block(self, tag: str) -> str:
         """Return the items as one tagged text; empty without items."""
@@ -415,11 +498,16 @@ class Parts:
 
     @property
     def counted(self) -> list[Any]:
-        """What stands before the history, as it is counted: a system text is a message, wherever it is sent."""
+        """What stands before the history, as it is counted: a system text is a message, wherever it
+        is sent."""
         messages: list[Any] = [{"role": "system", "content": self.system}] if self.system else []
-        text = "\n".join(filter(None, (self.knowledge.block("knowledge"), self.episodes.block("episodes"))))
+        text = "\n".join(
+            filter(None, (self.knowledge.block("knowledge"), self.episodes.block("episodes")))
+        )
         is_system = self.provider in SYSTEM_IN_MESSAGES
-        block = {"role": "system", "content": text} if is_system else user_message(self.provider, text)
+        block = (
+            {"role": "system", "content": text} if is_system else user_message(self.provider, text)
+        )
         return [*messages, block] if text else messages
 
     @property
@@ -435,7 +523,9 @@ class Parts:
         """
         if self.episodes.kept:
             (*kept, (item, count)), dropped = self.episodes.kept, self.episodes.dropped
-            return replace(self, episodes=Chosen(tuple(kept), (*dropped, item.dropped(int(count), reason))))
+            return replace(
+                self, episodes=Chosen(tuple(kept), (*dropped, item.dropped(int(count), reason)))
+            )
         if self.procedure:
             gone = DroppedItem(0, self.procedure, int(counter.count(self.procedure)), reason)
             return replace(self, procedure="", left_out=(gone,))
@@ -446,8 +536,9 @@ class Parts:
 class Tail:
     """History and current message.
 
-    They are pruned together, because a current message may answer a call in the history, and because the last user
-    message, which no pruner drops, is then the current one and not the one before it.
+    They are pruned together, because a current message may answer a call in the history, and
+    because the last user message, which no pruner drops, is then the current one and not the one
+    before it.
     """
 
     provider: Provider
@@ -466,13 +557,23 @@ class Tail:
         """
         messages = list(listed("history", history))
         if is_sequence(current) or isinstance(current, (bytes, bytearray, int, float)):
-            raise InputError(f"current_message must be a text or one message, not {type(current).__name__}")
+            raise InputError(
+                f"current_message must be a text or one message, not {type(current).__name__}"
+            )
         if current is None or isinstance(current, str):
             whose = _provider(messages, provider, model)
             said = text_in("current_message", current)
-            return cls(whose, messages, user_message(whose, said), said) if said else cls(whose, messages)
+            return (
+                cls(whose, messages, user_message(whose, said), said)
+                if said
+                else cls(whose, messages)
+            )
         content = get(current, "content")
-        text = string(content) if isinstance(content, str) and content and not get(current, "tool_calls") else None
+        text = (
+            string(content)
+            if isinstance(content, str) and content and not get(current, "tool_calls")
+            else None
+        )
         return cls(_provider([*messages, current], provider, model), messages, current, text)
 
     @property
@@ -488,7 +589,8 @@ class Tail:
     def completed(self, kept: list[Any]) -> list[Any]:
         """Return *kept* with the current message, which stays as it is.
 
-        A pruner drops it if it is broken, and may put a shortened copy in its place if it is the result of a tool.
+        A pruner drops it if it is broken, and may put a shortened copy in its place if it is the
+        result of a tool.
         """
         if self.current is None or any(message is self.current for message in kept):
             return kept

@@ -10,8 +10,17 @@ from brim.history import Provider, Receipt
 from brim.record import PlainData
 from brim.tokens.count import Count
 
-SECTIONS = ("system_prompt", "procedure", "knowledge", "episodes", "history", "current_message", "framing")
-"""The parts of a request in the order of the account. ``framing`` is what belongs to no section: roles, tags, tools."""
+SECTIONS = (
+    "system_prompt",
+    "procedure",
+    "knowledge",
+    "episodes",
+    "history",
+    "current_message",
+    "framing",
+)
+"""The parts of a request in the order of the account. ``framing`` is what belongs to no section:
+roles, tags, tools."""
 
 SHOWN = 40
 """How many characters of a text are printed."""
@@ -47,7 +56,8 @@ class WindowSection(PlainData):
     share: float
     """How much of the budget that is: 1.0 is all of it."""
     source: str
-    """Where it comes from: the sources of its items if they name any; empty if there is nothing in it."""
+    """Where it comes from: the sources of its items if they name any; empty if there is nothing in
+    it."""
     items: int
     """How many items of it, or messages, are in the request."""
     dropped: tuple[DroppedItem, ...] = ()
@@ -62,7 +72,11 @@ class WindowSection(PlainData):
         kind = "message" if self.name in ("history", "current_message") else "item"
         words = [counted(self.items, kind)] if self.items or self.dropped else []
         if self.dropped:
-            gone = counted(len(self.dropped), "unit") if self.name == "history" else f"{len(self.dropped):,}"
+            gone = (
+                counted(len(self.dropped), "unit")
+                if self.name == "history"
+                else f"{len(self.dropped):,}"
+            )
             words.append(f"{gone} dropped")
         return ", ".join(words)
 
@@ -74,19 +88,23 @@ class Assembly(PlainData):
     messages: list[Any]
     """The messages in the provider's shape. Those of the history are the caller's own objects."""
     system: str
-    """System prompt and procedure. In OpenAI's formats it is the first message too; elsewhere it has its own field."""
+    """System prompt and procedure. In OpenAI's formats it is the first message too; elsewhere it
+    has its own field."""
     sections: tuple[WindowSection, ...]
     """The parts of the request, in the order of ``SECTIONS``."""
     tokens: Count
     """What the whole request takes, system text and tools included, by the counter that decided."""
     budget: int
-    """What the request may take: the working memory or the window, whichever is smaller, less the response."""
+    """What the request may take: the working memory or the window, whichever is smaller, less the
+    response."""
     history_budget: int
     """What the texts of the other sections leave of the budget for history; never negative."""
     fits: bool
-    """Whether the provider accepts it: the window holds it and the response, even if the count is at its highest."""
+    """Whether the provider accepts it: the window holds it and the response, even if the count is
+    at its highest."""
     reason: str
-    """Why it does not fit, is over the budget, or holds less history than the minimum; empty if all is well."""
+    """Why it does not fit, is over the budget, or holds less history than the minimum; empty if all
+    is well."""
     receipt: Receipt
     """What the pruner did. It saw history and current message together."""
     provider: Provider

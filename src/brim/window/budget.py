@@ -15,7 +15,14 @@ from brim.tokens.messages import Framing
 
 MODEL_CONTEXT_WINDOWS: dict[str, int] = {
     name: lookup(name).context_window
-    for name in ("gpt-4o", "gpt-4o-mini", "gpt-4-turbo", "gpt-4", "gpt-3.5-turbo", "gpt-3.5-turbo-16k")
+    for name in (
+        "gpt-4o",
+        "gpt-4o-mini",
+        "gpt-4-turbo",
+        "gpt-4",
+        "gpt-3.5-turbo",
+        "gpt-3.5-turbo-16k",
+    )
 }
 """The models that the allocation was first written for; any other is looked up in the same table.
 
@@ -84,7 +91,8 @@ class Reserves(PlainData):
 
 
 def window_of(model: str) -> int:
-    """Return the window of *model*: what ``MODEL_CONTEXT_WINDOWS`` was set to, else what is known."""
+    """Return the window of *model*: what ``MODEL_CONTEXT_WINDOWS`` was set to, else what is
+    known."""
     given = MODEL_CONTEXT_WINDOWS.get(model)
     return lookup(model).context_window if given is None or given == _SHIPPED.get(model) else given
 
@@ -122,7 +130,8 @@ class TokenBudget(PlainData):
 
         That holds even if the counts are at their highest.
 
-        A request that does not fit is an error at the provider, so here the upper end of the interval decides.
+        A request that does not fit is an error at the provider, so here the upper end of the
+        interval decides.
         """
         counted = self.messages_tokens + self.directive_tokens + self.tools_tokens
         return counted.high + self.response_reserve <= self.context_window
@@ -146,9 +155,9 @@ class TokenBudgetCalculator:
     def count_messages_tokens(self, messages: Sequence[Any], model: str) -> Count:
         """Return the tokens of *messages*.
 
-        Those are 3, plus 4 for each message, its content and its role. A message is a dict, or an object with ``role``
-        and ``content``. The formula is the same for every model; for the framing that a provider publishes, use
-        ``counter_for(model).count_messages``.
+        Those are 3, plus 4 for each message, its content and its role. A message is a dict, or an
+        object with ``role`` and ``content``. The formula is the same for every model; for the
+        framing that a provider publishes, use ``counter_for(model).count_messages``.
         """
         return local_counter(model).count_messages(messages, framing=FRAMING)
 
@@ -164,8 +173,9 @@ class TokenBudgetCalculator:
     ) -> TokenBudget:
         """Return the budget of a request to *model* with *messages* and *directive*.
 
-        *tools* are schemas that go with the request; *max_output* is the response that will be asked for, in place of
-        the reserve; *context_window* is the window that the provider reported, in place of the table's.
+        *tools* are schemas that go with the request; *max_output* is the response that will be
+        asked for, in place of the reserve; *context_window* is the window that the provider
+        reported, in place of the table's.
         """
         if max_output is not None and max_output < 0:
             raise InputError(f"max_output must be 0 or more, not {max_output}")
@@ -174,11 +184,15 @@ class TokenBudgetCalculator:
         window = window_of(model) if context_window is None else context_window
         messages_tokens = self.count_messages_tokens(messages, model)
         directive_tokens = self.count_tokens(directive, model) if directive else NOTHING
-        tools_tokens = local_counter(model).count_messages([], tools, framing=NO_FRAMING) if tools else NOTHING
+        tools_tokens = (
+            local_counter(model).count_messages([], tools, framing=NO_FRAMING) if tools else NOTHING
+        )
         reserve = self.reserves.response(window) if max_output is None else max_output
         safety = self.reserves.safety(window)
         consumed = int(messages_tokens + directive_tokens + tools_tokens) + reserve + safety
         memory = max(0, window - consumed)
         counted = messages_tokens, directive_tokens
         is_constrained = memory < CONSTRAINED_BELOW
-        return TokenBudget(model, window, *counted, reserve, safety, memory, is_constrained, tools_tokens)
+        return TokenBudget(
+            model, window, *counted, reserve, safety, memory, is_constrained, tools_tokens
+        )

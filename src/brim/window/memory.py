@@ -47,7 +47,11 @@ class WorkingMemory:
     """
 
     def __init__(
-        self, config: MemoryConfig | None = None, *, model: str | None = None, counter: TokenCounter | None = None
+        self,
+        config: MemoryConfig | None = None,
+        *,
+        model: str | None = None,
+        counter: TokenCounter | None = None,
     ) -> None:
         self.config = config or MemoryConfig()
         self.model = model
@@ -68,8 +72,8 @@ class WorkingMemory:
 
         0 if the sections leave none.
 
-        Each section is given as its number of tokens, or as its text, which is then counted. None is one that isn't
-        there.
+        Each section is given as its number of tokens, or as its text, which is then counted. None
+        is one that isn't there.
         """
         names = ("system_prompt", "procedure", "knowledge", "episodes", "current_message")
         sections = (system_prompt, procedure, knowledge, episodes, current_message)
@@ -94,13 +98,15 @@ class WorkingMemory:
 
         It holds all that must be in it, and as much of *history* as fits.
 
-        *knowledge* and *episodes* are lists of texts, or of dicts or objects with ``text`` or ``content`` and perhaps
-        ``score``, ``title`` and ``source``. *history* is a list of messages of any *provider*; *current_message* is a
-        text, or a message of the same provider. *pruner* decides which history leaves, ``FifoPruner`` by default.
-        *tools* go with the request and are counted. *context_window* outranks the model's window.
+        *knowledge* and *episodes* are lists of texts, or of dicts or objects with ``text`` or
+        ``content`` and perhaps ``score``, ``title`` and ``source``. *history* is a list of messages
+        of any *provider*; *current_message* is a text, or a message of the same provider. *pruner*
+        decides which history leaves, ``FifoPruner`` by default. *tools* go with the request and are
+        counted. *context_window* outranks the model's window.
 
-        System prompt, knowledge and current message always stay. Of the history the newest ``min_history_tokens``
-        stay while the window allows, and episodes and procedure make way for them.
+        System prompt, knowledge and current message always stay. Of the history the newest
+        ``min_history_tokens`` stay while the window allows, and episodes and procedure make way for
+        them.
 
         >>> memory = WorkingMemory(model="gpt-4o")
         >>> memory.assemble(system_prompt="Answer briefly.", knowledge=["Lines end in LF."], current_message="Why?")
@@ -111,8 +117,12 @@ class WorkingMemory:
         tail = Tail.of(history, current_message, provider, model)
         budget = config.max_working_memory_tokens - config.output_reserve
         limits = WindowLimits.of(model, context_window, budget, config.output_reserve)
-        if pruner is not None and (isinstance(pruner, type) or not callable(getattr(pruner, "prune", None))):
-            raise InputError(f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}")
+        if pruner is not None and (
+            isinstance(pruner, type) or not callable(getattr(pruner, "prune", None))
+        ):
+            raise InputError(
+                f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}"
+            )
         schemas = list(listed("tools", tools)) or None
         parts = Parts(
             tail.provider,

@@ -55,7 +55,9 @@ def published(messages: list[dict[str, str]], per_message: int, per_name: int) -
         ("gpt-3.5-turbo-0301", "cl100k_base", 4, -1),
     ],
 )
-def test_plain_chat_of_a_published_family_is_exact(model: str, encoding: str, per_message: int, per_name: int) -> None:
+def test_plain_chat_of_a_published_family_is_exact(
+    model: str, encoding: str, per_message: int, per_name: int
+) -> None:
     tally = measure(COOKBOOK, model_name=model, encoding=encoding, count_text=letters)
     assert tally.exact
     assert tally.tokens == tally.low == tally.high == published(COOKBOOK, per_message, per_name)
@@ -106,7 +108,12 @@ def test_each_text_is_counted_once() -> None:
         seen.append(text)
         return 1
 
-    measure([*COOKBOOK, *COOKBOOK, COOKBOOK[0]], model_name="gpt-4o", encoding="o200k_base", count_text=count)
+    measure(
+        [*COOKBOOK, *COOKBOOK, COOKBOOK[0]],
+        model_name="gpt-4o",
+        encoding="o200k_base",
+        count_text=count,
+    )
     assert len(seen) == len(set(seen))
     assert "" not in seen
 

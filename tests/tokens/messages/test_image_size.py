@@ -12,11 +12,15 @@ from brim.tokens.messages.media import image_size
 
 def png(width: int, height: int) -> bytes:
     def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        return (
+            struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        )
 
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     pixels = zlib.compress(b"".join(b"\0" + b"\0" * width for _ in range(min(height, 4))))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    )
 
 
 def jpeg(width: int, height: int, *, progressive: bool = False, metadata: int = 0) -> bytes:
@@ -27,7 +31,15 @@ def jpeg(width: int, height: int, *, progressive: bool = False, metadata: int = 
     filler = segment(0xE2, b"\0" * 65_000) * metadata
     frame = struct.pack(">BHHB", 8, height, width, 1) + b"\1\x11\0"
     tables = segment(0xC4, b"\0" * 17) + segment(0xDB, b"\0" * 65)
-    return b"\xff\xd8" + exif + filler + tables + b"\xff" + segment(0xC2 if progressive else 0xC0, frame) + b"\xff\xd9"
+    return (
+        b"\xff\xd8"
+        + exif
+        + filler
+        + tables
+        + b"\xff"
+        + segment(0xC2 if progressive else 0xC0, frame)
+        + b"\xff\xd9"
+    )
 
 
 def gif(width: int, height: int) -> bytes:
@@ -48,7 +60,10 @@ def webp_lossless(width: int, height: int) -> bytes:
 
 
 def webp_extended(width: int, height: int) -> bytes:
-    return webp(b"VP8X", b"\0\0\0\0" + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little"))
+    return webp(
+        b"VP8X",
+        b"\0\0\0\0" + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little"),
+    )
 
 
 def bmp(width: int, height: int) -> bytes:
@@ -79,7 +94,10 @@ IMAGES = {
 def test_every_format_gives_width_and_height(kind: str) -> None:
     image = IMAGES[kind]
     assert image_size(image) == (640, 480)
-    assert all(image_size(image[:length]) in (None, (640, 480)) for length in range(0, min(len(image), 200)))
+    assert all(
+        image_size(image[:length]) in (None, (640, 480))
+        for length in range(0, min(len(image), 200))
+    )
 
 
 def test_the_largest_size_in_a_heic_file_is_the_image() -> None:

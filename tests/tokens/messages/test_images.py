@@ -26,7 +26,12 @@ def cost(model: str, size: tuple[int, int] | None, detail: str = "") -> tuple[in
 
 
 def png(width: int, height: int, size: int = 0) -> bytes:
-    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height) + b"\x08\0\0\0\0" + b"\0" * size
+    return (
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+        + struct.pack(">II", width, height)
+        + b"\x08\0\0\0\0"
+        + b"\0" * size
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +72,9 @@ def png(width: int, height: int, size: int = 0) -> bytes:
         ("gemini-3-pro-preview", (40, 30), "ultra_high", 2240),
     ],
 )
-def test_the_examples_of_the_providers(model: str, size: tuple[int, int], detail: str, tokens: int) -> None:
+def test_the_examples_of_the_providers(
+    model: str, size: tuple[int, int], detail: str, tokens: int
+) -> None:
     point, low, high = cost(model, size, detail)
     assert point == tokens
     assert low <= point <= high
@@ -81,8 +88,15 @@ SIDES = st.one_of(st.integers(1, 100_000_000), st.integers(1, 4000))
 
 
 @settings(deadline=None)
-@given(st.sampled_from(MODELS), SIDES, SIDES, st.sampled_from(["", "low", "high", "auto", "original", "medium", "?"]))
-def test_any_size_lies_within_its_interval_and_turning_changes_nothing(model: str, w: int, h: int, detail: str) -> None:
+@given(
+    st.sampled_from(MODELS),
+    SIDES,
+    SIDES,
+    st.sampled_from(["", "low", "high", "auto", "original", "medium", "?"]),
+)
+def test_any_size_lies_within_its_interval_and_turning_changes_nothing(
+    model: str, w: int, h: int, detail: str
+) -> None:
     point, low, high = cost(model, (w, h), detail)
     assert 0 < low <= point <= high
     assert cost(model, (h, w), detail) == (point, low, high)
@@ -96,8 +110,15 @@ def test_any_size_lies_within_its_interval_and_turning_changes_nothing(model: st
 
 def measured(part: object, model: str = "gpt-4o") -> tuple[int, int]:
     """Tokens and width of the interval that *part* adds."""
-    tally = measure([{"role": "user", "content": [part]}], model_name=model, encoding="o200k_base", count_text=words)
-    empty = measure([{"role": "user", "content": ""}], model_name=model, encoding="o200k_base", count_text=words)
+    tally = measure(
+        [{"role": "user", "content": [part]}],
+        model_name=model,
+        encoding="o200k_base",
+        count_text=words,
+    )
+    empty = measure(
+        [{"role": "user", "content": ""}], model_name=model, encoding="o200k_base", count_text=words
+    )
     return tally.tokens - empty.tokens, tally.high - tally.low
 
 
@@ -112,16 +133,30 @@ HIGH = {"detail": "high"}
         {"type": "image_url", "image_url": {"url": URL, **HIGH}},
         {"type": "image_url", "image_url": URL, **HIGH},
         {"type": "input_image", "image_url": URL, **HIGH},
-        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}, **HIGH},
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": DATA},
+            **HIGH,
+        },
         {"type": "image", "data": DATA, "mimeType": "image/png", **HIGH},
         {"type": "computer_screenshot", "image_url": URL, **HIGH},
         {"type": "image_generation_call", "result": DATA, **HIGH},
         {"inlineData": {"mimeType": "image/png", "data": DATA}, **HIGH},
         {"inline_data": {"mime_type": "image/png", "data": base64.b64decode(DATA)}, **HIGH},
-        {"inline_data": {"mime_type": "image/png", "data": base64.urlsafe_b64encode(png(1024, 1024)).decode()}, **HIGH},
+        {
+            "inline_data": {
+                "mime_type": "image/png",
+                "data": base64.urlsafe_b64encode(png(1024, 1024)).decode(),
+            },
+            **HIGH,
+        },
         {"image": {"format": "png", "source": {"bytes": png(1024, 1024)}}, **HIGH},
         SimpleNamespace(type="image_url", image_url=SimpleNamespace(url=URL, detail="high")),
-        {"type": "image", "source": {"type": "base64", "data": base64.encodebytes(png(1024, 1024)).decode()}, **HIGH},
+        {
+            "type": "image",
+            "source": {"type": "base64", "data": base64.encodebytes(png(1024, 1024)).decode()},
+            **HIGH,
+        },
     ],
 )
 def test_an_image_is_found_wherever_a_provider_puts_it(part: object) -> None:
@@ -133,9 +168,16 @@ def test_an_image_is_found_wherever_a_provider_puts_it(part: object) -> None:
     [
         {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "high"}},
         {"type": "input_image", "file_id": "file-1", "detail": "high"},
-        {"type": "image", "source": {"type": "base64", "data": "not base64 at all"}, "detail": "high"},
+        {
+            "type": "image",
+            "source": {"type": "base64", "data": "not base64 at all"},
+            "detail": "high",
+        },
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,A", "detail": "high"}},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,\ud800é", "detail": "high"}},
+        {
+            "type": "image_url",
+            "image_url": {"url": "data:image/png;base64,\ud800é", "detail": "high"},
+        },
         {"type": "image_url", "image_url": None, "detail": "high"},
         {"type": "image", "detail": "high"},
     ],
@@ -149,14 +191,20 @@ def test_a_level_of_detail_left_to_the_model_is_an_interval() -> None:
 
 
 def test_gemini_reads_its_own_level_of_detail() -> None:
-    part = {"inlineData": {"mimeType": "image/png", "data": DATA}, "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"}}
+    part = {
+        "inlineData": {"mimeType": "image/png", "data": DATA},
+        "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"},
+    }
     assert measured(part, "gemini-3-pro")[0] == 280
 
 
 def test_a_large_image_is_neither_tokenized_nor_decoded_whole() -> None:
     data = base64.b64encode(png(1024, 1024, 30_000_000)).decode()
     started = time.process_time()
-    part = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + data, "detail": "high"}}
+    part = {
+        "type": "image_url",
+        "image_url": {"url": "data:image/png;base64," + data, "detail": "high"},
+    }
     counted: list[int] = []
 
     def count(text: str) -> int:
@@ -164,7 +212,10 @@ def test_a_large_image_is_neither_tokenized_nor_decoded_whole() -> None:
         return 1
 
     tally = measure(
-        [{"role": "user", "content": [part] * 5}], model_name="gpt-4o", encoding="o200k_base", count_text=count
+        [{"role": "user", "content": [part] * 5}],
+        model_name="gpt-4o",
+        encoding="o200k_base",
+        count_text=count,
     )
     assert tally.tokens == 3 + 3 + 1 + 5 * 765
     assert max(counted) < 100

@@ -27,7 +27,9 @@ def wav(seconds: int) -> bytes:
     rate = 16_000
     body = b"\0" * (2 * rate * seconds)
     form = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
-    head = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", len(body))
+    head = (
+        b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", len(body))
+    )
     return b"RIFF" + struct.pack("<I", len(head) + len(body)) + head + body
 
 
@@ -53,7 +55,11 @@ def test_a_wav_file_says_how_long_it_plays() -> None:
             "gpt-4o-audio-preview",
             100,
         ),
-        ({"inlineData": {"mimeType": "audio/wav", "data": text_of(wav(10))}}, "gemini-2.5-pro", 320),
+        (
+            {"inlineData": {"mimeType": "audio/wav", "data": text_of(wav(10))}},
+            "gemini-2.5-pro",
+            320,
+        ),
     ],
 )
 def test_sound_is_seconds_times_the_published_rate(part: object, model: str, tokens: int) -> None:
@@ -85,7 +91,10 @@ def test_pages_are_counted_in_the_bytes() -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": text_of(PDF)}},
+        {
+            "type": "document",
+            "source": {"type": "base64", "media_type": "application/pdf", "data": text_of(PDF)},
+        },
         {"inlineData": {"mimeType": "application/pdf", "data": text_of(PDF)}},
         {"type": "input_file", "file_data": "data:application/pdf;base64," + text_of(PDF)},
         {"type": "file", "file": {"file_data": "data:application/pdf;base64," + text_of(PDF)}},
@@ -112,7 +121,10 @@ def test_a_document_of_unknown_length_is_from_one_page_to_the_most(part: object)
 
 
 def test_a_pdf_that_hides_its_pages_is_judged_by_its_size() -> None:
-    part = {"type": "document", "source": {"type": "base64", "data": text_of(b"%PDF-1.7" + b"\0" * 749_992)}}
+    part = {
+        "type": "document",
+        "source": {"type": "base64", "data": text_of(b"%PDF-1.7" + b"\0" * 749_992)},
+    }
     point, low, high = part_tokens(part, "claude-sonnet-4-5")
     assert (point, low, high) == (10 * 2250, 1500, 375 * 4568)
 
@@ -122,14 +134,24 @@ def test_a_pdf_that_hides_its_pages_is_judged_by_its_size() -> None:
     [
         {
             "type": "document",
-            "source": {"type": "text", "media_type": "text/plain", "data": "five words of plain text"},
+            "source": {
+                "type": "text",
+                "media_type": "text/plain",
+                "data": "five words of plain text",
+            },
         },
         {
             "type": "document",
-            "source": {"type": "content", "content": [{"type": "text", "text": "five words of plain text"}]},
+            "source": {
+                "type": "content",
+                "content": [{"type": "text", "text": "five words of plain text"}],
+            },
         },
         {"inlineData": {"mimeType": "text/plain", "data": text_of(b"five words of plain text")}},
-        {"type": "input_file", "file_data": "data:text/plain;base64," + text_of(b"five words of plain text")},
+        {
+            "type": "input_file",
+            "file_data": "data:text/plain;base64," + text_of(b"five words of plain text"),
+        },
     ],
 )
 def test_a_document_of_text_is_its_text(part: object) -> None:
@@ -139,5 +161,7 @@ def test_a_document_of_text_is_its_text(part: object) -> None:
 def test_broken_data_never_raises() -> None:
     for mime in ("application/pdf", "audio/wav", "video/mp4", "text/plain", "image/png", "", "x/y"):
         for data in ("", "!!!", "é", "A" * 7, b"\0", None, 5):
-            point, low, high = part_tokens({"inlineData": {"mimeType": mime, "data": data}}, "gemini-2.5-pro")
+            point, low, high = part_tokens(
+                {"inlineData": {"mimeType": mime, "data": data}}, "gemini-2.5-pro"
+            )
             assert low <= point <= high

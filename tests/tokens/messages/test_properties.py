@@ -15,7 +15,19 @@ NAMES = [
     "refusal", "encrypted_content", "title", "toolUse", "toolResult", "messages", "media_type", "file_data",
 ]  # fmt: skip
 TYPES = sorted(
-    {*PARTS, *CALLS, *RESULTS, *TEXTS, "user", "assistant", "tool", "system", "model", "image/png", "audio/wav"}
+    {
+        *PARTS,
+        *CALLS,
+        *RESULTS,
+        *TEXTS,
+        "user",
+        "assistant",
+        "tool",
+        "system",
+        "model",
+        "image/png",
+        "audio/wav",
+    }
 )
 LEAVES = st.one_of(
     st.none(),
@@ -45,7 +57,16 @@ MESSAGES = st.one_of(
     ),
 )
 MODELS = st.sampled_from(
-    ["gpt-4o", "gpt-4", "gpt-5.5", "claude-sonnet-4-5", "claude-opus-5", "gemini-2.5-pro", "gemini-3", ""]
+    [
+        "gpt-4o",
+        "gpt-4",
+        "gpt-5.5",
+        "claude-sonnet-4-5",
+        "claude-opus-5",
+        "gemini-2.5-pro",
+        "gemini-3",
+        "",
+    ]
 )
 RATIOS = st.tuples(st.floats(0.5, 1), st.floats(1, 1.5), st.floats(1.5, 2))
 

@@ -17,10 +17,15 @@ def tally(messages: list[object], model: str) -> Tally:
 
 
 def thinking(text: str = "five words of a thought", signature: str = "") -> dict[str, object]:
-    return {"role": "assistant", "content": [{"type": "thinking", "thinking": text, "signature": signature}]}
+    return {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": text, "signature": signature}],
+    }
 
 
-@pytest.mark.parametrize(("model", "kept"), [("claude-opus-4-5", 5), ("claude-sonnet-4-5", 0), ("claude-haiku-4-5", 0)])
+@pytest.mark.parametrize(
+    ("model", "kept"), [("claude-opus-4-5", 5), ("claude-sonnet-4-5", 0), ("claude-haiku-4-5", 0)]
+)
 def test_thinking_of_an_earlier_turn_counts_where_the_model_keeps_it(model: str, kept: int) -> None:
     result = tally([ASK, thinking(), ASK], model)
     assert result.text_tokens == 4 + kept
@@ -50,7 +55,9 @@ def test_reasoning_content_of_a_chat_message() -> None:
     ],
 )
 @pytest.mark.parametrize("model", ["claude-opus-5", "gpt-5", "gemini-3-pro"])
-def test_what_is_encrypted_is_in_the_interval_and_not_in_the_point(part: object, model: str) -> None:
+def test_what_is_encrypted_is_in_the_interval_and_not_in_the_point(
+    part: object, model: str
+) -> None:
     empty = tally([{"role": "assistant", "content": [{"type": "text", "text": ""}]}], model)
     result = tally([{"role": "assistant", "content": [part]}], model)
     assert result.tokens <= empty.tokens + 10
@@ -66,6 +73,9 @@ def test_a_summary_is_for_people() -> None:
 
 
 def test_thoughts_of_gemini_count_in_the_running_turn() -> None:
-    said = {"role": "model", "parts": [{"text": "a thought", "thought": True}, {"text": "an answer"}]}
+    said = {
+        "role": "model",
+        "parts": [{"text": "a thought", "thought": True}, {"text": "an answer"}],
+    }
     assert tally([said], "gemini-2.5-pro").text_tokens == 4
     assert tally([said, ASK], "gemini-2.5-pro").text_tokens == 4

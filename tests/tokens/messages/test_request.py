@@ -19,7 +19,9 @@ def tally(messages: object, model: str = "gpt-4o") -> Tally:
     return measure(messages, model_name=model, encoding="o200k_base", count_text=words)
 
 
-@pytest.mark.parametrize("given", [5, 1.5, True, None, b"bytes", object(), words, {}, {"role": "user", "content": "x"}])
+@pytest.mark.parametrize(
+    "given", [5, 1.5, True, None, b"bytes", object(), words, {}, {"role": "user", "content": "x"}]
+)
 def test_what_is_not_messages_is_refused(given: object) -> None:
     with pytest.raises(InputError, match=r"^messages: "):
         tally(given)
@@ -34,7 +36,9 @@ def test_a_single_message_object_is_refused_with_advice() -> None:
         tally(Message(role="user", content="x"))
 
 
-@pytest.mark.parametrize("given", [tuple(CHAT), iter(CHAT), deque(CHAT), (message for message in CHAT)])
+@pytest.mark.parametrize(
+    "given", [tuple(CHAT), iter(CHAT), deque(CHAT), (message for message in CHAT)]
+)
 def test_any_iterable_of_messages_is_read(given: object) -> None:
     assert tally(given) == tally(CHAT)
 
@@ -69,7 +73,12 @@ def test_a_system_text_of_a_body_is_fixed(body: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{"input": "hello you"}, {"contents": "hello you"}, {"contents": {"parts": [{"text": "hello you"}]}}]
+    "body",
+    [
+        {"input": "hello you"},
+        {"contents": "hello you"},
+        {"contents": {"parts": [{"text": "hello you"}]}},
+    ],
 )
 def test_a_body_with_one_thing_is_one_message(body: dict[str, object]) -> None:
     assert len(tally(body).per_message) == 1

@@ -22,16 +22,29 @@ def test_every_rule_has_a_source() -> None:
         assert row["source"].startswith("https://")
     media = rules.load("media")
     assert all(row["source"] for kind in ("audio", "video", "page") for row in media[kind])
-    assert all(rules.load("tools")[name]["source"].startswith("https://") for name in ("openai", "anthropic"))
+    assert all(
+        rules.load("tools")[name]["source"].startswith("https://")
+        for name in ("openai", "anthropic")
+    )
 
 
 def test_every_interval_contains_its_point() -> None:
     media = rules.load("media")
     for low, high, point in [
-        *((row["rate"][1], row["rate"][2], row["rate"][0]) for kind in ("audio", "video") for row in media[kind]),
+        *(
+            (row["rate"][1], row["rate"][2], row["rate"][0])
+            for kind in ("audio", "video")
+            for row in media[kind]
+        ),
         *((row["text"][1], row["text"][2], row["text"][0]) for row in media["page"]),
-        *((row["low"], row["high"], row["auto"]) for row in rules.load("tools")["anthropic"]["system_prompt"]),
-        *((row["low"], row["high"], row["any"]) for row in rules.load("tools")["anthropic"]["system_prompt"]),
+        *(
+            (row["low"], row["high"], row["auto"])
+            for row in rules.load("tools")["anthropic"]["system_prompt"]
+        ),
+        *(
+            (row["low"], row["high"], row["any"])
+            for row in rules.load("tools")["anthropic"]["system_prompt"]
+        ),
     ]:
         assert low <= point <= high
 
@@ -61,5 +74,10 @@ def test_a_name_finds_its_family(name: str, family: str) -> None:
 
 def test_the_longest_prefix_wins_in_every_spelling() -> None:
     table = rules.load("tools")["anthropic"]["system_prompt"]
-    for name in ("claude-opus-4-8", "anthropic/claude-opus-4.8", "claude-4-8-opus", "claude-opus-4-8-20260101"):
+    for name in (
+        "claude-opus-4-8",
+        "anthropic/claude-opus-4.8",
+        "claude-4-8-opus",
+        "claude-opus-4-8-20260101",
+    ):
         assert rules.best(table, rules.spellings(name))["auto"] == 290

@@ -79,7 +79,10 @@ def test_a_choice_of_tools_counts() -> None:
     named = {"type": "function", "function": {"name": "get_weather"}}
     assert tally(None, messages={**body, "tool_choice": "none"}).tokens == auto + 1
     assert tally(None, messages={**body, "tool_choice": named}).tokens == auto + 7 + 1
-    assert tally(None, messages={**body, "function_call": {"name": "get_weather"}}).tokens == auto + 4 + 1
+    assert (
+        tally(None, messages={**body, "function_call": {"name": "get_weather"}}).tokens
+        == auto + 4 + 1
+    )
 
 
 def test_what_a_model_reads_of_a_schema() -> None:
@@ -89,7 +92,10 @@ def test_what_a_model_reads_of_a_schema() -> None:
         "properties": {
             "to": {"$ref": "#/$defs/Address"},
             "many": {"type": "array", "items": {"type": ["string", "null"]}},
-            "either": {"anyOf": [{"type": "integer"}, {"type": "object"}], "description": "One or the other"},
+            "either": {
+                "anyOf": [{"type": "integer"}, {"type": "object"}],
+                "description": "One or the other",
+            },
             "self": {"$ref": "#/$defs/Loop"},
         },
         "required": ["to"],
@@ -102,7 +108,9 @@ def test_what_a_model_reads_of_a_schema() -> None:
     ]
 
 
-def get_weather(location: str, days: int = 1, unit: Literal["celsius", "fahrenheit"] = "celsius") -> str:
+def get_weather(
+    location: str, days: int = 1, unit: Literal["celsius", "fahrenheit"] = "celsius"
+) -> str:
     """Get the current weather of a place, for as many days as are asked for."""
     return f"{location} {days} {unit}"
 
@@ -133,15 +141,23 @@ def test_tools_of_python_and_of_frameworks_count_as_their_schema(model: str) -> 
     schema = {"type": "object", "properties": properties, "required": ["location"]}
     declared = tally([{**about, "parameters": schema}], model)
     chain = SimpleNamespace(**about, args_schema=Weather, func=get_weather)
-    ai = SimpleNamespace(**about, function=get_weather, function_schema=SimpleNamespace(json_schema=schema))
-    injected = SimpleNamespace(**about, args_schema=Runtime, input_schema=Runtime, tool_call_schema=Weather)
+    ai = SimpleNamespace(
+        **about, function=get_weather, function_schema=SimpleNamespace(json_schema=schema)
+    )
+    injected = SimpleNamespace(
+        **about, args_schema=Runtime, input_schema=Runtime, tool_call_schema=Weather
+    )
     for tool in (get_weather, Weather, chain, injected, ai):
         assert tally([tool], model).tokens == pytest.approx(declared.tokens, abs=1)
 
 
 @pytest.mark.parametrize(
     ("model", "auto", "forced"),
-    [("claude-opus-4-8", 290, 410), ("claude-sonnet-4-5", 496, 588), ("claude-3-opus-20240229", 530, 281)],
+    [
+        ("claude-opus-4-8", 290, 410),
+        ("claude-sonnet-4-5", 496, 588),
+        ("claude-3-opus-20240229", 530, 281),
+    ],
 )
 def test_anthropic_tools_bring_the_published_prompt(model: str, auto: int, forced: int) -> None:
     body = {"messages": [], "tools": [CHAT]}
@@ -165,10 +181,16 @@ def test_a_tool_of_the_provider_is_known_by_its_type() -> None:
 
 
 def test_deeper_levels_count_too() -> None:
-    inner = {"type": "object", "properties": {"street": {"type": "string", "description": "one two three"}}}
+    inner = {
+        "type": "object",
+        "properties": {"street": {"type": "string", "description": "one two three"}},
+    }
     nested = {**SCHEMA, "properties": {"address": inner, "list": {"type": "array", "items": inner}}}
     flat = {**SCHEMA, "properties": {"address": {"type": "object"}, "list": {"type": "array"}}}
-    more = tally([{**ABOUT, "parameters": nested}]).tokens - tally([{**ABOUT, "parameters": flat}]).tokens
+    more = (
+        tally([{**ABOUT, "parameters": nested}]).tokens
+        - tally([{**ABOUT, "parameters": flat}]).tokens
+    )
     assert more >= 2 * 6  # // one two three, street?: string,
 
 

@@ -39,11 +39,18 @@ def as_object(value: object) -> object:
     return [as_object(inner) for inner in value] if isinstance(value, list) else value
 
 
-CALL = {"id": "call_1", "type": "function", "function": {"name": "read file", "arguments": '{"path": "a b"}'}}
+CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "read file", "arguments": '{"path": "a b"}'},
+}
 SHAPES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "chat": ({"role": "user", "content": "hello you"}, {"hello you"}),
     "chat parts": ({"role": "user", "content": [{"type": "text", "text": "one two"}]}, {"one two"}),
-    "tool calls": ({"role": "assistant", "content": None, "tool_calls": [CALL]}, {"read file", '{"path": "a b"}'}),
+    "tool calls": (
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"read file", '{"path": "a b"}'},
+    ),
     "function call": (
         {"role": "assistant", "content": None, "function_call": {"name": "f g", "arguments": "{}"}},
         {"f g", "{}"},
@@ -52,33 +59,72 @@ SHAPES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "refusal": ({"role": "assistant", "content": None, "refusal": "I will not"}, {"I will not"}),
     "developer": ({"role": "developer", "content": "be brief"}, {"be brief"}),
     "item message": (
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "from responses"}]},
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "from responses"}],
+        },
         {"from responses"},
     ),
-    "item call": ({"type": "function_call", "name": "f g", "arguments": "{ }", "call_id": "c"}, {"f g", "{ }"}),
-    "item output": ({"type": "function_call_output", "call_id": "c", "output": "all fine"}, {"all fine"}),
+    "item call": (
+        {"type": "function_call", "name": "f g", "arguments": "{ }", "call_id": "c"},
+        {"f g", "{ }"},
+    ),
+    "item output": (
+        {"type": "function_call_output", "call_id": "c", "output": "all fine"},
+        {"all fine"},
+    ),
     "item output parts": (
-        {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_text", "text": "in parts"}]},
+        {
+            "type": "function_call_output",
+            "call_id": "c",
+            "output": [{"type": "input_text", "text": "in parts"}],
+        },
         {"in parts"},
     ),
     "custom call": ({"type": "custom_tool_call", "name": "sh", "input": "ls -l"}, {"sh", "ls -l"}),
-    "shell call": ({"type": "local_shell_call", "action": {"command": ["ls"]}}, {'{"command":["ls"]}'}),
-    "mcp call": ({"type": "mcp_call", "name": "m", "arguments": "{}", "output": "done so"}, {"m", "{}", "done so"}),
-    "web search": ({"type": "web_search_call", "action": {"query": "q"}, "id": "w"}, {'{"query":"q"}'}),
+    "shell call": (
+        {"type": "local_shell_call", "action": {"command": ["ls"]}},
+        {'{"command":["ls"]}'},
+    ),
+    "mcp call": (
+        {"type": "mcp_call", "name": "m", "arguments": "{}", "output": "done so"},
+        {"m", "{}", "done so"},
+    ),
+    "web search": (
+        {"type": "web_search_call", "action": {"query": "q"}, "id": "w"},
+        {'{"query":"q"}'},
+    ),
     "tool use": (
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "grep", "input": {"p": "x"}}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t", "name": "grep", "input": {"p": "x"}}],
+        },
         {"grep", '{"p":"x"}'},
     ),
     "tool result": (
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "two lines"}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": "two lines"}],
+        },
         {"two lines"},
     ),
     "tool result parts": (
-        {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "in blocks"}]}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "content": [{"type": "text", "text": "in blocks"}]}
+            ],
+        },
         {"in blocks"},
     ),
     "search result": (
-        {"role": "user", "content": [{"type": "search_result", "source": "s", "title": "t u", "content": ["v w"]}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "search_result", "source": "s", "title": "t u", "content": ["v w"]}
+            ],
+        },
         {"s", "t u", "v w"},
     ),
     "gemini": ({"role": "model", "parts": [{"text": "from gemini"}]}, {"from gemini"}),
@@ -90,7 +136,10 @@ SHAPES: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"role": "user", "parts": [{"functionResponse": {"name": "f g", "response": {"y": 2}}}]},
         {"f g", '{"y":2}'},
     ),
-    "gemini code": ({"role": "model", "parts": [{"executableCode": {"code": "print(1)"}}]}, {"print(1)"}),
+    "gemini code": (
+        {"role": "model", "parts": [{"executableCode": {"code": "print(1)"}}]},
+        {"print(1)"},
+    ),
     "langchain": ({"type": "human", "content": "hi chain"}, {"hi chain"}),
     "langchain calls": (
         {"type": "ai", "content": "", "tool_calls": [{"name": "f g", "args": {"x": 1}, "id": "i"}]},
@@ -100,7 +149,10 @@ SHAPES: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"role": "assistant", "content": [{"toolUse": {"name": "f g", "input": {"x": 1}}}]},
         {"f g", '{"x":1}'},
     ),
-    "event": ({"type": "user", "message": {"role": "user", "content": "in an event"}, "uuid": "u"}, {"in an event"}),
+    "event": (
+        {"type": "user", "message": {"role": "user", "content": "in an event"}, "uuid": "u"},
+        {"in an event"},
+    ),
 }
 
 
@@ -108,7 +160,9 @@ SHAPES: dict[str, tuple[dict[str, Any], set[str]]] = {
 def test_what_the_model_reads_is_counted(name: str) -> None:
     message, expected = SHAPES[name]
     assert expected <= texts(message)
-    unread = texts(message) - expected - {"user", "assistant", "system", "developer", "tool", "model"}
+    unread = (
+        texts(message) - expected - {"user", "assistant", "system", "developer", "tool", "model"}
+    )
     assert unread <= {""}
 
 
@@ -140,7 +194,9 @@ def test_named_tuples_mappings_and_enumerations_are_read() -> None:
 def test_an_object_of_a_plain_chat_is_exact() -> None:
     assert tally(SimpleNamespace(role="user", content="hello you")).exact
     assert tally({"role": "user", "content": [{"type": "text", "text": "hello you"}]}).exact
-    assert tally({"role": "assistant", "content": "hi", "tool_calls": None, "refusal": None, "audio": None}).exact
+    assert tally(
+        {"role": "assistant", "content": "hi", "tool_calls": None, "refusal": None, "audio": None}
+    ).exact
 
 
 @pytest.mark.parametrize(
@@ -174,11 +230,15 @@ def test_an_unknown_part_is_its_compact_json_without_data() -> None:
 
 def test_prose_in_an_unknown_part_is_kept_however_long() -> None:
     prose = "some words " * 1000
-    assert any(prose in text for text in texts({"role": "user", "content": [{"type": "essay", "body": prose}]}))
+    assert any(
+        prose in text
+        for text in texts({"role": "user", "content": [{"type": "essay", "body": prose}]})
+    )
 
 
 @pytest.mark.parametrize(
-    "content", [None, 1, 1.5, True, b"bytes", {}, [], [[]], [None], [1], {"a": {}}, [{"type": 3}], object()]
+    "content",
+    [None, 1, 1.5, True, b"bytes", {}, [], [[]], [None], [1], {"a": {}}, [{"type": 3}], object()],
 )
 def test_odd_content_never_raises(content: object) -> None:
     for model in ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro", ""):
@@ -211,10 +271,17 @@ def test_a_hostile_object_never_raises() -> None:
     ],
 )
 def test_what_is_no_message_is_refused_by_its_place_and_type(message: object, what: str) -> None:
-    with pytest.raises(InputError, match=rf"messages\[1\]: can't read {what}.* Pass dicts, or objects of openai"):
+    with pytest.raises(
+        InputError, match=rf"messages\[1\]: can't read {what}.* Pass dicts, or objects of openai"
+    ):
         tally({"role": "user", "content": "x"}, message)
     framing = Framing(3, 4, roles=True)
-    assert measure([message], model_name="gpt-4o", encoding=None, count_text=words, framing=framing).tokens > 0
+    assert (
+        measure(
+            [message], model_name="gpt-4o", encoding=None, count_text=words, framing=framing
+        ).tokens
+        > 0
+    )
 
 
 def test_circles_and_depth_never_raise() -> None:
@@ -225,7 +292,10 @@ def test_circles_and_depth_never_raise() -> None:
     deep: object = "bottom"
     for _ in range(5_000):
         deep = [deep]
-    assert tally(loop, {"role": "user", "content": deep}, {"role": "user", "content": circle}).tokens > 0
+    assert (
+        tally(loop, {"role": "user", "content": deep}, {"role": "user", "content": circle}).tokens
+        > 0
+    )
 
 
 def test_what_is_shared_many_times_over_takes_no_time() -> None:
@@ -235,7 +305,9 @@ def test_what_is_shared_many_times_over_takes_no_time() -> None:
     held: object = {"a": "x"}
     for _ in range(35):
         held = SimpleNamespace(left=held, right=held)
-    assert tally({"role": "user", "content": shared}, {"role": "user", "content": [held]}).tokens > 0
+    assert (
+        tally({"role": "user", "content": shared}, {"role": "user", "content": [held]}).tokens > 0
+    )
 
 
 def test_ids_and_bookkeeping_are_not_counted() -> None:

@@ -7,7 +7,10 @@ import pytest
 from brim.errors import InputError
 from brim.tokens.messages import Tally, measure
 
-IMAGE = {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}]}
+IMAGE = {
+    "role": "user",
+    "content": [{"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}],
+}
 TEXT = {"role": "user", "content": "four words are here"}
 
 
@@ -16,7 +19,9 @@ def words(text: str) -> int:
 
 
 def tally(*messages: object) -> Tally:
-    return measure(list(messages), model_name="claude-sonnet-4-5", encoding="o200k_base", count_text=words)
+    return measure(
+        list(messages), model_name="claude-sonnet-4-5", encoding="o200k_base", count_text=words
+    )
 
 
 def test_a_ratio_multiplies_the_text_and_nothing_else() -> None:
@@ -49,8 +54,12 @@ def test_a_scaled_tally_is_not_exact() -> None:
     assert not exact.scaled(1.1).exact
 
 
-@pytest.mark.parametrize("ratio", [(0.0, None, None), (1.0, 1.2, 1.3), (1.0, 0.5, 0.9), (float("inf"), 1.0, None)])
-def test_a_ratio_outside_its_bounds_is_refused(ratio: tuple[float, float | None, float | None]) -> None:
+@pytest.mark.parametrize(
+    "ratio", [(0.0, None, None), (1.0, 1.2, 1.3), (1.0, 0.5, 0.9), (float("inf"), 1.0, None)]
+)
+def test_a_ratio_outside_its_bounds_is_refused(
+    ratio: tuple[float, float | None, float | None],
+) -> None:
     with pytest.raises(InputError, match="ratio"):
         tally(TEXT).scaled(*ratio)
 

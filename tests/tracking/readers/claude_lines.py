@@ -39,13 +39,25 @@ def result_block(id: str = "toolu_1", said: Any = "ok", **more: Any) -> dict[str
 
 def message(id: str, *blocks: Any, **more: Any) -> dict[str, Any]:
     """Return an answer of the model."""
-    whole = {"id": id, "type": "message", "role": "assistant", "model": MODEL, "content": list(blocks)}
+    whole = {
+        "id": id,
+        "type": "message",
+        "role": "assistant",
+        "model": MODEL,
+        "content": list(blocks),
+    }
     return {**whole, "usage": usage(), **more}
 
 
 def streamed(kind: str, **more: Any) -> dict[str, Any]:
     """Return an event of the stream."""
-    return {"type": kind, "session_id": SESSION, "parent_tool_use_id": None, "timestamp": TIME, **more}
+    return {
+        "type": kind,
+        "session_id": SESSION,
+        "parent_tool_use_id": None,
+        "timestamp": TIME,
+        **more,
+    }
 
 
 def stream_answer(id: str, *blocks: Any, request: str = "req_1", **more: Any) -> dict[str, Any]:
@@ -76,16 +88,31 @@ def kept_user(content: Any, **more: Any) -> dict[str, Any]:
 
 
 STREAM: list[dict[str, Any]] = [
-    streamed("system", subtype="init", cwd="/home/user/project", model=MODEL, permissionMode="default"),
+    streamed(
+        "system", subtype="init", cwd="/home/user/project", model=MODEL, permissionMode="default"
+    ),
     stream_user("make the parser faster"),
     stream_answer("msg_1", text_block()),
     stream_answer("msg_1", tool_block(command="make test")),
-    stream_user([result_block(said="Exit code 2", is_error=True)], tool_use_result="Error: Exit code 2"),
-    stream_answer("msg_2", text_block("From below."), request="req_2", parent_tool_use_id="toolu_1", agent_id="a1"),
-    streamed(
-        "system", subtype="compact_boundary", compact_metadata={"trigger": "auto", "pre_tokens": 9, "post_tokens": 3}
+    stream_user(
+        [result_block(said="Exit code 2", is_error=True)], tool_use_result="Error: Exit code 2"
     ),
-    stream_user([text_block("This session is being continued from a previous conversation.")], isSynthetic=True),
+    stream_answer(
+        "msg_2",
+        text_block("From below."),
+        request="req_2",
+        parent_tool_use_id="toolu_1",
+        agent_id="a1",
+    ),
+    streamed(
+        "system",
+        subtype="compact_boundary",
+        compact_metadata={"trigger": "auto", "pre_tokens": 9, "post_tokens": 3},
+    ),
+    stream_user(
+        [text_block("This session is being continued from a previous conversation.")],
+        isSynthetic=True,
+    ),
     streamed("stream_event", event={"type": "message_start", "message": message("msg_3")}),
     streamed("stream_event", event={"type": "message_delta", "usage": {"output_tokens": 77}}),
     streamed(
@@ -104,16 +131,43 @@ TRANSCRIPT: list[dict[str, Any]] = [
     {"type": "permission-mode", "permissionMode": "default", "sessionId": SESSION},
     {"type": "file-history-snapshot", "messageId": "u0", "snapshot": {}},
     kept_user(
-        "make the parser faster", uuid="u1", origin={"kind": "human"}, cwd="/home/user/project", gitBranch="main"
+        "make the parser faster",
+        uuid="u1",
+        origin={"kind": "human"},
+        cwd="/home/user/project",
+        gitBranch="main",
     ),
-    kept("attachment", attachment={"type": "queued_command", "prompt": "and tests", "commandMode": "prompt"}),
+    kept(
+        "attachment",
+        attachment={"type": "queued_command", "prompt": "and tests", "commandMode": "prompt"},
+    ),
     kept_answer("msg_1", text_block(), uuid="u2"),
     kept_answer("msg_1", tool_block(command="make test"), uuid="u3"),
-    kept_user([result_block(said="Exit code 2", is_error=True)], uuid="u4", toolUseResult="Error: Exit code 2"),
-    kept_answer("msg_2", text_block("From below."), uuid="u5", request="req_2", isSidechain=True, agentId="a1"),
-    kept("system", subtype="compact_boundary", compactMetadata={"trigger": "manual", "preTokens": 9, "postTokens": 3}),
+    kept_user(
+        [result_block(said="Exit code 2", is_error=True)],
+        uuid="u4",
+        toolUseResult="Error: Exit code 2",
+    ),
+    kept_answer(
+        "msg_2",
+        text_block("From below."),
+        uuid="u5",
+        request="req_2",
+        isSidechain=True,
+        agentId="a1",
+    ),
+    kept(
+        "system",
+        subtype="compact_boundary",
+        compactMetadata={"trigger": "manual", "preTokens": 9, "postTokens": 3},
+    ),
     kept_user("This session is being continued.", uuid="u6", isCompactSummary=True),
-    {"type": "cost-state", "sessionId": SESSION, "totalCostUSD": 0.129, "modelUsage": {MODEL: {"inputTokens": 5}}},
+    {
+        "type": "cost-state",
+        "sessionId": SESSION,
+        "totalCostUSD": 0.129,
+        "modelUsage": {MODEL: {"inputTokens": 5}},
+    },
 ]
 """A short transcript with one of each."""
 

@@ -35,11 +35,20 @@ CHAT: dict[str, Any] = {
             "message": {
                 "role": "assistant",
                 "content": "I look.",
-                "tool_calls": [{"id": "call_1", "function": {"name": "shell", "arguments": '{"command": ["ls"]}'}}],
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "function": {"name": "shell", "arguments": '{"command": ["ls"]}'},
+                    }
+                ],
             }
         }
     ],
-    "usage": {"prompt_tokens": 330, "completion_tokens": 40, "prompt_tokens_details": {"cached_tokens": 300}},
+    "usage": {
+        "prompt_tokens": 330,
+        "completion_tokens": 40,
+        "prompt_tokens_details": {"cached_tokens": 300},
+    },
 }
 RESPONSES: dict[str, Any] = {
     "id": "resp_1",
@@ -48,10 +57,24 @@ RESPONSES: dict[str, Any] = {
     "model": "gpt-5",
     "output": [
         {"type": "reasoning", "summary": []},
-        {"type": "message", "id": "m1", "role": "assistant", "content": [{"type": "output_text", "text": "I look."}]},
-        {"type": "function_call", "call_id": "call_1", "name": "shell", "arguments": '{"command": "ls"}'},
+        {
+            "type": "message",
+            "id": "m1",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "I look."}],
+        },
+        {
+            "type": "function_call",
+            "call_id": "call_1",
+            "name": "shell",
+            "arguments": '{"command": "ls"}',
+        },
     ],
-    "usage": {"input_tokens": 330, "input_tokens_details": {"cached_tokens": 300}, "output_tokens": 40},
+    "usage": {
+        "input_tokens": 330,
+        "input_tokens_details": {"cached_tokens": 300},
+        "output_tokens": 40,
+    },
 }
 GEMINI: dict[str, Any] = {
     "responseId": "r1",
@@ -76,8 +99,18 @@ GEMINI: dict[str, Any] = {
         "thoughtsTokenCount": 10,
     },
 }
-BY_PROVIDER = {"anthropic": ANTHROPIC, "openai-chat": CHAT, "openai-responses": RESPONSES, "gemini": GEMINI}
-KEYS = {"anthropic": "msg_1", "openai-chat": "chatcmpl-1", "openai-responses": "resp_1", "gemini": "r1"}
+BY_PROVIDER = {
+    "anthropic": ANTHROPIC,
+    "openai-chat": CHAT,
+    "openai-responses": RESPONSES,
+    "gemini": GEMINI,
+}
+KEYS = {
+    "anthropic": "msg_1",
+    "openai-chat": "chatcmpl-1",
+    "openai-responses": "resp_1",
+    "gemini": "r1",
+}
 
 
 def events(*lines: dict[str, Any]) -> list[Event]:
@@ -94,7 +127,13 @@ def test_a_response_is_its_providers(provider: str) -> None:
 
 
 def test_what_is_no_response_is_nobodys() -> None:
-    for line in ({}, {"type": "user"}, {"type": "message"}, {"error": "no"}, {"response": {"status": 200}}):
+    for line in (
+        {},
+        {"type": "user"},
+        {"type": "message"},
+        {"error": "no"},
+        {"response": {"status": 200}},
+    ):
         assert provider_of(line) is None
         assert events(line) == []
 
@@ -102,7 +141,11 @@ def test_what_is_no_response_is_nobodys() -> None:
 @pytest.mark.parametrize("provider", BY_PROVIDER)
 def test_every_provider_tells_the_same_of_the_same(provider: str) -> None:
     response = BY_PROVIDER[provider]
-    (said,), (call,), (used,) = only(Message, response), only(ToolCall, response), only(Usage, response)
+    (said,), (call,), (used,) = (
+        only(Message, response),
+        only(ToolCall, response),
+        only(Usage, response),
+    )
     assert (said.role, said.text, said.human) == ("assistant", "I look.", False)
     assert (call.tool, call.input["command"]) == ("shell", "ls")
     assert (used.tokens.prompt, used.tokens.cache_read, used.tokens.output) == (330, 300, 40)
@@ -117,7 +160,11 @@ def test_a_response_that_is_logged_twice_counts_once(provider: str) -> None:
 
 @pytest.mark.parametrize("provider", BY_PROVIDER)
 def test_a_line_with_a_request_is_read_by_its_response(provider: str) -> None:
-    line = {"request": {"model": "asked", "messages": []}, "response": BY_PROVIDER[provider], "session_id": "s1"}
+    line = {
+        "request": {"model": "asked", "messages": []},
+        "response": BY_PROVIDER[provider],
+        "session_id": "s1",
+    }
     assert provider_of(line) == provider
     assert [(one.session, one.tokens.prompt) for one in only(Usage, line)] == [("s1", 330)]
 
@@ -134,7 +181,11 @@ def test_the_result_of_a_batch_is_read_by_its_body() -> None:
 
 def test_a_streamed_anthropic_message_is_final_when_its_delta_came() -> None:
     start = {**ANTHROPIC, "content": [], "usage": {**ANTHROPIC["usage"], "output_tokens": 1}}
-    delta = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 40}}
+    delta = {
+        "type": "message_delta",
+        "delta": {"stop_reason": "end_turn"},
+        "usage": {"output_tokens": 40},
+    }
     told = only(Usage, {"type": "message_start", "message": start}, delta)
     assert [(one.request, one.tokens.prompt, one.tokens.output, one.final) for one in told] == [
         ("msg_1", 330, 1, False),
@@ -161,7 +212,10 @@ def test_of_pieces_of_a_gemini_response_the_last_numbers_count() -> None:
     piece = {"responseId": "r1", "candidates": [{"content": {"parts": [{"text": "I"}]}}]}
     first = {**piece, "usageMetadata": {"promptTokenCount": 330, "candidatesTokenCount": 2}}
     told = only(Usage, first, GEMINI)
-    assert [(one.request, one.tokens.output, one.final) for one in told] == [("r1", 2, False), ("r1", 40, True)]
+    assert [(one.request, one.tokens.output, one.final) for one in told] == [
+        ("r1", 2, False),
+        ("r1", 40, True),
+    ]
 
 
 def test_what_an_after_model_hook_gets_counts_once_for_all_pieces() -> None:
@@ -169,7 +223,10 @@ def test_what_an_after_model_hook_gets_counts_once_for_all_pieces() -> None:
         "session_id": "s1",
         "hook_event_name": "AfterModel",
         "timestamp": "2026-03-01T10:00:00.000Z",
-        "llm_request": {"model": "gemini-2.5-flash", "messages": [{"role": "user", "content": "hi"}]},
+        "llm_request": {
+            "model": "gemini-2.5-flash",
+            "messages": [{"role": "user", "content": "hi"}],
+        },
         "llm_response": {
             "candidates": [{"content": {"parts": ["I look."]}, "finishReason": "STOP"}],
             "usageMetadata": {"promptTokenCount": 5_984, "candidatesTokenCount": 38},
@@ -182,26 +239,54 @@ def test_what_an_after_model_hook_gets_counts_once_for_all_pieces() -> None:
 
 
 def test_a_service_tier_changes_the_price() -> None:
-    assert [one.tokens.factors for one in only(Usage, {**RESPONSES, "service_tier": "flex"})] == [("flex",)]
+    assert [one.tokens.factors for one in only(Usage, {**RESPONSES, "service_tier": "flex"})] == [
+        ("flex",)
+    ]
     assert [one.tokens.factors for one in only(Usage, {**CHAT, "service_tier": "default"})] == [()]
 
 
 @pytest.mark.parametrize(
     ("provider", "line"),
     [
-        ("anthropic", {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long"}}),
-        ("openai-chat", {"error": {"type": "invalid_request_error", "code": "x", "message": "prompt is too long"}}),
-        ("gemini", {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "prompt is too long"}}),
+        (
+            "anthropic",
+            {
+                "type": "error",
+                "error": {"type": "invalid_request_error", "message": "prompt is too long"},
+            },
+        ),
+        (
+            "openai-chat",
+            {
+                "error": {
+                    "type": "invalid_request_error",
+                    "code": "x",
+                    "message": "prompt is too long",
+                }
+            },
+        ),
+        (
+            "gemini",
+            {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "prompt is too long"}},
+        ),
         (
             "openai-responses",
-            {"type": "response.failed", "response": {"id": "r", "error": {"message": "prompt is too long"}}},
+            {
+                "type": "response.failed",
+                "response": {"id": "r", "error": {"message": "prompt is too long"}},
+            },
         ),
-        ("openai-responses", {"object": "response", "status": "failed", "error": {"message": "prompt is too long"}}),
+        (
+            "openai-responses",
+            {"object": "response", "status": "failed", "error": {"message": "prompt is too long"}},
+        ),
     ],
 )
 def test_errors_are_messages(provider: str, line: dict[str, Any]) -> None:
     assert provider_of(line) == provider
-    assert [(one.role, one.text) for one in only(Message, line)] == [("error", "prompt is too long")]
+    assert [(one.role, one.text) for one in only(Message, line)] == [
+        ("error", "prompt is too long")
+    ]
     assert [(one.role, one.text) for one in only(Message, {"request": {}, "response": line})] == [
         ("error", "prompt is too long")
     ]
@@ -209,12 +294,16 @@ def test_errors_are_messages(provider: str, line: dict[str, Any]) -> None:
 
 def test_a_prompt_that_was_blocked_is_an_error() -> None:
     line = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 7}}
-    assert [(one.role, one.text) for one in only(Message, line)] == [("error", "the prompt was blocked: SAFETY")]
+    assert [(one.role, one.text) for one in only(Message, line)] == [
+        ("error", "the prompt was blocked: SAFETY")
+    ]
 
 
 def test_a_response_without_usage_or_with_zeros_tells_none() -> None:
     zeros = {"input_tokens": 0, "output_tokens": 0}
-    assert not only(Usage, {**ANTHROPIC, "usage": zeros}, {**CHAT, "usage": None}, {**RESPONSES, "usage": {}})
+    assert not only(
+        Usage, {**ANTHROPIC, "usage": zeros}, {**CHAT, "usage": None}, {**RESPONSES, "usage": {}}
+    )
 
 
 @given(mutated([*BY_PROVIDER.values(), {"request": {"model": "m"}, "response": CHAT}]))

@@ -1,4 +1,5 @@
-"""The readers themselves raise on nothing, whichever field of a line is gone or is something else."""
+"""The readers themselves raise on nothing, whichever field of a line is gone or is something
+else."""
 
 from __future__ import annotations
 
@@ -6,7 +7,11 @@ from typing import Any
 
 from hypothesis import given
 
-from brim.tracking.readers.claude import ClaudeStatusReader, ClaudeStreamReader, ClaudeTranscriptReader
+from brim.tracking.readers.claude import (
+    ClaudeStatusReader,
+    ClaudeStreamReader,
+    ClaudeTranscriptReader,
+)
 from tests.tracking.readers.claude_lines import STATUS, STREAM, TRANSCRIPT
 from tests.tracking.readers.mutated import is_sound, mutated, read
 

@@ -1,4 +1,5 @@
-"""A refusal is told from a failure by the client's own sentence, never by a word in a command's output."""
+"""A refusal is told from a failure by the client's own sentence, never by a word in a command's
+output."""
 
 from __future__ import annotations
 
@@ -10,14 +11,20 @@ from brim.tracking.readers.claude import refusal_of, refusal_of_decision
 @pytest.mark.parametrize(
     ("said", "refusal"),
     [
-        ("The user doesn't want to proceed with this tool use. The tool use was rejected.", "permission"),
+        (
+            "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+            "permission",
+        ),
         ("The user doesn\u2019t want to proceed with this tool use.", "permission"),
         ("Claude requested permissions to use Bash, but you haven't granted it yet.", "permission"),
         ("PreToolUse:Bash hook error: not on this branch", "permission"),
         ("Error: User rejected tool use", "permission"),
         ("[Request interrupted by user for tool use]", "interrupt"),
         ("<tool_use_error>Sibling tool call errored</tool_use_error>", "cascade"),
-        ("<tool_use_error>Cancelled: parallel tool call Bash(make) errored</tool_use_error>", "cascade"),
+        (
+            "<tool_use_error>Cancelled: parallel tool call Bash(make) errored</tool_use_error>",
+            "cascade",
+        ),
     ],
 )
 def test_the_sentences_of_the_client_are_refusals(said: str, refusal: str) -> None:
@@ -42,7 +49,11 @@ def test_a_failure_is_no_refusal(said: str) -> None:
     ("word", "refusal"),
     [
         *(("reject", "permission"), ("deny", "permission"), ("user-rejected", "permission")),
-        *(("permission-rule", "permission"), ("cancelled", "interrupt"), ("interrupted", "interrupt")),
+        *(
+            ("permission-rule", "permission"),
+            ("cancelled", "interrupt"),
+            ("interrupted", "interrupt"),
+        ),
         *(("sibling-error", "cascade"), ("accept", ""), ("", ""), ("new-word", "")),
     ],
 )

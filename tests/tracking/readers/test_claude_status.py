@@ -1,4 +1,5 @@
-"""A status line gives the model, its window, the last request and the cost; again only what changed."""
+"""A status line gives the model, its window, the last request and the cost; again only what
+changed."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ def test_a_status_gives_model_window_usage_and_cost() -> None:
     events = ClaudeStatusReader().events(STATUS, 7)
     assert ClaudeStatusReader.recognises(STATUS)
     assert events[0] == ModelSeen(model=MODEL, window=200_000, session=SESSION, at=7)
-    assert [event.value for event in events if isinstance(event, StateSeen)] == ["/home/user/project", "2.1.325"]
+    assert [event.value for event in events if isinstance(event, StateSeen)] == [
+        "/home/user/project",
+        "2.1.325",
+    ]
     used = next(event for event in events if isinstance(event, Usage))
     assert used.tokens == Tokens(input=8, output=42, cache_write_5m=13_459)
     assert events[-1] == RunTotal(cost=68_167, windows={MODEL: 200_000}, session=SESSION, at=7)
@@ -36,7 +40,9 @@ def test_each_new_report_is_a_request_of_its_own() -> None:
     keys = [
         event.request
         for n in range(3)
-        for event in reader.events(changed(context_window={"current_usage": {"input_tokens": 10 + n}}))
+        for event in reader.events(
+            changed(context_window={"current_usage": {"input_tokens": 10 + n}})
+        )
         if isinstance(event, Usage)
     ]
     assert len(set(keys)) == 3

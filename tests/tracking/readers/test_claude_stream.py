@@ -1,4 +1,5 @@
-"""One answer is several events and one request; a result is a sum; short forms of the same events are read too."""
+"""One answer is several events and one request; a result is a sum; short forms of the same events
+are read too."""
 
 from __future__ import annotations
 
@@ -108,12 +109,16 @@ def test_a_result_is_a_total_and_an_end() -> None:
 
 
 def test_a_result_of_a_compaction_has_no_usage() -> None:
-    line = streamed("result", subtype="success", usage=usage(0, 0, 0, 0), total_cost_usd=0.079, modelUsage={})
+    line = streamed(
+        "result", subtype="success", usage=usage(0, 0, 0, 0), total_cost_usd=0.079, modelUsage={}
+    )
     assert [(total.cost, total.usage) for total in only(RunTotal, line)] == [(79_000, None)]
 
 
 def test_an_error_ends_with_what_was_said() -> None:
-    line = streamed("result", subtype="error_max_turns", is_error=True, errors=["too many turns", 3])
+    line = streamed(
+        "result", subtype="error_max_turns", is_error=True, errors=["too many turns", 3]
+    )
     (end,) = read(line)
     assert isinstance(end, End)
     assert (end.reason, end.error, end.text) == ("error_max_turns", True, "too many turns")
@@ -131,7 +136,10 @@ def test_a_short_result_has_its_counters_at_the_top_or_under_usage(short: dict[s
         {"type": "user", "content": "use tabs"},
         {"type": "user", "content": [{"type": "text", "text": "use tabs"}]},
         {"type": "user", "message": {"content": "use tabs"}},
-        {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "use tabs"}]}},
+        {
+            "type": "user",
+            "message": {"role": "user", "content": [{"type": "text", "text": "use tabs"}]},
+        },
     ],
 )
 def test_a_short_user_event_is_a_person(short: dict[str, Any]) -> None:
@@ -141,13 +149,17 @@ def test_a_short_user_event_is_a_person(short: dict[str, Any]) -> None:
 def test_a_short_tool_call_is_read() -> None:
     (call,) = only(ToolCall, {"type": "tool_use", "name": "Write", "input": {"file_path": "a.py"}})
     assert (call.name, call.tool, call.input) == ("Write", "write", {"file_path": "a.py"})
-    (result,) = only(ToolResult, {"type": "tool_result", "tool_use_id": "t1", "content": "no", "is_error": True})
+    (result,) = only(
+        ToolResult, {"type": "tool_result", "tool_use_id": "t1", "content": "no", "is_error": True}
+    )
     assert (result.id, result.text, result.error) == ("t1", "no", True)
 
 
 def test_a_compaction_and_then_its_summary() -> None:
     boundary = streamed(
-        "system", subtype="compact_boundary", compact_metadata={"pre_tokens": 12_268, "post_tokens": 2_664}
+        "system",
+        subtype="compact_boundary",
+        compact_metadata={"pre_tokens": 12_268, "post_tokens": 2_664},
     )
     lines = [
         boundary,
@@ -164,7 +176,9 @@ def test_a_compaction_and_then_its_summary() -> None:
 
 
 def test_the_start_gives_model_and_states_once() -> None:
-    start = streamed("system", subtype="init", cwd="/home/user/p", model=MODEL, permissionMode="default")
+    start = streamed(
+        "system", subtype="init", cwd="/home/user/p", model=MODEL, permissionMode="default"
+    )
     start["claude_code_version"] = "2.1.325"
     planned = {**start, "permissionMode": "plan"}
     assert [event.model for event in only(ModelSeen, start, start, planned)] == [MODEL]
@@ -178,12 +192,16 @@ def test_the_start_gives_model_and_states_once() -> None:
 
 def test_the_long_window_of_the_start_is_not_forgotten_at_the_first_answer() -> None:
     start = streamed("system", subtype="init", model=f"{MODEL}[1m]")
-    assert [event.model for event in only(ModelSeen, start, stream_answer("m1"))] == [f"{MODEL}[1m]"]
+    assert [event.model for event in only(ModelSeen, start, stream_answer("m1"))] == [
+        f"{MODEL}[1m]"
+    ]
 
 
 def test_synthetic_answers_are_no_usage_and_errors_are_errors() -> None:
     synthetic = {"model": "<synthetic>"}
-    error = stream_answer("m1", text_block("API Error: 529"), about=synthetic, is_api_error_message=True)
+    error = stream_answer(
+        "m1", text_block("API Error: 529"), about=synthetic, is_api_error_message=True
+    )
     note = stream_answer("m2", text_block("Compaction blocked"), about=synthetic)
     assert only(Usage, error, note) == []
     assert [said.role for said in only(Message, error, note)] == ["error", "system"]
@@ -191,29 +209,49 @@ def test_synthetic_answers_are_no_usage_and_errors_are_errors() -> None:
 
 def test_a_refusal_is_read_from_what_the_client_decided() -> None:
     meta = [{"id": "t2", "permission_decision": {"decision": "reject", "source": "user"}}]
-    line = stream_user([result_block("t1", is_error=True), result_block("t2", is_error=True)], tool_result_meta=meta)
-    assert [(result.id, result.refusal) for result in only(ToolResult, line)] == [("t1", ""), ("t2", "permission")]
+    line = stream_user(
+        [result_block("t1", is_error=True), result_block("t2", is_error=True)],
+        tool_result_meta=meta,
+    )
+    assert [(result.id, result.refusal) for result in only(ToolResult, line)] == [
+        ("t1", ""),
+        ("t2", "permission"),
+    ]
 
 
 def test_a_refusal_is_read_from_why_a_call_was_not_carried_out() -> None:
     meta = [{"id": "t1", "non_execution_kind": "permission-rule"}, "malformed", {"id": "t2"}]
-    line = stream_user([result_block("t1", is_error=True), result_block("t2", is_error=True)], tool_result_meta=meta)
-    assert [(result.id, result.refusal) for result in only(ToolResult, line)] == [("t1", "permission"), ("t2", "")]
+    line = stream_user(
+        [result_block("t1", is_error=True), result_block("t2", is_error=True)],
+        tool_result_meta=meta,
+    )
+    assert [(result.id, result.refusal) for result in only(ToolResult, line)] == [
+        ("t1", "permission"),
+        ("t2", ""),
+    ]
 
 
 def test_a_sub_agent_ends_and_a_background_command_does_not() -> None:
     lines = [
         streamed("system", subtype="task_started", task_id="a1", task_type="local_agent"),
         streamed("system", subtype="task_started", task_id="b1", task_type="local_bash"),
-        streamed("system", subtype="task_notification", task_id="a1", status="failed", summary="gone"),
+        streamed(
+            "system", subtype="task_notification", task_id="a1", status="failed", summary="gone"
+        ),
         streamed("system", subtype="task_notification", task_id="b1", status="failed"),
     ]
     ends = only(End, *lines)
-    assert [(end.agent, end.reason, end.error, end.text) for end in ends] == [("a1", "failed", True, "gone")]
+    assert [(end.agent, end.reason, end.error, end.text) for end in ends] == [
+        ("a1", "failed", True, "gone")
+    ]
 
 
 def test_an_answer_about_the_context_gives_the_window() -> None:
-    answer = {"subtype": "success", "response": {"model": MODEL, "maxTokens": 1_000_000, "totalTokens": 12_159}}
-    assert [(e.model, e.window) for e in only(ModelSeen, {"type": "control_response", "response": answer})] == [
-        (MODEL, 1_000_000)
-    ]
+    answer = {
+        "subtype": "success",
+        "response": {"model": MODEL, "maxTokens": 1_000_000, "totalTokens": 12_159},
+    }
+    assert [
+        (e.model, e.window)
+        for e in only(ModelSeen, {"type": "control_response", "response": answer})
+    ] == [(MODEL, 1_000_000)]

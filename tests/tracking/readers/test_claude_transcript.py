@@ -1,4 +1,5 @@
-"""One answer is several lines and one request; sub-agents are kept apart; people are told from machines."""
+"""One answer is several lines and one request; sub-agents are kept apart; people are told from
+machines."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ def only(kind: type[Event], *lines: dict[str, Any]) -> list[Any]:
 
 def test_every_line_is_recognised() -> None:
     assert all(ClaudeTranscriptReader.recognises(line) for line in TRANSCRIPT)
-    assert ClaudeTranscriptReader.recognises({"type": "summary", "summary": "Parser work", "leafUuid": "u1"})
+    assert ClaudeTranscriptReader.recognises(
+        {"type": "summary", "summary": "Parser work", "leafUuid": "u1"}
+    )
 
 
 def test_an_event_says_where_and_when_it_happened() -> None:
@@ -66,17 +69,27 @@ def test_lines_of_one_answer_are_one_request() -> None:
 
 
 def test_lines_of_two_answers_may_be_mixed() -> None:
-    one, two = kept_answer("msg_1", text_block()), kept_answer("msg_2", text_block(), request="req_2")
-    assert [used.request for used in only(Usage, one, two, one, two)] == ["msg_1:req_1", "msg_2:req_2"]
+    one, two = (
+        kept_answer("msg_1", text_block()),
+        kept_answer("msg_2", text_block(), request="req_2"),
+    )
+    assert [used.request for used in only(Usage, one, two, one, two)] == [
+        "msg_1:req_1",
+        "msg_2:req_2",
+    ]
 
 
 def test_a_request_comes_again_only_with_other_numbers() -> None:
     more = kept_answer("msg_1", text_block("more"), about={"usage": usage(output=99)})
-    assert [used.tokens.output for used in only(Usage, kept_answer("msg_1", text_block()), more, more)] == [42, 99]
+    assert [
+        used.tokens.output for used in only(Usage, kept_answer("msg_1", text_block()), more, more)
+    ] == [42, 99]
 
 
 def test_without_a_request_id_the_message_id_is_the_key() -> None:
-    assert [used.request for used in only(Usage, kept_answer("msg_1", text_block(), request=""))] == ["msg_1"]
+    assert [
+        used.request for used in only(Usage, kept_answer("msg_1", text_block(), request=""))
+    ] == ["msg_1"]
 
 
 def test_an_hour_of_cache_is_told_from_five_minutes() -> None:
@@ -87,7 +100,9 @@ def test_an_hour_of_cache_is_told_from_five_minutes() -> None:
 
 
 def test_synthetic_answers_and_zeros_are_no_usage() -> None:
-    synthetic = kept_answer("m1", text_block("No response requested."), about={"model": "<synthetic>"})
+    synthetic = kept_answer(
+        "m1", text_block("No response requested."), about={"model": "<synthetic>"}
+    )
     zeros = kept_answer("m2", text_block(), about={"usage": usage(0, 0, 0, 0)})
     assert only(Usage, synthetic, zeros) == []
     assert only(ModelSeen, synthetic) == []
@@ -95,12 +110,18 @@ def test_synthetic_answers_and_zeros_are_no_usage() -> None:
 
 
 def test_an_error_of_the_provider_is_an_error_message() -> None:
-    line = kept_answer("m1", text_block("API Error: 529"), isApiErrorMessage=True, about={"model": "<synthetic>"})
-    assert [(message.role, message.text) for message in only(Message, line)] == [("error", "API Error: 529")]
+    line = kept_answer(
+        "m1", text_block("API Error: 529"), isApiErrorMessage=True, about={"model": "<synthetic>"}
+    )
+    assert [(message.role, message.text) for message in only(Message, line)] == [
+        ("error", "API Error: 529")
+    ]
 
 
 def test_an_older_client_says_what_a_request_cost() -> None:
-    assert [used.cost for used in only(Usage, kept_answer("m1", costUSD=0.0125), kept_answer("m2"))] == [12_500, None]
+    assert [
+        used.cost for used in only(Usage, kept_answer("m1", costUSD=0.0125), kept_answer("m2"))
+    ] == [12_500, None]
 
 
 def test_sub_agents_have_their_own_name() -> None:
@@ -115,7 +136,11 @@ def test_sub_agents_have_their_own_name() -> None:
 def test_in_a_sub_agents_file_its_name_is_the_last_resort() -> None:
     reader = ClaudeTranscriptReader()
     reader.agent = "from-the-file"
-    lines = [kept_answer("m1", isSidechain=True), kept_answer("m2", isSidechain=True, agentId="a1"), kept_answer("m3")]
+    lines = [
+        kept_answer("m1", isSidechain=True),
+        kept_answer("m2", isSidechain=True, agentId="a1"),
+        kept_answer("m3"),
+    ]
     found = [event for line in lines for event in reader.events(line) if isinstance(event, Usage)]
     assert [used.agent for used in found] == ["from-the-file", "a1", "from-the-file"]
 
@@ -147,9 +172,21 @@ def test_states_are_told_when_they_change_in_the_main_thread() -> None:
     lines = [
         {"type": "permission-mode", "permissionMode": "default", "sessionId": SESSION},
         kept_user(
-            "a", uuid="1", gitBranch="main", cwd="/home/user/project", version="2.1.325", permissionMode="default"
+            "a",
+            uuid="1",
+            gitBranch="main",
+            cwd="/home/user/project",
+            version="2.1.325",
+            permissionMode="default",
         ),
-        kept_user("b", uuid="2", gitBranch="main", cwd="/home/user/project", version="2.1.325", permissionMode="plan"),
+        kept_user(
+            "b",
+            uuid="2",
+            gitBranch="main",
+            cwd="/home/user/project",
+            version="2.1.325",
+            permissionMode="plan",
+        ),
         kept_user("c", uuid="3", gitBranch="", cwd="/home/user/project"),
         kept_user("d", uuid="4", gitBranch="other", isSidechain=True, agentId="a1"),
     ]
@@ -183,7 +220,12 @@ def test_a_compaction_that_says_nothing_has_no_sizes() -> None:
 
 
 def test_cost_state_is_a_total_of_the_session() -> None:
-    total = {"inputTokens": 8, "outputTokens": 25, "cacheReadInputTokens": 14_328, "cacheCreationInputTokens": 1_641}
+    total = {
+        "inputTokens": 8,
+        "outputTokens": 25,
+        "cacheReadInputTokens": 14_328,
+        "cacheCreationInputTokens": 1_641,
+    }
     line = {
         "type": "cost-state",
         "sessionId": SESSION,
@@ -193,7 +235,9 @@ def test_cost_state_is_a_total_of_the_session() -> None:
     (run,) = only(RunTotal, line)
     assert run.cost == 129_095
     assert run.tokens == {
-        MODEL: Tokens(input=8, output=25, cache_read=14_328, cache_write_5m=1_000, cache_write_1h=641)
+        MODEL: Tokens(
+            input=8, output=25, cache_read=14_328, cache_write_5m=1_000, cache_write_1h=641
+        )
     }
     assert run.usage is None
 
@@ -203,12 +247,18 @@ def human(*lines: dict[str, Any]) -> list[tuple[str, bool]]:
 
 
 def test_a_person_is_told_from_a_machine() -> None:
-    assert human(kept_user("typed", origin={"kind": "human"}, promptSource="typed")) == [("typed", True)]
+    assert human(kept_user("typed", origin={"kind": "human"}, promptSource="typed")) == [
+        ("typed", True)
+    ]
     assert human(kept_user("older, without an origin")) == [("older, without an origin", True)]
-    assert human(kept_user("for a sub-agent", isSidechain=True, agentId="a1")) == [("for a sub-agent", False)]
+    assert human(kept_user("for a sub-agent", isSidechain=True, agentId="a1")) == [
+        ("for a sub-agent", False)
+    ]
     assert human(kept_user("caveat", isMeta=True)) == [("caveat", False)]
     notification = "<task-notification>x</task-notification>"
-    assert human(kept_user(notification, origin={"kind": "task-notification"})) == [(notification, False)]
+    assert human(kept_user(notification, origin={"kind": "task-notification"})) == [
+        (notification, False)
+    ]
 
 
 def test_a_slash_command_is_what_the_person_typed() -> None:
@@ -219,7 +269,9 @@ def test_a_slash_command_is_what_the_person_typed() -> None:
 def test_a_prompt_typed_while_the_agent_worked_is_not_lost() -> None:
     queued = {"type": "queued_command", "prompt": "also the tests", "commandMode": "prompt"}
     assert human(kept("attachment", attachment=queued)) == [("also the tests", True)]
-    assert human(kept("attachment", attachment={**queued, "commandMode": "task-notification"})) == []
+    assert (
+        human(kept("attachment", attachment={**queued, "commandMode": "task-notification"})) == []
+    )
     assert human(kept("attachment", attachment={**queued, "isMeta": True})) == []
 
 
@@ -229,7 +281,9 @@ def test_text_beside_a_tool_result_is_no_persons() -> None:
 
 def test_a_tool_result_says_whether_it_failed_and_what_the_client_knows() -> None:
     detail = {"stdout": "", "stderr": "no", "interrupted": False}
-    line = kept_user([result_block("t1", [text_block("Exit code 1")], is_error=True)], toolUseResult=detail)
+    line = kept_user(
+        [result_block("t1", [text_block("Exit code 1")], is_error=True)], toolUseResult=detail
+    )
     (result,) = only(ToolResult, line)
     assert (result.id, result.text, result.error, result.refusal, result.detail) == (
         "t1",
@@ -241,7 +295,10 @@ def test_a_tool_result_says_whether_it_failed_and_what_the_client_knows() -> Non
 
 
 def test_several_results_in_one_line_share_no_detail() -> None:
-    results = only(ToolResult, kept_user([result_block("t1"), result_block("t2")], toolUseResult={"stdout": "x"}))
+    results = only(
+        ToolResult,
+        kept_user([result_block("t1"), result_block("t2")], toolUseResult={"stdout": "x"}),
+    )
     assert [(result.id, result.detail) for result in results] == [("t1", None), ("t2", None)]
 
 
@@ -252,9 +309,14 @@ def test_refusals_are_told_from_failures() -> None:
 
     assert refusal("<tool_use_error>Sibling tool call errored</tool_use_error>") == "cascade"
     assert refusal("The user doesn't want to proceed with this tool use.") == "permission"
-    assert refusal("denied", permissionDecision={"decision": "reject", "source": "user"}) == "permission"
+    assert (
+        refusal("denied", permissionDecision={"decision": "reject", "source": "user"})
+        == "permission"
+    )
     assert refusal("killed", toolUseResult={"interrupted": True}) == "interrupt"
-    assert refusal("Exit code 1\nPermission denied", permissionDecision={"decision": "accept"}) == ""
+    assert (
+        refusal("Exit code 1\nPermission denied", permissionDecision={"decision": "accept"}) == ""
+    )
 
 
 def test_a_result_that_only_quotes_a_refusal_is_none() -> None:
@@ -275,10 +337,12 @@ def test_a_tool_call_is_named_by_what_it_does() -> None:
 
 def test_a_background_sub_agent_ends_with_its_notification() -> None:
     launched = kept_user([result_block()], toolUseResult={"isAsync": True, "agentId": "a1"})
-    text = (
-        "<task-notification>\n<task-id>{}</task-id>\n<status>{}</status>\n<summary>gone</summary></task-notification>"
-    )
-    queued = {"type": "queued_command", "commandMode": "task-notification", "prompt": text.format("a1", "completed")}
+    text = "<task-notification>\n<task-id>{}</task-id>\n<status>{}</status>\n<summary>gone</summary></task-notification>"
+    queued = {
+        "type": "queued_command",
+        "commandMode": "task-notification",
+        "prompt": text.format("a1", "completed"),
+    }
     lines = [kept_user(text.format("a1", "failed")), kept_user(text.format("b7", "failed"))]
     ends = only(End, launched, *lines, kept("attachment", attachment=queued))
     assert [(end.agent, end.reason, end.error, end.text) for end in ends] == [

@@ -15,7 +15,10 @@ from brim.tracking.readers.claude_words import tagged, typed_text
     [
         ("fix the parser", "fix the parser"),
         ("<b> is a tag that I ask about", "<b> is a tag that I ask about"),
-        ("<command-name>/model</command-name>\n <command-args>sonnet</command-args>", "/model sonnet"),
+        (
+            "<command-name>/model</command-name>\n <command-args>sonnet</command-args>",
+            "/model sonnet",
+        ),
         ("<command-message>x</command-message>\n<command-name>/review</command-name>", "/review"),
         ("<command-name>clear</command-name><command-args></command-args>", "/clear"),
         ("<bash-input>git status</bash-input>", "!git status"),
@@ -70,7 +73,10 @@ def test_otherwise_a_person_typed_it(line: dict[str, Any]) -> None:
 
 
 def test_what_the_client_added_to_a_persons_words_is_left_out() -> None:
-    content = [{"type": "text", "text": "<system-reminder>x</system-reminder>"}, {"type": "text", "text": "fix it"}]
+    content = [
+        {"type": "text", "text": "<system-reminder>x</system-reminder>"},
+        {"type": "text", "text": "fix it"},
+    ]
     assert words({}, content) == ("fix it", True)
 
 
@@ -78,10 +84,19 @@ def test_what_the_client_added_to_a_persons_words_is_left_out() -> None:
     ("written", "typed"),
     [
         ("Fix it.\n<system-reminder>\nToday is Sunday.\n</system-reminder>", "Fix it."),
-        ("Fix it.\n\n<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>\n", "Fix it."),
+        (
+            "Fix it.\n\n<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>\n",
+            "Fix it.",
+        ),
         ("What is a <system-reminder>?", "What is a <system-reminder>?"),
-        ("Drop the <system-reminder>x</system-reminder>", "Drop the <system-reminder>x</system-reminder>"),
-        ("a\n<system-reminder>b</system-reminder>\nc", "a\n<system-reminder>b</system-reminder>\nc"),
+        (
+            "Drop the <system-reminder>x</system-reminder>",
+            "Drop the <system-reminder>x</system-reminder>",
+        ),
+        (
+            "a\n<system-reminder>b</system-reminder>\nc",
+            "a\n<system-reminder>b</system-reminder>\nc",
+        ),
     ],
 )
 def test_reminders_after_a_persons_words_are_left_out(written: str, typed: str) -> None:
@@ -92,9 +107,15 @@ def test_reminders_after_a_persons_words_are_left_out(written: str, typed: str) 
     ("written", "typed"),
     [
         ("<ide_opened_file>The user opened /p/a.py.</ide_opened_file>\nFix it.", "Fix it."),
-        ("<ide_selection>a < b</ide_selection><ide_opened_file>x</ide_opened_file> Fix it.", "Fix it."),
+        (
+            "<ide_selection>a < b</ide_selection><ide_opened_file>x</ide_opened_file> Fix it.",
+            "Fix it.",
+        ),
         ("<ide_selection>see </ide_selection> here</ide_selection>\nFix it.", "Fix it."),
-        ("<system-reminder>a</system-reminder>\nFix it.\n<system-reminder>b</system-reminder>", "Fix it."),
+        (
+            "<system-reminder>a</system-reminder>\nFix it.\n<system-reminder>b</system-reminder>",
+            "Fix it.",
+        ),
         ("<ide_opened_file>x</ide_opened_file>\n<command-name>/model</command-name>", "/model"),
         ("<ide_opened_file>x</ide_opened_file>\n<task-notification>y</task-notification>", ""),
         ("<ide_opened_file>x</ide_opened_file>\n", ""),

@@ -34,10 +34,21 @@ RUN = [
     started(id="item_3", type="todo_list", items=[{"text": "read", "completed": False}]),
     {
         "type": "item.updated",
-        "item": {"id": "item_3", "type": "todo_list", "items": [{"text": "read", "completed": True}]},
+        "item": {
+            "id": "item_3",
+            "type": "todo_list",
+            "items": [{"text": "read", "completed": True}],
+        },
     },
     done(id="item_3", type="todo_list", items=[{"text": "read", "completed": True}]),
-    done(id="item_4", type="mcp_tool_call", server="docs", tool="find", status="failed", error={"message": "gone"}),
+    done(
+        id="item_4",
+        type="mcp_tool_call",
+        server="docs",
+        tool="find",
+        status="failed",
+        error={"message": "gone"},
+    ),
     done(id="item_5", type="web_search", query="parsers"),
     done(id="item_6", type="agent_message", text="Done."),
     turn(28_690, 28_144, 205),
@@ -87,7 +98,10 @@ def test_a_command_is_unwrapped_whatever_its_quotes() -> None:
         "git commit -m 'x'": "git commit -m 'x'",
         "bash -lc '": "bash -lc '",  # half a command is left as it is
     }
-    lines = [done(id=f"i{number}", type="command_execution", command=one) for number, one in enumerate(wrapped)]
+    lines = [
+        done(id=f"i{number}", type="command_execution", command=one)
+        for number, one in enumerate(wrapped)
+    ]
     assert [call.input["command"] for call in only(ToolCall, *lines)] == list(wrapped.values())
 
 
@@ -97,7 +111,10 @@ def test_a_change_of_files_is_a_call_and_a_result_for_each() -> None:
         ("item_2", "write", "a.py"),
         ("item_2#2", "edit", "b.py"),
     ]
-    assert [one.error for one in only(ToolResult, *RUN) if one.id.startswith("item_2")] == [False, False]
+    assert [one.error for one in only(ToolResult, *RUN) if one.id.startswith("item_2")] == [
+        False,
+        False,
+    ]
 
 
 def test_a_list_of_todos_is_told_when_it_changes() -> None:
@@ -130,7 +147,11 @@ def test_a_turn_ends_with_the_last_words_or_with_the_error() -> None:
 
 
 def test_errors_are_messages() -> None:
-    told = only(Message, {"type": "error", "message": "no network"}, done(id="i", type="error", message="clamped"))
+    told = only(
+        Message,
+        {"type": "error", "message": "no network"},
+        done(id="i", type="error", message="clamped"),
+    )
     assert [(one.role, one.text) for one in told] == [("error", "no network"), ("error", "clamped")]
 
 

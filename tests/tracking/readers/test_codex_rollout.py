@@ -27,7 +27,12 @@ OWN_TURN = "019a0000-0000-7000-8000-000000000020"
 
 
 def line(kind: str, payload: dict[str, Any], second: int = 0, **more: Any) -> dict[str, Any]:
-    return {"timestamp": f"2026-03-01T10:00:{second:02d}.000Z", "type": kind, "payload": payload, **more}
+    return {
+        "timestamp": f"2026-03-01T10:00:{second:02d}.000Z",
+        "type": kind,
+        "payload": payload,
+        **more,
+    }
 
 
 def note(kind: str, second: int = 0, **payload: Any) -> dict[str, Any]:
@@ -35,25 +40,37 @@ def note(kind: str, second: int = 0, **payload: Any) -> dict[str, Any]:
 
 
 def meta(thread: str = THREAD, **payload: Any) -> dict[str, Any]:
-    return line("session_meta", {"id": thread, "cwd": "/home/user/project", "cli_version": "0.166.0", **payload})
+    return line(
+        "session_meta",
+        {"id": thread, "cwd": "/home/user/project", "cli_version": "0.166.0", **payload},
+    )
 
 
 def usage(prompt: int, cached: int = 0, output: int = 0) -> dict[str, int]:
     total = prompt + output
-    return {"input_tokens": prompt, "cached_input_tokens": cached, "output_tokens": output, "total_tokens": total}
+    return {
+        "input_tokens": prompt,
+        "cached_input_tokens": cached,
+        "output_tokens": output,
+        "total_tokens": total,
+    }
 
 
 def record(response: str, used: dict[str, int], thread: str = THREAD) -> dict[str, Any]:
     return line("token_usage_record", {"thread_id": thread, "response_id": response, "usage": used})
 
 
-def counted(total: dict[str, int], last: dict[str, int], window: int = 258_400, second: int = 0) -> dict[str, Any]:
+def counted(
+    total: dict[str, int], last: dict[str, int], window: int = 258_400, second: int = 0
+) -> dict[str, Any]:
     info = {"total_token_usage": total, "last_token_usage": last, "model_context_window": window}
     return note("token_count", second, info=info)
 
 
 def turn(model: str = "gpt-5.5-codex", turn_id: str = OWN_TURN, **payload: Any) -> dict[str, Any]:
-    return line("turn_context", {"turn_id": turn_id, "model": model, "approval_policy": "never", **payload})
+    return line(
+        "turn_context", {"turn_id": turn_id, "model": model, "approval_policy": "never", **payload}
+    )
 
 
 def item(kind: str, **payload: Any) -> dict[str, Any]:
@@ -101,7 +118,10 @@ SESSION = [
     said("assistant", "I look at it."),
     item("function_call", name="exec_command", call_id="c1", arguments='{"cmd": "make test"}'),
     record("resp_1", usage(1_000, 900, 20)),
-    answer("c1", "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nmake: *** no rule\n"),
+    answer(
+        "c1",
+        "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nmake: *** no rule\n",
+    ),
     counted(usage(1_000, 900, 20), usage(1_000, 900, 20)),
     item("custom_tool_call", name="apply_patch", call_id="c2", input=PATCH),
     answer("c2", '{"output":"Success.","metadata":{"exit_code":0}}', "custom_tool_call_output"),
@@ -117,16 +137,25 @@ def test_every_line_of_a_rollout_is_recognised() -> None:
     assert not CodexRolloutReader.recognises({"type": "user", "payload": {"a": 1}})
 
 
-def test_a_request_is_told_once_under_its_response_id_and_cached_tokens_are_part_of_the_input() -> None:
+def test_a_request_is_told_once_under_its_response_id_and_cached_tokens_are_part_of_the_input() -> (
+    None
+):
     (told,) = only(Usage, *SESSION)
     assert (told.request, told.model, told.session) == ("resp_1", "gpt-5.5-codex", THREAD)
-    assert (told.tokens.input, told.tokens.cache_read, told.tokens.output, told.tokens.prompt) == (100, 900, 20, 1_000)
+    assert (told.tokens.input, told.tokens.cache_read, told.tokens.output, told.tokens.prompt) == (
+        100,
+        900,
+        20,
+        1_000,
+    )
 
 
 def test_a_record_that_is_repeated_counts_once_and_with_other_numbers_again() -> None:
     same = record("resp_1", usage(10, 0, 1))
     assert len(only(Usage, meta(), same, same)) == 1
-    assert [told.tokens.output for told in only(Usage, meta(), same, record("resp_1", usage(10, 0, 5)))] == [1, 5]
+    assert [
+        told.tokens.output for told in only(Usage, meta(), same, record("resp_1", usage(10, 0, 5)))
+    ] == [1, 5]
 
 
 def test_a_record_without_an_id_is_known_by_its_thread_and_the_sum_so_far() -> None:
@@ -138,7 +167,14 @@ def test_a_record_without_an_id_is_known_by_its_thread_and_the_sum_so_far() -> N
 def test_without_records_requests_are_what_the_sum_grew_by() -> None:
     first, second = usage(1_000, 0, 10), usage(2_500, 900, 30)
     last = usage(1_500, 900, 20)
-    lines = (meta(), turn(), counted(first, first), counted(first, first), counted(second, last), counted(second, last))
+    lines = (
+        meta(),
+        turn(),
+        counted(first, first),
+        counted(first, first),
+        counted(second, last),
+        counted(second, last),
+    )
     told = only(Usage, *lines)
     assert [(one.tokens.prompt, one.tokens.cache_read, one.tokens.output) for one in told] == [
         (1_000, 0, 10),
@@ -182,7 +218,12 @@ def test_the_first_sum_of_a_file_is_only_where_it_begins() -> None:
 
 
 def test_a_sum_that_shrinks_begins_anew() -> None:
-    lines = (meta(), counted(usage(500), usage(500)), counted(usage(40), usage(40)), counted(usage(100), usage(60)))
+    lines = (
+        meta(),
+        counted(usage(500), usage(500)),
+        counted(usage(40), usage(40)),
+        counted(usage(100), usage(60)),
+    )
     assert [one.tokens.prompt for one in only(Usage, *lines)] == [500, 40, 60]
 
 
@@ -215,12 +256,23 @@ def test_a_sub_agent_does_not_count_its_parents_history_again() -> None:
     assert [one.tokens.prompt for one in told if isinstance(one, Usage)] == [700, 800]
     assert {(one.session, one.agent) for one in told} == {(PARENT, THREAD)}
     assert not [one for one in told if isinstance(one, Compaction | ToolCall)]
-    assert [(one.text, one.human) for one in told if isinstance(one, Message)] == [("look for the bug", False)]
+    assert [(one.text, one.human) for one in told if isinstance(one, Message)] == [
+        ("look for the bug", False)
+    ]
 
 
 def test_a_fork_is_a_main_thread_and_begins_after_what_was_copied() -> None:
-    copied = [meta(PARENT), turn(turn_id=OLD_TURN), counted(usage(5_000), usage(5_000)), said("user", "before")]
-    own = [note("task_started", turn_id=OWN_TURN), said("user", "after"), counted(usage(5_300), usage(300))]
+    copied = [
+        meta(PARENT),
+        turn(turn_id=OLD_TURN),
+        counted(usage(5_000), usage(5_000)),
+        said("user", "before"),
+    ]
+    own = [
+        note("task_started", turn_id=OWN_TURN),
+        said("user", "after"),
+        counted(usage(5_300), usage(300)),
+    ]
     told = events(meta(forked_from_id=PARENT), *copied, *own)
     assert [one.tokens.prompt for one in told if isinstance(one, Usage)] == [300]
     assert [(one.text, one.human) for one in told if isinstance(one, Message)] == [("after", True)]
@@ -228,7 +280,12 @@ def test_a_fork_is_a_main_thread_and_begins_after_what_was_copied() -> None:
 
 
 def test_a_fork_without_new_work_tells_no_request() -> None:
-    copied = [meta(PARENT), turn(turn_id=OLD_TURN), counted(usage(5_000), usage(5_000)), said("user", "before")]
+    copied = [
+        meta(PARENT),
+        turn(turn_id=OLD_TURN),
+        counted(usage(5_000), usage(5_000)),
+        said("user", "before"),
+    ]
     assert not only(Usage, meta(forked_from_id=PARENT), *copied)
 
 
@@ -243,7 +300,9 @@ def test_in_an_old_fork_what_is_written_two_seconds_later_is_its_own() -> None:
 
 
 def test_a_line_that_names_the_thread_is_its_own() -> None:
-    assert [one.request for one in only(Usage, meta(forked_from_id=PARENT), record("resp_1", usage(5)))] == ["resp_1"]
+    assert [
+        one.request for one in only(Usage, meta(forked_from_id=PARENT), record("resp_1", usage(5)))
+    ] == ["resp_1"]
 
 
 def test_a_reader_that_begins_in_the_middle_takes_the_thread_from_the_lines() -> None:
@@ -268,7 +327,11 @@ def test_model_and_window_are_told_when_they_change() -> None:
 
 
 def test_folder_version_branch_and_approval_are_told_when_they_change() -> None:
-    lines = (meta(git={"branch": "main"}), turn(cwd="/home/user/project"), turn(cwd="/home/user/other"))
+    lines = (
+        meta(git={"branch": "main"}),
+        turn(cwd="/home/user/project"),
+        turn(cwd="/home/user/other"),
+    )
     assert [(one.name, one.value) for one in only(StateSeen, *lines)] == [
         ("version", "0.166.0"),
         ("folder", "/home/user/project"),
@@ -288,18 +351,26 @@ def test_a_compaction_says_what_was_left_as_the_count_that_follows_it() -> None:
         counted(usage(10), {"input_tokens": 0, "output_tokens": 0, "total_tokens": 6_793}),
     )
     told = events(*lines)
-    assert [(one.before, one.after, one.at) for one in told if isinstance(one, Compaction)] == [(None, 6_793, 1)]
-    assert [(one.role, one.text) for one in told if isinstance(one, Message)] == [("summary", "the summary")]
+    assert [(one.before, one.after, one.at) for one in told if isinstance(one, Compaction)] == [
+        (None, 6_793, 1)
+    ]
+    assert [(one.role, one.text) for one in told if isinstance(one, Message)] == [
+        ("summary", "the summary")
+    ]
 
 
 def test_a_compaction_without_a_count_is_told_with_the_next_thing_that_happens() -> None:
-    told = only(Compaction, meta(), line("compacted", {"message": "s"}), said("assistant", "on we go"))
+    told = only(
+        Compaction, meta(), line("compacted", {"message": "s"}), said("assistant", "on we go")
+    )
     assert [one.after for one in told] == [None]
 
 
 def test_a_compaction_at_the_end_of_a_file_is_told_by_finish() -> None:
     reader = CodexRolloutReader()
-    assert not [one for one in read(reader, [meta(), line("compacted", {})]) if isinstance(one, Compaction)]
+    assert not [
+        one for one in read(reader, [meta(), line("compacted", {})]) if isinstance(one, Compaction)
+    ]
     assert [type(one) for one in reader.finish()] == [Compaction]
     assert reader.finish() == []
 
@@ -312,21 +383,32 @@ def test_the_answer_to_the_compaction_request_is_not_told_beside_the_summary() -
     )
     assert not only(Message, meta(), words)
     records = [
-        line("token_usage_record", {"response_id": id, "usage": {"input_tokens": 9, "total_tokens": 9}})
+        line(
+            "token_usage_record",
+            {"response_id": id, "usage": {"input_tokens": 9, "total_tokens": 9}},
+        )
         for id in ("r1", "r2")
     ]
     assert [one.compacts for one in only(Usage, meta(), words, *records)] == [True, False]
 
 
 def test_what_a_person_typed_is_told_once_however_often_it_is_written() -> None:
-    note_of_item = note("item_completed", item={"type": "UserMessage", "content": [{"type": "text", "text": "go on"}]})
+    note_of_item = note(
+        "item_completed",
+        item={"type": "UserMessage", "content": [{"type": "text", "text": "go on"}]},
+    )
     once = (said("user", "go on"), note("user_message", message="go on"), note_of_item)
     assert [one.text for one in only(Message, meta(), *once) if one.human] == ["go on"]
-    assert [one.text for one in only(Message, meta(), *once, *once) if one.human] == ["go on", "go on"]
+    assert [one.text for one in only(Message, meta(), *once, *once) if one.human] == [
+        "go on",
+        "go on",
+    ]
 
 
 def test_only_the_note_tells_it_too() -> None:
-    assert [one.human for one in only(Message, meta(), note("user_message", message="go on"))] == [True]
+    assert [one.human for one in only(Message, meta(), note("user_message", message="go on"))] == [
+        True
+    ]
 
 
 def test_context_that_the_client_put_in_is_not_human() -> None:
@@ -336,16 +418,24 @@ def test_context_that_the_client_put_in_is_not_human() -> None:
         "# AGENTS.md instructions for /home/user/project\n\nbe brief",
         "<turn_aborted>\n</turn_aborted>",
     ]
-    assert [one.human for one in only(Message, meta(), *[said("user", words) for words in texts])] == [False] * 4
+    assert [
+        one.human for one in only(Message, meta(), *[said("user", words) for words in texts])
+    ] == [False] * 4
     assert [one.human for one in only(Message, meta(), said("user", "# Heading of mine"))] == [True]
 
 
 def test_what_the_client_says_of_its_source_goes_before_what_it_looks_like() -> None:
     about = {"content_item_metadata": [{"provenance": {"type": "harness"}}]}
-    (told,) = only(Message, meta(), said("user", "fix it", internal_chat_message_metadata_passthrough=about))
+    (told,) = only(
+        Message, meta(), said("user", "fix it", internal_chat_message_metadata_passthrough=about)
+    )
     assert not told.human
     about = {"content_item_metadata": [{"provenance": {"type": "user"}}]}
-    (told,) = only(Message, meta(), said("user", "<skill> is a tag", internal_chat_message_metadata_passthrough=about))
+    (told,) = only(
+        Message,
+        meta(),
+        said("user", "<skill> is a tag", internal_chat_message_metadata_passthrough=about),
+    )
     assert told.human
 
 
@@ -355,15 +445,24 @@ def test_what_an_editor_puts_before_a_request_is_left_out() -> None:
 
 
 def test_developer_messages_are_the_systems() -> None:
-    assert [(one.role, one.human) for one in only(Message, said("developer", "rules"))] == [("system", False)]
+    assert [(one.role, one.human) for one in only(Message, said("developer", "rules"))] == [
+        ("system", False)
+    ]
 
 
 def test_a_shell_call_has_its_command_under_one_name() -> None:
     calls = only(
         ToolCall,
         item("function_call", name="exec_command", call_id="a", arguments='{"cmd": "ls -l"}'),
-        item("function_call", name="shell", call_id="b", arguments='{"command": ["bash", "-lc", "make test"]}'),
-        item("local_shell_call", call_id="c", action={"type": "exec", "command": ["git", "status"]}),
+        item(
+            "function_call",
+            name="shell",
+            call_id="b",
+            arguments='{"command": ["bash", "-lc", "make test"]}',
+        ),
+        item(
+            "local_shell_call", call_id="c", action={"type": "exec", "command": ["git", "status"]}
+        ),
     )
     assert [(one.id, one.tool, one.input["command"]) for one in calls] == [
         ("a", "shell", "ls -l"),
@@ -394,9 +493,20 @@ def test_a_patch_is_one_call_and_one_result_for_each_file() -> None:
 
 def test_a_patch_in_a_shell_command_is_a_patch() -> None:
     for command in (["apply_patch", PATCH], ["bash", "-lc", f"apply_patch <<'EOF'\n{PATCH}EOF\n"]):
-        calls = only(ToolCall, item("function_call", name="shell", call_id="a", arguments={"command": command}))
-        assert [one.input["file_path"] for one in calls] == ["src/new.py", "src/old.py", "src/there.py", "src/gone.py"]
-    (call,) = only(ToolCall, item("function_call", name="shell", call_id="a", arguments={"command": ["cat", PATCH]}))
+        calls = only(
+            ToolCall,
+            item("function_call", name="shell", call_id="a", arguments={"command": command}),
+        )
+        assert [one.input["file_path"] for one in calls] == [
+            "src/new.py",
+            "src/old.py",
+            "src/there.py",
+            "src/gone.py",
+        ]
+    (call,) = only(
+        ToolCall,
+        item("function_call", name="shell", call_id="a", arguments={"command": ["cat", PATCH]}),
+    )
     assert call.tool == "shell"
 
 
@@ -412,19 +522,27 @@ def test_a_plan_is_a_list_of_todos() -> None:
 
 def test_an_exit_code_other_than_0_is_an_error_and_its_header_is_left_out() -> None:
     headed = "Exit code: 1\nWall time: 0.2 seconds\nOutput:\nOutput: Exit code: 0\n"
-    outputs = [headed, '{"output":"no","metadata":{"exit_code":3}}', {"content": "no", "success": False}]
+    outputs = [
+        headed,
+        '{"output":"no","metadata":{"exit_code":3}}',
+        {"content": "no", "success": False},
+    ]
     told = only(ToolResult, *[answer("a", output) for output in outputs])
     assert [(one.text, one.error, one.detail) for one in told] == [
         ("Output: Exit code: 0\n", True, {"exit_code": 1}),
         ("no", True, {"exit_code": 3}),
         ("no", True, None),
     ]
-    (fine,) = only(ToolResult, answer("a", [{"type": "input_text", "text": "Exit code: 7 is what it printed"}]))
+    (fine,) = only(
+        ToolResult, answer("a", [{"type": "input_text", "text": "Exit code: 7 is what it printed"}])
+    )
     assert not fine.error
 
 
 def test_a_patch_that_does_not_fit_is_an_error() -> None:
-    words = "apply_patch verification failed: Failed to find expected lines in /home/user/project/a.py"
+    words = (
+        "apply_patch verification failed: Failed to find expected lines in /home/user/project/a.py"
+    )
     (told,) = only(ToolResult, answer("a", words))
     assert (told.error, told.refusal) == (True, "")
 
@@ -437,7 +555,9 @@ def test_refusals_are_told_from_failures_and_from_output_that_looks_like_one() -
         (True, "interrupt"),
         (True, "permission"),
     ]
-    (ran,) = only(ToolResult, answer("a", "Exit code: 0\nWall time: 0 seconds\nOutput:\nrejected by user\n"))
+    (ran,) = only(
+        ToolResult, answer("a", "Exit code: 0\nWall time: 0 seconds\nOutput:\nrejected by user\n")
+    )
     assert (ran.error, ran.refusal) == (False, "")
 
 
@@ -460,8 +580,12 @@ def test_whatever_is_in_a_line_it_is_read(lines: list[dict[str, Any]]) -> None:
     assert is_sound([*read(reader, lines), *reader.finish()])
 
 
-@given(st.lists(st.tuples(st.integers(1, 1_000), st.integers(0, 50), st.integers(1, 3)), max_size=12))
-def test_sums_that_are_repeated_add_up_to_the_last_sum(requests: list[tuple[int, int, int]]) -> None:
+@given(
+    st.lists(st.tuples(st.integers(1, 1_000), st.integers(0, 50), st.integers(1, 3)), max_size=12)
+)
+def test_sums_that_are_repeated_add_up_to_the_last_sum(
+    requests: list[tuple[int, int, int]],
+) -> None:
     lines, prompt, output = [meta(), turn()], 0, 0
     for more, answered, times in requests:
         prompt, output = prompt + more, output + answered

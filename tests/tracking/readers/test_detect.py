@@ -9,11 +9,22 @@ import pytest
 from brim.errors import InputError
 from brim.tracking.events import ToolCall, Usage
 from brim.tracking.readers import FORMATS, AnyReader, format_of
-from brim.tracking.readers.claude import ClaudeStatusReader, ClaudeStreamReader, ClaudeTranscriptReader
+from brim.tracking.readers.claude import (
+    ClaudeStatusReader,
+    ClaudeStreamReader,
+    ClaudeTranscriptReader,
+)
 from brim.tracking.readers.codex import CodexExecReader, CodexRolloutReader
 from brim.tracking.readers.gemini import GeminiStreamReader, GeminiTranscriptReader
 from brim.tracking.readers.opencode import OpencodeReader
-from tests.tracking.readers.claude_lines import STATUS, STREAM, TRANSCRIPT, kept_answer, stream_answer, tool_block
+from tests.tracking.readers.claude_lines import (
+    STATUS,
+    STREAM,
+    TRANSCRIPT,
+    kept_answer,
+    stream_answer,
+    tool_block,
+)
 
 ONE_OF_EACH: dict[str, dict[str, Any]] = {
     "claude-stream": stream_answer("m1"),
@@ -23,7 +34,11 @@ ONE_OF_EACH: dict[str, dict[str, Any]] = {
         "type": "turn.completed",
         "usage": {"input_tokens": 3, "cached_input_tokens": 1, "output_tokens": 2},
     },
-    "codex-rollout": {"timestamp": "2026-11-15T06:45:13Z", "type": "event_msg", "payload": {"type": "task_started"}},
+    "codex-rollout": {
+        "timestamp": "2026-11-15T06:45:13Z",
+        "type": "event_msg",
+        "payload": {"type": "task_started"},
+    },
     "gemini-stream": {
         "type": "init",
         "timestamp": "2026-11-15T06:47:24Z",
@@ -66,7 +81,10 @@ ONE_OF_EACH: dict[str, dict[str, Any]] = {
         "output": [],
         "usage": {"input_tokens": 3, "output_tokens": 2},
     },
-    "gemini": {"candidates": [], "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 2}},
+    "gemini": {
+        "candidates": [],
+        "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 2},
+    },
 }
 
 
@@ -99,10 +117,14 @@ AGENTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("format", AGENTS)
 def test_an_agents_line_is_of_one_format_only(format: str) -> None:
-    assert [name for name, reader in AGENTS.items() if reader.recognises(ONE_OF_EACH[format])] == [format]
+    assert [name for name, reader in AGENTS.items() if reader.recognises(ONE_OF_EACH[format])] == [
+        format
+    ]
 
 
-@pytest.mark.parametrize("line", [{}, {"type": "noise"}, {"a": 1}, {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}])
+@pytest.mark.parametrize(
+    "line", [{}, {"type": "noise"}, {"a": 1}, {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}]
+)
 def test_what_is_of_no_format_has_none(line: dict[str, Any]) -> None:
     assert format_of(line) is None
 
@@ -116,7 +138,12 @@ def test_a_reader_keeps_the_format_and_counts_what_is_of_none() -> None:
 
 def test_formats_may_be_mixed_and_each_keeps_what_it_knows() -> None:
     reader = AnyReader()
-    lines = [stream_answer("m1"), kept_answer("m9", request="r9"), stream_answer("m1"), kept_answer("m9", request="r9")]
+    lines = [
+        stream_answer("m1"),
+        kept_answer("m9", request="r9"),
+        stream_answer("m1"),
+        kept_answer("m9", request="r9"),
+    ]
     found = [event for line in lines for event in reader.events(line) if isinstance(event, Usage)]
     assert [used.request for used in found] == ["m1:req_1", "m9:r9"]
 
@@ -124,7 +151,9 @@ def test_formats_may_be_mixed_and_each_keeps_what_it_knows() -> None:
 def test_a_given_format_is_used_for_every_line() -> None:
     reader = AnyReader("claude-stream")
     (call,) = [
-        event for event in reader.events({**tool_block("t1", "Write"), "extra": 1}) if isinstance(event, ToolCall)
+        event
+        for event in reader.events({**tool_block("t1", "Write"), "extra": 1})
+        if isinstance(event, ToolCall)
     ]
     assert call.tool == "write"
     assert reader.events({"type": "noise"}) == []

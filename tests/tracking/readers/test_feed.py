@@ -1,4 +1,5 @@
-"""However a stream is cut into pieces, the events are the same; whatever is in it, nothing raises."""
+"""However a stream is cut into pieces, the events are the same; whatever is in it, nothing
+raises."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from hypothesis import strategies as st
 from brim.tracking.events import Event, Message, Usage
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import Feed, parsed_line
-from tests.tracking.readers.claude_lines import STATUS, STREAM, TRANSCRIPT, stream_answer, stream_user, text_block
+from tests.tracking.readers.claude_lines import (
+    STATUS,
+    STREAM,
+    TRANSCRIPT,
+    stream_answer,
+    stream_user,
+    text_block,
+)
 from tests.tracking.readers.mutated import is_sound, mutated
 
 GARBAGE = [
@@ -82,11 +90,15 @@ def test_garbage_is_counted_and_nothing_around_it_is_lost() -> None:
     events, feed = whole(mixed)
     assert [replace(event, at=0) for event in events] == [replace(event, at=0) for event in clean]
     assert feed.lines == feed.broken + feed.unknown + len(lines)
-    assert feed.unknown == len(lines)  # the noise; what only begins with a mark is no JSON inside of a stream
+    assert feed.unknown == len(
+        lines
+    )  # the noise; what only begins with a mark is no JSON inside of a stream
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_no_hindrance() -> None:
-    data = b"\xef\xbb\xbf" + as_bytes([stream_user("one"), stream_user("two")]).replace(b"\n", b"\r\n")
+    data = b"\xef\xbb\xbf" + as_bytes([stream_user("one"), stream_user("two")]).replace(
+        b"\n", b"\r\n"
+    )
     events, feed = whole(data)
     assert [event.text for event in events if isinstance(event, Message)] == ["one", "two"]
     assert feed.broken == 0
@@ -94,11 +106,15 @@ def test_windows_line_ends_and_a_byte_order_mark_are_no_hindrance() -> None:
 
 def test_bytes_that_are_no_text_lose_only_themselves() -> None:
     data = as_bytes([stream_user("caf? au lait")]).replace(b"?", b"\xe9")
-    assert [event.text for event in whole(data)[0] if isinstance(event, Message)] == ["caf\ufffd au lait"]
+    assert [event.text for event in whole(data)[0] if isinstance(event, Message)] == [
+        "caf\ufffd au lait"
+    ]
 
 
 def test_half_characters_are_replaced_so_that_they_can_be_written() -> None:
-    assert parsed_line(rb'{"a": ["\ud83d\ude00", "\ud83d", "\udc00x"]}') == {"a": ["\U0001f600", "\ufffd", "\ufffdx"]}
+    assert parsed_line(rb'{"a": ["\ud83d\ude00", "\ud83d", "\udc00x"]}') == {
+        "a": ["\U0001f600", "\ufffd", "\ufffdx"]
+    }
 
 
 def test_a_line_that_is_too_long_is_skipped_and_counted() -> None:
@@ -110,11 +126,17 @@ def test_a_line_that_is_too_long_is_skipped_and_counted() -> None:
         assert sum(map(len, feed._held)) <= 2_000
     events += feed.feed(as_bytes([stream_user("after")]))
     assert [event.text for event in events if isinstance(event, Message)] == ["after"]
-    assert (feed.broken, feed.lines, feed.offset) == (1, 2, len(long) + len(as_bytes([stream_user("after")])))
+    assert (feed.broken, feed.lines, feed.offset) == (
+        1,
+        2,
+        len(long) + len(as_bytes([stream_user("after")])),
+    )
 
 
 def test_nesting_and_numbers_beyond_reason_are_broken_lines() -> None:
-    _, feed = whole(b"[" * 100_000 + b"\n" + b'{"a":' * 100_000 + b"\n" + b'{"a": ' + b"9" * 10_000 + b"}\n")
+    _, feed = whole(
+        b"[" * 100_000 + b"\n" + b'{"a":' * 100_000 + b"\n" + b'{"a": ' + b"9" * 10_000 + b"}\n"
+    )
     assert feed.broken == 3
 
 
@@ -157,7 +179,12 @@ def test_after_a_kill_reading_goes_on_at_the_offset(data: bytes, draw: st.DataOb
     assert events + last.feed(data[offset:]) == whole(data)[0]
 
 
-@given(st.lists(st.binary(max_size=40) | st.sampled_from([b"\n", b"{", b'"type":"user"', b"}", b"[", b",", *GARBAGE])))
+@given(
+    st.lists(
+        st.binary(max_size=40)
+        | st.sampled_from([b"\n", b"{", b'"type":"user"', b"}", b"[", b",", *GARBAGE])
+    )
+)
 def test_random_bytes_never_raise(pieces: list[bytes]) -> None:
     feed = Feed()
     for piece in pieces:

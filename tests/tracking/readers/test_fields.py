@@ -13,7 +13,10 @@ from brim.tracking.readers import fields
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "text"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "text"]), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -33,7 +36,9 @@ def test_what_is_no_text_is_empty(bad: object) -> None:
     assert fields.text({"a": bad}, "a", "b") == ""
 
 
-@pytest.mark.parametrize("bad", [True, False, -1, 1.5, "7", None, 10**12 + 1, math.nan, math.inf, [], {}])
+@pytest.mark.parametrize(
+    "bad", [True, False, -1, 1.5, "7", None, 10**12 + 1, math.nan, math.inf, [], {}]
+)
 def test_what_is_no_count_is_none(bad: object) -> None:
     assert fields.whole({"a": bad}, "a") is None
     assert fields.count({"a": bad}, "a") == 0
@@ -45,12 +50,21 @@ def test_a_count_is_whole_and_not_negative(good: float, expected: int) -> None:
 
 
 def test_only_true_itself_is_a_flag() -> None:
-    assert not any(fields.flag({"a": value}, "a") for value in (1, "true", [1], {"x": 1}, None, False))
+    assert not any(
+        fields.flag({"a": value}, "a") for value in (1, "true", [1], {"x": 1}, None, False)
+    )
 
 
 @pytest.mark.parametrize(
     ("dollars", "expected"),
-    [(0, 0), (0.14474074999999997, 144_741), (0.0000005, 1), (0.0000004, 0), (1, 1_000_000), (0.129095, 129_095)],
+    [
+        (0, 0),
+        (0.14474074999999997, 144_741),
+        (0.0000005, 1),
+        (0.0000004, 0),
+        (1, 1_000_000),
+        (0.129095, 129_095),
+    ],
 )
 def test_dollars_become_micro_dollars_half_rounded_up(dollars: float, expected: int) -> None:
     assert fields.micro_dollars({"cost": dollars}, "cost") == expected
@@ -69,7 +83,12 @@ def test_a_usage_of_zeros_is_none() -> None:
 
 def test_a_counter_that_is_none_does_not_take_the_others_with_it() -> None:
     used = fields.tokens(
-        {"input_tokens": -5, "output_tokens": "x", "cache_read_input_tokens": 900, "cache_creation": 3}
+        {
+            "input_tokens": -5,
+            "output_tokens": "x",
+            "cache_read_input_tokens": 900,
+            "cache_creation": 3,
+        }
     )
     assert used is not None
     assert (used.input, used.output, used.cache_read) == (0, 0, 900)

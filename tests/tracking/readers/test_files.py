@@ -1,4 +1,5 @@
-"""A session's file is read from any byte on, its sub-agents' files after it; what is no session says so."""
+"""A session's file is read from any byte on, its sub-agents' files after it; what is no session
+says so."""
 
 from __future__ import annotations
 
@@ -14,7 +15,14 @@ from brim.errors import InputError
 from brim.tracking.events import Event, Message, Usage
 from brim.tracking.readers import stream as files
 from brim.tracking.readers.stream import Feed, read, subagent_files, subagent_of
-from tests.tracking.readers.claude_lines import STREAM, TRANSCRIPT, kept_answer, kept_user, stream_answer, tool_block
+from tests.tracking.readers.claude_lines import (
+    STREAM,
+    TRANSCRIPT,
+    kept_answer,
+    kept_user,
+    stream_answer,
+    tool_block,
+)
 
 
 def written(path: Path, lines: list[dict[str, Any]]) -> Path:
@@ -35,7 +43,9 @@ def test_a_file_gives_what_a_feed_of_it_gives(tmp_path: Path) -> None:
         assert list(read(str(path))) == list(read(path))
 
 
-def test_blocks_are_small_and_lines_go_over_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_are_small_and_lines_go_over_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = written(tmp_path / "s.jsonl", TRANSCRIPT)
     expected = list(read(path))
     monkeypatch.setattr(files, "BLOCK", 7)
@@ -54,7 +64,9 @@ def test_sub_agents_come_after_the_session_with_their_names(tmp_path: Path) -> N
     below = tmp_path / "s" / "subagents"
     unnamed = kept_answer("m3", request="r3", isSidechain=True)
     written(below / "agent-b2.jsonl", [kept_user("do it", isSidechain=True), unnamed])
-    written(below / "agent-a1.jsonl", [kept_answer("m2", request="r2", isSidechain=True, agentId="a1")])
+    written(
+        below / "agent-a1.jsonl", [kept_answer("m2", request="r2", isSidechain=True, agentId="a1")]
+    )
     written(below / "agent-a1.meta.json", [{"agentType": "general-purpose"}])
     assert usages(list(read(session))) == [("", "m1:req_1"), ("a1", "m2:r2"), ("b2", "m3:r3")]
     assert usages(list(read(session, subagents=False))) == [("", "m1:req_1")]
@@ -76,12 +88,19 @@ def test_a_sub_agents_file_alone_is_its_own(tmp_path: Path) -> None:
 def test_a_sub_agents_file_that_cannot_be_read_does_not_hinder_the_others(tmp_path: Path) -> None:
     session = written(tmp_path / "s.jsonl", [kept_answer("m1")])
     (tmp_path / "s" / "subagents" / "agent-a0.jsonl").mkdir(parents=True)
-    written(tmp_path / "s" / "subagents" / "agent-a1.jsonl", [kept_answer("m2", request="r2", isSidechain=True)])
+    written(
+        tmp_path / "s" / "subagents" / "agent-a1.jsonl",
+        [kept_answer("m2", request="r2", isSidechain=True)],
+    )
     assert usages(list(read(session))) == [("", "m1:req_1"), ("a1", "m2:r2")]
 
 
 def test_names_of_sub_agents_files(tmp_path: Path) -> None:
-    assert [subagent_of(name) for name in ("agent-x.jsonl", "x.jsonl", "agent-x.json")] == ["x", "", ""]
+    assert [subagent_of(name) for name in ("agent-x.jsonl", "x.jsonl", "agent-x.json")] == [
+        "x",
+        "",
+        "",
+    ]
     assert subagent_files(str(tmp_path / "none.jsonl")) == []
     assert subagent_files(str(tmp_path / "none.txt")) == []
 
@@ -106,7 +125,9 @@ def test_a_broken_first_line_does_not_hinder_the_others(tmp_path: Path) -> None:
     assert usages(list(read(path))) == [("", "m1:req_1")]
 
 
-def test_a_first_line_over_several_blocks_is_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_line_over_several_blocks_is_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = written(tmp_path / "s.jsonl", [stream_answer("m1"), stream_answer("m2", request="r2")])
     path.write_bytes(b"\n\n" + path.read_bytes())
     monkeypatch.setattr(files, "BLOCK", 16)

@@ -4,20 +4,48 @@ from typing import Any
 
 from hypothesis import given
 
-from brim.tracking.events import Attachment, Compaction, Event, Message, ModelSeen, ToolCall, ToolResult, Usage
+from brim.tracking.events import (
+    Attachment,
+    Compaction,
+    Event,
+    Message,
+    ModelSeen,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from brim.tracking.readers.gemini import GeminiTranscriptReader
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
 TIME = "2026-03-01T10:00:00.000Z"
-HEAD = {"sessionId": "s1", "projectHash": "f0", "startTime": TIME, "lastUpdated": TIME, "kind": "main"}
+HEAD = {
+    "sessionId": "s1",
+    "projectHash": "f0",
+    "startTime": TIME,
+    "lastUpdated": TIME,
+    "kind": "main",
+}
 
 
 def user(id: str, *texts: str, **more: Any) -> dict[str, Any]:
-    return {"id": id, "timestamp": TIME, "type": "user", "content": [{"text": text} for text in texts], **more}
+    return {
+        "id": id,
+        "timestamp": TIME,
+        "type": "user",
+        "content": [{"text": text} for text in texts],
+        **more,
+    }
 
 
 def gemini(id: str, **more: Any) -> dict[str, Any]:
-    tokens = {"input": 5_984, "output": 38, "cached": 2_090, "thoughts": 12, "tool": 5, "total": 6_039}
+    tokens = {
+        "input": 5_984,
+        "output": 38,
+        "cached": 2_090,
+        "thoughts": 12,
+        "tool": 5,
+        "total": 6_039,
+    }
     answer = {
         "id": id,
         "timestamp": TIME,
@@ -29,22 +57,39 @@ def gemini(id: str, **more: Any) -> dict[str, Any]:
     return answer | more
 
 
-def call(id: str, response: dict[str, Any], status: str = "success", name: str = "run_shell_command") -> dict[str, Any]:
+def call(
+    id: str, response: dict[str, Any], status: str = "success", name: str = "run_shell_command"
+) -> dict[str, Any]:
     result = [{"functionResponse": {"id": id, "name": name, "response": response}}]
-    return {"id": id, "name": name, "args": {"command": "ls"}, "status": status, "result": result, "timestamp": TIME}
+    return {
+        "id": id,
+        "name": name,
+        "args": {"command": "ls"},
+        "status": status,
+        "result": result,
+        "timestamp": TIME,
+    }
 
 
-OUTPUT = (
-    "<untrusted_context>\nOutput: a\nProcess Group PGID: 4711\n</untrusted_context>\n\n<hook_context>x</hook_context>"
-)
+OUTPUT = "<untrusted_context>\nOutput: a\nProcess Group PGID: 4711\n</untrusted_context>\n\n<hook_context>x</hook_context>"
 SESSION: list[dict[str, Any]] = [
     HEAD,
-    {"$set": {"messages": [user("u0", "<session_context>\nToday is Sunday.")], "lastUpdated": TIME}},
+    {
+        "$set": {
+            "messages": [user("u0", "<session_context>\nToday is Sunday.")],
+            "lastUpdated": TIME,
+        }
+    },
     user("u1", "<hook_context>a</hook_context>\n\nlist them", "<hook_context>b</hook_context>"),
     {"$set": {"lastUpdated": TIME}},
     gemini("g1"),
     gemini("g1", toolCalls=[call("c1", {"output": OUTPUT})]),
-    {"id": "u2", "timestamp": TIME, "type": "user", "content": [{"functionResponse": {"id": "c1", "response": {}}}]},
+    {
+        "id": "u2",
+        "timestamp": TIME,
+        "type": "user",
+        "content": [{"functionResponse": {"id": "c1", "response": {}}}],
+    },
     gemini("g2", content="One."),
     {"id": "e1", "timestamp": TIME, "type": "error", "content": "no quota"},
 ]
@@ -60,30 +105,44 @@ def only(kind: type[Any], *lines: dict[str, Any]) -> list[Any]:
 
 def test_every_line_is_recognised() -> None:
     assert all(GeminiTranscriptReader.recognises(line) for line in SESSION)
-    assert not GeminiTranscriptReader.recognises({"type": "user", "uuid": "u", "sessionId": "s", "message": {}})
+    assert not GeminiTranscriptReader.recognises(
+        {"type": "user", "uuid": "u", "sessionId": "s", "message": {}}
+    )
     assert not GeminiTranscriptReader.recognises({"id": "msg_1", "type": "message", "content": []})
 
 
 def test_a_message_that_is_written_again_counts_once() -> None:
     assert [one.request for one in only(Usage, *SESSION)] == ["g1", "g2"]
-    assert [one.text for one in only(Message, *SESSION) if one.role == "assistant"] == ["I look.", "One."]
+    assert [one.text for one in only(Message, *SESSION) if one.role == "assistant"] == [
+        "I look.",
+        "One.",
+    ]
     assert len(only(ToolCall, *SESSION, SESSION[5])) == 1
     assert len(only(ToolResult, *SESSION, SESSION[5])) == 1
 
 
 def test_a_message_that_is_written_again_with_other_numbers_is_told_again() -> None:
     more = gemini("g1", tokens={"input": 5_984, "output": 90, "cached": 2_090})
-    assert [(one.request, one.tokens.output) for one in only(Usage, gemini("g1"), more)] == [("g1", 50), ("g1", 90)]
+    assert [(one.request, one.tokens.output) for one in only(Usage, gemini("g1"), more)] == [
+        ("g1", 50),
+        ("g1", 90),
+    ]
 
 
 def test_input_contains_the_cached_tokens_thoughts_are_output_and_tool_tokens_are_input() -> None:
     (used, _) = only(Usage, *SESSION)
-    assert (used.tokens.input, used.tokens.cache_read, used.tokens.output) == (5_984 - 2_090 + 5, 2_090, 50)
+    assert (used.tokens.input, used.tokens.cache_read, used.tokens.output) == (
+        5_984 - 2_090 + 5,
+        2_090,
+        50,
+    )
     assert (used.model, used.session) == ("gemini-3", "s1")
 
 
 def test_a_message_without_tokens_tells_none() -> None:
-    assert not only(Usage, gemini("g1", tokens=None), gemini("g2", tokens={"input": 0, "output": 0}))
+    assert not only(
+        Usage, gemini("g1", tokens=None), gemini("g2", tokens={"input": 0, "output": 0})
+    )
 
 
 def test_only_what_a_person_typed_is_human() -> None:
@@ -106,7 +165,11 @@ def test_failures_exit_codes_and_refusals_are_told_apart() -> None:
     calls = [
         call("a", {"error": "File not found."}, "error"),
         call("b", {"output": "Output: no\nExit Code: 2"}),
-        call("c", {"error": "[Operation Cancelled] Reason: User did not allow tool call"}, "cancelled"),
+        call(
+            "c",
+            {"error": "[Operation Cancelled] Reason: User did not allow tool call"},
+            "cancelled",
+        ),
         call("d", {"error": "stopped"}, "cancelled"),
         call("e", {"output": "waiting"}, "executing"),
     ]
@@ -122,12 +185,16 @@ def test_failures_exit_codes_and_refusals_are_told_apart() -> None:
 
 def test_a_call_has_the_names_that_every_reader_knows() -> None:
     given = {"absolute_path": "/home/user/a.py"}
-    (told,) = only(ToolCall, gemini("g1", toolCalls=[call("a", {}, name="read_file") | {"args": given}]))
+    (told,) = only(
+        ToolCall, gemini("g1", toolCalls=[call("a", {}, name="read_file") | {"args": given}])
+    )
     assert (told.tool, told.input["file_path"]) == ("read", "/home/user/a.py")
 
 
 def test_the_model_is_told_when_it_changes() -> None:
-    assert [one.model for one in only(ModelSeen, gemini("a"), gemini("b"), gemini("c", model="x"))] == ["gemini-3", "x"]
+    assert [
+        one.model for one in only(ModelSeen, gemini("a"), gemini("b"), gemini("c", model="x"))
+    ] == ["gemini-3", "x"]
 
 
 def test_messages_that_are_set_anew_with_a_summary_are_a_compaction() -> None:
@@ -140,7 +207,11 @@ def test_messages_that_are_set_anew_with_a_summary_are_a_compaction() -> None:
 
 def test_what_a_compaction_has_left_is_not_told_again_under_its_new_ids() -> None:
     summary = user("u9", "<state_snapshot>\n<goal>list</goal>\n</state_snapshot>")
-    left = {"$set": {"messages": [SESSION[1]["$set"]["messages"][0], summary, user("u1-again", "list them")]}}
+    left = {
+        "$set": {
+            "messages": [SESSION[1]["$set"]["messages"][0], summary, user("u1-again", "list them")]
+        }
+    }
     told = only(Message, *SESSION, left)
     assert [one.text for one in told if one.human] == ["list them"]
 
@@ -154,7 +225,14 @@ def test_a_summary_that_is_written_again_when_a_session_goes_on_is_no_second_com
 def test_an_older_record_is_one_object() -> None:
     older = {**HEAD, "messages": SESSION[2:3] + SESSION[5:6]}
     assert GeminiTranscriptReader.recognises(older)
-    assert [type(one) for one in events(older)] == [Message, ModelSeen, Message, Usage, ToolCall, ToolResult]
+    assert [type(one) for one in events(older)] == [
+        Message,
+        ModelSeen,
+        Message,
+        Usage,
+        ToolCall,
+        ToolResult,
+    ]
     assert {one.session for one in events(older)} == {"s1"}
 
 

@@ -50,9 +50,14 @@ def test_todos_have_content_and_status_whatever_their_client_calls_them() -> Non
     ]
 
 
-@given(st.sampled_from(["shell", "read", "write", "edit", "todo", ""]), st.dictionaries(st.text(max_size=9), ANYTHING))
+@given(
+    st.sampled_from(["shell", "read", "write", "edit", "todo", ""]),
+    st.dictionaries(st.text(max_size=9), ANYTHING),
+)
 def test_whatever_was_given_is_kept(tool: str, given_: dict[str, object]) -> None:
     known = named(tool, given_)
     renamed = {"command", "todos"}
-    assert {key: known[key] for key in given_ if key not in renamed}.keys() == {k for k in given_ if k not in renamed}
+    assert {key: known[key] for key in given_ if key not in renamed}.keys() == {
+        k for k in given_ if k not in renamed
+    }
     assert named(tool, arguments(json.dumps(given_, default=str))) is not None

@@ -10,7 +10,9 @@ from brim.tracking.readers import AnyReader
 
 def events(*lines: dict[str, Any]) -> list[Event]:
     reader = AnyReader()
-    return [event for at, line in enumerate(lines) for event in reader.events(line, at * 10)] + reader.finish()
+    return [
+        event for at, line in enumerate(lines) for event in reader.events(line, at * 10)
+    ] + reader.finish()
 
 
 def claude(type: str, uuid: str, **fields: Any) -> dict[str, Any]:
@@ -22,14 +24,18 @@ def said(uuid: str, text: str, **fields: Any) -> dict[str, Any]:
 
 
 def boundary(**about: Any) -> dict[str, Any]:
-    return claude("system", "b", subtype="compact_boundary", compactMetadata={"trigger": "auto", **about})
+    return claude(
+        "system", "b", subtype="compact_boundary", compactMetadata={"trigger": "auto", **about}
+    )
 
 
 def test_claude_names_the_messages_that_stay() -> None:
     lines = [said("u1", "one"), said("u2", "two"), said("u3", "three")]
     (found,) = [
         event
-        for event in events(*lines, boundary(preservedMessages={"uuids": ["u2"], "allUuids": ["u2", "u3", "gone"]}))
+        for event in events(
+            *lines, boundary(preservedMessages={"uuids": ["u2"], "allUuids": ["u2", "u3", "gone"]})
+        )
         if isinstance(event, Compaction)
     ]
     assert found.kept == (10, 20)
@@ -37,14 +43,23 @@ def test_claude_names_the_messages_that_stay() -> None:
 
 def test_older_versions_of_claude_name_the_ends_of_what_stays() -> None:
     lines = [said("u1", "one"), said("u2", "two"), said("u3", "three")]
-    found = events(*lines, boundary(preservedSegment={"headUuid": "u2", "tailUuid": "u3", "anchorUuid": "x"}))
+    found = events(
+        *lines, boundary(preservedSegment={"headUuid": "u2", "tailUuid": "u3", "anchorUuid": "x"})
+    )
     assert [event.kept for event in found if isinstance(event, Compaction)] == [(10, 20)]
 
 
 def test_claude_attaches_files_and_what_hooks_say() -> None:
-    file = {"type": "file", "filename": "/p/a.py", "content": {"file": {"filePath": "/p/a.py", "content": "x = 1"}}}
+    file = {
+        "type": "file",
+        "filename": "/p/a.py",
+        "content": {"file": {"filePath": "/p/a.py", "content": "x = 1"}},
+    }
     hook = {"type": "hook_additional_context", "content": ["Use uv."]}
-    rendered = [{"content": "<system-reminder>Read a.py</system-reminder>"}, {"content": "1\tx = 1"}]
+    rendered = [
+        {"content": "<system-reminder>Read a.py</system-reminder>"},
+        {"content": "1\tx = 1"},
+    ]
     lines = [
         claude("attachment", "a1", attachment=file),
         claude("attachment", "a2", attachment=file, rendered=rendered),
@@ -77,9 +92,15 @@ def test_codex_gives_the_history_that_replaces_the_old_one() -> None:
         "type": "message",
         "role": "user",
         "content": [{"type": "input_text", "text": "Summary: done."}],
-        "internal_chat_message_metadata_passthrough": {"content_item_kinds": ["compaction.summary"]},
+        "internal_chat_message_metadata_passthrough": {
+            "content_item_kinds": ["compaction.summary"]
+        },
     }
-    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix a.py"}]}
+    asked = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "Fix a.py"}],
+    }
     call = {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "make test"}'}
     output = {"type": "function_call_output", "output": "12 passed"}
     found = codex(asked, call, output, summary)
@@ -94,7 +115,9 @@ def test_codex_gives_the_history_that_replaces_the_old_one() -> None:
 
 def test_a_summary_that_the_provider_encrypted_is_hidden() -> None:
     (found,) = [
-        event for event in codex({"type": "compaction", "encrypted_content": "gAAA"}) if isinstance(event, Compaction)
+        event
+        for event in codex({"type": "compaction", "encrypted_content": "gAAA"})
+        if isinstance(event, Compaction)
     ]
     assert found.hidden
     readable = codex({"type": "compaction", "encrypted_content": "gAAA"}, message="All done.")
@@ -103,7 +126,13 @@ def test_a_summary_that_the_provider_encrypted_is_hidden() -> None:
 
 def test_gemini_gives_the_messages_next_to_its_summary() -> None:
     def message(type: str, id: str, content: Any, **fields: Any) -> dict[str, Any]:
-        return {"id": id, "type": type, "content": content, "timestamp": "2026-11-15T06:47:24.668Z", **fields}
+        return {
+            "id": id,
+            "type": type,
+            "content": content,
+            "timestamp": "2026-11-15T06:47:24.668Z",
+            **fields,
+        }
 
     call = {
         "id": "c",
@@ -121,7 +150,13 @@ def test_gemini_gives_the_messages_next_to_its_summary() -> None:
         message("user", "u1", [{"text": "Fix it"}]),
         {"$set": {"messages": left, "lastUpdated": "2026-11-15T06:50:00.000Z"}},
     )
-    assert [type(event) for event in found] == [Message, Compaction, Message, Attachment, Attachment]
+    assert [type(event) for event in found] == [
+        Message,
+        Compaction,
+        Message,
+        Attachment,
+        Attachment,
+    ]
     first, second = [event.text for event in found if isinstance(event, Attachment)]
     assert all(part in first for part in ("Reading.", "src/a.py", "x = 1"))
     assert second == "y = 2"

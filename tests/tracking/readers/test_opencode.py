@@ -4,7 +4,17 @@ from typing import Any
 
 from hypothesis import given
 
-from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, StateSeen, ToolCall, ToolResult, Usage
+from brim.tracking.events import (
+    Compaction,
+    End,
+    Event,
+    Message,
+    ModelSeen,
+    StateSeen,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from brim.tracking.readers.opencode import OpencodeReader
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
@@ -12,16 +22,37 @@ NOW = 1_794_725_338_429
 
 
 def line(kind: str, **part: Any) -> dict[str, Any]:
-    return {"type": kind, "timestamp": NOW, "sessionID": "ses_1", "part": {"messageID": "msg_1", **part}}
+    return {
+        "type": kind,
+        "timestamp": NOW,
+        "sessionID": "ses_1",
+        "part": {"messageID": "msg_1", **part},
+    }
 
 
 def finish(id: str = "prt_9", reason: str = "tool-calls", **more: Any) -> dict[str, Any]:
-    tokens = {"total": 7_784, "input": 8, "output": 38, "reasoning": 10, "cache": {"write": 1, "read": 7_727}}
-    return line("step_finish", id=id, type="step-finish", reason=reason, tokens=tokens, cost=0.00097195) | more
+    tokens = {
+        "total": 7_784,
+        "input": 8,
+        "output": 38,
+        "reasoning": 10,
+        "cache": {"write": 1, "read": 7_727},
+    }
+    return (
+        line(
+            "step_finish", id=id, type="step-finish", reason=reason, tokens=tokens, cost=0.00097195
+        )
+        | more
+    )
 
 
 def tool(call: str, status: str = "completed", name: str = "bash", **state: Any) -> dict[str, Any]:
-    state = {"status": status, "input": {"command": "ls"}, "output": "a", "metadata": {"exit": 0}} | state
+    state = {
+        "status": status,
+        "input": {"command": "ls"},
+        "output": "a",
+        "metadata": {"exit": 0},
+    } | state
     return line("tool_use", id=f"prt_{call}", type="tool", tool=name, callID=call, state=state)
 
 
@@ -34,7 +65,12 @@ RUN: list[dict[str, Any]] = [
     finish("prt_10", "stop"),
 ]
 EXPORT: dict[str, Any] = {
-    "info": {"id": "ses_1", "directory": "/home/user/project", "version": "1.18.33", "time": {"created": NOW}},
+    "info": {
+        "id": "ses_1",
+        "directory": "/home/user/project",
+        "version": "1.18.33",
+        "time": {"created": NOW},
+    },
     "messages": [
         {
             "info": {"role": "user", "time": {"created": NOW}},
@@ -61,11 +97,23 @@ def test_every_line_and_an_export_are_recognised() -> None:
     assert not OpencodeReader.recognises({"type": "text", "part": {}})
 
 
-def test_a_step_is_a_request_whose_input_is_without_the_cache_and_whose_reasoning_is_output() -> None:
+def test_a_step_is_a_request_whose_input_is_without_the_cache_and_whose_reasoning_is_output() -> (
+    None
+):
     (used, _) = only(Usage, *RUN)
     tokens = used.tokens
-    assert (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.output) == (8, 7_727, 1, 48)
-    assert (used.cost, used.request, used.session, used.time) == (972, "prt_9", "ses_1", NOW / 1_000)
+    assert (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.output) == (
+        8,
+        7_727,
+        1,
+        48,
+    )
+    assert (used.cost, used.request, used.session, used.time) == (
+        972,
+        "prt_9",
+        "ses_1",
+        NOW / 1_000,
+    )
 
 
 def test_a_cost_of_0_is_unsaid() -> None:
@@ -89,7 +137,12 @@ def test_a_call_and_its_result_come_in_one_line() -> None:
 def test_files_have_the_names_that_every_reader_knows() -> None:
     given = {"filePath": "/home/user/a.py", "oldString": "a", "newString": "b"}
     (call,) = only(ToolCall, tool("c1", name="edit", input=given))
-    assert (call.tool, call.input["file_path"], call.input["old_string"], call.input["new_string"]) == (
+    assert (
+        call.tool,
+        call.input["file_path"],
+        call.input["old_string"],
+        call.input["new_string"],
+    ) == (
         "edit",
         "/home/user/a.py",
         "a",
@@ -119,7 +172,9 @@ def test_the_last_step_ends_the_run_with_its_words() -> None:
 
 def test_an_error_is_told_and_ends_the_run() -> None:
     failed = {"type": "error", "timestamp": NOW, "sessionID": "ses_1"}
-    told = events(failed | {"error": {"name": "APIError", "data": {"message": "prompt is too long"}}})
+    told = events(
+        failed | {"error": {"name": "APIError", "data": {"message": "prompt is too long"}}}
+    )
     assert [(type(one), getattr(one, "text", "")) for one in told] == [
         (Message, "prompt is too long"),
         (End, "prompt is too long"),
@@ -152,7 +207,10 @@ def test_an_export_of_a_sub_agent_belongs_to_its_parent() -> None:
 def test_a_compaction_and_its_summary_are_told() -> None:
     messages = [
         {"info": {"role": "user"}, "parts": [{"id": "p1", "type": "compaction", "auto": True}]},
-        {"info": {"role": "assistant", "summary": True}, "parts": [{"id": "p2", "type": "text", "text": "so far"}]},
+        {
+            "info": {"role": "assistant", "summary": True},
+            "parts": [{"id": "p2", "type": "text", "text": "so far"}],
+        },
     ]
     told = events({"info": {"id": "ses_1"}, "messages": messages})
     assert [(type(one), getattr(one, "trigger", getattr(one, "role", ""))) for one in told] == [

@@ -46,7 +46,9 @@ def test_the_last_half_is_never_forgotten() -> None:
     for number in range(1_000):
         assert requests.is_new(str(number), Tokens(input=1), final=True)
         last = range(max(0, number - 49), number + 1)
-        assert not any(requests.is_new(str(key), Tokens(input=1), final=True) for key in (last[0], number))
+        assert not any(
+            requests.is_new(str(key), Tokens(input=1), final=True) for key in (last[0], number)
+        )
 
 
 def test_what_was_told_is_bounded_and_an_empty_key_is_always_new() -> None:

@@ -50,11 +50,16 @@ def test_what_is_no_time_is_none(bad: object) -> None:
     assert seconds(bad) is None
 
 
-@given(st.datetimes(min_value=datetime(1970, 1, 2), max_value=datetime(9999, 12, 30)), st.integers(-14 * 60, 14 * 60))
+@given(
+    st.datetimes(min_value=datetime(1970, 1, 2), max_value=datetime(9999, 12, 30)),
+    st.integers(-14 * 60, 14 * 60),
+)
 def test_times_agree_with_the_calendar(naive: datetime, minutes: int) -> None:
     zoned = naive.replace(tzinfo=timezone(timedelta(minutes=minutes)))
     assert seconds(zoned.isoformat()) == pytest.approx(zoned.timestamp(), abs=1e-3)
-    assert seconds(naive.isoformat()) == pytest.approx(naive.replace(tzinfo=UTC).timestamp(), abs=1e-3)
+    assert seconds(naive.isoformat()) == pytest.approx(
+        naive.replace(tzinfo=UTC).timestamp(), abs=1e-3
+    )
 
 
 @given(st.text(alphabet="0123456789-:TZ+. ", max_size=40))
@@ -63,12 +68,24 @@ def test_no_text_raises(text: str) -> None:
 
 
 _WRITTEN = st.sampled_from(
-    ["2026-11-15T06:39:07Z", "2026-11-15T06:39:07.416Z", "2026-02-30T24:59:60.5Z", "2024-02-29T00:00:00.123456Z"]
+    [
+        "2026-11-15T06:39:07Z",
+        "2026-11-15T06:39:07.416Z",
+        "2026-02-30T24:59:60.5Z",
+        "2024-02-29T00:00:00.123456Z",
+    ]
 )
 
 
-@given(_WRITTEN, st.lists(st.tuples(st.integers(0, 30), st.sampled_from("0129-:T.Zz +,٣"), st.booleans()), max_size=3))
-def test_the_usual_way_is_read_as_every_other(text: str, changes: list[tuple[int, str, bool]]) -> None:
+@given(
+    _WRITTEN,
+    st.lists(
+        st.tuples(st.integers(0, 30), st.sampled_from("0129-:T.Zz +,٣"), st.booleans()), max_size=3
+    ),
+)
+def test_the_usual_way_is_read_as_every_other(
+    text: str, changes: list[tuple[int, str, bool]]
+) -> None:
     for at, letter, instead in changes:
         text = text[:at] + letter + text[at + instead :]
     spaced = f" {text}"  # which no client writes, so that it goes the long way

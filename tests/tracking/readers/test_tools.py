@@ -44,6 +44,10 @@ def test_case_does_not_matter() -> None:
 
 
 def test_the_table_holds_only_tools_that_events_know() -> None:
-    table = resources.files("brim.tracking.readers").joinpath("data", "tools.tsv").read_text(encoding="utf-8")
+    table = (
+        resources.files("brim.tracking.readers")
+        .joinpath("data", "tools.tsv")
+        .read_text(encoding="utf-8")
+    )
     rows = [line.split("\t") for line in table.splitlines() if not line.startswith("#")]
     assert {tool for tool, _ in rows} <= set(TOOLS)

@@ -62,7 +62,9 @@ TOOL = {"name": "Read", "description": "Reads a file.", "input_schema": {"type":
 
 
 def test_an_edited_memory_file_is_named_though_its_size_is_the_same(tmp_path: Path) -> None:
-    one, two = session(tmp_path, (TOOL, "Use tabs here.", "Go on."), (TOOL, "Use pnpm here.", "Go on."))
+    one, two = session(
+        tmp_path, (TOOL, "Use tabs here.", "Go on."), (TOOL, "Use pnpm here.", "Go on.")
+    )
     change = compare(one, two)
     assert change.breaker == ("memory files", "/p/CLAUDE.md")
     assert names(change) == ({"memory files"}, {"memory files"})
@@ -74,7 +76,9 @@ def test_an_edited_tool_breaks_everything(tmp_path: Path) -> None:
     one, two = session(tmp_path, (TOOL, "Use tabs.", "Go on."), (other, "Use tabs.", "Go on."))
     change = compare(one, two)
     assert (change.breaker, change.kept_tokens) == (("tools", "Read"), 0)
-    assert change.rewritten_tokens == two.tokens_of(piece for item in two.items[1:] for piece in item.pieces)
+    assert change.rewritten_tokens == two.tokens_of(
+        piece for item in two.items[1:] for piece in item.pieces
+    )
 
 
 def test_what_only_left_from_the_end_is_a_difference_too(tmp_path: Path) -> None:
@@ -91,9 +95,17 @@ def test_without_a_part_the_rest_is_compared(tmp_path: Path) -> None:
 
 def test_another_model_keeps_nothing(tmp_path: Path) -> None:
     lines = [
-        {"type": "user", "sessionId": "s", "uuid": "u", "message": {"role": "user", "content": "hello there"}},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "uuid": "u",
+            "message": {"role": "user", "content": "hello there"},
+        },
         answer_line("m1"),
-        {**answer_line("m2"), "message": {**answer_line("m2")["message"], "model": "claude-haiku-4-5"}},
+        {
+            **answer_line("m2"),
+            "message": {**answer_line("m2")["message"], "model": "claude-haiku-4-5"},
+        },
     ]
     path = tmp_path / "s.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -1,4 +1,5 @@
-"""What fills a request: recorded sessions of the real clients, with texts planted where they must be found."""
+"""What fills a request: recorded sessions of the real clients, with texts planted where they must
+be found."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ SHOP = "/home/user/shop"
 
 
 def marker_count(word: str) -> Callable[[str], int]:
-    """Return a count that is 1 for texts with *word* in them: the part that is not 0 is where the word landed."""
+    """Return a count that is 1 for texts with *word* in them: the part that is not 0 is where the
+    word landed."""
     return lambda text: text.count(word)
 
 
@@ -24,7 +26,9 @@ def leaves(
     parts: tuple[RequestPart, ...], above: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], RequestPart]]:
     for part in parts:
-        yield from leaves(part.parts, (*above, part.name)) if part.parts else [((*above, part.name), part)]
+        yield from (
+            leaves(part.parts, (*above, part.name)) if part.parts else [((*above, part.name), part)]
+        )
 
 
 def places(path: Path, word: str, at: int) -> set[tuple[str, ...]]:
@@ -53,7 +57,9 @@ PLANTED = [
 
 @pytest.mark.parametrize("name", ["claude_opus", "claude_haiku"])
 @pytest.mark.parametrize(("word", "at", "expected"), PLANTED)
-def test_a_planted_text_lands_in_its_part(name: str, word: str, at: int, expected: set[tuple[str, ...]]) -> None:
+def test_a_planted_text_lands_in_its_part(
+    name: str, word: str, at: int, expected: set[tuple[str, ...]]
+) -> None:
     assert places(DATA / f"{name}.jsonl", word, at) == expected
 
 
@@ -65,7 +71,9 @@ def test_a_command_and_what_it_printed_are_two_parts() -> None:
 
 
 def test_a_memory_file_of_a_subfolder_has_its_own_row() -> None:
-    assert places(DATA / "claude_opus.jsonl", "PLANTED-NESTED-MEMORY", 4) == {("memory files", f"{SHOP}/sub/CLAUDE.md")}
+    assert places(DATA / "claude_opus.jsonl", "PLANTED-NESTED-MEMORY", 4) == {
+        ("memory files", f"{SHOP}/sub/CLAUDE.md")
+    }
 
 
 def test_the_prompt_of_a_sub_agent_is_the_main_agents(tmp_path: Path) -> None:
@@ -146,7 +154,9 @@ def local_of(request: ComposedRequest) -> int:
 
 def test_what_a_client_does_not_record_is_a_row_without_a_number_until_a_request_shows_it() -> None:
     first, second, *_ = read_requests(DATA / "gemini_record.jsonl")
-    rows = [next(part for part in each.parts if "not recorded" in part.name) for each in (first, second)]
+    rows = [
+        next(part for part in each.parts if "not recorded" in part.name) for each in (first, second)
+    ]
     assert [row.name for row in rows] == ["system prompt and tools (not recorded)"] * 2
     assert (rows[0].tokens, rows[0].basis) == (None, "not recorded")
     assert rows[1].tokens == pytest.approx(first.billed - local_of(first), abs=1)
@@ -160,10 +170,17 @@ def test_codex_records_its_system_prompt_but_no_tools() -> None:
     assert "tools (not recorded)" in names
 
 
-def rewritten(tmp_path: Path, name: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Path:
-    lines = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+def rewritten(
+    tmp_path: Path, name: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]
+) -> Path:
+    lines = [
+        json.loads(line)
+        for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     path = tmp_path / f"{name}.jsonl"
-    path.write_text("".join(json.dumps(new) + "\n" for line in lines if (new := change(line))), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(new) + "\n" for line in lines if (new := change(line))), encoding="utf-8"
+    )
     return path
 
 
@@ -188,8 +205,12 @@ def test_tools_that_a_later_line_names_are_those_of_the_first_request_too(tmp_pa
 
 def test_a_hash_that_no_line_resolves_is_its_own_row(tmp_path: Path) -> None:
     def without_prompt(line: dict[str, Any]) -> dict[str, Any] | None:
-        is_second = line.get("type") == "user" and line["message"]["content"] == "PLANTED-SECOND go on"
-        return None if is_second or "PLANTED-SECOND" in json.dumps(line.get("message", "")) else line
+        is_second = (
+            line.get("type") == "user" and line["message"]["content"] == "PLANTED-SECOND go on"
+        )
+        return (
+            None if is_second or "PLANTED-SECOND" in json.dumps(line.get("message", "")) else line
+        )
 
     request = read_requests(rewritten(tmp_path, "claude_opus", without_prompt))[7]
     row = next(part for part in request.parts if part.name == "not resolved")
@@ -225,7 +246,13 @@ def test_a_prompt_that_quotes_a_reminder_is_still_yours(tmp_path: Path) -> None:
     words = "<system-reminder>\nContents of /etc/passwd:\n\nPLANTED-QUOTE\n</system-reminder>"
     message = {"role": "user", "content": words}
     lines = [
-        {"type": "user", "sessionId": "s", "uuid": "u1", "promptSource": "typed", "message": message},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "uuid": "u1",
+            "promptSource": "typed",
+            "message": message,
+        },
         answer_line("m1"),
     ]
     path = tmp_path / "s.jsonl"
@@ -238,9 +265,19 @@ def test_a_result_that_quotes_a_reminder_is_still_a_result(tmp_path: Path) -> No
     call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "notes.md"}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": quoted}
     lines = [
-        {"type": "user", "sessionId": "s", "uuid": "u1", "message": {"role": "user", "content": "read it"}},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "uuid": "u1",
+            "message": {"role": "user", "content": "read it"},
+        },
         answer_line("m1", call),
-        {"type": "user", "sessionId": "s", "uuid": "u2", "message": {"role": "user", "content": [result]}},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "uuid": "u2",
+            "message": {"role": "user", "content": [result]},
+        },
         answer_line("m2"),
     ]
     path = tmp_path / "s.jsonl"
@@ -263,16 +300,18 @@ def joined(tmp_path: Path, *lines: dict[str, Any]) -> Path:
         {"type": "api-request", "sessionId": "s", "id": "r", "keep": 0, "tail": ["a" * 64]},
     ]
     path = tmp_path / "joined.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *records, answer_line("m1")]))
+    path.write_text(
+        "".join(json.dumps(line) + "\n" for line in [*lines, *records, answer_line("m1")])
+    )
     return path
 
 
 def test_texts_that_imitate_others_stay_where_their_lines_say(tmp_path: Path) -> None:
     memory = "Contents of /p/CLAUDE.md (project instructions):\n\nContents of /etc/passwd:\n\nPLANTED-IN-MEMORY"
-    servers = "# MCP Server Instructions\n\n## shop\nAsk first.\n\n## Usage notes\nPLANTED-IN-SERVER"
-    skills = (
-        "The following skills are available\n\n# Environment\n\nSessionStart hook additional context: PLANTED-IN-SKILLS"
+    servers = (
+        "# MCP Server Instructions\n\n## shop\nAsk first.\n\n## Usage notes\nPLANTED-IN-SERVER"
     )
+    skills = "The following skills are available\n\n# Environment\n\nSessionStart hook additional context: PLANTED-IN-SKILLS"
     path = joined(
         tmp_path,
         attachment("instructions", memory, files=[{"path": "/p/CLAUDE.md"}]),
@@ -291,7 +330,10 @@ def test_texts_that_imitate_others_stay_where_their_lines_say(tmp_path: Path) ->
 def test_a_memory_file_may_hold_the_end_of_a_reminder(tmp_path: Path) -> None:
     memory = "Contents of /p/CLAUDE.md (project):\n\nNever write </system-reminder> here.\n\nPLANTED-BEHIND-IT"
     told = attachment("instructions", memory, files=[{"path": "/p/CLAUDE.md"}])
-    blocks = [{"type": "text", "text": told["rendered"][0]["content"]}, {"type": "text", "text": "go on"}]
+    blocks = [
+        {"type": "text", "text": told["rendered"][0]["content"]},
+        {"type": "text", "text": "go on"},
+    ]
     message = {"role": "user", "content": blocks}
     lines = [
         told,
@@ -307,8 +349,12 @@ def test_a_memory_file_may_hold_the_end_of_a_reminder(tmp_path: Path) -> None:
 def test_without_lines_that_say_so_the_words_decide(tmp_path: Path) -> None:
     lines = [
         attachment("environment", "# Environment\nPLANTED-ENVIRONMENT"),
-        attachment("mcp", "# MCP Server Instructions\n\n## shop\nPLANTED-SHOP\n\n## issues\nPLANTED-ISSUES"),
-        attachment("hook", "SessionStart hook additional context: ## Constraints\n- PLANTED-RULE\n\n"),
+        attachment(
+            "mcp", "# MCP Server Instructions\n\n## shop\nPLANTED-SHOP\n\n## issues\nPLANTED-ISSUES"
+        ),
+        attachment(
+            "hook", "SessionStart hook additional context: ## Constraints\n- PLANTED-RULE\n\n"
+        ),
         attachment("hook", "PostToolUse:Bash hook additional context: PLANTED-OTHER"),
     ]
     path = joined(tmp_path, *lines)
@@ -324,17 +370,39 @@ def test_without_lines_that_say_so_the_words_decide(tmp_path: Path) -> None:
 def answer_line(id: str, *blocks: dict[str, Any], **usage: Any) -> dict[str, Any]:
     used = {"input_tokens": 100, "output_tokens": 10, **usage}
     content = list(blocks) or [{"type": "text", "text": "ok"}]
-    message = {"id": id, "role": "assistant", "model": "claude-opus-4-5", "content": content, "usage": used}
-    return {"type": "assistant", "sessionId": "s", "isSidechain": False, "uuid": f"a-{id}", "message": message}
+    message = {
+        "id": id,
+        "role": "assistant",
+        "model": "claude-opus-4-5",
+        "content": content,
+        "usage": used,
+    }
+    return {
+        "type": "assistant",
+        "sessionId": "s",
+        "isSidechain": False,
+        "uuid": f"a-{id}",
+        "message": message,
+    }
 
 
 def test_thinking_that_is_not_shown_has_the_size_that_was_reported(tmp_path: Path) -> None:
     hidden = {"type": "thinking", "thinking": "", "signature": "c2ln"}
     details = {"thinking_tokens": 640}
     lines = [
-        {"type": "user", "sessionId": "s", "uuid": "u1", "message": {"role": "user", "content": "think"}},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "uuid": "u1",
+            "message": {"role": "user", "content": "think"},
+        },
         answer_line("m1", hidden, output_tokens=700, output_tokens_details=details),
-        {"type": "user", "sessionId": "s", "uuid": "u2", "message": {"role": "user", "content": "go on"}},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "uuid": "u2",
+            "message": {"role": "user", "content": "go on"},
+        },
         answer_line("m2"),
     ]
     path = tmp_path / "s.jsonl"
@@ -345,11 +413,21 @@ def test_thinking_that_is_not_shown_has_the_size_that_was_reported(tmp_path: Pat
 
 def test_a_secret_in_a_command_is_masked_in_its_label(tmp_path: Path) -> None:
     secret = "sk-ant-api03-" + "a1B2c3D4e5" * 9
-    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"curl -H 'x-api-key: {secret}' x.io"}}
+    call = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Bash",
+        "input": {"command": f"curl -H 'x-api-key: {secret}' x.io"},
+    }
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "PLANTED-OUT"}
     lines = [
         answer_line("m1", call),
-        {"type": "user", "sessionId": "s", "uuid": "u2", "message": {"role": "user", "content": [result]}},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "uuid": "u2",
+            "message": {"role": "user", "content": [result]},
+        },
         answer_line("m2"),
     ]
     path = tmp_path / "s.jsonl"

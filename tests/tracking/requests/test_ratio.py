@@ -19,19 +19,36 @@ def count(text: str) -> int:
     return len(text.split())
 
 
-def session(tmp_path: Path, *turns: tuple[int, int], recorded: bool = True, model: str = "claude-opus-4-5") -> Path:
+def session(
+    tmp_path: Path, *turns: tuple[int, int], recorded: bool = True, model: str = "claude-opus-4-5"
+) -> Path:
     """Write a session: each turn adds so many words, and is billed so many tokens."""
     lines: list[dict[str, Any]] = []
     shape = {"system": [{"type": "text", "text": "word " * 1_000}], "tools": []}
     if recorded:
-        lines.append({"type": "api-request-shape", "sessionId": "s", "shapeHash": "h", "shape": shape})
+        lines.append(
+            {"type": "api-request-shape", "sessionId": "s", "shapeHash": "h", "shape": shape}
+        )
     hashes: list[str] = []
     for at, (words, billed) in enumerate(turns):
         hashes.append(f"{at}" * 64)
         message = {"role": "user", "content": "word " * words}
         if recorded:
-            about = {"id": f"r{at}", "shapeHash": "h", "tail": list(hashes), "keep": 0, "params": {"model": model}}
-            lines.append({"type": "api-request-blob", "sessionId": "s", "hash": hashes[-1], "message": message})
+            about = {
+                "id": f"r{at}",
+                "shapeHash": "h",
+                "tail": list(hashes),
+                "keep": 0,
+                "params": {"model": model},
+            }
+            lines.append(
+                {
+                    "type": "api-request-blob",
+                    "sessionId": "s",
+                    "hash": hashes[-1],
+                    "message": message,
+                }
+            )
             lines.append({"type": "api-request", "sessionId": "s", **about})
         else:
             lines.append({"type": "user", "sessionId": "s", "uuid": f"u{at}", "message": message})
@@ -48,7 +65,11 @@ def read(path: Path) -> list[ComposedRequest]:
 
 def test_the_first_request_has_the_prior_and_the_next_its_ratio(tmp_path: Path) -> None:
     first, second, third = read(session(tmp_path, (1_000, 3_000), (1_000, 4_500), (1_000, 6_000)))
-    assert (first.known.ratio, first.known.basis, first.remainder) == (1.27, "estimated", 3_000 - 2 * 1_270)
+    assert (first.known.ratio, first.known.basis, first.remainder) == (
+        1.27,
+        "estimated",
+        3_000 - 2 * 1_270,
+    )
     assert (second.known.ratio, second.known.basis, second.remainder) == (1.5, "calibrated", 0)
     assert third.remainder == 0
 
@@ -76,7 +97,11 @@ def test_a_message_that_is_not_resolved_does_not_spoil_the_ratio(tmp_path: Path)
     del lines[1]  # the message of the first request
     path.write_text("\n".join(lines) + "\n")
     first, second, third = read(path)
-    assert [request.known.basis for request in (first, second, third)] == ["estimated", "estimated", "calibrated"]
+    assert [request.known.basis for request in (first, second, third)] == [
+        "estimated",
+        "estimated",
+        "calibrated",
+    ]
     assert (third.known.ratio, third.remainder) == (1.5, 1_500)
 
 
@@ -86,7 +111,11 @@ def test_each_model_has_its_own_ratio(tmp_path: Path) -> None:
     lines[-4]["message"]["model"] = "claude-haiku-4-5"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     requests = read(path)
-    assert [request.model for request in requests] == ["claude-opus-4-5", "claude-haiku-4-5", "claude-opus-4-5"]
+    assert [request.model for request in requests] == [
+        "claude-opus-4-5",
+        "claude-haiku-4-5",
+        "claude-opus-4-5",
+    ]
     assert [request.known.basis for request in requests] == ["estimated", "estimated", "calibrated"]
     assert requests[2].known.ratio == 1.5
 
@@ -102,7 +131,11 @@ def test_what_other_sessions_showed_is_known_before_the_first_request(tmp_path: 
     thread, _ = read_thread(session(tmp_path, (100, 20_150), recorded=False), count=count)
     store = MemoryCalibrationStore({"claude-opus-4-5": Calibration(1.5, 0.0, 3.0)})
     (request,) = requests_of(thread, store, {"claude-opus-4-5": 20_000})
-    assert (request.known.ratio, request.known.basis, request.known.hidden) == (1.5, "calibrated", 20_000)
+    assert (request.known.ratio, request.known.basis, request.known.hidden) == (
+        1.5,
+        "calibrated",
+        20_000,
+    )
     assert request.remainder == 0
 
 

@@ -1,4 +1,5 @@
-"""Reading requests: incrementally, from files that are torn, foreign or huge, and never keeping text."""
+"""Reading requests: incrementally, from files that are torn, foreign or huge, and never keeping
+text."""
 
 from __future__ import annotations
 
@@ -17,12 +18,17 @@ CLIENTS = ["claude_opus", "claude_haiku", "codex_rollout", "gemini_record"]
 
 
 def told(path: Path) -> list[Any]:
-    return [(each.id, each.billed, [part.to_dict() for part in each.parts]) for each in read_requests(path)]
+    return [
+        (each.id, each.billed, [part.to_dict() for part in each.parts])
+        for each in read_requests(path)
+    ]
 
 
 @pytest.mark.parametrize("recorded", [True, False])
 @pytest.mark.parametrize("name", ["claude_opus", "claude_haiku"])
-def test_a_file_that_grows_is_read_on_from_where_it_ended(tmp_path: Path, name: str, recorded: bool) -> None:
+def test_a_file_that_grows_is_read_on_from_where_it_ended(
+    tmp_path: Path, name: str, recorded: bool
+) -> None:
     lines = (DATA / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
     lines = [line for line in lines if recorded or b'"type": "api-request' not in line]
     path = tmp_path / "session.jsonl"
@@ -32,11 +38,16 @@ def test_a_file_that_grows_is_read_on_from_where_it_ended(tmp_path: Path, name: 
     for cut in range(5, len(lines), 7):
         path.write_bytes(b"".join(lines[:cut]))
         _, mark = read_thread(path, marking=True)
-        mark = Mark(mark.offset, mark.check, json.loads(json.dumps(mark.state)))  # as a store would keep it
+        mark = Mark(
+            mark.offset, mark.check, json.loads(json.dumps(mark.state))
+        )  # as a store would keep it
         path.write_bytes(b"".join(lines))
         read: list[int] = []
         thread, _ = read_thread(path, mark=mark, on_read=read.append)
-        found = [(each.id, each.billed, [part.to_dict() for part in each.parts]) for each in requests_of(thread)]
+        found = [
+            (each.id, each.billed, [part.to_dict() for part in each.parts])
+            for each in requests_of(thread)
+        ]
         assert found == expected, cut
         assert sum(read) == len(b"".join(lines)) - mark.offset
         assert mark.offset > 0.9 * len(b"".join(lines[: max(0, cut - 8)]))
@@ -54,7 +65,13 @@ def test_a_mark_of_another_file_is_not_used(tmp_path: Path) -> None:
 def test_a_mark_holds_no_text() -> None:
     _, mark = read_thread(DATA / "claude_opus.jsonl", marking=True)
     state = json.dumps(mark.state)
-    for word in ("PLANTED-PROMPT", "PLANTED-BRIM-RULE", "PLANTED-FILE", "THOUGHT-1", "PLANTED-MCP-RESULT"):
+    for word in (
+        "PLANTED-PROMPT",
+        "PLANTED-BRIM-RULE",
+        "PLANTED-FILE",
+        "THOUGHT-1",
+        "PLANTED-MCP-RESULT",
+    ):
         assert word in (DATA / "claude_opus.jsonl").read_text(encoding="utf-8")
         assert word not in state
 
@@ -89,19 +106,49 @@ def test_what_is_not_text_is_refused(tmp_path: Path) -> None:
     "line",
     [
         {"type": "api-request", "sessionId": "s", "tail": [1, None, {}], "keep": "x", "base": []},
-        {"type": "api-request", "sessionId": "s", "id": "r", "base": "gone", "keep": 10**12, "tail": ["a" * 64]},
-        {"type": "api-request-shape", "sessionId": "s", "shapeHash": "h", "shape": {"tools": [1, "x"], "system": 3}},
-        {"type": "api-request-blob", "sessionId": "s", "hash": "h", "message": {"role": "user", "content": [[1], 2]}},
+        {
+            "type": "api-request",
+            "sessionId": "s",
+            "id": "r",
+            "base": "gone",
+            "keep": 10**12,
+            "tail": ["a" * 64],
+        },
+        {
+            "type": "api-request-shape",
+            "sessionId": "s",
+            "shapeHash": "h",
+            "shape": {"tools": [1, "x"], "system": 3},
+        },
+        {
+            "type": "api-request-blob",
+            "sessionId": "s",
+            "hash": "h",
+            "message": {"role": "user", "content": [[1], 2]},
+        },
         {"type": "user", "sessionId": "s", "message": "text"},
-        {"type": "user", "sessionId": "s", "message": {"role": "user", "content": [{"type": "tool_result"}]}},
-        {"type": "attachment", "sessionId": "s", "attachment": {"type": "instructions", "files": 3}, "rendered": "x"},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "message": {"role": "user", "content": [{"type": "tool_result"}]},
+        },
+        {
+            "type": "attachment",
+            "sessionId": "s",
+            "attachment": {"type": "instructions", "files": 3},
+            "rendered": "x",
+        },
         {"type": "attachment", "sessionId": "s", "attachment": None},
         {"type": "system", "subtype": "compact_boundary", "sessionId": "s", "compactMetadata": []},
     ],
 )
 def test_strange_lines_raise_nothing(tmp_path: Path, line: dict[str, Any]) -> None:
     path = tmp_path / "s.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in (line, answer_line("m1"), line, answer_line("m2"))))
+    path.write_text(
+        "".join(
+            json.dumps(each) + "\n" for each in (line, answer_line("m1"), line, answer_line("m2"))
+        )
+    )
     requests = read_requests(path)
     assert [request.billed for request in requests] == [100, 100]
     for request in requests:
@@ -109,7 +156,14 @@ def test_strange_lines_raise_nothing(tmp_path: Path, line: dict[str, Any]) -> No
 
 
 def test_a_request_that_builds_on_one_that_is_gone_says_so(tmp_path: Path) -> None:
-    record = {"type": "api-request", "sessionId": "s", "id": "r", "base": "gone", "keep": 7, "tail": []}
+    record = {
+        "type": "api-request",
+        "sessionId": "s",
+        "id": "r",
+        "base": "gone",
+        "keep": 7,
+        "tail": [],
+    }
     path = tmp_path / "s.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in (record, answer_line("m1"))))
     (request,) = read_requests(path)

@@ -27,7 +27,14 @@ from brim.cli.output import (
     printable,
 )
 from brim.errors import InputError
-from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
+from brim.store.checks import (
+    file_problems,
+    graph_problems,
+    hints,
+    removable_edges,
+    remove_edges,
+    stale_problems,
+)
 from brim.store.rulebook import mark_conflicts, unmarked_conflicts
 from brim.store.scopes import Scopes
 from brim.workspace import DATABASE, Workspace
@@ -35,7 +42,9 @@ from brim.workspace import DATABASE, Workspace
 
 def _stores(workspace: Workspace) -> dict[str, str]:
     """Return the store's file of each scope, whether it is there or not."""
-    return {scope: os.path.join(folder, DATABASE) for scope, folder in workspace.scope_folders.items()}
+    return {
+        scope: os.path.join(folder, DATABASE) for scope, folder in workspace.scope_folders.items()
+    }
 
 
 @command(
@@ -46,14 +55,14 @@ def _stores(workspace: Workspace) -> dict[str, str]:
 def audit(options: Namespace) -> int:
     """Check the stored rules for contradictions and damage.
 
-    Problems are damaged files, connections that lead nowhere or in a circle, superseded rules without a successor, and
-    rules whose tokens aren't counted. Hints are rules that contradict each other or say the same, rules that were
-    overridden more often than confirmed, and project rules that brim doesn't follow because they would weaken a
-    constraint of your own.
+    Problems are damaged files, connections that lead nowhere or in a circle, superseded rules
+    without a successor, and rules whose tokens aren't counted. Hints are rules that contradict each
+    other or say the same, rules that were overridden more often than confirmed, and project rules
+    that brim doesn't follow because they would weaken a constraint of your own.
 
-    --fix counts the tokens, lets agents hear only the newer of two rules that contradict each other and, after asking,
-    removes connections that lead nowhere or exist twice. It changes nothing else. Exits with 1 if problems remain;
-    hints don't count.
+    --fix counts the tokens, lets agents hear only the newer of two rules that contradict each other
+    and, after asking, removes connections that lead nowhere or exist twice. It changes nothing
+    else. Exits with 1 if problems remain; hints don't count.
 
     Examples:
       brim rules audit
@@ -76,28 +85,40 @@ def audit(options: Namespace) -> int:
             fixed = _fix(options, workspace, scopes, problems)
         if fixed:
             problems = broken + graph_problems(scopes) + stale_problems(scopes)
-    files = [{"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()]
+    files = [
+        {"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()
+    ]
     shown = [[asdict(each) for each in of] for of in (problems, hinted)]
-    left = f"{counted(len(problems), 'problem')}{' left' if fixed else ''}" if problems else "all is well"
+    left = (
+        f"{counted(len(problems), 'problem')}{' left' if fixed else ''}"
+        if problems
+        else "all is well"
+    )
     view = lines(*(home_path(f"fixed: {text}") for text in fixed), left) if paths else ""
     result = {"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed}
     return emit(result, view, options.as_json, empty=NOTHING_YET, code=1 if problems else 0)
 
 
-def _check_view(paths: dict[str, str], scopes: Scopes, problems: list[Problem], hinted: list[Problem]) -> str:
+def _check_view(
+    paths: dict[str, str], scopes: Scopes, problems: list[Problem], hinted: list[Problem]
+) -> str:
     found = []
     for scope, path in paths.items():
         state = "sound" if scope in scopes.stores else paint("cannot be used as it is", "red")
         found.append(f"{scope}'s file {home_path(path)}: {state}")
     if scopes.stores:
-        found.append(f"{counted(len(scopes.behaviors()), 'rule')}, {counted(len(scopes.all_edges()), 'connection')}")
+        found.append(
+            f"{counted(len(scopes.behaviors()), 'rule')}, {counted(len(scopes.all_edges()), 'connection')}"
+        )
     for what, colour, of in (("problem", "red", problems), ("hint", "yellow", hinted)):
         texts, more = listed([[f"{each.text}; {each.fix}"] for each in of])
         found += [*(f"{paint(what, colour)}: {home_path(text)}" for (text,) in texts), more]
     return "".join(f"{line}\n" for line in found if line)
 
 
-def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: list[Problem]) -> list[str]:
+def _fix(
+    options: Namespace, workspace: Workspace, scopes: Scopes, problems: list[Problem]
+) -> list[str]:
     """Repair what can be repaired without a loss, and return what was done."""
     removable = removable_edges(scopes, problems)
     for _, edge in removable if not options.as_json else ():
@@ -113,7 +134,9 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
     with scopes.writing():
         for newer, other in conflicts:
             mark_conflicts(scopes, newer, [other], now=workspace.now)
-            fixed.append(f"agents hear {newer.name} ({newer.id}) instead of {other.other.name} ({other.other.id})")
+            fixed.append(
+                f"agents hear {newer.name} ({newer.id}) instead of {other.other.name} ({other.other.id})"
+            )
         for store in (scopes.user, scopes.project):
             if store is not None and (recosted := store.recost()):
                 fixed.append(f"{store.path}: {counted(recosted, 'rule')} counted")

@@ -46,14 +46,26 @@ def complete_key(prefix: str, **_: object) -> list[str]:
 def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[str]:
     """Return the values that a setting can have, if they are few."""
     setting = KNOWN.get(getattr(parsed_args, "key", None) or "")
-    few = () if setting is None else ("true", "false") if setting.kind == "flag" else setting.choices
+    few = (
+        () if setting is None else ("true", "false") if setting.kind == "flag" else setting.choices
+    )
     return [value for value in few if value.startswith(prefix)]
 
 
 @command(
-    option("action", nargs="?", choices=list(TAKES), default="list", help="what to do (default: list)"),
-    option("key", nargs="?", metavar="KEY", help="a setting; for list, a part of it or a*b", completer=complete_key),
-    option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
+    option(
+        "action", nargs="?", choices=list(TAKES), default="list", help="what to do (default: list)"
+    ),
+    option(
+        "key",
+        nargs="?",
+        metavar="KEY",
+        help="a setting; for list, a part of it or a*b",
+        completer=complete_key,
+    ),
+    option(
+        "value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value
+    ),
     one_of(
         option("--user", **scope_option("user"), help="your own file (default for set and unset)"),
         option("--project", **scope_option("project"), help="the project's file"),
@@ -63,8 +75,8 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
 def config(options: Namespace) -> int:
     """Show and change settings, each with its source.
 
-    The first of these that sets a value wins: a flag, an environment variable, the project's .brim/config.yaml, your
-    ~/.brim/config.yaml, the default.
+    The first of these that sets a value wins: a flag, an environment variable, the project's
+    .brim/config.yaml, your ~/.brim/config.yaml, the default.
 
       list [PATTERN]   every setting with its value and where it was set
       get KEY          one value, and on standard error where it was set
@@ -72,7 +84,8 @@ def config(options: Namespace) -> int:
       unset KEY        remove it from that file
       path             the files that are read, lowest priority first
 
-    brim keeps comments and order in the file, and refuses a change that would make the file invalid.
+    brim keeps comments and order in the file, and refuses a change that would make the file
+    invalid.
 
     Examples:
       brim config list session
@@ -82,16 +95,24 @@ def config(options: Namespace) -> int:
     words = [word for word in (options.key, options.value) if word is not None]
     check_words(f"brim config {options.action}", TAKES[options.action], words)
     if options.scope and options.action in ("list", "get"):
-        raise InputError(f"config {options.action}: shows what is in force, so it takes no --{options.scope}")
+        raise InputError(
+            f"config {options.action}: shows what is in force, so it takes no --{options.scope}"
+        )
     if options.action in ("set", "unset"):
         need_person("changes settings")
-    return {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[options.action](options)
+    return {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[
+        options.action
+    ](options)
 
 
 def _list(options: Namespace) -> int:
     found, pattern = settings(), options.key or ""
     is_glob = bool(set("*?[") & set(pattern))
-    shown = [each for each in KNOWN.values() if (fnmatchcase(each.key, pattern) if is_glob else pattern in each.key)]
+    shown = [
+        each
+        for each in KNOWN.values()
+        if (fnmatchcase(each.key, pattern) if is_glob else pattern in each.key)
+    ]
 
     def view(_: object) -> str:
         rows = [["setting", "value", "set by", "meaning"]]
@@ -99,8 +120,12 @@ def _list(options: Namespace) -> int:
             value, origin = found.values[each.key]
             rows.append([each.key, each.shown(value), home_path(origin), each.help])
         first, *rest = table(rows, optional=(3, 2) if terminal_width() < NARROW else ()).split("\n")
-        groups = groupby(zip(shown, rest, strict=True), key=lambda pair: pair[0].key.rpartition(".")[0])
-        return heading(f"{first}\n" + "\n\n".join("\n".join(line for _, line in group) for _, group in groups))
+        groups = groupby(
+            zip(shown, rest, strict=True), key=lambda pair: pair[0].key.rpartition(".")[0]
+        )
+        return heading(
+            f"{first}\n" + "\n\n".join("\n".join(line for _, line in group) for _, group in groups)
+        )
 
     result = {each.key: _setting_dict(each, found) for each in shown}
     nothing = "" if shown else f"no setting matches {options.key}"
@@ -127,7 +152,9 @@ def _set(options: Namespace) -> int:
     except ValueError as error:
         raise InputError(f"{setting.key} {error}") from None
     if scope == "project" and not setting.is_shared(value):
-        raise InputError(f"a project's file can't set {setting.key} to {setting.shown(value)}: leave out --project")
+        raise InputError(
+            f"a project's file can't set {setting.key} to {setting.shown(value)}: leave out --project"
+        )
     edit = SettingEdit(os.environ, working_folder(), setting.key, value, scope)
     edit.write(here().save_settings)
     return emit(edit, show_setting, options.as_json)
@@ -152,19 +179,32 @@ def _unset(options: Namespace) -> int:
     unchanged = f"{options.key} isn't set in {edit.path}; nothing was changed"
     stays = ""
     if found is not None and found.origin != "default":
-        stays = f"{KNOWN[options.key].shown(found.value)} is in force, set by {home_path(found.origin)}"
+        stays = (
+            f"{KNOWN[options.key].shown(found.value)} is in force, set by {home_path(found.origin)}"
+        )
     result = {"key": options.key, "file": edit.path, "changed": edit.changes, **left}
     return emit(result, said, options.as_json, stays, empty=unchanged)
 
 
 def _path(options: Namespace) -> int:
     every = config_paths(os.environ, working_folder())
-    paths = {options.scope: config_file(os.environ, working_folder(), options.scope)} if options.scope else every
+    paths = (
+        {options.scope: config_file(os.environ, working_folder(), options.scope)}
+        if options.scope
+        else every
+    )
     there = {scope: os.path.exists(path) for scope, path in paths.items()}
-    view = table([[scope, "read" if there[scope] else "not there", home_path(path)] for scope, path in paths.items()])
+    view = table(
+        [
+            [scope, "read" if there[scope] else "not there", home_path(path)]
+            for scope, path in paths.items()
+        ]
+    )
     if options.scope:  # for $EDITOR "$(brim config path --user)"
         view = paths[options.scope]
-    files = [{"scope": scope, "path": path, "exists": there[scope]} for scope, path in paths.items()]
+    files = [
+        {"scope": scope, "path": path, "exists": there[scope]} for scope, path in paths.items()
+    ]
     return emit({"files": files}, view, options.as_json)
 
 
@@ -180,7 +220,7 @@ def _setting_dict(setting: Setting, found: Config) -> dict[str, object]:
     return {"value": value, "origin": origin, "default": setting.default, "variable": variable}
 
 
-# The shell ------------------------------------------------------------------------------------------------------
+# The shell ----------------------------------------------------------------------------------------
 
 
 @command(option("shell", metavar="SHELL", choices=list(SHELLS), help="bash, zsh or fish"), add_json)

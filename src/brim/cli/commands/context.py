@@ -52,26 +52,47 @@ _share_of_window.__name__ = "share"  # argparse says: invalid share value
 
 
 @command(
-    option("path", nargs="?", metavar="SESSION", help="a session's file or the beginning of its id; - is a stream"),
+    option(
+        "path",
+        nargs="?",
+        metavar="SESSION",
+        help="a session's file or the beginning of its id; - is a stream",
+    ),
     option("--watch", action="store_true", help="follow it live"),
-    option("--at", type=whole_number(1), metavar="N", help="show request N of the session (default: the last)"),
-    option("--since", type=whole_number(1), metavar="M", help="also show what changed since request M, and its price"),
+    option(
+        "--at",
+        type=whole_number(1),
+        metavar="N",
+        help="show request N of the session (default: the last)",
+    ),
+    option(
+        "--since",
+        type=whole_number(1),
+        metavar="M",
+        help="also show what changed since request M, and its price",
+    ),
     option("--all", action="store_true", help="show every row, however small"),
-    option("--fail-over", type=_share_of_window, metavar="SHARE", help="exit with 1 if the window is this full"),
+    option(
+        "--fail-over",
+        type=_share_of_window,
+        metavar="SHARE",
+        help="exit with 1 if the window is this full",
+    ),
     add_json,
 )
 def context(options: Namespace) -> int:
     """Show what fills the window of a session.
 
-    Without SESSION, brim shows the newest session of this project, or the newest of all if this project has none. Exits
-    with 1 if there is no session.
+    Without SESSION, brim shows the newest session of this project, or the newest of all if this
+    project has none. Exits with 1 if there is no session.
 
-    With --watch, brim follows the session: tokens used, the size of the window, the cost, the cache, what fills the
-    window, sub-agents and warnings. On a terminal, the gauge updates in place until you press Ctrl-C. In a pipe or a
-    file, each change is a line, with --json an object. - reads an agent's stream from standard input, until it closes.
+    With --watch, brim follows the session: tokens used, the size of the window, the cost, the
+    cache, what fills the window, sub-agents and warnings. On a terminal, the gauge updates in place
+    until you press Ctrl-C. In a pipe or a file, each change is a line, with --json an object. -
+    reads an agent's stream from standard input, until it closes.
 
-    brim counts each part with the ratio at which earlier requests were billed. The row 'not explained' is the
-    difference to the billed tokens.
+    brim counts each part with the ratio at which earlier requests were billed. The row 'not
+    explained' is the difference to the billed tokens.
 
     Examples:
       brim context
@@ -81,7 +102,9 @@ def context(options: Namespace) -> int:
       claude -p "fix the parser" --output-format stream-json --verbose | brim context --watch -
     """
     if options.path == "":
-        raise InputError("SESSION is empty: name a session's file, or leave it out for the newest session")
+        raise InputError(
+            "SESSION is empty: name a session's file, or leave it out for the newest session"
+        )
     if options.watch:
         if options.at or options.since or options.all:
             raise InputError("--at, --since and --all are about one request: leave out --watch")
@@ -97,11 +120,15 @@ def context(options: Namespace) -> int:
         note("no session found: name its file, or start your agent")
         return 1
     if not reading["format"]:
-        note(f"{printable(reading['path'])}: no line of it is from a session of an agent that brim knows")
+        note(
+            f"{printable(reading['path'])}: no line of it is from a session of an agent that brim knows"
+        )
         return 1
     index = usage_index(os.environ) if os.path.isdir(workspace.home) else ""
     with file_progress(reading["path"]) as progress:
-        report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
+        report = context_report(
+            reading, at=options.at, since=options.since, index=index, on_read=progress.advance
+        )
     emit(report, lambda each: show(each, everything=options.all), options.as_json)
     return int(options.fail_over is not None and reading["utilization"] >= options.fail_over)
 
@@ -118,10 +145,14 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
     if request.compacts:
         head += " (it asked for a summary)"
     is_compacted = is_last and not report.is_now and report.reading["compactions"]
-    later = "the window was compacted since: this is what the last request held" if is_compacted else ""
+    later = (
+        "the window was compacted since: this is what the last request held" if is_compacted else ""
+    )
     rows = [
         [f"{'  ' * depth}{name}", "unknown" if tokens is None else f"{tokens:,}", part_share, basis]
-        for depth, name, tokens, part_share, basis in _rows(report.parts, request.billed, 0, everything)
+        for depth, name, tokens, part_share, basis in _rows(
+            report.parts, request.billed, 0, everything
+        )
     ]
     optional = (3,) if terminal_width() < 60 else ()  # the notes below have the basis too
     tree = table(rows, right=(1, 2), optional=optional)
@@ -139,13 +170,25 @@ def _rows(
         if is_small and not everything and at >= (ALWAYS_SHOWN if depth == 1 else 0) and depth:
             small.append(part)
             continue
-        yield depth, cut(printable(home_path(part.name)), 60), part.tokens, _share(part.tokens, whole), part.basis
+        yield (
+            depth,
+            cut(printable(home_path(part.name)), 60),
+            part.tokens,
+            _share(part.tokens, whole),
+            part.basis,
+        )
         if everything or not is_small:
             yield from _rows(part.parts, whole, depth + 1, everything)
     if small and len(small) < len(parts):
         total = sum(part.tokens or 0 for part in small)
         name = small[0].name if len(small) == 1 else f"{len(small):,} more"
-        yield depth, cut(printable(home_path(name)), 60), total, _share(total, whole), small[0].basis
+        yield (
+            depth,
+            cut(printable(home_path(name)), 60),
+            total,
+            _share(total, whole),
+            small[0].basis,
+        )
 
 
 def _share(tokens: int | None, whole: int) -> str:
@@ -160,7 +203,9 @@ def _notes(report: ContextReport) -> Iterator[str]:
     request, brim = report.request, report.brim
     if request is None or brim is None:
         return
-    source = "as the client recorded them" if request.recorded else "from the lines before the answer"
+    source = (
+        "as the client recorded them" if request.recorded else "from the lines before the answer"
+    )
     learned = {
         "calibrated": "by earlier requests",
         "estimated": "a prior: nothing is learned yet",
@@ -178,12 +223,15 @@ def _notes(report: ContextReport) -> Iterator[str]:
 
 
 def _leaves(parts: Sequence[RequestPart]) -> list[list[str]]:
-    """Return the largest leaves of the tree, each with the way to it, and what the others take together."""
+    """Return the largest leaves of the tree, each with the way to it, and what the others take
+    together."""
 
     def leaves(parts: Sequence[RequestPart], above: str) -> Iterator[tuple[int, str]]:
         for part in parts:
             name = f"{above}{printable(home_path(part.name))}"
-            yield from leaves(part.parts, f"{name} > ") if part.parts else [(part.tokens or 0, name)]
+            yield from (
+                leaves(part.parts, f"{name} > ") if part.parts else [(part.tokens or 0, name)]
+            )
 
     found = sorted(leaves(parts, ""), key=lambda each: (-each[0], each[1]))
     rows = [[cut(name, 60), f"{tokens:,}"] for tokens, name in found[:MOST_LEAVES]]
@@ -196,7 +244,11 @@ def _change(report: ContextReport) -> str:
     change, request, since = report.change, report.request, report.since
     if change is None or request is None or since is None:
         return ""
-    rows = [[word, *row] for word, parts in (("came", change.came), ("left", change.left)) for row in _leaves(parts)]
+    rows = [
+        [word, *row]
+        for word, parts in (("came", change.came), ("left", change.left))
+        for row in _leaves(parts)
+    ]
     if not change.breaker:
         told = f"the cache holds: everything of request {since.number:,} comes first, unchanged"
     else:

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
-from brim.cli.output import Progress, count_fields, counted, emit, heading, lines, note, paint, share, table
+from brim.cli.output import (
+    Progress,
+    count_fields,
+    counted,
+    emit,
+    heading,
+    lines,
+    note,
+    paint,
+    share,
+    table,
+)
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.record import PlainData
@@ -26,14 +37,19 @@ PROGRESS_FROM = 4_000_000
     option("inputs", nargs="*", metavar="TEXT|FILE|FOLDER|-", help="what to count"),
     add_model,
     option("--mode", choices=MODES, help="how to count (default: the setting 'mode', else auto)"),
-    option("--max", type=whole_number(0), metavar="N", help="exit with 1 if there are more than N tokens"),
+    option(
+        "--max",
+        type=whole_number(0),
+        metavar="N",
+        help="exit with 1 if there are more than N tokens",
+    ),
     add_json,
 )
 def count(options: Namespace) -> int:
     """Count the tokens of text, files or folders.
 
-    Without an argument, or with -, brim reads standard input. In folders it counts text files, except node_modules,
-    __pycache__ and names that begin with a dot.
+    Without an argument, or with -, brim reads standard input. In folders it counts text files,
+    except node_modules, __pycache__ and names that begin with a dot.
 
     Examples:
       brim dev count "Hello world" --model gpt-4o
@@ -42,7 +58,9 @@ def count(options: Namespace) -> int:
     """
     config = settings(model=options.model, mode=options.mode)
     if not options.inputs and (sys.stdin is None or sys.stdin.isatty()):
-        raise InputError("nothing to count: give text, files or folders, or pipe text in: brim dev count --help")
+        raise InputError(
+            "nothing to count: give text, files or folders, or pipe text in: brim dev count --help"
+        )
     counter = counter_for(config["model"], mode=config["mode"])
     found, skipped, failed = _count_all(list(sources(options.inputs or ["-"])), counter)
     if not found and failed:
@@ -51,7 +69,9 @@ def count(options: Namespace) -> int:
         raise InputError("no text there to count")
     total = sum((each for _, each in found), Count(0))
     emit(
-        CountedInput(config["model"], getattr(counter, "encoding", None), found, total, skipped), _view, options.as_json
+        CountedInput(config["model"], getattr(counter, "encoding", None), found, total, skipped),
+        _view,
+        options.as_json,
     )
     if failed:
         return 2
@@ -73,10 +93,17 @@ def _count_all(
 
             def tell(size: int, name: str = source.name) -> None:
                 progress.clear()
-                note(f"{name}: {size:,} characters without a place to cut: memory grows until there is one")
+                note(
+                    f"{name}: {size:,} characters without a place to cut: memory grows until there is one"
+                )
 
             try:
-                found.append((source, count_stream(counter, chunks(source, progress.advance), on_long_block=tell)))
+                found.append(
+                    (
+                        source,
+                        count_stream(counter, chunks(source, progress.advance), on_long_block=tell),
+                    )
+                )
             except InputError as error:
                 if source.found:
                     skipped.append(source.name)
@@ -132,7 +159,10 @@ def _view(counted_: CountedInput) -> str:
     else:
         named = [*((source.name, each) for source, each in found), ("total", total)]
         rows = [["tokens", "share", "basis", "interval", "of"]]
-        rows += [[f"{each:,}", share(each, window or total), each.basis, _interval(each), name] for name, each in named]
+        rows += [
+            [f"{each:,}", share(each, window or total), each.basis, _interval(each), name]
+            for name, each in named
+        ]
         if total.low == total.high:
             rows = [[*row[:3], row[4]] for row in rows]
         below = of_window or f"share of the total, in {counted_.encoding or 'tokens'}"

@@ -29,7 +29,17 @@ from brim.cli.output import (
 from brim.config import Config
 from brim.errors import InputError
 from brim.files import keep, save
-from brim.history import PROVIDERS, CacheEffect, Change, Dropped, Pruned, Pruner, Receipt, Repaired, Violation
+from brim.history import (
+    PROVIDERS,
+    CacheEffect,
+    Change,
+    Dropped,
+    Pruned,
+    Pruner,
+    Receipt,
+    Repaired,
+    Violation,
+)
 from brim.history.document import Document, read_document, read_tools
 from brim.models.light import lookup
 from brim.tokens.counters import counter_for
@@ -44,7 +54,11 @@ STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "cap": ("ToolResultCap", ("cap",)),
 }
 """Each strategy, its class, and the options that belong to it alone."""
-FILE = option("file", metavar="FILE|-", help="messages in JSON, a request body, or a transcript; - is standard input")
+FILE = option(
+    "file",
+    metavar="FILE|-",
+    help="messages in JSON, a request body, or a transcript; - is standard input",
+)
 RULES = "whose rules apply (default: auto, inferred from the messages)"
 PROVIDER = option("--provider", choices=["auto", *PROVIDERS], default="auto", help=RULES)
 TARGET = "most tokens of the result (default: what the window leaves room for)"
@@ -61,16 +75,46 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
 
 
 @command(
-    option("file", metavar="FILE|-", help="messages in JSON, or a request body; - is standard input"),
+    option(
+        "file", metavar="FILE|-", help="messages in JSON, or a request body; - is standard input"
+    ),
     lambda parser: add_model(parser, "the model of the request body, or the setting 'model'"),
     option("--tokens", dest="target", type=whole_number(0), metavar="N", help=TARGET),
-    option("--strategy", choices=list(STRATEGIES), default="fifo", help="what to drop (default: fifo)"),
-    option("--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)"),
-    option("--high", type=float, metavar="X", help="watermark: cut above this share of the target (default: 1.0)"),
-    option("--low", type=_share_or_auto, metavar="X|auto", help="watermark: cut down to this share (default: 0.6)"),
-    option("--decisions", metavar="FILE", help="watermark: where earlier cuts are read and new ones written"),
-    option("--min-turns", type=whole_number(0), metavar="N", help="summarize, watermark: turns to keep (default: 3)"),
-    option("--cap", type=whole_number(1), metavar="N", help="cap: most tokens of a result (default: 2000)"),
+    option(
+        "--strategy", choices=list(STRATEGIES), default="fifo", help="what to drop (default: fifo)"
+    ),
+    option(
+        "--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)"
+    ),
+    option(
+        "--high",
+        type=float,
+        metavar="X",
+        help="watermark: cut above this share of the target (default: 1.0)",
+    ),
+    option(
+        "--low",
+        type=_share_or_auto,
+        metavar="X|auto",
+        help="watermark: cut down to this share (default: 0.6)",
+    ),
+    option(
+        "--decisions",
+        metavar="FILE",
+        help="watermark: where earlier cuts are read and new ones written",
+    ),
+    option(
+        "--min-turns",
+        type=whole_number(0),
+        metavar="N",
+        help="summarize, watermark: turns to keep (default: 3)",
+    ),
+    option(
+        "--cap",
+        type=whole_number(1),
+        metavar="N",
+        help="cap: most tokens of a result (default: 2000)",
+    ),
     option("--fill", action="store_true", help="add older messages where there is room"),
     option("--pin", action="append", default=[], metavar="N|ID", help=PIN),
     option("--tools", metavar="FILE", help="a JSON list of tool schemas, which count too"),
@@ -80,9 +124,10 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
 def fit(options: Namespace) -> int:
     """Make a history fit a number of tokens, and keep it valid for its provider.
 
-    FILE holds messages in JSON, or a whole request body; then brim uses its model, system text and tools. The fitted
-    JSON goes to standard output, in the same form. What was dropped, and why, goes to standard error. If the history
-    can't fit, brim prints the smallest valid one and exits with 1.
+    FILE holds messages in JSON, or a whole request body; then brim uses its model, system text and
+    tools. The fitted JSON goes to standard output, in the same form. What was dropped, and why,
+    goes to standard error. If the history can't fit, brim prints the smallest valid one and exits
+    with 1.
 
     Strategies:
       fifo       drops the oldest messages
@@ -93,13 +138,15 @@ def fit(options: Namespace) -> int:
 
     Examples:
       echo '[{"role": "user", "content": "Hello"}]' | brim dev fit - --model gpt-4o --tokens 100
-      brim dev fit chat.json --model gpt-4o --tokens 8000 > fitted.json
-      brim dev fit request.json --model claude-sonnet-4-5 --strategy watermark --low auto --decisions chat.decisions
+      brim dev fit chat.json --model gpt-4o --tokens 8000 > fitted.json brim dev fit request.json
+      --model claude-sonnet-4-5 --strategy watermark --low auto --decisions chat.decisions
     """
     pruner = _pruner(options)
     document = read_document(options.file)
     if document.lines is not None:
-        raise InputError(f"{document.name}: a transcript can only be checked: brim dev check {document.name}")
+        raise InputError(
+            f"{document.name}: a transcript can only be checked: brim dev check {document.name}"
+        )
     config = settings(model=options.model)
     name = options.model or document.model or config["model"]
     if not name:
@@ -120,7 +167,13 @@ def fit(options: Namespace) -> int:
     decisions = pruned.decisions.to_json() if pruned.decisions is not None else None
     if options.as_json:
         found = {"messages": pruned.messages, "tokens": int(pruned.tokens), "fits": pruned.fits}
-        say_json({**found, "receipt": receipt_dict(pruned.receipt), "decisions": json.loads(decisions or "null")})
+        say_json(
+            {
+                **found,
+                "receipt": receipt_dict(pruned.receipt),
+                "decisions": json.loads(decisions or "null"),
+            }
+        )
     else:
         say_text(document.with_messages(pruned.messages))
         _tell_receipt(pruned, name, target_from)
@@ -137,8 +190,12 @@ def _pruner(options: Namespace) -> Pruner:
     given = {name: value for name in every if (value := getattr(options, name)) is not None}
     for name in given:
         if name not in own:
-            homes = " or ".join(strategy for strategy, (_, names) in STRATEGIES.items() if name in names)
-            raise InputError(f"--{name.replace('_', '-')} belongs to --strategy {homes}, not to {options.strategy}")
+            homes = " or ".join(
+                strategy for strategy, (_, names) in STRATEGIES.items() if name in names
+            )
+            raise InputError(
+                f"--{name.replace('_', '-')} belongs to --strategy {homes}, not to {options.strategy}"
+            )
     if "cap" in given:
         given["limit"] = given.pop("cap")
     if path := given.pop("decisions", ""):
@@ -161,10 +218,13 @@ def _room(name: str, config: Config) -> tuple[int, str]:
     reserve, safety, room = reserves.response(window), reserves.safety(window), reserves.room(name)
     if room == model.max_input:
         return room, f"the most input that {name} takes"
-    return room, f"{name}'s window of {window:,} less {reserve:,} for the response and {safety:,} to be safe"
+    return (
+        room,
+        f"{name}'s window of {window:,} less {reserve:,} for the response and {safety:,} to be safe",
+    )
 
 
-# Receipts -------------------------------------------------------------------------------------------------------
+# Receipts -----------------------------------------------------------------------------------------
 
 
 def receipt_dict(receipt: Receipt) -> dict[str, Any]:
@@ -189,7 +249,9 @@ def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
     ]
     if not receipt.fits:
         rows.append(["too many", f"{receipt.over_by:,}", receipt.reason])
-    dropped, more = listed([["dropped", f"{tokens:,}", what] for tokens, what in _groups(receipt.dropped)], most=12)
+    dropped, more = listed(
+        [["dropped", f"{tokens:,}", what] for tokens, what in _groups(receipt.dropped)], most=12
+    )
     rows += [*dropped, ["", "", more]] if more else dropped
     if receipt.cache is not None:
         rows += _cache_rows(receipt.cache)
@@ -197,17 +259,22 @@ def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
     note(receipt.after.note, *receipt.notes)
     known = lookup(name)
     if pruned.fits and receipt.after.high > known.context_window:
-        note(f"at the upper end of its interval this is more than {name}'s window of {known.context_window:,}")
+        note(
+            f"at the upper end of its interval this is more than {name}'s window of {known.context_window:,}"
+        )
     if not known.resolved:
         note(f"{name} isn't a model brim knows: counts and window are guesses")
 
 
 def _groups(dropped: tuple[Dropped, ...]) -> list[tuple[int, str]]:
-    """Return tokens and words for what left, by kind and reason, in the order in which they first appear."""
+    """Return tokens and words for what left, by kind and reason, in the order in which they first
+    appear."""
     groups: dict[tuple[str, str], list[Dropped]] = {}
     for unit in dropped:
         _, unanswered, rest = unit.reason.partition(NO_RESULT)
-        groups.setdefault((unit.kind, f"a call{unanswered}{rest}" if unanswered else unit.reason), []).append(unit)
+        groups.setdefault(
+            (unit.kind, f"a call{unanswered}{rest}" if unanswered else unit.reason), []
+        ).append(unit)
     found = []
     for (kind, reason), units in groups.items():
         messages = sum(len(unit.indices) for unit in units)
@@ -219,27 +286,35 @@ def _groups(dropped: tuple[Dropped, ...]) -> list[tuple[int, str]]:
 
 def _cache_rows(cache: CacheEffect) -> list[list[str]]:
     rewrite, saving = cache.rewrite_cost, cache.saving_per_turn
-    again = "moved up: written to the cache once more" + ("" if rewrite is None else f", {dollars(rewrite)} more")
-    saved = "not read in any later request" + ("" if saving is None else f", {dollars(saving)} less in each")
+    again = "moved up: written to the cache once more" + (
+        "" if rewrite is None else f", {dollars(rewrite)} more"
+    )
+    saved = "not read in any later request" + (
+        "" if saving is None else f", {dollars(saving)} less in each"
+    )
     if cache.pays_after:
         saved += f"; pays after {counted(cache.pays_after, 'request')}"
     return [
-        ["cached", f"{cache.prefix_tokens:,}", "the same at the beginning: still read from the cache"],
+        [
+            "cached",
+            f"{cache.prefix_tokens:,}",
+            "the same at the beginning: still read from the cache",
+        ],
         ["rewritten", f"{cache.rewritten_tokens:,}", again],
         ["saved", f"{cache.saved_tokens:,}", saved],
     ]
 
 
-# Validity -------------------------------------------------------------------------------------------------------
+# Validity -----------------------------------------------------------------------------------------
 
 
 @command(FILE, PROVIDER, add_json)
 def check(options: Namespace) -> int:
     """Check whether a provider would accept a history.
 
-    Every tool call needs its result, every result needs its call, and roles must be in the order that the provider's
-    API takes. FILE holds messages in JSON, a whole request body, or a Claude Code transcript. Exits with 1 if the
-    history isn't valid.
+    Every tool call needs its result, every result needs its call, and roles must be in the order
+    that the provider's API takes. FILE holds messages in JSON, a whole request body, or a Claude
+    Code transcript. Exits with 1 if the history isn't valid.
 
     Examples:
       echo '[{"role": "user", "content": "Hello"}]' | brim dev check -
@@ -272,19 +347,27 @@ def check(options: Namespace) -> int:
 
 @command(
     FILE,
-    option("--in-place", action="store_true", help="change the file, and keep the old one as FILE.bak"),
+    option(
+        "--in-place", action="store_true", help="change the file, and keep the old one as FILE.bak"
+    ),
     option("--dry-run", action="store_true", help="list what would change, and write nothing"),
-    option("--restore-calls", action="store_true", help="add a stub call for a result without one; don't drop it"),
+    option(
+        "--restore-calls",
+        action="store_true",
+        help="add a stub call for a result without one; don't drop it",
+    ),
     PROVIDER,
     add_json,
 )
 def repair(options: Namespace) -> int:
     """Make a broken history valid again, with as few changes as possible.
 
-    Lists every change. The repaired JSON goes to standard output, in the same form, or with --in-place into the
-    file, next to a backup. brim never writes a Claude Code transcript: use --dry-run to see what is wrong with one.
+    Lists every change. The repaired JSON goes to standard output, in the same form, or with
+    --in-place into the file, next to a backup. brim never writes a Claude Code transcript: use
+    --dry-run to see what is wrong with one.
 
-    Exits with 1 if the history can't be repaired or, with --dry-run, if there is something to change.
+    Exits with 1 if the history can't be repaired or, with --dry-run, if there is something to
+    change.
 
     Examples:
       echo '[{"role": "user", "content": "Hello"}]' | brim dev repair -
@@ -298,9 +381,13 @@ def repair(options: Namespace) -> int:
         raise InputError("--in-place and --dry-run: use one of them")
     document = read_document(options.file)
     if document.lines is not None and not options.dry_run:
-        raise InputError(f"{document.name}: a transcript is only checked, never written: use --dry-run")
+        raise InputError(
+            f"{document.name}: a transcript is only checked, never written: use --dry-run"
+        )
     provider, _ = document.provider(options.provider)
-    repaired = history.repair(document.messages, provider=provider, restore_calls=options.restore_calls)
+    repaired = history.repair(
+        document.messages, provider=provider, restore_calls=options.restore_calls
+    )
     left = history.validate(repaired.messages, provider=provider)
     backup = None
     if options.in_place and repaired.changes and not left:
@@ -342,8 +429,11 @@ def _write(document: Document, path: str, text: str) -> str:
     return backup
 
 
-def _show_repair(document: Document, repaired: Repaired, backup: str | None, options: Namespace) -> None:
-    """Print the JSON, unless it is in the file; the list of changes goes to standard output if that is free."""
+def _show_repair(
+    document: Document, repaired: Repaired, backup: str | None, options: Namespace
+) -> None:
+    """Print the JSON, unless it is in the file; the list of changes goes to standard output if that
+    is free."""
     is_json = not (options.in_place or options.dry_run)
     if is_json:
         say_text(document.with_messages(repaired.messages))
@@ -363,18 +453,27 @@ def _show_repair(document: Document, repaired: Repaired, backup: str | None, opt
 
 def _placed(document: Document, found: Violation | Change) -> dict[str, Any]:
     """Return a violation or a change as JSON: with the line, if it is a transcript's."""
-    return asdict(found) if document.lines is None else {"line": document.place(found.index), **asdict(found)}
+    return (
+        asdict(found)
+        if document.lines is None
+        else {"line": document.place(found.index), **asdict(found)}
+    )
 
 
 def _places(document: Document, names: list[str], found: Any, rows: list[list[str]]) -> str:
     """Return a table of what was *found* where."""
-    shown, more = listed([[f"{document.place(each.index):,}", *row] for each, row in zip(found, rows, strict=True)])
+    shown, more = listed(
+        [[f"{document.place(each.index):,}", *row] for each, row in zip(found, rows, strict=True)]
+    )
     return lines(table([[document.unit, *names], *shown], right=(0,)), more)
 
 
 def _tell_broken(document: Document) -> None:
-    """Say which lines of a transcript are not JSON: the last may be half written, if the agent is at work."""
+    """Say which lines of a transcript are not JSON: the last may be half written, if the agent is
+    at work."""
     if broken := document.broken:
         where = ", ".join(f"{number:,}" for number in broken[:5])
         more = f" and {len(broken) - 5:,} more" if len(broken) > 5 else ""
-        note(f"{document.name}: not JSON, and left out: line{'' if len(broken) == 1 else 's'} {where}{more}")
+        note(
+            f"{document.name}: not JSON, and left out: line{'' if len(broken) == 1 else 's'} {where}{more}"
+        )

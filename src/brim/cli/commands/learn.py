@@ -41,7 +41,16 @@ from brim.cli.output import counted, cut, emit, lines, note, printable, tokens_l
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, write_new
 from brim.masking import masked
-from brim.store.rulebook import Taught, conflicts_of, edit_rule, find_rule, find_rules, named, same_elsewhere, teach
+from brim.store.rulebook import (
+    Taught,
+    conflicts_of,
+    edit_rule,
+    find_rule,
+    find_rules,
+    named,
+    same_elsewhere,
+    teach,
+)
 from brim.store.scopes import Scopes
 from brim.store.statistics import tier_tokens
 from brim.tokens.inputs import read_text
@@ -50,7 +59,9 @@ from brim.workspace import Workspace
 LONGEST = 300
 """Characters of a summary that are printed: a rule without a place to cut is its own summary."""
 
-SURE = option("--yes", "-y", action="store_true", help="don't ask if a block refuses nearly everything")
+SURE = option(
+    "--yes", "-y", action="store_true", help="don't ask if a block refuses nearly everything"
+)
 
 MOST_ASKED = 3
 """Contradicted rules that a person is asked about, or told about."""
@@ -58,31 +69,85 @@ MOST_ASKED = 3
 
 @command(
     option("text", metavar="TEXT", help="the rule; - reads it from standard input"),
-    option("--wrong", default="", metavar="TEXT", help="what was done instead; - reads it from standard input"),
-    option("--file", default="", metavar="FILE", help="file that it's about; its language becomes a condition"),
-    option("--task", default="", metavar="TASK", help="task that it's about, such as testing; becomes a condition"),
+    option(
+        "--wrong",
+        default="",
+        metavar="TEXT",
+        help="what was done instead; - reads it from standard input",
+    ),
+    option(
+        "--file",
+        default="",
+        metavar="FILE",
+        help="file that it's about; its language becomes a condition",
+    ),
+    option(
+        "--task",
+        default="",
+        metavar="TASK",
+        help="task that it's about, such as testing; becomes a condition",
+    ),
     option("--tags", default="", metavar="A,B", help="what it is about (default: inferred)"),
     option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
-    option("--name", metavar="NAME", help="short name: letters, digits and . _ / - (default: from the text)"),
-    option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
-    option("--block", action="append", default=[], metavar="COMMAND", help='also refuse this, as in "npm install"'),
-    option("--block-edit", action="append", default=[], metavar="GLOB", help='also refuse edits, as in "dist/**"'),
-    option("--block-tool", action="append", default=[], metavar="NAME", help="also refuse this tool of an agent"),
+    option(
+        "--name",
+        metavar="NAME",
+        help="short name: letters, digits and . _ / - (default: from the text)",
+    ),
+    option(
+        "--when",
+        action="append",
+        metavar="KEY=VALUE",
+        help="apply only then (default: inferred); may be repeated",
+    ),
+    option(
+        "--block",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help='also refuse this, as in "npm install"',
+    ),
+    option(
+        "--block-edit",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help='also refuse edits, as in "dist/**"',
+    ),
+    option(
+        "--block-tool",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="also refuse this tool of an agent",
+    ),
     SURE,
-    option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
-    option("--replaces", action="append", default=[], metavar="RULE", help="remove this rule; may be repeated"),
+    option(
+        "--summary",
+        default="",
+        metavar="TEXT",
+        help="one line that keeps the meaning (default: from the text)",
+    ),
+    option(
+        "--replaces",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="remove this rule; may be repeated",
+    ),
     add_scope,
     add_json,
 )
 def learn(options: Namespace) -> int:
     """Teach your agents a rule, for this project or, with --user, for all of them.
 
-    brim infers kind, name, tags and conditions from the text, unless you give them. If the rule contradicts a
-    known one, brim asks whether to replace that. Without a terminal it keeps both, and agents hear the newer one;
-    --replaces RULE removes the other. brim masks secrets.
+    brim infers kind, name, tags and conditions from the text, unless you give them. If the rule
+    contradicts a known one, brim asks whether to replace that. Without a terminal it keeps both,
+    and agents hear the newer one; --replaces RULE removes the other. brim masks secrets.
 
-    With --block, brim refuses every matching command of an agent, and quotes the rule. Only you can allow it, with
-    'brim rules allow'. Give --block once for each form, such as "npm install" and "npm i". See docs/blocks.md.
+    With --block, brim refuses every matching command of an agent, and quotes the rule. Only you can
+    allow it, with 'brim rules allow'. Give --block once for each form, such as "npm install" and
+    "npm i". See docs/blocks.md.
 
     Examples:
       brim learn "In Python files, use pathlib instead of os.path"
@@ -113,21 +178,31 @@ def learn(options: Namespace) -> int:
             taught = teach(scopes, said, scope, now=workspace.now, **own)
             if loosens(taught.learned.merged_with, taught.learned.behavior):
                 need_person("changes a constraint")
-            hidden = [each.other for each in taught.conflicts if scope == "user" or each.other.scope == "project"]
+            hidden = [
+                each.other
+                for each in taught.conflicts
+                if scope == "user" or each.other.scope == "project"
+            ]
             if any(map(holds, hidden)):
                 need_person("teaches what contradicts a constraint")
         learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
         like = same_elsewhere(scopes, stored)
-    whose = f"this project ({os.path.basename(workspace.project or '')})" if scope == "project" else "all your projects"
+    whose = (
+        f"this project ({os.path.basename(workspace.project or '')})"
+        if scope == "project"
+        else "all your projects"
+    )
     found = {**_object(taught, stored, like), "tokens": tokens, "file": store.path}
     emit(found, _learned_view(taught, stored, whose), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     note(*_further(taught, stored, like))
     settings = workspace.config if scope == "project" else workspace.config.yours
     if tokens["full"] > (budget := settings["token_budget.default"] or 0) > 0:
-        note(f"it takes {tokens['full']:,} tokens, more than the {budget:,} for a session's start: say it shorter")
+        note(
+            f"it takes {tokens['full']:,} tokens, more than the {budget:,} for a session's start: say it shorter"
+        )
     if stored.blocks and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
         note("no agent has brim's hooks here, so nothing is refused yet: brim init")
     if scope == "project":
@@ -136,11 +211,17 @@ def learn(options: Namespace) -> int:
 
 
 def is_meant(blocks: Iterable[str], *, yes: bool) -> bool:
-    """Whether a person means *blocks*: one that would refuse nearly everything is asked about, twice."""
+    """Whether a person means *blocks*: one that would refuse nearly everything is asked about,
+    twice."""
     much = [each for block in blocks if (each := too_much(block))]
-    asked = ("This would refuse {}. Really?", "No agent could do that until you remove the rule. Sure?")
+    asked = (
+        "This would refuse {}. Really?",
+        "No agent could do that until you remove the rule. Sure?",
+    )
     no = "this would refuse {}; nothing was changed"
-    return all(says_yes(each.format(what), yes=yes, no=no.format(what)) for what in much for each in asked)
+    return all(
+        says_yes(each.format(what), yes=yes, no=no.format(what)) for what in much for each in asked
+    )
 
 
 def tell_masked(*texts: str) -> None:
@@ -164,10 +245,13 @@ def _object(taught: Taught, stored: Behavior, like: Behavior | None) -> dict[str
 
 
 def _scope(options: Namespace, workspace: Workspace) -> str:
-    """Return whose rule it is: what the options say, else this project's; outside of one, what a person says."""
+    """Return whose rule it is: what the options say, else this project's; outside of one, what a
+    person says."""
     if options.scope is None and workspace.project is None:
         if options.as_json or not is_person_there():
-            raise InputError("not in a project: say --user to keep it for all your projects, --project for this folder")
+            raise InputError(
+                "not in a project: say --user to keep it for all your projects, --project for this folder"
+            )
         if not agrees("You aren't in a project. Keep it for all your projects?"):
             raise InputError("nothing was kept: say --project to keep it for this folder")
         return "user"
@@ -175,7 +259,8 @@ def _scope(options: Namespace, workspace: Workspace) -> str:
 
 
 def _replaces(options: Namespace, scopes: Scopes, made: Behavior) -> list[Behavior]:
-    """Return the rules that *made* replaces: those that are named, and those that a person agrees to."""
+    """Return the rules that *made* replaces: those that are named, and those that a person agrees
+    to."""
     found = find_rules(scopes, options.replaces)
     if options.as_json or not is_person_there():
         return found
@@ -194,7 +279,11 @@ def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterato
     for each in taught.conflicts[:MOST_ASKED]:
         other = each.other
         remedy = f"'brim rules remove {other.id}' removes it"
-        if other.scope == "user" and stored.scope == "project" and other.kind is BehaviorKind.CONSTRAINT:
+        if (
+            other.scope == "user"
+            and stored.scope == "project"
+            and other.kind is BehaviorKind.CONSTRAINT
+        ):
             yield f"it conflicts with your own constraint {named(other)}, which stays in force: {remedy}"
         else:
             yield f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
@@ -219,32 +308,48 @@ def _said(options: Namespace) -> dict[str, Any]:
         blocks = (block,) if wanted else ()
     tags = [tag.strip() for tag in options.tags.split(",") if tag.strip()]
     about = {name: getattr(options, name) for name in ("file", "task", "kind", "name")}
-    return {"right": text, "wrong": wrong, **about, "tags": tags, "when": when or None, "blocks": blocks}
+    return {
+        "right": text,
+        "wrong": wrong,
+        **about,
+        "tags": tags,
+        "when": when or None,
+        "blocks": blocks,
+    }
 
 
 def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
     """Return whose rule it is, what brim understood, and when agents are told: two lines."""
     said = {"learned": "Learned", "confirmed": "Already known"}[taught.event]
-    told = f"Agents hear it {heard(stored)}." if stored.live else f"It is {stored.status}, so agents don't hear it."
+    told = (
+        f"Agents hear it {heard(stored)}."
+        if stored.live
+        else f"It is {stored.status}, so agents don't hear it."
+    )
     about = ", ".join([stored.kind.value, *(f"#{tag}" for tag in stored.tags)])
     return lines(
         f"{said} for {printable(whose)}: {cut(stored.canonical, LONGEST)}",
         printable(f"Saved as {stored.name} ({about}). {told}"),
         printable(f"Refuses {refused(stored)}.") if stored.blocks and stored.live else "",
-        *(printable(f"  {change}") for change in taught.learned.changes if taught.learned.merged_with is not None),
+        *(
+            printable(f"  {change}")
+            for change in taught.learned.changes
+            if taught.learned.merged_with is not None
+        ),
     )
 
 
-# In an editor ----------------------------------------------------------------------------------------------------
+# In an editor -------------------------------------------------------------------------------------
 
 
 @command(rule(), SURE, add_json)
 def edit(options: Namespace) -> int:
     """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
 
-    You can change its name, kind, tags, conditions, blocks, summary, priority and text. brim counts its tokens again,
-    and renews a summary that was made from the text. If brim can't read what you saved, or the rule changed meanwhile,
-    it keeps your file and says where. Empty the file to change nothing; brim then exits with 1.
+    You can change its name, kind, tags, conditions, blocks, summary, priority and text. brim counts
+    its tokens again, and renews a summary that was made from the text. If brim can't read what you
+    saved, or the rule changed meanwhile, it keeps your file and says where. Empty the file to
+    change nothing; brim then exits with 1.
 
     Examples:
       brim rules edit pathlib
@@ -257,12 +362,18 @@ def edit(options: Namespace) -> int:
     path = _write(as_yaml(old))
     try:
         new = _edited(old, path)
-        fields = [] if new is None else [field for field in FIELDS if getattr(new, field) != getattr(old, field)]
+        fields = (
+            []
+            if new is None
+            else [field for field in FIELDS if getattr(new, field) != getattr(old, field)]
+        )
         if new is not None and "blocks" in fields and not is_meant(new.blocks, yes=options.yes):
             raise InputError("it would refuse too much")
         if new is not None and fields:
             with workspace.open() as scopes, scopes.writing():
-                edit_rule(scopes, old, {field: getattr(new, field) for field in fields}, now=workspace.now)
+                edit_rule(
+                    scopes, old, {field: getattr(new, field) for field in fields}, now=workspace.now
+                )
     except BrimError as error:
         raise InputError(f"{error}; nothing was changed{_kept(path, as_yaml(old))}") from None
     shutil.rmtree(os.path.dirname(path), ignore_errors=True)
@@ -273,7 +384,9 @@ def edit(options: Namespace) -> int:
         tokens = tier_tokens(scopes, behavior, workspace.config)
     view = f"unchanged: {named(behavior)}"
     if fields:
-        view = lines(f"changed: {named(behavior)}: {', '.join(fields)}", f"tokens: {tokens_line(tokens)}")
+        view = lines(
+            f"changed: {named(behavior)}: {', '.join(fields)}", f"tokens: {tokens_line(tokens)}"
+        )
     result = {"changed": fields, "behavior": as_object(behavior), "tokens": tokens}
     return emit(result, view, options.as_json, code=1 if new is None else 0)
 
@@ -318,11 +431,15 @@ def _open_editor(path: str) -> None:
     try:
         words = shlex.split(editor.replace("\\", "/") if WINDOWS else editor) or [usual]
     except ValueError as error:
-        raise InputError(f"the editor {editor!r} cannot be read as a command ({error}): set EDITOR") from None
+        raise InputError(
+            f"the editor {editor!r} cannot be read as a command ({error}): set EDITOR"
+        ) from None
     try:
         code = subprocess.call([*words, path])  # noqa: S603 - the person's own editor
     except OSError as error:
-        raise InputError(f"the editor {editor!r} cannot be started: {error.strerror or error}: set EDITOR") from None
+        raise InputError(
+            f"the editor {editor!r} cannot be started: {error.strerror or error}: set EDITOR"
+        ) from None
     if code:
         raise InputError(f"the editor {editor!r} ended with {code}")
 
@@ -333,5 +450,7 @@ def _write(text: str) -> str:
         path = os.path.join(mkdtemp(prefix="brim-"), "behavior.yaml")
         write_new(path, text.encode())
     except OSError as error:
-        raise InputError(f"no file to edit can be made: {error.strerror or error}; is there room for it?") from None
+        raise InputError(
+            f"no file to edit can be made: {error.strerror or error}; is there room for it?"
+        ) from None
     return path

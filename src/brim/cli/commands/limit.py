@@ -54,26 +54,33 @@ STATES = {
 WRITE_IT = "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day, or brim limit remove [PROJECT]"
 MOST_SHOWN, MOST_WRITTEN = 200, 10_000
 MOST = option(
-    "--most", type=whole_number(1), metavar="N", help=f"scopes to show (default: {MOST_SHOWN}; with --json 10,000)"
+    "--most",
+    type=whole_number(1),
+    metavar="N",
+    help=f"scopes to show (default: {MOST_SHOWN}; with --json 10,000)",
 )
 
 
 class Money:
-    """The user's ledger or the one at *store*, with the settings in force; its warnings are kept in ``notices``."""
+    """The user's ledger or the one at *store*, with the settings in force; its warnings are kept in
+    ``notices``."""
 
     def __init__(self, *, clock: Callable[[], float] | None = None, store: str = "") -> None:
         self.workspace: Workspace = here()
         self.config = self.workspace.config
         self.is_shared = bool(store)
         if store and "://" not in store and not os.path.exists(store):
-            raise InputError(f"--store {store[:80]}: isn't an address: write postgresql://USER@HOST/DATABASE")
+            raise InputError(
+                f"--store {store[:80]}: isn't an address: write postgresql://USER@HOST/DATABASE"
+            )
         self.ledger: StoredLedger = self.workspace.open_ledger(clock, store=store)
         self.notices: list[Notice] = []
         self.ledger.subscribe(self.notices.append)
 
     @property
     def default(self) -> int | None:
-        """The limit of a project that has none of its own: the setting ``spend.limit``, on this machine."""
+        """The limit of a project that has none of its own: the setting ``spend.limit``, on this
+        machine."""
         return None if self.is_shared else limit_in(self.config["spend.limit"])
 
     @property
@@ -83,12 +90,14 @@ class Money:
         return limits_of(self.workspace, self.ledger, shared=shared)
 
     def apply_default(self, scope: str) -> None:
-        """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its own."""
+        """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its
+        own."""
         if not self.ledger.database.readonly:
             self.ledger.limit(lineage(scope)[0], self.default, default=True)
 
     def scopes(self, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
-        """Return how the first scopes stand, under the settings of this place, and how many more there are."""
+        """Return how the first scopes stand, under the settings of this place, and how many more
+        there are."""
         most = options.most or (MOST_WRITTEN if options.as_json else MOST_SHOWN)
         found = self.ledger.statuses(under, default=Limit(self.default), most=most)
         return found, self.ledger.count(under) - len(found) if len(found) == most else 0
@@ -110,26 +119,46 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     return []
 
 
-# Limits ----------------------------------------------------------------------------------------------------------
+# Limits -------------------------------------------------------------------------------------------
 
 
 @command(
-    option("words", nargs="*", metavar="[PROJECT] [LIMIT ...]", help="whose limit, and what", completer=complete_scope),
-    option("--all", action="store_true", dest="everywhere", help="everything on this machine, not one project"),
+    option(
+        "words",
+        nargs="*",
+        metavar="[PROJECT] [LIMIT ...]",
+        help="whose limit, and what",
+        completer=complete_scope,
+    ),
+    option(
+        "--all",
+        action="store_true",
+        dest="everywhere",
+        help="everything on this machine, not one project",
+    ),
     option("--subagent", action="store_true", help="the limit is for each sub-agent"),
-    option("--including-past", action="store_true", help="also count what was spent before, in this period or ever"),
+    option(
+        "--including-past",
+        action="store_true",
+        help="also count what was spent before, in this period or ever",
+    ),
     option("--sessions", action="store_true", help="also show sessions, agents and reservations"),
-    option("--store", metavar="URL", default="", help="the limits of many machines, in PostgreSQL: postgresql://..."),
+    option(
+        "--store",
+        metavar="URL",
+        default="",
+        help="the limits of many machines, in PostgreSQL: postgresql://...",
+    ),
     MOST,
     add_json,
 )
 def limit(options: Namespace) -> int:
     """Limit what agents may spend, and see what is spent.
 
-    A limit is for this project, for the one you name (by name or path), or with --all for everything on this machine.
-    It's in dollars, in tokens, or in percent of a subscription's window, per day, week, month, session, or over all
-    time. It counts from now, and you can set several. brim warns at 80%, and refuses the agent's tool calls at the
-    limit.
+    A limit is for this project, for the one you name (by name or path), or with --all for
+    everything on this machine. It's in dollars, in tokens, or in percent of a subscription's
+    window, per day, week, month, session, or over all time. It counts from now, and you can set
+    several. brim warns at 80%, and refuses the agent's tool calls at the limit.
 
       brim limit [PROJECT] LIMIT ...        set limits: 5/day 20/week 100/month 2/session 50 "2M tokens/day" 90%/5h
       brim limit remove [PROJECT] [LIMIT]   remove one of them, or all
@@ -141,9 +170,10 @@ def limit(options: Namespace) -> int:
       brim limit wrap-up [PROJECT]          allow only the wrap-up, from the part kept for it
       brim limit stop [PROJECT]             allow no more spending
 
-    With --store, limits are for programs that reserve money in that PostgreSQL server (brim.Guard, open_ledger).
-    PROJECT is a scope there (default: the setting project.id, or this repository's remote). Hooks of coding agents
-    don't use that server: they follow the limits that are set without --store.
+    With --store, limits are for programs that reserve money in that PostgreSQL server (brim.Guard,
+    open_ledger). PROJECT is a scope there (default: the setting project.id, or this repository's
+    remote). Hooks of coding agents don't use that server: they follow the limits that are set
+    without --store.
 
     Examples:
       brim limit 5/day 20/week
@@ -212,25 +242,40 @@ def _is_limit(word: str, action: str) -> bool:
         return True
     with suppress(InputError):
         return bool(read_ceiling(word))
-    if word.rpartition("/")[0] and word.rpartition("/")[2].lower() in SPANS[:4] and not os.path.isdir(word):
+    if (
+        word.rpartition("/")[0]
+        and word.rpartition("/")[2].lower() in SPANS[:4]
+        and not os.path.isdir(word)
+    ):
         return True
     return word.lower() in ("nan", "inf", "infinity") or word[:1] in tuple("$-+0123456789")
 
 
-def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace) -> int:
+def _emit_set(
+    people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace
+) -> int:
     result: dict[str, object] = {"scope": scope, "limits": [each.to_dict() for each in rows]}
     called = home_path(people.name(scope))
     lines = [f"{called}: {_sentence(each, here().now)}" for each in rows] or [f"{called}: no limit"]
     if scope != EVERYWHERE:
         status = people.ledger.status(scope)
         result |= status.to_dict()
-        if not action and status.spent and not options.including_past and not all(each.each for each in rows):
+        if (
+            not action
+            and status.spent
+            and not options.including_past
+            and not all(each.each for each in rows)
+        ):
             spent = dollars(status.spent, up=True)
-            note(f"it counts from now. --including-past also counts what was spent before ({spent} in all)")
+            note(
+                f"it counts from now. --including-past also counts what was spent before ({spent} in all)"
+            )
         if action in ("stop", "wrap-up"):
             lines.append(f"{called}: {STATES.get(status.state) or 'open'}")
         if action == "wrap-up":
-            prompt = result["prompt"] = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
+            prompt = result["prompt"] = build_wrap_up_prompt(
+                status.spent, status.limit, held=status.left or 0
+            )
             lines += ["", prompt]
     return emit(result, "\n".join(lines), options.as_json)
 
@@ -253,11 +298,15 @@ def limit_line(row: LimitRow) -> str:
     """Return one limit and what is spent of it, in a few words: $0.40 of $5.00/day."""
     if row.each:
         return _sentence(row, here().now)
-    spent = "" if row.unit == PERCENT and row.read_at is None else f"{row.in_words(row.spent, up=True)} of "
+    spent = (
+        ""
+        if row.unit == PERCENT and row.read_at is None
+        else f"{row.in_words(row.spent, up=True)} of "
+    )
     return f"{spent}{row.said}{' in all projects' if row.scope == EVERYWHERE else ''}"
 
 
-# Showing --------------------------------------------------------------------------------------------------------
+# Showing ------------------------------------------------------------------------------------------
 
 
 def _show(name: str, options: Namespace) -> int:
@@ -268,7 +317,13 @@ def _show(name: str, options: Namespace) -> int:
     more, now = 0, here().now
     if options.store or os.path.exists(here().database):
         with Money(store=options.store) as money:
-            target = EVERYWHERE if options.everywhere else _scope(money.limits, name, known=True) if name else ""
+            target = (
+                EVERYWHERE
+                if options.everywhere
+                else _scope(money.limits, name, known=True)
+                if name
+                else ""
+            )
             default = None if money.default is None else Limit(money.default)
             projects = money.limits.projects(target.partition("/")[0], default=default)
             if options.as_json or options.sessions or (name and not options.everywhere):
@@ -280,8 +335,14 @@ def _show(name: str, options: Namespace) -> int:
     result = {"projects": [each.to_dict() for each in projects], **_scopes_dict(scopes, more)}
     rest = f"{more:,} more: --most {len(scopes) + more} shows all" if more else ""
     usual = None if options.store else limit_in(here().config["spend.limit"])
-    allowed = " and no limit yet" if usual is None else f" yet; spend.limit allows each project {dollars(usual)} in all"
-    empty = f"nothing counted{allowed}: brim limit 5/day sets a limit of $5.00 per day for this project"
+    allowed = (
+        " and no limit yet"
+        if usual is None
+        else f" yet; spend.limit allows each project {dollars(usual)} in all"
+    )
+    empty = (
+        f"nothing counted{allowed}: brim limit 5/day sets a limit of $5.00 per day for this project"
+    )
     return emit(result, "\n\n".join(filter(None, shown)), options.as_json, rest, empty=empty)
 
 
@@ -293,7 +354,10 @@ def _table(projects: list[ProjectRow], now: float) -> str:
     rows = [["project", "limit", "spent", "left", "", "resets", ""]]
     for project in projects:
         state = "" if project.state == "asked" else STATES.get(project.state, "")
-        name, state = home_path(project.name), paint(state or ("" if project.exists else "folder is gone"), "yellow")
+        name, state = (
+            home_path(project.name),
+            paint(state or ("" if project.exists else "folder is gone"), "yellow"),
+        )
         if not project.limits:
             rows.append([name, "none", dollars(project.spent, up=True), "", "", "", state])
         for each in project.limits:
@@ -301,7 +365,9 @@ def _table(projects: list[ProjectRow], now: float) -> str:
             spent = left = filled = ""
             if not each.each and (each.unit != PERCENT or each.read_at is not None):
                 spent, left = each.in_words(each.spent, up=True), each.in_words(each.left)
-                filled = _bar(each.spent, each.reserved, each.amount, each.left) if each.amount else ""
+                filled = (
+                    _bar(each.spent, each.reserved, each.amount, each.left) if each.amount else ""
+                )
             states = ", ".join(filter(None, [state, _row_state(each, now)]))
             rows.append([name, each.said, spent, left, filled, at, states])
             name = state = ""
@@ -326,7 +392,8 @@ def _reading(row: LimitRow, now: float) -> str:
 
 
 def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
-    """Return a bar of what is spent and reserved of *limit*; a small part is never shown as nothing."""
+    """Return a bar of what is spent and reserved of *limit*; a small part is never shown as
+    nothing."""
     full, half, empty = tuple(symbols("█▒░", "#=."))
     filled = min(BAR, -(-BAR * spent // limit))
     taken = min(BAR, max(filled, -(-BAR * (spent + reserved) // limit)))
@@ -338,7 +405,10 @@ def scope_table(statuses: list[ScopeStatus]) -> str:
     """Return a table of *statuses*; spent is rounded up, left is rounded down."""
     rows = [["scope", "spent", "reserved", "limit", "left", "", "state"]]
     for each in statuses:
-        spent, reserved = dollars(each.spent, up=True), dollars(each.reserved, up=True) if each.reserved else ""
+        spent, reserved = (
+            dollars(each.spent, up=True),
+            dollars(each.reserved, up=True) if each.reserved else "",
+        )
         ceiling = "none" if each.limit is None else dollars(each.limit, up=False)
         left = "none" if each.left is None else dollars(each.left, up=False)
         filled = _bar(each.spent, each.reserved, each.limit, each.left) if each.limit else ""

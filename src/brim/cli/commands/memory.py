@@ -66,28 +66,54 @@ OWN_OPTIONS = {
 }
 NEWEST = 5
 """Compactions that are shown without ``--limit``."""
-ENTRY_KINDS = ("human", "decision", "state", "dead-end", "artifact", "command", "suspect", "resolved", "withdrawn")
+ENTRY_KINDS = (
+    "human",
+    "decision",
+    "state",
+    "dead-end",
+    "artifact",
+    "command",
+    "suspect",
+    "resolved",
+    "withdrawn",
+)
 ADDED = ("decision", "dead-end", "human", "state")
 HIDDEN = ("same", "job")
 """Kinds of entries that only the journal itself needs."""
 
 
 @command(
-    option("action", nargs="?", choices=list(TAKES), default="show", help="what to do (default: show)"),
+    option(
+        "action", nargs="?", choices=list(TAKES), default="show", help="what to do (default: show)"
+    ),
     option("words", nargs="*", metavar="WORD", help="a session, a number, a text, or transcripts"),
-    option("--kind", choices=ENTRY_KINDS, metavar="KIND", help="for list and add: the kind of entry (add: decision)"),
-    option("--session", default="", metavar="ID", help="only this session, by its id or how it begins"),
+    option(
+        "--kind",
+        choices=ENTRY_KINDS,
+        metavar="KIND",
+        help="for list and add: the kind of entry (add: decision)",
+    ),
+    option(
+        "--session", default="", metavar="ID", help="only this session, by its id or how it begins"
+    ),
     option("--limit", type=whole_number(1), metavar="N", help="only the newest N (lost: 5)"),
-    option("--again", action="store_true", help="for lost: what never came back, as a text for the agent"),
-    option("--worktree", metavar="DIR", help="folder that .context/ is in (default: the project's)"),
+    option(
+        "--again",
+        action="store_true",
+        help="for lost: what never came back, as a text for the agent",
+    ),
+    option(
+        "--worktree", metavar="DIR", help="folder that .context/ is in (default: the project's)"
+    ),
     add_yes,
     add_json,
 )
 def memory(options: Namespace) -> int:
     """Show and keep what must survive a compaction, and show what was lost.
 
-    That is human input, decisions, state changes, dead ends, changed files and failing commands. The journal in
-    .context/ is the truth; scratch.md and the other files there are rendered from it.
+    That is human input, decisions, state changes, dead ends, changed files and failing commands.
+    The journal in .context/ is the truth; scratch.md and the other files there are rendered from
+    it.
 
       show                   the index, as an agent reads it (default)
       list                   the entries, newest last
@@ -97,10 +123,11 @@ def memory(options: Namespace) -> int:
       rebuild [TRANSCRIPTS]  render the files again; of transcripts, take in what the journal does not hold yet
       clean                  remove .context/; its journal is kept for 30 days in ~/.brim/scratch
 
-    'lost' compares the window before a compaction with the window afterwards. It lists what the agent had to find
-    again, how many tokens that took, and what never came back. It reads the agents' own files, so it works without
-    'brim init'. SESSION is a session's file, its id or the beginning of it (default: the newest compacted session of
-    this project, or of all projects). Exits with 1 if there is none.
+    'lost' compares the window before a compaction with the window afterwards. It lists what the
+    agent had to find again, how many tokens that took, and what never came back. It reads the
+    agents' own files, so it works without 'brim init'. SESSION is a session's file, its id or the
+    beginning of it (default: the newest compacted session of this project, or of all projects).
+    Exits with 1 if there is none.
 
     Examples:
       brim memory lost
@@ -115,7 +142,14 @@ def memory(options: Namespace) -> int:
         return _lost(options)
     options.worktree = _worktree(options.worktree)
     options.session = _whole_session(options.worktree, options.session)
-    action = {"show": _show, "list": _list, "get": _get, "add": _add, "rebuild": _rebuild, "clean": _clean}
+    action = {
+        "show": _show,
+        "list": _list,
+        "get": _get,
+        "add": _add,
+        "rebuild": _rebuild,
+        "clean": _clean,
+    }
     return action[options.action](options)
 
 
@@ -134,14 +168,33 @@ def _show(options: Namespace) -> int:
 def _list(options: Namespace) -> int:
     _, journal = _journal(options)
     found = [each for each in journal.entries if options.session in ("", each.session)]
-    found = [each for each in found if (each.kind == options.kind if options.kind else each.kind not in HIDDEN)]
+    found = [
+        each
+        for each in found
+        if (each.kind == options.kind if options.kind else each.kind not in HIDDEN)
+    ]
     shown = found[-options.limit :] if options.limit else found
     rows = [["number", "time", "kind", "session", "what"]]
-    rows += [[f"#{each.number}", _time(each.time), each.kind, each.session[:8], sentence(each, 80)] for each in shown]
+    rows += [
+        [f"#{each.number}", _time(each.time), each.kind, each.session[:8], sentence(each, 80)]
+        for each in shown
+    ]
     view = heading(table(rows, right=(0,), optional=(3, 1))) if shown else ""
-    listing = {"entries": [entry.to_dict() for entry in shown], "of": len(found), "broken": journal.broken}
-    older = f"{len(found) - len(shown):,} older are not shown: use a larger --limit" if shown != found else ""
-    broken = f"{counted(journal.broken, 'unreadable line')} of the journal left out" if journal.broken else ""
+    listing = {
+        "entries": [entry.to_dict() for entry in shown],
+        "of": len(found),
+        "broken": journal.broken,
+    }
+    older = (
+        f"{len(found) - len(shown):,} older are not shown: use a larger --limit"
+        if shown != found
+        else ""
+    )
+    broken = (
+        f"{counted(journal.broken, 'unreadable line')} of the journal left out"
+        if journal.broken
+        else ""
+    )
     nothing = "no entry matches" if options.kind or options.session else "nothing is kept yet"
     notes = ("" if options.as_json else older, broken, "" if shown else nothing)
     return emit(listing, view, options.as_json, *notes, code=0 if shown else 1)
@@ -151,7 +204,9 @@ def _get(options: Namespace) -> int:
     _, journal = _journal(options)
     number = options.words[0].removeprefix("#")
     if not number.isdecimal():
-        raise InputError(f"memory get: {options.words[0]!r} is not a number: brim memory list shows them")
+        raise InputError(
+            f"memory get: {options.words[0]!r} is not a number: brim memory list shows them"
+        )
     entry = next((entry for entry in journal.entries if entry.number == int(number[:20])), None)
     if entry is None:
         note(f"no entry #{number[:20]}: brim memory list shows them")
@@ -161,11 +216,17 @@ def _get(options: Namespace) -> int:
     rows = [
         *(("number", f"#{entry.number}"), ("kind", entry.kind), ("time", _time(entry.time))),
         *(("session", entry.session), ("agent", entry.agent)),
-        *((key, ", ".join(map(str, each)) if isinstance(each, list) else str(each)) for key, each in refs if each),
+        *(
+            (key, ", ".join(map(str, each)) if isinstance(each, list) else str(each))
+            for key, each in refs
+            if each
+        ),
         ("withdrawn by", f"#{taken.number}" if taken else ""),
     ]
     view = f"{facts(rows)}\n\n{printable_lines(entry.text)}"
-    return emit({**entry.to_dict(), "withdrawn_by": taken.number if taken else None}, view, options.as_json)
+    return emit(
+        {**entry.to_dict(), "withdrawn_by": taken.number if taken else None}, view, options.as_json
+    )
 
 
 def _add(options: Namespace) -> int:
@@ -212,7 +273,9 @@ def _clean(options: Namespace) -> int:
     found: dict[str, Any] = {"folder": folder, "entries": len(journal.entries)}
     shown = home_path(folder)
     if options.dry_run:
-        return emit({**found, "kept": []}, f"would remove {shown} and keep its journal", options.as_json)
+        return emit(
+            {**found, "kept": []}, f"would remove {shown} and keep its journal", options.as_json
+        )
     if not says_yes(f"Remove {shown}? Its journal is kept for 30 days.", yes=options.yes):
         return 1
     kept = writer.cleanup()
@@ -224,7 +287,8 @@ def _clean(options: Namespace) -> int:
 
 
 def _worktree(given: str | None) -> str:
-    """Return the folder that ``.context/`` is in: the one that was *given*, else the project's, else this one."""
+    """Return the folder that ``.context/`` is in: the one that was *given*, else the project's,
+    else this one."""
     if given is not None:
         if not os.path.isdir(given):
             raise InputError(f"--worktree: {given}: no such folder")
@@ -236,31 +300,39 @@ def _worktree(given: str | None) -> str:
 
 
 def _whole_session(worktree: str, given: str) -> str:
-    """Return the id of the session that *given* is the beginning of, if there is exactly one; else *given* itself."""
+    """Return the id of the session that *given* is the beginning of, if there is exactly one; else
+    *given* itself."""
     root = os.path.join(worktree, NAME)
     if not given or not check_folder(root):
         return given
-    known = {entry.session for entry in ScratchWriter(worktree).read().entries} | set(session_folders(root))
+    known = {entry.session for entry in ScratchWriter(worktree).read().entries} | set(
+        session_folders(root)
+    )
     begun = [session for session in known if session.startswith(given)]
     return begun[0] if len(begun) == 1 and given not in known else given
 
 
 def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
-    """Return the writer of the files that *options* mean. A person's command never claims them for a session.
+    """Return the writer of the files that *options* mean. A person's command never claims them for
+    a session.
 
-    A person may use memory that wasn't made here, and is told so; that doesn't make it one for agents.
+    A person may use memory that wasn't made here, and is told so; that doesn't make it one for
+    agents.
     """
     folder = os.path.join(options.worktree, NAME)
     secret = here().memory_secret(folder)
     if is_foreign(folder, secret):
-        note(f"{folder}: this memory wasn't made here, so agents don't use it: 'brim rules trust' shows it and asks")
+        note(
+            f"{folder}: this memory wasn't made here, so agents don't use it: 'brim rules trust' shows it and asks"
+        )
         secret = ""
     session = options.session if session is None else session
     return ScratchWriter(options.worktree, session=session, claim=False, secret=secret)
 
 
 def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:
-    """Return the writer that *options* mean, and its journal. Says so if other sessions have their own."""
+    """Return the writer that *options* mean, and its journal. Says so if other sessions have their
+    own."""
     writer = _writer(options)
     journal = writer.read()
     root = os.path.join(options.worktree, NAME)
@@ -273,12 +345,17 @@ def _time(seconds: float | None) -> str:
     return when(seconds).removesuffix(" UTC")
 
 
-# What compactions dropped ----------------------------------------------------------------------------------------
+# What compactions dropped -------------------------------------------------------------------------
 
 SHOWN = 12
 """Things of one group that are listed; ``--json`` has more."""
 
-BACK = {"read": "read again", "changed": "changed again", "run": "run again", "you": "you said it again"}
+BACK = {
+    "read": "read again",
+    "changed": "changed again",
+    "run": "run again",
+    "you": "you said it again",
+}
 BACK["hook"] = "brim or another hook gave it back"
 
 
@@ -295,10 +372,18 @@ def _lost(options: Namespace) -> int:
     if options.again:
         text = found.again()
         empty = "nothing to give back" if found.compactions else "no compaction is known"
-        return emit({"text": text}, printable_lines(text), options.as_json, empty=empty, code=0 if text else 1)
+        return emit(
+            {"text": text},
+            printable_lines(text),
+            options.as_json,
+            empty=empty,
+            code=0 if text else 1,
+        )
     empty = "no compaction is known yet"
     if session:
-        empty = f"no compaction is known of {session}: 'brim report' lists those of the last 30 days"
+        empty = (
+            f"no compaction is known of {session}: 'brim report' lists those of the last 30 days"
+        )
     return emit(found, _view, options.as_json, empty=empty, code=0 if found.compactions else 1)
 
 
@@ -316,7 +401,9 @@ def _view(found: LostReport) -> str:
 
 def _compaction(each: CompactionReport) -> str:
     gone, had = sum(each.lost.values()), sum(each.had.values())
-    who = f"{each.agent} {each.session[:8]}" + (f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else "")
+    who = f"{each.agent} {each.session[:8]}" + (
+        f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else ""
+    )
     head = f"{when(each.time)}  {who}: {gone:,} of {counted(had, 'fact')} dropped"
     if not each.readable:
         unread = "  Its summary can't be read, so what it kept isn't known."
@@ -339,6 +426,8 @@ def _listed(items: Iterable[Lost], count: int) -> str:
     rows = []
     for item in list(items)[:SHOWN]:
         cost = f", {item.tokens:,} tokens" if item.tokens else ""
-        rows.append([f"    {item.kind}", item.text, f"{BACK[item.back]}{cost}" if item.back else ""])
+        rows.append(
+            [f"    {item.kind}", item.text, f"{BACK[item.back]}{cost}" if item.back else ""]
+        )
     more = f"    and {count - len(rows):,} more: --json" if count > len(rows) else ""
     return lines(table(rows) if rows else "", more)

@@ -28,26 +28,48 @@ from brim.install.status import is_installed
 from brim.report.overview import BASIS, DAYS, Names, Overview, sessions_report
 from brim.report.page import page
 from brim.report.waste import ADVICE
-from brim.report.words import break_rows, lost_rows, report_facts, total_cost, waste_line, waste_rows
+from brim.report.words import (
+    break_rows,
+    lost_rows,
+    report_facts,
+    total_cost,
+    waste_line,
+    waste_rows,
+)
 from brim.tracking.sessions import usage_index
 
 
 @command(
-    option("paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)"),
-    option("--days", type=whole_number(1), metavar="N", help=f"the last N days (default: {DAYS}; with PATH, all)"),
-    option("--project", metavar="PATH", help="this project only: its folder, or the last part of it"),
-    option("--html", metavar="FILE", help="write a page to share; files and commands aren't named in it"),
+    option(
+        "paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)"
+    ),
+    option(
+        "--days",
+        type=whole_number(1),
+        metavar="N",
+        help=f"the last N days (default: {DAYS}; with PATH, all)",
+    ),
+    option(
+        "--project", metavar="PATH", help="this project only: its folder, or the last part of it"
+    ),
+    option(
+        "--html",
+        metavar="FILE",
+        help="write a page to share; files and commands aren't named in it",
+    ),
     option("--full", action="store_true", help="with --html: name them"),
     add_json,
 )
 def report(options: Namespace) -> int:
     """Show what happened in your past sessions: cost, compactions, cache breaks, waste.
 
-    Reads the session files that Claude Code, Codex and Gemini CLI already keep, so it works without 'brim init'.
-    Nothing leaves your machine. PATH is a session's file, a folder of them, or a saved stream. Text sizes are estimated
-    from bytes, with the ratio of bytes to billed tokens in that session.
+    Reads the session files that Claude Code, Codex and Gemini CLI already keep, so it works without
+    'brim init'. Nothing leaves your machine. PATH is a session's file, a folder of them, or a saved
+    stream. Text sizes are estimated from bytes, with the ratio of bytes to billed tokens in that
+    session.
 
-    Results are cached in ~/.brim/usage.db, so the next run reads only what is new. You can delete that file.
+    Results are cached in ~/.brim/usage.db, so the next run reads only what is new. You can delete
+    that file.
 
     Examples:
       brim report
@@ -68,8 +90,15 @@ def report(options: Namespace) -> int:
     return 2 if found.reading.lacks(options.paths) else 0
 
 
-def look(paths: list[str], *, days: int | None = None, project: str | None = None, most: int | None = None) -> Overview:
-    """Return what happened in the sessions in *paths*, or in the agents' own folders, with a bar while it reads."""
+def look(
+    paths: list[str],
+    *,
+    days: int | None = None,
+    project: str | None = None,
+    most: int | None = None,
+) -> Overview:
+    """Return what happened in the sessions in *paths*, or in the agents' own folders, with a bar
+    while it reads."""
     how: Any = {"days": days or (None if paths else DAYS), "project": project, "most": most}
     return read_sessions(paths, partial(sessions_report, index=usage_index(os.environ), **how))
 
@@ -86,7 +115,7 @@ def show_summary(found: Overview) -> None:
     print(summary(found, installed=is_installed(here())))
 
 
-# How the report looks --------------------------------------------------------------------------------------------
+# How the report looks -----------------------------------------------------------------------------
 
 MOST_ROWS = 10
 """Rows of a table; the rest is in ``--json`` and on the page."""
@@ -94,7 +123,12 @@ MOST_ROWS = 10
 
 def summary(found: Overview, *, installed: bool) -> str:
     """Return the report in a few lines."""
-    return facts([*report_facts(found), ("brim init", "" if installed else "keeps what the next compaction drops")])
+    return facts(
+        [
+            *report_facts(found),
+            ("brim init", "" if installed else "keeps what the next compaction drops"),
+        ]
+    )
 
 
 def one_line(found: Overview) -> str:
@@ -114,7 +148,9 @@ def details(found: Overview) -> str:
     names = Names()
     parts = [_lost_table(found), _breaks_table(found, names)]
     for each in found.waste:  # the sum, the advice, and the largest
-        largest = [f"  {tokens}  {cut(name, 60)}" for tokens, _, name in waste_rows(each, names)[:3]]
+        largest = [
+            f"  {tokens}  {cut(name, 60)}" for tokens, _, name in waste_rows(each, names)[:3]
+        ]
         parts.append(lines(waste_line(each), paint(f"  {ADVICE[each.kind]}", "faint"), *largest))
     return "\n\n".join([*filter(None, parts), paint(BASIS, "faint")])
 
@@ -137,4 +173,7 @@ def _breaks_table(found: Overview, names: Names) -> str:
     drawn = heading(table([head, *rows[:MOST_ROWS]], right=(2, 3), optional=(5, 4)))
     more = len(rows) - MOST_ROWS
     about = "a break: what the provider had cached was sent again, at the full price"
-    return lines(drawn, paint(f"and {more:,} more (--json lists all); {about}" if more > 0 else about, "faint"))
+    return lines(
+        drawn,
+        paint(f"and {more:,} more (--json lists all); {about}" if more > 0 else about, "faint"),
+    )

@@ -37,11 +37,42 @@ KINDS = [kind.value for kind in BehaviorKind]
 
 
 @command(
-    option("action", nargs="?", choices=("list", "accept", "reject"), default="list", help="default: list"),
-    option("ids", nargs="*", metavar="RULE", help="which notes, by id or a part of the name", completer=complete_rule),
-    option("--accept", type=int, action="append", default=[], metavar="N", help="make a rule of correction N"),
-    option("--dismiss", type=int, action="append", default=[], metavar="N", help="take correction N off the list"),
-    option("--text", default="", metavar="TEXT", help="for --accept: the rule (default: the correction's own words)"),
+    option(
+        "action",
+        nargs="?",
+        choices=("list", "accept", "reject"),
+        default="list",
+        help="default: list",
+    ),
+    option(
+        "ids",
+        nargs="*",
+        metavar="RULE",
+        help="which notes, by id or a part of the name",
+        completer=complete_rule,
+    ),
+    option(
+        "--accept",
+        type=int,
+        action="append",
+        default=[],
+        metavar="N",
+        help="make a rule of correction N",
+    ),
+    option(
+        "--dismiss",
+        type=int,
+        action="append",
+        default=[],
+        metavar="N",
+        help="take correction N off the list",
+    ),
+    option(
+        "--text",
+        default="",
+        metavar="TEXT",
+        help="for --accept: the rule (default: the correction's own words)",
+    ),
     option("--kind", choices=KINDS, help="for accept: what it is (default: what the agent said)"),
     option("--reason", default="", metavar="TEXT", help="for reject: why; kept with it"),
     add_scope,
@@ -50,9 +81,10 @@ KINDS = [kind.value for kind in BehaviorKind]
 def review(options: Namespace) -> int:
     """Decide about corrections that brim noticed in your prompts, and about what agents noted.
 
-    A correction ("no, use pnpm here") becomes a rule only if you accept it. On a terminal, brim asks about each: a
-    accepts it, e lets you change the words first, d dismisses it, any other key leaves it for later. Until you accept
-    an agent's note, agents get at most a summary of it, under a heading that says so.
+    A correction ("no, use pnpm here") becomes a rule only if you accept it. On a terminal, brim
+    asks about each: a accepts it, e lets you change the words first, d dismisses it, any other key
+    leaves it for later. Until you accept an agent's note, agents get at most a summary of it, under
+    a heading that says so.
 
       list             the corrections and notes that wait (default)
       accept RULE ...  make these notes rules, as if you had taught them; --kind says which kind
@@ -72,7 +104,9 @@ def review(options: Namespace) -> int:
     if options.action != "list":
         return _decide(options)
     if options.ids:
-        raise InputError(f"'brim rules review list' takes no rule: 'brim rules why {options.ids[0]}' shows one")
+        raise InputError(
+            f"'brim rules review list' takes no rule: 'brim rules why {options.ids[0]}' shows one"
+        )
     workspace = here()
     with workspace.open() as scopes:
         notes = scopes.behaviors(Status.PENDING)
@@ -80,13 +114,21 @@ def review(options: Namespace) -> int:
     waiting = [each for each in every if each.project == (workspace.project or "")]
     if not notes and not waiting and not options.as_json:
         note("no notes or corrections to review")
-    noted = [f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}\n{whole(each)}" for each in notes]
+    noted = [
+        f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}\n{whole(each)}"
+        for each in notes
+    ]
     asks = bool(waiting) and not options.as_json and is_person_there()
     shown = [] if asks else [_correction_view(each, workspace.now) for each in waiting]
-    found = {"pending": [as_object(each) for each in notes], "corrections": [each.to_dict() for each in waiting]}
+    found = {
+        "pending": [as_object(each) for each in notes],
+        "corrections": [each.to_dict() for each in waiting],
+    }
     emit(found, "\n\n".join([*noted, *shown]), options.as_json)
     if waiting and not asks and not options.as_json:
-        note("'brim rules review --accept N' makes a rule of one, '--dismiss N' takes it off the list")
+        note(
+            "'brim rules review --accept N' makes a rule of one, '--dismiss N' takes it off the list"
+        )
     for each in waiting if asks else ():
         if not _ask(options, workspace, each):
             break
@@ -103,7 +145,9 @@ def _correction_view(correction: Suggestion, now: float) -> str:
 
 def _ask(options: Namespace, workspace: Workspace, correction: Suggestion) -> bool:
     """Ask about one correction and do what the person says; return whether to go on."""
-    print(f"{_correction_view(correction, workspace.now)}\n  rule: {printable(rule_in(correction.text))}")
+    print(
+        f"{_correction_view(correction, workspace.now)}\n  rule: {printable(rule_in(correction.text))}"
+    )
     key = "?"
     while key not in ("a", "e", "d", "l", "q", ""):
         key = one_key("accept, edit, dismiss, later or quit? [a/e/d/l/q] ")
@@ -123,17 +167,26 @@ def _accept(options: Namespace, workspace: Workspace, number: int, text: str) ->
     if scope == "project":
         workspace.begin_project()
     with workspace.open() as scopes:
-        taught = accept_correction(scopes, Suggestions(workspace.home), number, text, scope, now=workspace.now)
+        taught = accept_correction(
+            scopes, Suggestions(workspace.home), number, text, scope, now=workspace.now
+        )
     rule = taught.learned.behavior
     if not options.as_json:
         print(f"Saved as {printable(rule.name)}. Agents hear it {printable(heard(rule))}.\n")
-        note(*(f"it conflicts with {named(each.other)}; agents hear only the newer one" for each in taught.conflicts))
+        note(
+            *(
+                f"it conflicts with {named(each.other)}; agents hear only the newer one"
+                for each in taught.conflicts
+            )
+        )
     return rule
 
 
 def _decide_corrections(options: Namespace) -> int:
     if options.ids or options.action != "list":
-        raise InputError("--accept N and --dismiss N are about corrections; 'review accept RULE' is about a note")
+        raise InputError(
+            "--accept N and --dismiss N are about corrections; 'review accept RULE' is about a note"
+        )
     if options.text and len(options.accept) != 1:
         raise InputError("--text belongs to one --accept N")
     need_person("accepts or dismisses corrections")
@@ -141,20 +194,38 @@ def _decide_corrections(options: Namespace) -> int:
     corrections = Suggestions(workspace.home)
     found = {number: corrections.find(number) for number in (*options.accept, *options.dismiss)}
     texts = {number: options.text or rule_in(found[number].text) for number in options.accept}
-    accepted = [as_object(_accept(options, workspace, number, text)) for number, text in texts.items()]
+    accepted = [
+        as_object(_accept(options, workspace, number, text)) for number, text in texts.items()
+    ]
     dismissed = [corrections.take(number) for number in options.dismiss]
     view = lines(*(printable(f"dismissed: {each.text}") for each in dismissed))
-    return emit({"accepted": accepted, "dismissed": [each.to_dict() for each in dismissed]}, view, options.as_json)
+    return emit(
+        {"accepted": accepted, "dismissed": [each.to_dict() for each in dismissed]},
+        view,
+        options.as_json,
+    )
 
 
 def _decide(options: Namespace) -> int:
     if not options.ids:
-        raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
+        raise InputError(
+            f"which note? 'brim rules review' lists them: brim rules review {options.action} ID"
+        )
     need_person("accepts or rejects notes")
     workspace = here()
     accepts = options.action == "accept"
     with workspace.open() as scopes, scopes.writing():
-        rules, why = find_rules(scopes, options.ids), {"kind": options.kind, "reason": options.reason}
+        rules, why = (
+            find_rules(scopes, options.ids),
+            {"kind": options.kind, "reason": options.reason},
+        )
         decided = decide_notes(scopes, rules, accept=accepts, now=workspace.now, **why)
-    view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
-    return emit({f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json)
+    view = lines(
+        *(
+            f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}"
+            for each in decided
+        )
+    )
+    return emit(
+        {f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json
+    )

@@ -50,17 +50,23 @@ from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 
 PROGRESS_FROM = 500
-"""Rules from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
+"""Rules from which a bar is shown: each takes about a millisecond, most of it to count its
+lines."""
 WIDTH = 100
 """Columns of a text."""
 COLOURS = {"added": "green", "known": "faint", "left out": "faint"}
 
 
 def _usual_file(project: str) -> str:
-    """Return the file that the rules of *project* are committed as, relative to this folder if that is shorter."""
+    """Return the file that the rules of *project* are committed as, relative to this folder if that
+    is shorter."""
     path = os.path.join(project, ".brim", "behaviors.jsonl")
     folder = working_folder()
-    return min(path, os.path.relpath(path, os.path.realpath(folder)), key=len) if folder is not None else path
+    return (
+        min(path, os.path.relpath(path, os.path.realpath(folder)), key=len)
+        if folder is not None
+        else path
+    )
 
 
 @command(
@@ -72,17 +78,18 @@ def _usual_file(project: str) -> str:
 def import_(options: Namespace) -> int:
     """Read rules from files, show what is new, ask, and store it.
 
-    FILE is a Markdown file with rules (CLAUDE.md, AGENTS.md, .cursorrules), a folder of them, a .floop folder, or a
-    file with one rule per line in JSON (.jsonl). Without FILE, brim reads the project's .brim/behaviors.jsonl or, if
-    there is none, its CLAUDE.md, AGENTS.md and the like; with --user, those that your agents load everywhere. Your
-    stored rules stay.
+    FILE is a Markdown file with rules (CLAUDE.md, AGENTS.md, .cursorrules), a folder of them, a
+    .floop folder, or a file with one rule per line in JSON (.jsonl). Without FILE, brim reads the
+    project's .brim/behaviors.jsonl or, if there is none, its CLAUDE.md, AGENTS.md and the like;
+    with --user, those that your agents load everywhere. Your stored rules stay.
 
-    In Markdown, each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning; so is
-    a paragraph that says what to do. Rules for some files only ('globs:', 'paths:', 'applyTo:', a folder's own
-    CLAUDE.md) stay so. Of Claude Code's own notes, corrections are read. Known and removed rules stay as they are.
+    In Markdown, each bullet is a rule, with its sub-bullets, and with the line above if that
+    changes its meaning; so is a paragraph that says what to do. Rules for some files only
+    ('globs:', 'paths:', 'applyTo:', a folder's own CLAUDE.md) stay so. Of Claude Code's own notes,
+    corrections are read. Known and removed rules stay as they are.
 
-    From floop come rules, their conditions and connections. brim lists what it couldn't bring over unchanged. Ids and
-    counters are kept.
+    From floop come rules, their conditions and connections. brim lists what it couldn't bring over
+    unchanged. Ids and counters are kept.
 
     Exits with 1 if you say no, or if a line was left out.
 
@@ -112,7 +119,8 @@ def _import_lines(options: Namespace, file: str) -> int:
     path = file or _usual_file(workspace.project or "")
     source = "standard input" if path == "-" else path
     loaded = load(read_text(path), source)
-    # Summaries are made again: an agent must not be told another text than the one that is shown here.
+    # Summaries are made again: an agent must not be told another text than the one that is shown
+    # here.
     behaviors = [replace(each, scope=scope, summary="") for each in loaded.behaviors]
     edges = [(scope, edge) for edge in loaded.edges]
     name = "" if path == "-" else os.path.basename(path)
@@ -123,7 +131,9 @@ def _import_lines(options: Namespace, file: str) -> int:
         tell_problems(loaded.problems)
 
     def about(plan: Plan) -> dict[str, Any]:
-        problems = [{"line": each.line, "why": each.why, "text": each.text} for each in loaded.problems]
+        problems = [
+            {"line": each.line, "why": each.why, "text": each.text} for each in loaded.problems
+        ]
         return {"file": source, "scope": scope, **plan_object(plan), "problems": problems}
 
     plan, code = _carry_out(
@@ -132,7 +142,9 @@ def _import_lines(options: Namespace, file: str) -> int:
         lambda scopes: plan_of(scopes, behaviors, edges, source=name, now=workspace.now),
         show,
         about,
-        nothing=lambda: "there is nothing to store" if behaviors or edges else "the file holds no rules",
+        nothing=lambda: (
+            "there is nothing to store" if behaviors or edges else "the file holds no rules"
+        ),
         source=name,
     )
     return 1 if loaded.problems or plan.dangling else code
@@ -149,9 +161,11 @@ def _carry_out(
     source: str,
     event: str = "imported",
 ) -> tuple[Plan, int]:
-    """Show the plan, ask, store it and say so; return it, and the exit code. *about* is told with it as JSON.
+    """Show the plan, ask, store it and say so; return it, and the exit code. *about* is told with
+    it as JSON.
 
-    What was agreed to is what is stored: if the store was changed meanwhile and the plan would differ, nothing is.
+    What was agreed to is what is stored: if the store was changed meanwhile and the plan would
+    differ, nothing is.
     """
     with workspace.open() as scopes:
         plan = make(scopes)
@@ -162,15 +176,31 @@ def _carry_out(
                 need_person("changes a constraint")
             if "project" in plan.scopes:
                 workspace.begin_project()
-            with scopes.writing("user", *plan.scopes):  # the user's file says that they agreed to it
+            with scopes.writing(
+                "user", *plan.scopes
+            ):  # the user's file says that they agreed to it
                 agreed, plan = plan, make(scopes)
                 if plan != agreed and not options.yes:
-                    raise InputError("the stored rules changed in the meantime; nothing was imported: try again")
-                with Progress(len(plan.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
-                    plan.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
+                    raise InputError(
+                        "the stored rules changed in the meantime; nothing was imported: try again"
+                    )
+                with Progress(
+                    len(plan.changes), shown_from=PROGRESS_FROM, doing="storing"
+                ) as progress:
+                    plan.store(
+                        scopes,
+                        now=workspace.now,
+                        source=source,
+                        event=event,
+                        progress=progress.advance,
+                    )
         elif plan.is_empty and not options.dry_run:
             plan.note_files(scopes)
-    parts = [("rule", " added", plan.added), ("rule", " changed", plan.altered), ("connection", "", plan.edges)]
+    parts = [
+        ("rule", " added", plan.added),
+        ("rule", " changed", plan.altered),
+        ("connection", "", plan.edges),
+    ]
     done = f"stored: {', '.join(counted(len(of), what) + how for what, how, of in parts if of)}"
     said = done if stored else nothing() if plan.is_empty else ""
     emit({**about(plan), "stored": stored}, said, options.as_json)
@@ -191,7 +221,11 @@ def _import_rules(options: Namespace) -> int:
         note(*sources.problems)
 
     def about(plan: Plan) -> dict[str, Any]:
-        found = {"files": reader.files, "scope": scope, "rules": [each.to_dict() for each in reader.outcomes]}
+        found = {
+            "files": reader.files,
+            "scope": scope,
+            "rules": [each.to_dict() for each in reader.outcomes],
+        }
         return {**found, "problems": sources.problems, **plan_object(plan)}
 
     plan, code = _carry_out(
@@ -200,7 +234,9 @@ def _import_rules(options: Namespace) -> int:
         reader.plan,
         show,
         about,
-        nothing=lambda: "there is nothing new to store" if reader.outcomes else "no rules were found",
+        nothing=lambda: (
+            "there is nothing new to store" if reader.outcomes else "no rules were found"
+        ),
         source=", ".join(reader.files),
         event="learned",
     )
@@ -211,7 +247,9 @@ def _import_rules(options: Namespace) -> int:
 
 
 def _outcomes_view(outcomes: list[ImportOutcome]) -> str:
-    numbers = ", ".join(f"{count:,} {what}" for what, count in Counter(each.what for each in outcomes).items())
+    numbers = ", ".join(
+        f"{count:,} {what}" for what, count in Counter(each.what for each in outcomes).items()
+    )
     told, rows = [], []
     for each in outcomes:
         what, known = paint(each.what, COLOURS[each.what]), each.behavior
@@ -228,27 +266,42 @@ def _import_floop(options: Namespace, folder: str) -> int:
     workspace = here()
     at_home = os.path.dirname(os.path.realpath(folder)) == os.path.realpath(os.path.expanduser("~"))
     scope = "project" if workspace.project is not None and not at_home else "user"
-    projects = None if workspace.project is None or not at_home else project_names(workspace.project)
+    projects = (
+        None if workspace.project is None or not at_home else project_names(workspace.project)
+    )
     floop = read_floop_folder(folder, scope=scope, projects=projects)
-    behaviors = [each if at_home else replace(each, summary="") for each in floop.behaviors.values()]
+    behaviors = [
+        each if at_home else replace(each, summary="") for each in floop.behaviors.values()
+    ]
     if workspace.project is None:
         behaviors = [replace(each, scope="user") for each in behaviors]
     ours = {each.id for each in behaviors if each.scope == "project"}
-    edges = [("project" if {edge.source, edge.target} & ours else "user", edge) for edge in floop.edges.values()]
+    edges = [
+        ("project" if {edge.source, edge.target} & ours else "user", edge)
+        for edge in floop.edges.values()
+    ]
 
     def show(plan: Plan) -> None:
         if not options.as_json:
             counts = Counter((kind_of(each), each.status.value, each.scope) for each in behaviors)
             rows = [[*key, f"{count:,}"] for key, count in sorted(counts.items())]
             held = f"{counted(len(behaviors), 'rule')}, {counted(len(floop.edges), 'connection')}"
-            by_kind = heading(table([["kind", "status", "scope", "count"], *rows], right=(3,))) if rows else ""
+            by_kind = (
+                heading(table([["kind", "status", "scope", "count"], *rows], right=(3,)))
+                if rows
+                else ""
+            )
             print(lines(printable(f"{folder} holds {held}"), by_kind))
-            if workspace.project is None and any(each.scope == "project" for each in floop.behaviors.values()):
+            if workspace.project is None and any(
+                each.scope == "project" for each in floop.behaviors.values()
+            ):
                 note("not in a project, so project rules go to your own rules too")
             print()
             show_plan(plan, folder)
             if twice := len(floop.edges) - len(plan.edges) - plan.same_edges - len(plan.dangling):
-                note(f"{counted(twice, 'connection')} in floop's files twice, once each way: kept as one each")
+                note(
+                    f"{counted(twice, 'connection')} in floop's files twice, once each way: kept as one each"
+                )
         tell_problems(floop.unmapped)
 
     known = behaviors and not floop.unmapped
@@ -257,14 +310,20 @@ def _import_floop(options: Namespace, folder: str) -> int:
         workspace,
         lambda scopes: plan_of(scopes, behaviors, edges, source=".floop", now=workspace.now),
         show,
-        lambda plan: {"folder": folder, **plan_object(plan), "unmapped": [asdict(each) for each in floop.unmapped]},
-        nothing=lambda: f"there is nothing {'to store: all of it is here already' if known else 'new to store'}",
+        lambda plan: {
+            "folder": folder,
+            **plan_object(plan),
+            "unmapped": [asdict(each) for each in floop.unmapped],
+        },
+        nothing=lambda: (
+            f"there is nothing {'to store: all of it is here already' if known else 'new to store'}"
+        ),
         source=".floop",
     )
     return code
 
 
-# What an import would do -----------------------------------------------------------------------------------------
+# What an import would do --------------------------------------------------------------------------
 
 SHOWN = 100
 """So many problems are listed."""
@@ -276,12 +335,20 @@ def show_plan(plan: Plan, source: str) -> None:
     for each in plan.edges:
         changed = f"{each.old} {symbols('→', '->')} {each.edge.weight:g}"
         is_new = each.old is None
-        rows.append([paint("added", "green"), str(each.edge)] if is_new else [paint("changed", "yellow"), changed])
+        rows.append(
+            [paint("added", "green"), str(each.edge)]
+            if is_new
+            else [paint("changed", "yellow"), changed]
+        )
     added = sum(change.old is None for change in plan.edges)
     numbers = _numbers(len(plan.added), len(plan.altered), len(plan.same)) or "no rules"
     if edges := _numbers(added, len(plan.edges) - added, plan.same_edges):
         numbers += f"; connections: {edges}"
-    parts = [printable(f"{source}: {numbers}"), *map(_change, plan.changes), table(rows) if rows else ""]
+    parts = [
+        printable(f"{source}: {numbers}"),
+        *map(_change, plan.changes),
+        table(rows) if rows else "",
+    ]
     say_paged("\n\n".join(filter(None, parts)) + ("" if plan.is_empty else "\n"))
     why = "one of its ends is neither here nor in the file"
     note(*plan.notes, *(f"left out: the connection {edge}: {why}" for edge in plan.dangling))
@@ -303,7 +370,9 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "same": list(plan.same),
         "edges": {
             "added": [edge_object(change.edge) for change in plan.edges if change.old is None],
-            "changed": [edge_object(change.edge) for change in plan.edges if change.old is not None],
+            "changed": [
+                edge_object(change.edge) for change in plan.edges if change.old is not None
+            ],
             "same": plan.same_edges,
             "left_out": [edge_object(edge) for edge in plan.dangling],
         },
@@ -339,12 +408,21 @@ def _differences(change: RuleChange) -> dict[str, dict[str, Any]]:
     if change.old is None:
         return {}
     old, new = as_object(change.old), as_object(change.behavior)
-    return {field: {"old": old[field], "new": new[field]} for field in change.fields if field != "updated_at"}
+    return {
+        field: {"old": old[field], "new": new[field]}
+        for field in change.fields
+        if field != "updated_at"
+    }
 
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_text(each)}" for key, each in value.items() if each not in (None, "", [])) or "none"
+        return (
+            ", ".join(
+                f"{key} {_text(each)}" for key, each in value.items() if each not in (None, "", [])
+            )
+            or "none"
+        )
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return "none" if value in (None, "") else str(value)

@@ -85,8 +85,19 @@ KINDS = [kind.value for kind in BehaviorKind]
 @command(
     option("patterns", nargs="*", metavar="PATTERN", help="what to look for"),
     option("--kind", choices=KINDS, help="only of this kind"),
-    option("--tag", action="append", default=[], metavar="TAG", help="only with this tag; may be repeated"),
-    option("--status", choices=STATUSES, default="live", help="live is active and pending (default: live)"),
+    option(
+        "--tag",
+        action="append",
+        default=[],
+        metavar="TAG",
+        help="only with this tag; may be repeated",
+    ),
+    option(
+        "--status",
+        choices=STATUSES,
+        default="live",
+        help="live is active and pending (default: live)",
+    ),
     option("--scope", choices=("project", "user"), help="only from there (default: both)"),
     option("--sort", choices=list(SORTS), default="name", help="what comes first (default: name)"),
     add_json,
@@ -94,11 +105,12 @@ KINDS = [kind.value for kind in BehaviorKind]
 def listing(options: Namespace) -> int:
     """List the rules in force: this project's, and your own.
 
-    For each rule, the columns show how often agents heard it (told), how many calls brim refused because of it (held),
-    how many of those the agent gave up (obeyed), and how often it was ignored on purpose (overridden).
+    For each rule, the columns show how often agents heard it (told), how many calls brim refused
+    because of it (held), how many of those the agent gave up (obeyed), and how often it was ignored
+    on purpose (overridden).
 
-    A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must match all patterns.
-    Exits with 1 if none does. On a terminal, long lines are cut.
+    A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must
+    match all patterns. Exits with 1 if none does. On a terminal, long lines are cut.
 
       list [PATTERN]       the rules, one line each (the default)
       why [RULE]           what an agent would be told here, and why; or everything about one rule
@@ -123,12 +135,24 @@ def listing(options: Namespace) -> int:
         news = "" if options.as_json else shared_news(workspace, scopes)
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
-    result = {"behaviors": [{**as_object(each), "outcome": came[each.id].to_dict()} for each in found]}
-    emit(result, _list_view(found, came, workspace.now, options.sort) if found else "", options.as_json)
-    narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
+    result = {
+        "behaviors": [{**as_object(each), "outcome": came[each.id].to_dict()} for each in found]
+    }
+    emit(
+        result,
+        _list_view(found, came, workspace.now, options.sort) if found else "",
+        options.as_json,
+    )
+    narrowed = bool(
+        options.patterns or options.kind or options.tag or options.scope or options.status != "live"
+    )
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
-        why = f"nothing matches; {how_many} in all" if narrowed else f"nothing is live; {how_many} removed or replaced"
+        why = (
+            f"nothing matches; {how_many} in all"
+            if narrowed
+            else f"nothing is live; {how_many} removed or replaced"
+        )
         if every or not news:
             note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
         for action in get_close_matches(options.patterns[0], RULES, 1) if options.patterns else ():
@@ -144,20 +168,27 @@ def _is_wanted(behavior: Behavior, options: Namespace) -> bool:
 
     def matches(pattern: str) -> bool:
         is_glob = any(character in pattern for character in "*?[")
-        return any(fnmatchcase(each, pattern) for each in names) if is_glob else any(pattern in each for each in texts)
+        return (
+            any(fnmatchcase(each, pattern) for each in names)
+            if is_glob
+            else any(pattern in each for each in texts)
+        )
 
     statuses = {"all": tuple(Status), "live": LIVE}.get(options.status, (options.status,))
     return (
         behavior.status in statuses
         and options.kind in (None, behavior.kind.value)
         and options.scope in (None, behavior.scope)
-        and {tag.casefold() for tag in behavior.tags}.issuperset(tag.casefold() for tag in options.tag)
+        and {tag.casefold() for tag in behavior.tags}.issuperset(
+            tag.casefold() for tag in options.tag
+        )
         and all(matches(pattern.casefold()) for pattern in options.patterns)
     )
 
 
 def _list_view(found: list[Behavior], came: dict[str, RuleOutcome], now: float, sort: str) -> str:
-    """Return one line each. Where the terminal is narrow, numbers and age make room, unless it is sorted by them."""
+    """Return one line each. Where the terminal is narrow, numbers and age make room, unless it is
+    sorted by them."""
     columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
     if any(each.status is not Status.ACTIVE for each in found):
         columns["status"] = lambda each: each.status.value
@@ -192,7 +223,10 @@ def whole_rule(workspace: Workspace, id: str) -> tuple[dict[str, Any], str]:
         "outcome": came.to_dict(),
         "tokens": tokens,
         "edges": [edge_object(edge) for edge in edges],
-        "events": [{**each.to_dict(), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
+        "events": [
+            {**each.to_dict(), "time": iso(each.time), "detail": dict(each.detail)}
+            for each in events
+        ],
         "file": path,
         "read_by": [{"agent": agent, "file": file} for agent, file in readers],
     }
@@ -203,10 +237,18 @@ def whole_rule(workspace: Workspace, id: str) -> tuple[dict[str, Any], str]:
         ("stored in", home_path(path)),
         ("read by", ", ".join(home_path(f"{NAMES[agent]} in {file}") for agent, file in readers)),
     ]
-    wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
-    sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
+    wordings = [
+        (f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)
+    ]
+    sections = [
+        *wordings,
+        ("connected", _edges(behavior, edges, ends)),
+        ("what happened", _events(events)),
+    ]
     parts = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
-    return found, "\n".join([title(behavior), "", block(behavior.canonical), "", facts(about), *parts])
+    return found, "\n".join(
+        [title(behavior), "", block(behavior.canonical), "", facts(about), *parts]
+    )
 
 
 def _about(behavior: Behavior, outcome: RuleOutcome) -> list[tuple[str, str]]:
@@ -240,8 +282,21 @@ def _edges(behavior: Behavior, edges: list[Edge], ends: dict[str, Behavior]) -> 
         outward = edge.source == behavior.id
         other = edge.target if outward else edge.source
         known = ends.get(other)
-        name = "(not there)" if known is None else known.name if known.live else f"{known.name} ({known.status})"
-        rows.append(["  " + ("" if outward else "is target of: ") + edge.kind.value, other, name, f"{edge.weight:g}"])
+        name = (
+            "(not there)"
+            if known is None
+            else known.name
+            if known.live
+            else f"{known.name} ({known.status})"
+        )
+        rows.append(
+            [
+                "  " + ("" if outward else "is target of: ") + edge.kind.value,
+                other,
+                name,
+                f"{edge.weight:g}",
+            ]
+        )
     return table(sorted(rows)) if rows else ""
 
 
@@ -251,21 +306,29 @@ def _events(events: list[RuleEvent]) -> str:
 
     rows = []
     for event in reversed(events):
-        parts = [f"{key}: {text(value)}" for key, value in event.detail.items() if value not in ("", None, [])]
+        parts = [
+            f"{key}: {text(value)}"
+            for key, value in event.detail.items()
+            if value not in ("", None, [])
+        ]
         parts += [f"session {event.session}"] if event.session else []
         rows.append([f"  {day(event.time)}", event.kind, printable("; ".join(parts))[:200]])
     return table(rows) if rows else ""
 
 
-# Away and back --------------------------------------------------------------------------------------------------
+# Away and back ------------------------------------------------------------------------------------
 
 
-@command(rule("ids", several=True), option("--reason", default="", metavar="TEXT", help="why; kept with it"), add_json)
+@command(
+    rule("ids", several=True),
+    option("--reason", default="", metavar="TEXT", help="why; kept with it"),
+    add_json,
+)
 def remove(options: Namespace) -> int:
     """Remove rules, so that agents no longer hear them.
 
-    Nothing is deleted; 'brim rules restore' brings them back as they were. If you name several and one isn't found,
-    none is removed.
+    Nothing is deleted; 'brim rules restore' brings them back as they were. If you name several and
+    one isn't found, none is removed.
 
     Examples:
       brim rules remove pathlib --reason 'ruff checks it now'
@@ -275,12 +338,20 @@ def remove(options: Namespace) -> int:
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
         found_rules = find_rules(scopes, options.ids)
-        forgotten, already = remove_rules(scopes, found_rules, now=workspace.now, reason=options.reason)
+        forgotten, already = remove_rules(
+            scopes, found_rules, now=workspace.now, reason=options.reason
+        )
     view = lines(
-        *(f"removed: {named(each)}; 'brim rules restore {each.id}' brings it back" for each in forgotten),
+        *(
+            f"removed: {named(each)}; 'brim rules restore {each.id}' brings it back"
+            for each in forgotten
+        ),
         *(f"{named(each)} was removed already" for each in already),
     )
-    found = {"forgotten": [as_object(each) for each in forgotten], "unchanged": [each.id for each in already]}
+    found = {
+        "forgotten": [as_object(each) for each in forgotten],
+        "unchanged": [each.id for each in already],
+    }
     return emit(found, view, options.as_json)
 
 
@@ -288,11 +359,12 @@ def remove(options: Namespace) -> int:
 def restore(options: Namespace) -> int:
     """Bring removed rules back, each as it was.
 
-    An active rule is active again; an agent's note waits for 'brim rules review' again. If you name several and one
-    isn't found, none comes back.
+    An active rule is active again; an agent's note waits for 'brim rules review' again. If you name
+    several and one isn't found, none comes back.
 
-    Without RULE, brim brings back the rules that this project's store has lost, as after a pull, from the copy that
-    it keeps in your own folder. A store that is damaged is replaced, and kept next to the new one.
+    Without RULE, brim brings back the rules that this project's store has lost, as after a pull,
+    from the copy that it keeps in your own folder. A store that is damaged is replaced, and kept
+    next to the new one.
 
     Examples:
       brim rules restore pathlib
@@ -308,8 +380,15 @@ def restore(options: Namespace) -> int:
         *(f"back: {named(each)}, {each.status}" for each in back),
         *(f"{named(each)} is not removed: it is {each.status}" for each in already),
     )
-    found = {"unforgotten": [as_object(each) for each in back], "unchanged": [each.id for each in already]}
-    replaced = [each.superseded_by for each in back if each.status is Status.SUPERSEDED and not options.as_json]
+    found = {
+        "unforgotten": [as_object(each) for each in back],
+        "unchanged": [each.id for each in already],
+    }
+    replaced = [
+        each.superseded_by
+        for each in back
+        if each.status is Status.SUPERSEDED and not options.as_json
+    ]
     notes = [f"{other} has taken its place, so agents are still not told it" for other in replaced]
     return emit(found, view, options.as_json, *notes)
 
@@ -323,7 +402,12 @@ def _restore_lost(options: Namespace, workspace: Workspace) -> int:
     restored = restore_lost(store_path, workspace.home, workspace.open, now=workspace.now)
     kept = f"; what was there is kept in {home_path(restored.kept)}" if restored.kept else ""
     view = f"back: {counted(restored.rules, 'rule')} from {home_path(restored.copy)}{kept}"
-    emit(restored, view if restored.rules else "", options.as_json, empty="this project's store has lost no rule")
+    emit(
+        restored,
+        view if restored.rules else "",
+        options.as_json,
+        empty="this project's store has lost no rule",
+    )
     if restored.rules:
         tell_trust(workspace)
     return 0
@@ -338,7 +422,13 @@ def _restore_lost(options: Namespace, workspace: Workspace) -> int:
     ),
     one_of(
         option("--once", action="store_true", help="the next such call, within an hour"),
-        option("--session", nargs="?", const="", metavar="ID", help="a session (default: the one that was refused)"),
+        option(
+            "--session",
+            nargs="?",
+            const="",
+            metavar="ID",
+            help="a session (default: the one that was refused)",
+        ),
     ),
     add_json,
 )

@@ -1,7 +1,7 @@
 """``brim run``: an agent under supervision.
 
-Answers go to standard output, everything of brim's own to standard error. On a terminal the gauge stays below what is
-said, and is redrawn; otherwise there is a line for each turn.
+Answers go to standard output, everything of brim's own to standard error. On a terminal the gauge
+stays below what is said, and is redrawn; otherwise there is a line for each turn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,17 @@ from brim.cli.options import (
     option,
     own_prices,
 )
-from brim.cli.output import counted, dollars, emit, note, paint, printable, tell, terminal_width, width_of
+from brim.cli.output import (
+    counted,
+    dollars,
+    emit,
+    note,
+    paint,
+    printable,
+    tell,
+    terminal_width,
+    width_of,
+)
 from brim.config import Config
 from brim.errors import BrimError, ConfigError, InputError
 from brim.figures import percent
@@ -54,25 +64,46 @@ AT_LIMIT = "at the limit: ask (default; without a terminal, wrap-up), continue (
 
 @command(
     option("words", nargs="*", metavar="COMMAND", help="the agent's command, after --"),
-    option("--budget-usd", metavar="USD", help="stop at this cost; 5%%, at most $0.50, is kept for the wrap-up"),
-    option("--on-limit", choices=(*ON_LIMIT, "wrap-up"), default="ask", metavar="ANSWER", help=AT_LIMIT),
-    option("--task", default="", metavar="TEXT", help="what the work is about (default: the prompt)"),
-    option("--then", action="append", default=[], metavar="TEXT", help="the next turn; may be repeated"),
-    option("--scope", metavar="SCOPE", help="the ledger's scope (default: the project and a name for this run)"),
-    option("--agent", choices=tuple(CLIENTS), help="which agent it is, if the program has another name"),
-    option("--compact", metavar="SHARE", help="compact from this share on (default: the setting 'context.compact')"),
+    option(
+        "--budget-usd",
+        metavar="USD",
+        help="stop at this cost; 5%%, at most $0.50, is kept for the wrap-up",
+    ),
+    option(
+        "--on-limit", choices=(*ON_LIMIT, "wrap-up"), default="ask", metavar="ANSWER", help=AT_LIMIT
+    ),
+    option(
+        "--task", default="", metavar="TEXT", help="what the work is about (default: the prompt)"
+    ),
+    option(
+        "--then", action="append", default=[], metavar="TEXT", help="the next turn; may be repeated"
+    ),
+    option(
+        "--scope",
+        metavar="SCOPE",
+        help="the ledger's scope (default: the project and a name for this run)",
+    ),
+    option(
+        "--agent", choices=tuple(CLIENTS), help="which agent it is, if the program has another name"
+    ),
+    option(
+        "--compact",
+        metavar="SHARE",
+        help="compact from this share on (default: the setting 'context.compact')",
+    ),
     add_json,
 )
 def run(options: Namespace) -> int:
     """Run an agent under supervision: gauge, compaction, limit.
 
-    Shows how full the agent's window is, keeps the memory, compacts between two turns when it's time, and stops at a
-    limit. Put the agent's own command after --. Claude Code takes all turns in one process; brim resumes Codex (codex
-    exec) and Gemini for each turn, and says at the start what they can't do.
+    Shows how full the agent's window is, keeps the memory, compacts between two turns when it's
+    time, and stops at a limit. Put the agent's own command after --. Claude Code takes all turns in
+    one process; brim resumes Codex (codex exec) and Gemini for each turn, and says at the start
+    what they can't do.
 
-    On a terminal, each line that you type while the agent works is its next turn. Ctrl-C ends the turn; pressed again,
-    it ends the agent. Exits with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command
-    line, and 130 after Ctrl-C.
+    On a terminal, each line that you type while the agent works is its next turn. Ctrl-C ends the
+    turn; pressed again, it ends the agent. Exits with 0 if everything was done, 1 if the limit or a
+    failure ended it, 2 for a wrong command line, and 130 after Ctrl-C.
 
     Examples:
       brim run -- claude -p "fix the parser" --permission-mode acceptEdits
@@ -80,7 +111,9 @@ def run(options: Namespace) -> int:
       brim run --budget-usd 0.50 --on-limit stop --json -- codex exec "explain this repository"
     """
     if os.name != "posix":
-        raise InputError("brim run works on Linux and macOS; on Windows the agent cannot be interrupted calmly yet")
+        raise InputError(
+            "brim run works on Linux and macOS; on Windows the agent cannot be interrupted calmly yet"
+        )
     if options.on_limit == "continue":
         need_person("lets an agent go on at a limit")
     command = client_command(options.words, options.agent)
@@ -92,12 +125,23 @@ def run(options: Namespace) -> int:
     if not cwd:
         raise InputError("the current folder was deleted: go to another")
     memory, money, counts = Memory(workspace.home), _money(), Counts()
-    face = TerminalFace(workspace.config, memory, counts, output=command.output, quiet=options.as_json)
+    face = TerminalFace(
+        workspace.config, memory, counts, output=command.output, quiet=options.as_json
+    )
     try:
-        scope = options.scope or scope_of(workspace.place, run_id, None if money is None else money.ledger)
+        scope = options.scope or scope_of(
+            workspace.place, run_id, None if money is None else money.ledger
+        )
         purse = _purse(options, command, workspace, money, scope=scope, tell=face.tell)
         place = workspace.project or cwd
-        notes = Notes(place, cwd, job=options.task or prompt, clock=time.time, tell=face.tell, environ=os.environ)
+        notes = Notes(
+            place,
+            cwd,
+            job=options.task or prompt,
+            clock=time.time,
+            tell=face.tell,
+            environ=os.environ,
+        )
         files = SessionFiles(command.agent, os.environ, since=time.time())
         tracked = Tracked(budget_of(workspace.config), purse, notes, files, feed=counts.feed())
         supervisor = Supervisor(
@@ -122,13 +166,25 @@ def run(options: Namespace) -> int:
         memory.close()
         if money is not None:
             money.ledger.close()
-    return emit(report, lambda done: tell("\n".join(report_lines(done))), options.as_json, code=report.exit_code)
+    return emit(
+        report,
+        lambda done: tell("\n".join(report_lines(done))),
+        options.as_json,
+        code=report.exit_code,
+    )
 
 
 def _purse(
-    options: Namespace, command: ClientCommand, workspace: Workspace, money: Money | None, *, scope: str, tell: Tell
+    options: Namespace,
+    command: ClientCommand,
+    workspace: Workspace,
+    money: Money | None,
+    *,
+    scope: str,
+    tell: Tell,
 ) -> Purse:
-    """Return the money of the run. Its limit is the lower one of that given here and that given to the agent."""
+    """Return the money of the run. Its limit is the lower one of that given here and that given to
+    the agent."""
     config, home, environ = workspace.config, workspace.home, workspace.environ
     own_prices(config)
     if money is not None:
@@ -170,37 +226,48 @@ def _money() -> Money | None:
 
 
 def _prompt(command: ClientCommand) -> tuple[str, str]:
-    """Return the prompt and what is piped in; if the command has no prompt, the piped text is the prompt."""
+    """Return the prompt and what is piped in; if the command has no prompt, the piped text is the
+    prompt."""
     prompt = "" if command.prompt == "-" else command.prompt
     if sys.stdin is None or sys.stdin.isatty():
         if not prompt:
-            raise InputError('no prompt: put it in quotes after -p, as in: brim run -- claude -p "fix the parser"')
+            raise InputError(
+                'no prompt: put it in quotes after -p, as in: brim run -- claude -p "fix the parser"'
+            )
         return prompt, ""
-    given = sys.stdin.buffer.read().decode("utf-8", "replace") if not prompt or _is_input_there() else ""
+    given = (
+        sys.stdin.buffer.read().decode("utf-8", "replace")
+        if not prompt or _is_input_there()
+        else ""
+    )
     if not prompt and not given.strip():
         raise InputError("no prompt: the command has none, and standard input is empty")
     return (prompt, given) if prompt else (given, "")
 
 
 def _is_input_there() -> bool:
-    """Whether something comes on standard input, or its end: one that was left open and silent must not stop a run."""
+    """Whether something comes on standard input, or its end: one that was left open and silent must
+    not stop a run."""
     try:
         ready, _, _ = select.select([sys.stdin.fileno()], [], [], INPUT_PATIENCE)
     except (OSError, ValueError):
         return False
     if not ready:
-        note(f"no standard input after {INPUT_PATIENCE:.0f} s: going on without it (add '< /dev/null')")
+        note(
+            f"no standard input after {INPUT_PATIENCE:.0f} s: going on without it (add '< /dev/null')"
+        )
     return bool(ready)
 
 
 def _catch_signals(supervisor: Supervisor) -> None:
-    """Let signals end the turn, not brim; ignore SIGPIPE, so that brim outlives an agent that stops reading."""
+    """Let signals end the turn, not brim; ignore SIGPIPE, so that brim outlives an agent that stops
+    reading."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: supervisor.signalled(number))
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
-# What is shown ---------------------------------------------------------------------------------------------------
+# What is shown ------------------------------------------------------------------------------------
 
 PAUSE = 0.1
 """Seconds between two drawings at least."""
@@ -212,12 +279,15 @@ _ENDS = {"finished": "green", "limit": "yellow", "failed": "red", "interrupted":
 
 
 class TerminalFace:
-    """A person's view of a run. *output* is what the command wanted printed: ``text``, ``json`` or ``stream-json``.
+    """A person's view of a run. *output* is what the command wanted printed: ``text``, ``json`` or
+    ``stream-json``.
 
     *quiet* shows nothing but what must be told, for ``--json``.
     """
 
-    def __init__(self, config: Config, memory: Memory, counts: Counts, *, output: str, quiet: bool) -> None:
+    def __init__(
+        self, config: Config, memory: Memory, counts: Counts, *, output: str, quiet: bool
+    ) -> None:
         self._watch, self._memory, self._counts = Watch(config, memory), memory, counts
         self._output, self._quiet = output, quiet
         self._draws = not quiet and sys.stderr is not None and sys.stderr.isatty()
@@ -231,9 +301,12 @@ class TerminalFace:
         note(text)
 
     def typed(self, text: str) -> None:
-        """Take in that *text* was typed below the gauge: its line goes when the gauge is redrawn."""
+        """Take in that *text* was typed below the gauge: its line goes when the gauge is
+        redrawn."""
         if self._drawn:
-            self._drawn += 1 + max(0, width_of(text) - 1) // max(1, shutil.get_terminal_size().columns)
+            self._drawn += 1 + max(0, width_of(text) - 1) // max(
+                1, shutil.get_terminal_size().columns
+            )
 
     def ask(self, text: str) -> None:
         """Put the question where the answer is typed."""
@@ -253,7 +326,8 @@ class TerminalFace:
         _print(line.decode("utf-8", "replace") if self._output == "json" else text)
 
     def show(self, tracked: Tracked, *, settled: bool) -> None:
-        """Draw the gauge, or say how it stands when a turn has ended. A window that the agent reports is remembered."""
+        """Draw the gauge, or say how it stands when a turn has ended. A window that the agent
+        reports is remembered."""
         if settled and tracked.budget.window.source == "reported":
             self._memory.window(tracked.budget.model, tracked.budget.context_window)
         is_late = self._draws and time.monotonic() - self._drawn_at >= PAUSE
@@ -261,7 +335,9 @@ class TerminalFace:
             return
         self._watch.budget, self._watch.meter = tracked.budget, tracked.purse.meter
         reading = self._watch.reading("", self._counts)
-        reading["unpriced"] = list(tracked.purse.unpriced)  # what the agent itself prices is in the cost
+        reading["unpriced"] = list(
+            tracked.purse.unpriced
+        )  # what the agent itself prices is in the cost
         if not self._draws:
             if self._line != (line := one_line(reading)):
                 self._line = line
@@ -293,11 +369,15 @@ def report_lines(report: RunReport) -> list[str]:
     done = f"{counted(report.turns, 'turn')} in {report.seconds:.0f} s"
     done += f", {counted(report.compactions, 'compaction')}" if report.compactions else ""
     done += ", the last of them the wrap-up" if report.wrapped_up else ""
-    share = f"  {percent(report.used_tokens / report.context_window)}" if report.context_window else ""
+    share = (
+        f"  {percent(report.used_tokens / report.context_window)}" if report.context_window else ""
+    )
     unsent = "; ".join(text[:60] for text in report.unsent)
     broken = f"{counted(report.broken_lines, 'line')} of the agent that cannot be read"
     rows = {
-        "window": f"{report.used_tokens:,} of {report.context_window:,} tokens{share}" if report.used_tokens else "",
+        "window": f"{report.used_tokens:,} of {report.context_window:,} tokens{share}"
+        if report.used_tokens
+        else "",
         "cost": _cost(report),
         "memory": report.scratch,
         "session": report.session,
@@ -309,7 +389,9 @@ def report_lines(report: RunReport) -> list[str]:
 
 
 def _cost(report: RunReport) -> str:
-    parts = [dollars(report.cost) + ("" if report.limit is None else f" of {dollars(report.limit)}")]
+    parts = [
+        dollars(report.cost) + ("" if report.limit is None else f" of {dollars(report.limit)}")
+    ]
     if report.overshoot:
         parts.append(f"{dollars(report.overshoot)} over: the calls that were under way")
     if report.unpriced:
@@ -320,7 +402,8 @@ def _cost(report: RunReport) -> str:
 
 
 def is_in_front() -> bool:
-    """Whether brim is in the foreground: a background process that reads from the terminal is stopped."""
+    """Whether brim is in the foreground: a background process that reads from the terminal is
+    stopped."""
     try:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError, AttributeError):
@@ -328,7 +411,8 @@ def is_in_front() -> bool:
 
 
 def listen(typed: Callable[[str | None], object], face: TerminalFace) -> None:
-    """Hand every line that is typed from now on to *typed*, and None at their end; *face* shows where."""
+    """Hand every line that is typed from now on to *typed*, and None at their end; *face* shows
+    where."""
 
     def read() -> None:
         try:

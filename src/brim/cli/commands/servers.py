@@ -26,7 +26,12 @@ def _ready(result: dict[str, str], view: str, *, as_json: bool) -> None:
 
 
 @command(
-    option("--port", type=PORT, metavar="N", help=f"listen there; 0 is any (default: {UI_PORT}, or any)"),
+    option(
+        "--port",
+        type=PORT,
+        metavar="N",
+        help=f"listen there; 0 is any (default: {UI_PORT}, or any)",
+    ),
     option("--no-open", action="store_true", help="print the link, and don't open a browser"),
     add_json,
 )
@@ -38,8 +43,8 @@ def ui(options: Namespace) -> int:
       Rules    what an agent would hear
       Money    what was spent, and the limits
 
-    The pages are served on this machine only, to the browser that has the link. Nothing is sent anywhere. Ctrl-C ends
-    it.
+    The pages are served on this machine only, to the browser that has the link. Nothing is sent
+    anywhere. Ctrl-C ends it.
 
     Needs the extra: pip install 'brim[ui]'
 
@@ -69,17 +74,20 @@ def ui(options: Namespace) -> int:
 @command(
     option("--http", action="store_true", help="listen for HTTP instead of standard input"),
     option("--port", type=PORT, metavar="N", help=f"for --http; 0 is any (default: {MCP_PORT})"),
-    option("--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end"),
+    option(
+        "--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end"
+    ),
     add_json,
 )
 def mcp(options: Namespace) -> int:
     """Serve rules, budgets and memory to an agent, over the Model Context Protocol.
 
-    Agents start it themselves and talk to it over standard input and output. What an agent teaches is a note that waits
-    for you: 'brim rules review'. A project that is not trusted is left out: 'brim rules trust'.
+    Agents start it themselves and talk to it over standard input and output. What an agent teaches
+    is a note that waits for you: 'brim rules review'. A project that is not trusted is left out:
+    'brim rules trust'.
 
-    With --http it listens on this machine only, at http://127.0.0.1:PORT/mcp, for clients that bring the token in the
-    file mcp-token of your brim folder as 'Authorization: Bearer TOKEN'.
+    With --http it listens on this machine only, at http://127.0.0.1:PORT/mcp, for clients that
+    bring the token in the file mcp-token of your brim folder as 'Authorization: Bearer TOKEN'.
 
     Needs the extra: pip install 'brim[mcp]'
 
@@ -94,7 +102,9 @@ def mcp(options: Namespace) -> int:
     if options.as_list and options.http:
         raise InputError("--list prints and ends: leave --http out")
     if options.as_json and not (options.as_list or options.http):
-        raise InputError("--json belongs to --list and --http: on standard output the protocol is already JSON")
+        raise InputError(
+            "--json belongs to --list and --http: on standard output the protocol is already JSON"
+        )
     spec = None
     with suppress(ImportError):
         spec = find_spec("mcp.server.mcpserver")
@@ -111,12 +121,30 @@ def _list_tools(options: Namespace) -> int:
     from brim.tokens.counters import counter_for
 
     costs = tool_costs()
-    total, instructions = sum(cost.tokens for cost in costs), int(counter_for(None).count(INSTRUCTIONS))
-    tools = [{"name": cost.name, "tokens": cost.tokens, "description": cost.description} for cost in costs]
-    found = {"tools": tools, "tokens": total, "instructions": INSTRUCTIONS, "instructions_tokens": instructions}
-    rows = [["tool", "tokens", "what it does"], *([cost.name, f"{cost.tokens:,}", cost.description] for cost in costs)]
-    below = f"{total:,} tokens of schemas if a client shows all of them, {instructions} of instructions"
-    return emit(found, lines(heading(table(rows, right=(1,))), paint(below, "faint")), options.as_json)
+    total, instructions = (
+        sum(cost.tokens for cost in costs),
+        int(counter_for(None).count(INSTRUCTIONS)),
+    )
+    tools = [
+        {"name": cost.name, "tokens": cost.tokens, "description": cost.description}
+        for cost in costs
+    ]
+    found = {
+        "tools": tools,
+        "tokens": total,
+        "instructions": INSTRUCTIONS,
+        "instructions_tokens": instructions,
+    }
+    rows = [
+        ["tool", "tokens", "what it does"],
+        *([cost.name, f"{cost.tokens:,}", cost.description] for cost in costs),
+    ]
+    below = (
+        f"{total:,} tokens of schemas if a client shows all of them, {instructions} of instructions"
+    )
+    return emit(
+        found, lines(heading(table(rows, right=(1,))), paint(below, "faint")), options.as_json
+    )
 
 
 def _serve() -> int:
@@ -140,7 +168,11 @@ def _serve_http(options: Namespace) -> int:
     token, file = read_token(home), token_file(home)
 
     def ready(address: str) -> None:
-        _ready({"url": address, "token_file": file}, f"{address}  (token: {file})", as_json=options.as_json)
+        _ready(
+            {"url": address, "token_file": file},
+            f"{address}  (token: {file})",
+            as_json=options.as_json,
+        )
 
     server = build_server(os.environ, working_folder(), shared=True)
     serve_http(server, token, MCP_PORT if options.port is None else options.port, ready=ready)

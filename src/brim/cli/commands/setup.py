@@ -1,4 +1,5 @@
-"""``brim init``, ``uninstall``, ``pause``, ``doctor`` and ``rules trust``: brim in the agents here."""
+"""``brim init``, ``uninstall``, ``pause``, ``doctor`` and ``rules trust``: brim in the agents
+here."""
 
 from __future__ import annotations
 
@@ -61,10 +62,22 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
 
 
 @command(
-    option("--project", **scope_option("project"), default="user", help="only for this project (default: for all)"),
+    option(
+        "--project",
+        **scope_option("project"),
+        default="user",
+        help="only for this project (default: for all)",
+    ),
     agent_option("all that are found"),
-    option("--hooks", choices=HOOKS, help="all, or rules only: no memory, no limits (default: as before, or all)"),
-    token_budget("most tokens of rules at a session's start, saved as a setting; 0 is off", type=whole_number(0)),
+    option(
+        "--hooks",
+        choices=HOOKS,
+        help="all, or rules only: no memory, no limits (default: as before, or all)",
+    ),
+    token_budget(
+        "most tokens of rules at a session's start, saved as a setting; 0 is off",
+        type=whole_number(0),
+    ),
     option("--no-statusline", action="store_true", help="leave the status line as it is"),
     add_yes,
     add_json,
@@ -72,13 +85,13 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
 def init(options: Namespace) -> int:
     """Add brim to your agents, or bring it up to date.
 
-    Adds hooks to your agents' settings, a /learn command ($learn in Codex) that teaches rules inside a session, and a
-    status line to Claude Code. Your own entries stay. Before its first change to a file, brim writes a backup next to
-    it; 'brim uninstall' restores the file. Run it again to update brim's own entries; if they are current, nothing
-    changes.
+    Adds hooks to your agents' settings, a /learn command ($learn in Codex) that teaches rules
+    inside a session, and a status line to Claude Code. Your own entries stay. Before its first
+    change to a file, brim writes a backup next to it; 'brim uninstall' restores the file. Run it
+    again to update brim's own entries; if they are current, nothing changes.
 
-    With --project, brim is added only to this project, in files that git ignores (through .git/info/exclude), and asks
-    whether agents may use the project's rules.
+    With --project, brim is added only to this project, in files that git ignores (through
+    .git/info/exclude), and asks whether agents may use the project's rules.
 
     Examples:
       brim init
@@ -104,9 +117,13 @@ def init(options: Namespace) -> int:
         dry_run=options.dry_run,
     )
     if done.trusted is False and not options.as_json and not agents_environment(os.environ):
-        asked = Namespace(folder=None, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False)
+        asked = Namespace(
+            folder=None, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False
+        )
         if trust.run(asked):
-            note("until you trust it, agents hear only your own rules: 'brim rules trust' asks again")
+            note(
+                "until you trust it, agents hear only your own rules: 'brim rules trust' asks again"
+            )
     left = [done.reason] if done.reason else done.skipped.values()
     return emit(done, _show, options.as_json, *done.problems, *left, code=done.exit_code)
 
@@ -114,9 +131,13 @@ def init(options: Namespace) -> int:
 def _show(done: Installed) -> None:
     rows = []
     for each in done.agents:
-        more = [", status line"] * each["status_line"] + [f", {each['command']}"] * bool(each["command"])
+        more = [", status line"] * each["status_line"] + [f", {each['command']}"] * bool(
+            each["command"]
+        )
         extra = f"{len(each['hooks']) or 'its plugin has the'} hooks{''.join(more)}"
-        state = "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
+        state = (
+            "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
+        )
         rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
     if done.dry_run:
         show_differences([*done.changes, *done.commands])
@@ -142,12 +163,14 @@ def show_differences(changes: list[SettingsChange]) -> None:
     for change in changes:
         path, before, after = change.target.path, change.before, change.after
         names = ("(no file)" if before is None else path, "(no file)" if after is None else path)
-        for line in unified_diff((before or "").splitlines(), (after or "").splitlines(), *names, n=2, lineterm=""):
+        for line in unified_diff(
+            (before or "").splitlines(), (after or "").splitlines(), *names, n=2, lineterm=""
+        ):
             colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
             print(paint(printable(line), colour) if colour else printable(line))
 
 
-# Out again -------------------------------------------------------------------------------------------------------
+# Out again ----------------------------------------------------------------------------------------
 
 _DONE = {
     (False, False): ("not installed", "not installed"),
@@ -165,9 +188,9 @@ _DONE = {
 def uninstall(options: Namespace) -> int:
     """Remove brim from your agents.
 
-    Takes out everything that 'brim init' put into their settings, in every project, and nothing else. A file that you
-    haven't changed since is restored exactly. Your rules and brim's own settings stay, so 'brim init' brings it all
-    back.
+    Takes out everything that 'brim init' put into their settings, in every project, and nothing
+    else. A file that you haven't changed since is restored exactly. Your rules and brim's own
+    settings stay, so 'brim init' brings it all back.
 
     Examples:
       brim uninstall --dry-run
@@ -192,7 +215,11 @@ def _show_uninstalled(done: Uninstalled) -> None:
     if done.dry_run:
         show_differences([*done.changes, *done.commands])
     rows = [
-        [NAMES[each["agent"]], _DONE[each["changed"], each["removed"]][done.dry_run], home_path(each["file"])]
+        [
+            NAMES[each["agent"]],
+            _DONE[each["changed"], each["removed"]][done.dry_run],
+            home_path(each["file"]),
+        ]
         for each in done.agents
     ]
     if rows:
@@ -205,18 +232,23 @@ def _show_uninstalled(done: Uninstalled) -> None:
         note(f"your rules stay in {done.home}")
 
 
-# A pause ---------------------------------------------------------------------------------------------------------
+# A pause ------------------------------------------------------------------------------------------
 
 
 @command(
-    option("time", nargs="?", metavar="TIME", help="how long, such as 30m, 2h or 1d; 'off' ends the pause"),
+    option(
+        "time",
+        nargs="?",
+        metavar="TIME",
+        help="how long, such as 30m, 2h or 1d; 'off' ends the pause",
+    ),
     add_json,
 )
 def pause(options: Namespace) -> int:
     """Silence every hook in every agent, for a while or until 'brim pause off'.
 
-    Nothing is uninstalled, and nothing is recorded during the pause. For one process alone, set BRIM_DISABLE=1 in its
-    environment.
+    Nothing is uninstalled, and nothing is recorded during the pause. For one process alone, set
+    BRIM_DISABLE=1 in its environment.
 
     Examples:
       brim pause
@@ -230,12 +262,16 @@ def pause(options: Namespace) -> int:
     need_person("pauses brim")
     seconds = None if options.time is None else installation.duration(options.time)
     done = installation.pause(os.environ, seconds=seconds)
-    until = time.strftime(" until %Y-%m-%d %H:%M", time.localtime(done["until"])) if "until" in done else ""
+    until = (
+        time.strftime(" until %Y-%m-%d %H:%M", time.localtime(done["until"]))
+        if "until" in done
+        else ""
+    )
     already = "" if done["changed"] or until else " already"
     return emit(done, f"brim is paused{until}{already}: 'brim pause off' ends it", options.as_json)
 
 
-# Whether it works ------------------------------------------------------------------------------------------------
+# Whether it works ---------------------------------------------------------------------------------
 
 _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
 
@@ -244,9 +280,10 @@ _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
 def doctor(options: Namespace) -> int:
     """Check what is installed where, and whether it works.
 
-    Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is recorded), counts
-    the tokens that brim itself adds, and says what to correct. With --fix, it corrects what doesn't need your decision:
-    the launcher and hooks in the settings. Exits with 1 if something is wrong.
+    Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is
+    recorded), counts the tokens that brim itself adds, and says what to correct. With --fix, it
+    corrects what doesn't need your decision: the launcher and hooks in the settings. Exits with 1
+    if something is wrong.
 
     Examples:
       brim doctor
@@ -268,12 +305,17 @@ def _show_diagnosis(found: Diagnosis) -> None:
         rows.append((f"{what:<11}  {state}", " " if missing else text))
     print(facts(rows))
     if found.wrong:
-        fix = " ('brim doctor --fix' fixes what it can)" if any(each.fix == FIX for each in found.wrong) else ""
+        fix = (
+            " ('brim doctor --fix' fixes what it can)"
+            if any(each.fix == FIX for each in found.wrong)
+            else ""
+        )
         note(f"{counted(len(found.wrong), 'problem')} to fix{fix}")
 
 
 def _tool_tokens(model: str | None) -> int | None:
-    """Return what the tools and instructions of the MCP server take for *model*; None if it isn't installed."""
+    """Return what the tools and instructions of the MCP server take for *model*; None if it isn't
+    installed."""
     try:
         from brim.mcp.server import INSTRUCTIONS
         from brim.mcp.tools import tool_costs
@@ -285,11 +327,13 @@ def _tool_tokens(model: str | None) -> int | None:
     return sum(cost.tokens for cost in tool_costs(counter)) + int(counter.count(INSTRUCTIONS))
 
 
-# Trust -----------------------------------------------------------------------------------------------------------
+# Trust --------------------------------------------------------------------------------------------
 
 
 @command(
-    option("folder", nargs="?", metavar="DIR", help="a project's folder (default: the current project)"),
+    option(
+        "folder", nargs="?", metavar="DIR", help="a project's folder (default: the current project)"
+    ),
     one_of(
         option("--list", action="store_true", dest="as_list", help="list the trusted projects"),
         option("--remove", action="store_true", help="stop trusting it"),
@@ -300,11 +344,12 @@ def _tool_tokens(model: str | None) -> int | None:
 def trust(options: Namespace) -> int:
     """Let agents use this project's rules and settings.
 
-    Anyone may have written the .brim/ folder of a project that you cloned, so hooks and servers ignore it until you
-    trust it. brim first shows everything that agents would get, including memory in .context/ that wasn't made on this
-    machine. If something changes later without brim, as with a pull, agents don't get the change until you run this
-    again; then it shows only what changed. A project never overrides your own constraints. Commands that you type
-    yourself always use the project.
+    Anyone may have written the .brim/ folder of a project that you cloned, so hooks and servers
+    ignore it until you trust it. brim first shows everything that agents would get, including
+    memory in .context/ that wasn't made on this machine. If something changes later without brim,
+    as with a pull, agents don't get the change until you run this again; then it shows only what
+    changed. A project never overrides your own constraints. Commands that you type yourself always
+    use the project.
 
     Examples:
       brim rules trust
@@ -333,14 +378,24 @@ def _list_trusted(user: str, *, as_json: bool) -> int:
 
 
 def _remove_trust(options: Namespace, user: str) -> int:
-    path = os.path.realpath(options.folder if options.folder is not None else working_folder() or "/")
+    path = os.path.realpath(
+        options.folder if options.folder is not None else working_folder() or "/"
+    )
     if path not in trusted_projects(user):
         path = (project_folder(os.environ, path) if os.path.isdir(path) else None) or path
     was = path in trusted_projects(user)
     if was and not options.dry_run:
         untrust(path, user, now=time.time())
-    said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
-    found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
+    said = (
+        f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted"
+        if was
+        else ""
+    )
+    found = {
+        "project": path,
+        "trusted": was and options.dry_run,
+        "changed": was and not options.dry_run,
+    }
     empty = f"{path} wasn't trusted; nothing was changed"
     return emit(found, said, options.as_json, empty=empty, code=0 if was else 1)
 
@@ -362,26 +417,40 @@ def _trust(options: Namespace) -> int:
     done = found.trusted and not found.is_new
     if not done and not options.dry_run:
         refusal = "agents are not told this" if found.trusted else "the project is not trusted"
-        done = says_yes("Let agents be told this, and what you store here later?", yes=options.yes, no=refusal)
+        done = says_yes(
+            "Let agents be told this, and what you store here later?", yes=options.yes, no=refusal
+        )
         if done:
             found.accept(now=workspace.now)
     changed = done and (found.is_new or not found.trusted)
     said = "trusted now; 'brim rules trust --remove' undoes this" if changed else "already trusted"
-    told = {"project": found.project, "trusted": found.trusted or done, "changed": changed, **found.to_dict()}
-    return emit(told, said if done else "", options.as_json, code=0 if done or options.dry_run else 1)
+    told = {
+        "project": found.project,
+        "trusted": found.trusted or done,
+        "changed": changed,
+        **found.to_dict(),
+    }
+    return emit(
+        told, said if done else "", options.as_json, code=0 if done or options.dry_run else 1
+    )
 
 
 def _view(found: Consent, news: str) -> str:
     """Return all of it for a person: whole, and with everything visible."""
     counts = Counter(each.kind.value for each in found.rules)
-    kinds = ", ".join(f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items())
+    kinds = ", ".join(
+        f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items()
+    )
     since = ", new or changed since you trusted it" if found.trusted and found.is_new else ""
     sets = [f"  {key}: {value}" for key, value in found.settings.items()]
     parts = [
         f"{home_path(found.project)}: {counted(len(found.rules), 'rule')}{f' ({kinds})' if kinds else ''}{since}",
         *map(whole, found.rules),
         lines("it sets in .brim/config.yaml", *map(printable, sets)) if sets else "",
-        *(f"{home_path(path)}: memory that wasn't made here\n{_entries(each)}" for path, each in found.memory.items()),
+        *(
+            f"{home_path(path)}: memory that wasn't made here\n{_entries(each)}"
+            for path, each in found.memory.items()
+        ),
         lines(*(printable(f"not followed: {text}") for text in found.refused)),
         f"{news}: agents don't hear that before 'brim rules import'" if news else "",
     ]
@@ -392,5 +461,7 @@ def _entries(entries: list[MemoryEntry]) -> str:
     shown = []
     for each in entries:
         refs = [f"  {key}: {value}" for key, value in each.refs.items()]
-        shown.append(lines(printable(f"#{each.number} {each.kind}"), block(each.text), *map(printable, refs)))
+        shown.append(
+            lines(printable(f"#{each.number} {each.kind}"), block(each.text), *map(printable, refs))
+        )
     return "\n".join(shown)

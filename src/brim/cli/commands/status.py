@@ -35,11 +35,13 @@ from brim.tracking.sessions import newest
 from brim.workspace import Workspace
 
 READ_AT_MOST = 20_000_000
-"""Bytes of past sessions that are read for one line about them; if there are more, what is known already counts."""
+"""Bytes of past sessions that are read for one line about them; if there are more, what is known
+already counts."""
 
 
 def session_of(workspace: Workspace, path: str = "") -> Reading | None:
-    """Return how full the window of a session is: by its *path* or id, or the newest of this project."""
+    """Return how full the window of a session is: by its *path* or id, or the newest of this
+    project."""
     if path:
         named = named_session(workspace, path)
         if not named:
@@ -56,7 +58,8 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
 
 
 def newest_session(workspace: Workspace) -> str:
-    """Return the file of the newest session, and say so if it isn't of this project; raise if there is none."""
+    """Return the file of the newest session, and say so if it isn't of this project; raise if there
+    is none."""
     found = newest(workspace.environ, workspace.cwd or None)
     if not found.here:
         note(f"no session of this project; the newest of all: {printable(found.path)}")
@@ -65,9 +68,11 @@ def newest_session(workspace: Workspace) -> str:
 
 @command(add_json)
 def status(options: Namespace) -> int:
-    """Show where things stand: the current session, rules, money, past sessions, and what needs attention.
+    """Show where things stand: the current session, rules, money, past sessions, and what needs
+    attention.
 
-    Until 'brim init' has run, it shows what happened in your past sessions instead, as 'brim report' does.
+    Until 'brim init' has run, it shows what happened in your past sessions instead, as 'brim
+    report' does.
 
     Example:
       brim --json
@@ -81,7 +86,9 @@ def status(options: Namespace) -> int:
         note(*past.reading.failed)
         return 0
     session = session_of(workspace)
-    found = home_status(workspace, almost_full=session is not None and session["should_compact"]).to_dict()
+    found = home_status(
+        workspace, almost_full=session is not None and session["should_compact"]
+    ).to_dict()
     found |= {"session": None if session is None else dict(session), "report": past.headline}
     return emit(found, lambda found: _status_view(found, one_line(past)), options.as_json)
 
@@ -94,10 +101,18 @@ def _status_view(found: dict[str, Any], past: str) -> str:
     rows = [
         ("project", project),
         ("session", "none in this project" if session is None else _session_line(session)),
-        ("rules", f"{counted(rules['project'], 'rule')} in this project, {rules['user']:,} of your own"),
+        (
+            "rules",
+            f"{counted(rules['project'], 'rule')} in this project, {rules['user']:,} of your own",
+        ),
         ("money", _money_line(spending, [LimitRow(**each) for each in found["limits"]])),
         ("past", past),
-        *[("plan", line) for line in plan_lines([PlanWindow(**each) for each in found["plan_windows"]], time.time())],
+        *[
+            ("plan", line)
+            for line in plan_lines(
+                [PlanWindow(**each) for each in found["plan_windows"]], time.time()
+            )
+        ],
     ]
     attention = [[f"  {each['fix']}", each["text"]] for each in found["attention"]]
     return lines(facts(rows), f"\nneeds attention:\n{table(attention)}" if attention else "")
@@ -105,8 +120,13 @@ def _status_view(found: dict[str, Any], past: str) -> str:
 
 def _session_line(session: dict[str, Any]) -> str:
     used, window, point = session["used_tokens"], session["context_window"], session["auto_compact"]
-    parts = [session["model"], f"{percent(used / window)} of {window:,} tokens" if window else f"{used:,} tokens"]
-    parts += [AutoCompact(**point).told(used + session["answer_tokens"])[0]] if point and used else []
+    parts = [
+        session["model"],
+        f"{percent(used / window)} of {window:,} tokens" if window else f"{used:,} tokens",
+    ]
+    parts += (
+        [AutoCompact(**point).told(used + session["answer_tokens"])[0]] if point and used else []
+    )
     parts += [dollars(session["cost"])] if session["cost"] else []
     parts += [counted(session["compactions"], "compaction")] if session["compactions"] else []
     return ", ".join(part for part in parts if part)
@@ -119,4 +139,8 @@ def _money_line(spending: dict[str, Any] | None, limits: list[LimitRow]) -> str:
         default = limit_in(here().config["spend.limit"])
         return f"nothing counted yet, {'no limit' if default is None else f'{dollars(default)} allowed in all'}"
     spent, limit = dollars(spending["spent"], up=True), spending["limit"]
-    return f"{spent} spent, no limit on it" if limit is None else f"{spent} of {dollars(limit, up=False)} spent"
+    return (
+        f"{spent} spent, no limit on it"
+        if limit is None
+        else f"{spent} of {dollars(limit, up=False)} spent"
+    )

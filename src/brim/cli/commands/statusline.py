@@ -14,7 +14,16 @@ from typing import Any
 from brim.cli.options import add_json, command, option, settings
 from brim.cli.output import end_with_reader, note, say_json
 from brim.hooks.status_drawing import Look, draw
-from brim.hooks.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for, read_status
+from brim.hooks.statusline import (
+    MOST_BYTES,
+    SYMBOLS,
+    WIDTH,
+    can_print,
+    columns,
+    facts_of,
+    lines_for,
+    read_status,
+)
 from brim.tracking.auto_compact import AutoCompact
 
 EXAMPLE: Mapping[str, Any] = {
@@ -40,13 +49,15 @@ EXAMPLE_TIME = 1_794_753_000.0
 def statusline(options: Namespace) -> int:
     """Print the status line of an agent.
 
-    Shows the model, a gauge with marks for warning and compaction, how far it is to the agent's own compaction, tokens
-    and window, cost, your plan's windows once they're nearly used up, prompt cache and warnings. The setting
-    statusline.parts says what to show and in which order; folder and branch are there too.
+    Shows the model, a gauge with marks for warning and compaction, how far it is to the agent's own
+    compaction, tokens and window, cost, your plan's windows once they're nearly used up, prompt
+    cache and warnings. The setting statusline.parts says what to show and in which order; folder
+    and branch are there too.
 
-    Claude Code sends exact numbers on standard input; brim keeps them for its hooks. If you had a status line before,
-    brim runs it with the same input and prints its lines first. What doesn't fit the width (COLUMNS, else the
-    terminal's, else 80) is shortened or left out. It always exits with 0.
+    Claude Code sends exact numbers on standard input; brim keeps them for its hooks. If you had a
+    status line before, brim runs it with the same input and prints its lines first. What doesn't
+    fit the width (COLUMNS, else the terminal's, else 80) is shortened or left out. It always exits
+    with 0.
 
     Examples:
       brim statusline --example
@@ -57,14 +68,18 @@ def statusline(options: Namespace) -> int:
         _show_example(as_json=options.as_json)
         return 0
     if sys.stdin is None or sys.stdin.isatty():
-        note("an agent sends the numbers on standard input; to see what is printed: brim statusline --example")
+        note(
+            "an agent sends the numbers on standard input; to see what is printed: brim statusline --example"
+        )
         return 2
     given, now = sys.stdin.buffer.read(MOST_BYTES), time.time()
     if options.as_json:
         say_json(facts_of(given, os.environ, now=now) or {})
         return 0
     end_with_reader(ends=False)
-    shown = lines_for(given, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal())
+    shown = lines_for(
+        given, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal()
+    )
     if shown:
         sys.stdout.buffer.write(shown + b"\n")
     return 0
@@ -77,8 +92,15 @@ def _show_example(*, as_json: bool) -> None:
     status = read_status(EXAMPLE, now=EXAMPLE_TIME)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     parts = tuple(settings().yours["statusline.parts"].split(", "))
-    look = Look(columns(os.environ, _terminal()), colour=colour, nice=can_print(SYMBOLS, sys.stdout), parts=parts)
-    status = replace(status, folder="~/code/shop", branch="main", auto_compact=AutoCompact(180_000, 167_000))
+    look = Look(
+        columns(os.environ, _terminal()),
+        colour=colour,
+        nice=can_print(SYMBOLS, sys.stdout),
+        parts=parts,
+    )
+    status = replace(
+        status, folder="~/code/shop", branch="main", auto_compact=AutoCompact(180_000, 167_000)
+    )
     print(draw(status, look, until=time.gmtime(status.cache_until)))
 
 

@@ -60,7 +60,9 @@ def _handle(path: str) -> int:
         try:
             return os.open(path, os.O_RDONLY)
         except OSError as error:
-            raise InputError(f"{printable(path)}: cannot be opened: {error.strerror or error}") from None
+            raise InputError(
+                f"{printable(path)}: cannot be opened: {error.strerror or error}"
+            ) from None
     if sys.stdin is None:
         raise InputError("standard input is closed: name a file")
     return sys.stdin.fileno()
@@ -68,6 +70,10 @@ def _handle(path: str) -> int:
 
 def _newest() -> str:
     found = newest(os.environ, working_folder())
-    which = "the newest session of this project" if found.here else "no session of this project; the newest of all"
+    which = (
+        "the newest session of this project"
+        if found.here
+        else "no session of this project; the newest of all"
+    )
     note(f"{which}: {printable(found.path)}")
     return found.path

@@ -76,7 +76,11 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 @command(
     rule(optional=True),
     option("--text", action="store_true", help="print only the text that the agent gets"),
-    option("--agent", choices=tuple(NAMES), help="for which agent (default: the first that brim is installed for)"),
+    option(
+        "--agent",
+        choices=tuple(NAMES),
+        help="for which agent (default: the first that brim is installed for)",
+    ),
     token_budget("tokens that it may take (default: the setting token_budget.default)"),
     add_model,
     add_situation,
@@ -85,11 +89,13 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 def why(options: Namespace) -> int:
     """Show what an agent would be told here, and why.
 
-    Without RULE, brim lists the rules that fit the budget, why, and in how much detail (full, summary, name-only,
-    omitted). If you don't describe a situation, that's the start of a session; below are the rules that come later, and
-    when. With RULE, brim shows everything about that rule, and why it applies or doesn't.
+    Without RULE, brim lists the rules that fit the budget, why, and in how much detail (full,
+    summary, name-only, omitted). If you don't describe a situation, that's the start of a session;
+    below are the rules that come later, and when. With RULE, brim shows everything about that rule,
+    and why it applies or doesn't.
 
-    As in hooks, rules that the agent reads itself, in CLAUDE.md and the like, are left out. Nothing is recorded.
+    As in hooks, rules that the agent reads itself, in CLAUDE.md and the like, are left out. Nothing
+    is recorded.
 
     Exits with 1 if constraints don't fit.
 
@@ -124,7 +130,11 @@ def _plan(options: Namespace) -> int:
             if waiting:
                 print(waiting_view(waiting))
         else:
-            own = f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files" if read else ""
+            own = (
+                f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files"
+                if read
+                else ""
+            )
             ours = ""
             if not agent:  # what the text takes for the model of the newest session here, which is an estimate for most
                 model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
@@ -139,7 +149,8 @@ def _plan(options: Namespace) -> int:
 def _planner(
     options: Namespace, workspace: Workspace, scopes: Scopes, context: Context, agent: str
 ) -> tuple[Planner, set[str]]:
-    """Return the planner for what *agent* is told here, and what is left out because it reads that itself."""
+    """Return the planner for what *agent* is told here, and what is left out because it reads that
+    itself."""
     begins = not any(getattr(options, name) for name in SITUATION)
     folder, now = workspace.cwd or "", workspace.now
     return agents_planner(scopes, workspace.config, context, agent, folder, begins=begins, now=now)
@@ -162,7 +173,11 @@ def _why_rule(options: Namespace) -> int:
         try:
             behavior = find_rule(scopes, options.id)
         except InputError as error:
-            hint = "; 'brim rules why --prompt TEXT' shows what a prompt brings" if len(options.id.split()) > 1 else ""
+            hint = (
+                "; 'brim rules why --prompt TEXT' shows what a prompt brings"
+                if len(options.id.split()) > 1
+                else ""
+            )
             raise InputError(f"{error}{hint}") from None
         who = {field: as_object(behavior)[field] for field in ("id", "name", "kind", "status")}
         if behavior.live:
@@ -171,7 +186,13 @@ def _why_rule(options: Namespace) -> int:
             found, view = _explained(planner, scopes, workspace, context, behavior, read_by=by)
         else:
             outcome = _put_away(scopes, behavior)
-            found = {"value": 0.0, "outcome": outcome, "tier": "omitted", "reason": outcome, "planned": None}
+            found = {
+                "value": 0.0,
+                "outcome": outcome,
+                "tier": "omitted",
+                "reason": outcome,
+                "planned": None,
+            }
             view = printable(f"{named(behavior)}: {outcome}")
     whole, about = whole_rule(workspace, behavior.id)
     result = {**who, "context": _situation_dict(context), **found, "rule": whole}
@@ -186,14 +207,25 @@ def _put_away(scopes: Scopes, behavior: Behavior) -> str:
     if behavior.superseded_by is not None:
         other = scopes.get(behavior.superseded_by)
         return f"out: it was superseded by {named(other) if other is not None else behavior.superseded_by}"
-    back = f"; 'brim rules restore {behavior.id}' brings it back" if behavior.status == "forgotten" else ""
+    back = (
+        f"; 'brim rules restore {behavior.id}' brings it back"
+        if behavior.status == "forgotten"
+        else ""
+    )
     return f"out: it is {behavior.status.value}{back}"
 
 
 def _explained(
-    planner: Planner, scopes: Scopes, workspace: Workspace, context: Context, behavior: Behavior, *, read_by: str
+    planner: Planner,
+    scopes: Scopes,
+    workspace: Workspace,
+    context: Context,
+    behavior: Behavior,
+    *,
+    read_by: str,
 ) -> tuple[dict[str, Any], str]:
-    """Return the account of one live rule, for JSON and for people; *read_by* is the agent that reads it itself."""
+    """Return the account of one live rule, for JSON and for people; *read_by* is the agent that
+    reads it itself."""
     account = explain(scopes, context, behavior.id, now=workspace.now, course=planner.course)
     alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
     mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
@@ -201,11 +233,15 @@ def _explained(
         "value": account.value,
         "outcome": account.outcome,
         "tier": "omitted" if mapped is None else str(mapped.tier),
-        "planned": None if item is None else {**planner.item_dict(item), "token_budget": plan.token_budget},
+        "planned": None
+        if item is None
+        else {**planner.item_dict(item), "token_budget": plan.token_budget},
         "reason": account.outcome if mapped is None else mapped.reason,
         "read_by": read_by or None,
     }
-    outcome = f"{read_by} reads it in its own files" if read_by and mapped is None else account.outcome
+    outcome = (
+        f"{read_by} reads it in its own files" if read_by and mapped is None else account.outcome
+    )
     told = [f"{named(behavior)}: {outcome}"]
     if mapped is not None:
         told.append(f"  tier     {mapped.tier}: {mapped.reason}")
@@ -231,7 +267,9 @@ def _tell_nothing(scopes: Scopes, context: Context) -> None:
 
 @command(
     option("--tiered", action="store_true", help="by tiers: whole, as a summary, or by name"),
-    token_budget("tokens that it may take; 0 means no limit (default: the setting token_budget.default)"),
+    token_budget(
+        "tokens that it may take; 0 means no limit (default: the setting token_budget.default)"
+    ),
     add_model,
     add_situation,
     add_json,
@@ -239,20 +277,30 @@ def _tell_nothing(scopes: Scopes, context: Context) -> None:
 def prompt(options: Namespace) -> int:
     """Print the text that an agent should be told here.
 
-    Nothing else goes to standard output. Everything that matters goes in whole, and the least important is left out
-    until it fits. With --tiered it goes in as detail, summary or name, by how much it matters: 'brim rules why' shows
-    which and why. Exits with 1 if it does not fit: constraints are never cut below a summary. Then the smallest
-    possible text is printed, and standard error says by how much it is too long.
+    Nothing else goes to standard output. Everything that matters goes in whole, and the least
+    important is left out until it fits. With --tiered it goes in as detail, summary or name, by how
+    much it matters: 'brim rules why' shows which and why. Exits with 1 if it does not fit:
+    constraints are never cut below a summary. Then the smallest possible text is printed, and
+    standard error says by how much it is too long.
 
     Examples:
       brim dev prompt --file src/app.py > rules.md
       brim dev prompt --tiered --token-budget 800 --model gpt-4o
     """
-    return _print_text(options, here(planning_flags(options, START_KEY)), "", floor="summary", whole=not options.tiered)
+    return _print_text(
+        options,
+        here(planning_flags(options, START_KEY)),
+        "",
+        floor="summary",
+        whole=not options.tiered,
+    )
 
 
-def _print_text(options: Namespace, workspace: Workspace, agent: str, *, floor: str, whole: bool = False) -> int:
-    """Print what *agent* is told, and nothing else; *floor* and *whole* are those of the planner."""
+def _print_text(
+    options: Namespace, workspace: Workspace, agent: str, *, floor: str, whole: bool = False
+) -> int:
+    """Print what *agent* is told, and nothing else; *floor* and *whole* are those of the
+    planner."""
     budget = workspace.config.yours[START_KEY]
     if budget == 0 and options.token_budget is not None:
         budget = None
@@ -272,14 +320,22 @@ def _print_text(options: Namespace, workspace: Workspace, agent: str, *, floor: 
     return 1 if found.over_budget else 0
 
 
-# Sessions -------------------------------------------------------------------------------------------------------
+# Sessions -----------------------------------------------------------------------------------------
 
 
 @command(
-    option("--session", metavar="ID", help="the agent's session (default: none, and nothing is recorded)"),
-    option("--agent", metavar="ID", help="a sub-agent of it: has its own window, spends from its total"),
+    option(
+        "--session",
+        metavar="ID",
+        help="the agent's session (default: none, and nothing is recorded)",
+    ),
+    option(
+        "--agent", metavar="ID", help="a sub-agent of it: has its own window, spends from its total"
+    ),
     option("--event", choices=EVENTS, default="prompt", help="what happened (default: prompt)"),
-    token_budget("tokens that it may take; 0 is off (default: the setting token_budget.dynamic_context)"),
+    token_budget(
+        "tokens that it may take; 0 is off (default: the setting token_budget.dynamic_context)"
+    ),
     add_model,
     add_situation,
     add_json,
@@ -287,9 +343,10 @@ def _print_text(options: Namespace, workspace: Workspace, agent: str, *, floor: 
 def activate(options: Namespace) -> int:
     """Print what an agent should be told now, within its session's budget.
 
-    Nothing else goes to standard output. With --session it counts against that session's total, what was shown a short
-    while ago is left out, and what goes in is noted as used. Without, nothing is recorded. A session is told nothing of
-    a project that is not trusted: see 'brim rules trust'.
+    Nothing else goes to standard output. With --session it counts against that session's total,
+    what was shown a short while ago is left out, and what goes in is noted as used. Without,
+    nothing is recorded. A session is told nothing of a project that is not trusted: see 'brim rules
+    trust'.
 
     Events:
       prompt            a person typed something (the default); only these count as prompts
@@ -313,12 +370,25 @@ def activate(options: Namespace) -> int:
     workspace = Workspace.here(who="person" if options.session is None else "agent", flags=flags)
     context = situation_of(options, workspace)
     with workspace.open(create=True) as scopes, _session(scopes, options, workspace) as session:
-        planner = session_planner(scopes, workspace.config, context, session, options.event, now=workspace.now)
+        planner = session_planner(
+            scopes, workspace.config, context, session, options.event, now=workspace.now
+        )
         found = tell_session(planner, session, options.event, floor="summary")
         if found.included and not found.over_budget and options.session is not None:
-            told, active = [item.behavior for item in found.included], [each.id for each in planner.results]
-            note_injection(scopes, told, active, now=workspace.now, session=options.session, event=options.event)
-    # Printed after it is written: charged but not said is a loss, said but not charged a broken promise.
+            told, active = (
+                [item.behavior for item in found.included],
+                [each.id for each in planner.results],
+            )
+            note_injection(
+                scopes,
+                told,
+                active,
+                now=workspace.now,
+                session=options.session,
+                event=options.event,
+            )
+    # Printed after it is written: charged but not said is a loss, said but not charged a broken
+    # promise.
     _say_told(planner, found, session, options)
     tell_trust(workspace)
     if found.over_budget:
@@ -331,14 +401,18 @@ def activate(options: Namespace) -> int:
 
 @contextmanager
 def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterator[Session]:
-    """Give the session; everything inside is one transaction with its charge. One without an id is not kept."""
+    """Give the session; everything inside is one transaction with its charge. One without an id is
+    not kept."""
     limits = workspace.config.yours.section("session")
     if options.session is None:
         yield Session(**{**limits, "max_tokens": None})
     elif scopes.user is None and scopes.project is None:  # nothing to tell, so nothing to remember
         yield Session(**limits)
     else:
-        with scopes.writing("user"), scopes.session(options.session, options.agent or "", **limits) as session:
+        with (
+            scopes.writing("user"),
+            scopes.session(options.session, options.agent or "", **limits) as session,
+        ):
             yield session
 
 
@@ -348,13 +422,21 @@ def _say_told(planner: Planner, found: InjectionPlan, session: Session, options:
         if sys.stdout is not None:
             sys.stdout.write(text)
         return
-    told = {"text": text, "tokens": int(found.total_tokens) if text else 0, "budget": found.token_budget}
+    told = {
+        "text": text,
+        "tokens": int(found.total_tokens) if text else 0,
+        "budget": found.token_budget,
+    }
     state = {field: getattr(session, field) for field in ("used", "remaining", "prompts")}
-    whose = None if options.session is None else {"id": options.session, "agent": options.agent, **state}
+    whose = (
+        None
+        if options.session is None
+        else {"id": options.session, "agent": options.agent, **state}
+    )
     say_json({**told, "event": options.event, "session": whose, **planner.to_dict(found)})
 
 
-# How a plan looks ------------------------------------------------------------------------------------------------
+# How a plan looks ---------------------------------------------------------------------------------
 
 
 def plan_view(planner: Planner, plan: InjectionPlan) -> str:
@@ -364,7 +446,9 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
         rule, value, tier = item.behavior, f"{item.activation:.2f}", str(item.tier)
         if item.tier is not item.mapped:
             tier = f"{item.mapped} {symbols('→', '->')} {item.tier}"
-        tokens, kind = (f"{int(item.tokens):,}", kind_of(rule)) if item.tier else ("", rule.kind.value)
+        tokens, kind = (
+            (f"{int(item.tokens):,}", kind_of(rule)) if item.tier else ("", rule.kind.value)
+        )
         found.append([value, tier, tokens, kind, planner.why(item), summary_of(rule)])
     rows, more = listed(found)
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
@@ -373,7 +457,8 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
 
 
 def waiting_view(rules: Sequence[Behavior]) -> str:
-    """Return the rules that come later, each with when agents are told it; empty if there are none."""
+    """Return the rules that come later, each with when agents are told it; empty if there are
+    none."""
     if not rules:
         return ""
     rows, more = listed([[summary_of(each), heard(each)] for each in rules])
@@ -384,8 +469,18 @@ def waiting_view(rules: Sequence[Behavior]) -> str:
 def total_line(plan: InjectionPlan) -> str:
     """Return what the plan takes in all, and how that was counted."""
     total, budget = plan.total_tokens, plan.token_budget
-    taken = f"{int(total):,} tokens, no limit" if budget is None else f"{int(total):,} of {budget:,} tokens"
-    basis = total.basis if total.low == total.high else f"{total.basis} ({total.low:,} to {total.high:,})"
-    characters = [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
+    taken = (
+        f"{int(total):,} tokens, no limit"
+        if budget is None
+        else f"{int(total):,} of {budget:,} tokens"
+    )
+    basis = (
+        total.basis
+        if total.low == total.high
+        else f"{total.basis} ({total.low:,} to {total.high:,})"
+    )
+    characters = (
+        [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
+    )
     line = ", ".join([taken, *characters, f"{basis} for {plan.counter}"])
     return paint(wrapped(line), "red") if constraints_left_out(plan) else wrapped(line)

@@ -1,8 +1,8 @@
 """Did this lead anywhere?
 
-Bottom up: ``commands`` reads a shell command, ``edits`` what a call changes in files. A ``step`` is a call with its
-end: a failure, an answer, a refusal or an interrupt. ``rules`` has the rules that find dead ends, and the detector that
-gives every step of every agent to all of them.
+Bottom up: ``commands`` reads a shell command, ``edits`` what a call changes in files. A ``step`` is
+a call with its end: a failure, an answer, a refusal or an interrupt. ``rules`` has the rules that
+find dead ends, and the detector that gives every step of every agent to all of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """What calls change in files, and the versions that a file goes through.
 
-Of a version its hash is kept, and of each edit a line that says what it was; never the file. Where a client tells the
-whole text before an edit, a version is that text's hash. Where it tells only what was replaced, a version is the one
-before it and the replacement; the opposite replacement leads back.
+Of a version its hash is kept, and of each edit a line that says what it was; never the file. Where
+a client tells the whole text before an edit, a version is that text's hash. Where it tells only
+what was replaced, a version is the one before it and the replacement; the opposite replacement
+leads back.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _TEMPORARY = r"(?i)(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\
 
 @dataclass(frozen=True)
 class FileChange(PlainData):
-    """One change of one file: ``whole`` is all of it afterwards, or ``old`` became ``new``. None isn't told."""
+    """One change of one file: ``whole`` is all of it afterwards, or ``old`` became ``new``. None
+    isn't told."""
 
     path: str
     old: str | None = None
@@ -58,7 +60,8 @@ def _short(text: str | None) -> str:
 
 
 def changes(call: ToolCall, command: str, written: list[str]) -> list[FileChange]:
-    """Return what *call* changes; *written* are the files that it writes if it is a shell *command*."""
+    """Return what *call* changes; *written* are the files that it writes if it is a shell
+    *command*."""
     given = call.input
     if call.tool == "shell":
         return [FileChange(path, by=command) for path in written[:_MOST]]
@@ -73,8 +76,14 @@ def changes(call: ToolCall, command: str, written: list[str]) -> list[FileChange
     if isinstance(given.get("content"), str):
         return [FileChange(path, whole=given["content"])]
     several = given.get("edits")
-    pairs = [edit for edit in several[:_MOST] if isinstance(edit, dict)] if isinstance(several, list) else [given]
-    texts = [(pair.get("old_string"), pair.get("new_string", pair.get("new_source"))) for pair in pairs]
+    pairs = (
+        [edit for edit in several[:_MOST] if isinstance(edit, dict)]
+        if isinstance(several, list)
+        else [given]
+    )
+    texts = [
+        (pair.get("old_string"), pair.get("new_string", pair.get("new_source"))) for pair in pairs
+    ]
     return [FileChange(path, old=_text(old), new=_text(new)) for old, new in texts]
 
 
@@ -83,7 +92,8 @@ def _text(value: object) -> str | None:
 
 
 def is_temporary(path: str, root: str = "") -> bool:
-    """Whether *path* is where people put what they throw away. Where the project in *root* itself lies says nothing."""
+    """Whether *path* is where people put what they throw away. Where the project in *root* itself
+    lies says nothing."""
     inside = root and path.startswith(root.rstrip("/") + "/")
     return bool(re.search(_TEMPORARY, path[len(root.rstrip("/")) + 1 :] if inside else path))
 
@@ -94,7 +104,8 @@ def is_prose(path: str) -> bool:
 
 
 def only_looks(old: str | None, new: str | None) -> bool:
-    """Whether a change from *old* to *new* only adds lines that show what happens: ``data/probes.txt``.
+    """Whether a change from *old* to *new* only adds lines that show what happens:
+    ``data/probes.txt``.
 
     Braces and comments may come with them.
     """
@@ -114,7 +125,9 @@ def only_looks(old: str | None, new: str | None) -> bool:
 class Edit:
     """One edit that is still in the file."""
 
-    def __init__(self, change: FileChange, *, before: str | None, at: int, turn: int, when: int) -> None:
+    def __init__(
+        self, change: FileChange, *, before: str | None, at: int, turn: int, when: int
+    ) -> None:
         self.mark = hash(change)
         self.old, self.new = hash(change.old), hash(change.new)
         self.said = change.said
@@ -126,15 +139,20 @@ class Edit:
 
 
 class Versions:
-    """The versions of one file, oldest first, each with the edit that led to it (None: unknown, or made outside)."""
+    """The versions of one file, oldest first, each with the edit that led to it (None: unknown, or
+    made outside)."""
 
     def __init__(self) -> None:
         self._known: list[tuple[int, Edit | None]] = []
 
-    def apply(self, change: FileChange, edit: Edit, *, before: str | None, every: bool) -> tuple[list[Edit], int]:
-        """Take *change* in as *edit*, and return the edits that it takes back, and the version that it leaves.
+    def apply(
+        self, change: FileChange, edit: Edit, *, before: str | None, every: bool
+    ) -> tuple[list[Edit], int]:
+        """Take *change* in as *edit*, and return the edits that it takes back, and the version that
+        it leaves.
 
-        *before* is the whole text of the file before it, None if that is not told; *every* is whether it replaces all.
+        *before* is the whole text of the file before it, None if that is not told; *every* is
+        whether it replaces all.
         """
         self._begin(before)
         left = self._known[-1][0]
@@ -172,11 +190,22 @@ class Versions:
         if before is not None and change.old and change.old in before:
             return hash(before.replace(change.old, change.new or "", -1 if every else 1))
         last = self._known[-1][1]
-        if last is not None and last.old == edit.new and last.new == edit.old and len(self._known) > 1:
+        if (
+            last is not None
+            and last.old == edit.new
+            and last.new == edit.old
+            and len(self._known) > 1
+        ):
             return self._known[-2][0]
         return hash((self._known[-1][0], edit.old, edit.new))
 
     def _opposite(self, change: FileChange, edit: Edit) -> Edit | None:
         """Return the last edit that *edit* is the opposite of, if *change* tells both texts."""
-        edits = [] if change.old is None or change.new is None else [done for _, done in reversed(self._known[1:])]
-        return next((done for done in edits if done and done.old == edit.new and done.new == edit.old), None)
+        edits = (
+            []
+            if change.old is None or change.new is None
+            else [done for _, done in reversed(self._known[1:])]
+        )
+        return next(
+            (done for done in edits if done and done.old == edit.new and done.new == edit.old), None
+        )

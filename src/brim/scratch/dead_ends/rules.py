@@ -1,9 +1,10 @@
 """The rules that find dead ends, and the detector that gives them every step.
 
-Four rules only suspect: ``SameCall`` (the same call fails the same way again), ``SameError`` (one error from different
-inputs), ``Alternation`` (two calls in turn, and nothing changes) and ``MissedEdits`` (the text to replace isn't there).
-The others confirm: ``FailingTests`` (a test fails the same way after two edits), ``Undone`` edits, ``SubAgents`` that
-failed and a person's own ``Backtracks``.
+Four rules only suspect: ``SameCall`` (the same call fails the same way again), ``SameError`` (one
+error from different inputs), ``Alternation`` (two calls in turn, and nothing changes) and
+``MissedEdits`` (the text to replace isn't there). The others confirm: ``FailingTests`` (a test
+fails the same way after two edits), ``Undone`` edits, ``SubAgents`` that failed and a person's own
+``Backtracks``.
 """
 
 from __future__ import annotations
@@ -23,8 +24,25 @@ from brim.scratch.dead_ends.commands import (
     moves_tree,
     unfiltered,
 )
-from brim.scratch.dead_ends.edits import Edit, FileChange, Versions, is_prose, is_temporary, only_looks
-from brim.scratch.dead_ends.step import CLIP, DeadEnd, SessionStep, StepRule, dead_end, grown, moved, places, settled
+from brim.scratch.dead_ends.edits import (
+    Edit,
+    FileChange,
+    Versions,
+    is_prose,
+    is_temporary,
+    only_looks,
+)
+from brim.scratch.dead_ends.step import (
+    CLIP,
+    DeadEnd,
+    SessionStep,
+    StepRule,
+    dead_end,
+    grown,
+    moved,
+    places,
+    settled,
+)
 from brim.scratch.entries import remember
 from brim.scratch.quotes import begun, masked_line
 from brim.tracking.events import End, Message, StateSeen, ToolCall, ToolResult
@@ -42,7 +60,8 @@ STAYS_FOR = 8
 """Calls after which an edit that was undone counts as given up."""
 
 _MOST, _MOST_AGENTS = 256, 64
-"""What each rule remembers of an agent (calls, errors, files, edits), and how many agents. The oldest are forgotten."""
+"""What each rule remembers of an agent (calls, errors, files, edits), and how many agents. The
+oldest are forgotten."""
 _APART = 40
 """Two tries with more steps than these between them are not the same search for a way."""
 _CLIP = 1_500
@@ -62,7 +81,8 @@ class _Tries:
     edits = waits = last = 0
 
     def again(self, step: SessionStep, first: int) -> bool:
-        """Count *step*; return whether that is worth a report: at the *first* number, and whenever it doubled."""
+        """Count *step*; return whether that is worth a report: at the *first* number, and whenever
+        it doubled."""
         self.times += 1
         self.at = places(self.at, step.call.at)
         if grown(self.times, first):
@@ -71,16 +91,18 @@ class _Tries:
         return False
 
     def found(self, step: SessionStep, rule: str, status: str, key: str, what: str) -> DeadEnd:
-        return dead_end(step.call, rule, status, key, what, at=self.at, times=self.times, error=self.error)
+        return dead_end(
+            step.call, rule, status, key, what, at=self.at, times=self.times, error=self.error
+        )
 
 
 class SameCall(StepRule):
     """Suspects the same call with the same failure three times.
 
-    Where failing is part of waiting it takes more: a passing error (the network, a lock) six times, a command that
-    looks whether something is ready ten times. Between such commands, so does a look at a file, or asking what doesn't
-    answer yet. A check after an edit, or after git put another version in place, is another try: ``FailingTests``
-    looks at those.
+    Where failing is part of waiting it takes more: a passing error (the network, a lock) six times,
+    a command that looks whether something is ready ten times. Between such commands, so does a look
+    at a file, or asking what doesn't answer yet. A check after an edit, or after git put another
+    version in place, is another try: ``FailingTests`` looks at those.
     """
 
     def __init__(self) -> None:
@@ -97,7 +119,9 @@ class SameCall(StepRule):
         tries = self._tries.pop(key, None)
         if not step.failed:
             solved = [tries] if tries and tries.reported else []
-            return [each.found(step, "same-call", "resolved", step.input, step.what) for each in solved]
+            return [
+                each.found(step, "same-call", "resolved", step.input, step.what) for each in solved
+            ]
         signature = step.signature or step.result.text[:200].strip()
         edited = step.check is not None and tries is not None and tries.edits != self._edits
         other = tries is None or tries.signature != signature or moved(tries.quoted, step.quoted)
@@ -111,7 +135,11 @@ class SameCall(StepRule):
         tries.waits = self._waits
         passing = step.outcome.transient and step.check is None
         first = CALLS_POLL if tries.waited or step.polls else CALLS_TRANSIENT if passing else CALLS
-        return [tries.found(step, "same-call", "suspect", step.input, step.what)] if tries.again(step, first) else []
+        return (
+            [tries.found(step, "same-call", "suspect", step.input, step.what)]
+            if tries.again(step, first)
+            else []
+        )
 
     def person_spoke(self, _: Message) -> list[DeadEnd]:
         """Start over: whatever a person says, the next try is theirs."""
@@ -122,8 +150,9 @@ class SameCall(StepRule):
 class SameError(StepRule):
     """Suspects one error from four different inputs.
 
-    Reading and searching are left out (looking for a file in four places is looking), and so are errors that pass on
-    their own and linters. The same command in another folder, or a check with other flags, isn't another input.
+    Reading and searching are left out (looking for a file in four places is looking), and so are
+    errors that pass on their own and linters. The same command in another folder, or a check with
+    other flags, isn't another input.
     """
 
     def __init__(self) -> None:
@@ -136,13 +165,27 @@ class SameError(StepRule):
         self._steps += 1
         if not step.is_try:
             return []
-        same = unfiltered([part for part in step.parts if part.words[0] not in ("cd", "pushd")]) or step.input
+        same = (
+            unfiltered([part for part in step.parts if part.words[0] not in ("cd", "pushd")])
+            or step.input
+        )
         given = hash(f"{step.check.name}\0{step.check.target}" if step.check is not None else same)
         if step.outcome.kind == "ok":
             return self._went_well(step, given)
         linted = step.check is not None and step.check.kind == "lint"
-        looked = step.call.tool in ("read", "search") or looks(step.parts) or step.polls or step.outcome.transient
-        if not step.failed or step.outcome.not_found or not step.signature or linted or (looked and not step.check):
+        looked = (
+            step.call.tool in ("read", "search")
+            or looks(step.parts)
+            or step.polls
+            or step.outcome.transient
+        )
+        if (
+            not step.failed
+            or step.outcome.not_found
+            or not step.signature
+            or linted
+            or (looked and not step.check)
+        ):
             return []
         key = f"{step.call.tool or step.call.name}\0{step.signature}"
         group = self._groups.pop(key, None)
@@ -186,7 +229,8 @@ _Seen = namedtuple("_Seen", ("input", "text", "what", "at"))
 class Alternation(StepRule):
     """Suspects two calls alternating four times, each with the same result every time.
 
-    Calls that fail are left to ``SameCall``, which sees them sooner. Waiting, and changing a file, ends it.
+    Calls that fail are left to ``SameCall``, which sees them sooner. Waiting, and changing a file,
+    ends it.
     """
 
     def __init__(self) -> None:
@@ -194,7 +238,8 @@ class Alternation(StepRule):
         self._open: dict[int, tuple[str, DeadEnd]] = {}
 
     def step(self, step: SessionStep) -> list[DeadEnd]:
-        """Look whether *step* is one more turn of the same two; another result of either resolves it."""
+        """Look whether *step* is one more turn of the same two; another result of either resolves
+        it."""
         if not step.is_try:
             return []
         if step.changes or step.polls or step.outcome.kind != "ok":
@@ -242,7 +287,8 @@ class Alternation(StepRule):
 
 
 class MissedEdits(StepRule):
-    """Suspects three edits of one file whose old text isn't in it, with no edit going well in between."""
+    """Suspects three edits of one file whose old text isn't in it, with no edit going well in
+    between."""
 
     def __init__(self) -> None:
         self._misses: dict[str, _Tries] = {}
@@ -258,7 +304,11 @@ class MissedEdits(StepRule):
             return found
         misses = self._misses.get(path) or _Tries()
         remember(self._misses, path, misses, _MOST)
-        return [*found, self._found(step, path, misses, "suspect")] if misses.again(step, MISSES) else found
+        return (
+            [*found, self._found(step, path, misses, "suspect")]
+            if misses.again(step, MISSES)
+            else found
+        )
 
     def _found(self, step: SessionStep, path: str, misses: _Tries, status: str) -> DeadEnd:
         return misses.found(step, "missed-edit", status, path, masked_line(f"edit {path}"))
@@ -271,11 +321,12 @@ _Tried = namedtuple("_Tried", ("number", "path", "said", "mark"))
 class FailingTests(StepRule):
     """Confirms the same test failing the same way after two different edits.
 
-    It must have failed that way before the first of them too: a test that is written first fails by design. A test is
-    the same when its errors are, whatever flags it ran with; what a builder or type checker says counts as well, what a
-    linter says doesn't. A run of everything counts only if its failure, or the command, names a file that was edited: a
-    test that has been broken all along says nothing about work elsewhere. Prose, temporary files and lines that only
-    show what happens don't count as a try.
+    It must have failed that way before the first of them too: a test that is written first fails by
+    design. A test is the same when its errors are, whatever flags it ran with; what a builder or
+    type checker says counts as well, what a linter says doesn't. A run of everything counts only if
+    its failure, or the command, names a file that was edited: a test that has been broken all along
+    says nothing about work elsewhere. Prose, temporary files and lines that only show what happens
+    don't count as a try.
     """
 
     def __init__(self) -> None:
@@ -300,7 +351,9 @@ class FailingTests(StepRule):
         if step.outcome.kind == "ok":
             passed = check.name, check.target
             failures = self._failures.items()
-            self._failures = {key: one for key, one in failures if (one[0].name, one[0].target) != passed}
+            self._failures = {
+                key: one for key, one in failures if (one[0].name, one[0].target) != passed
+            }
         return self._failed(step, check) if step.failed and step.signature else []
 
     def _failed(self, step: SessionStep, check: Check) -> list[DeadEnd]:
@@ -323,31 +376,38 @@ class FailingTests(StepRule):
         count, at = len(failure.inputs), failure.at
         if not grown(count, EDITS):
             return []
-        what = masked_line(f"{masked_line(step.command, 300)} after {count} edits: {' | '.join(failure.what)}")
+        what = masked_line(
+            f"{masked_line(step.command, 300)} after {count} edits: {' | '.join(failure.what)}"
+        )
         more = {"at": at, "times": count + 1, "error": step.error}
         return [dead_end(step.call, "failing-test", "confirmed", f"{key}\0{at[0]}", what, **more)]
 
 
 def _names(told: str, path: str) -> bool:
-    """Whether an output names the file *path*; where its own name tells nothing, the folder that it is in."""
+    """Whether an output names the file *path*; where its own name tells nothing, the folder that it
+    is in."""
     pieces = path.lower().replace("\\", "/").rsplit("/", 2)
     stem = pieces[-1].split(".", 1)[0]
     if stem in _UNTELLING or len(stem) < 3:
-        return pieces[-1] in told or (len(pieces) > 1 and len(pieces[-2]) > 2 and pieces[-2] in told)
+        return pieces[-1] in told or (
+            len(pieces) > 1 and len(pieces[-2]) > 2 and pieces[-2] in told
+        )
     return stem in told
 
 
 _Undo = namedtuple("_Undo", ("found", "marks", "paths", "left", "when"))
-"""Edits that were taken back a moment ago: marks and files of the edits, the version left, and the step's number."""
+"""Edits that were taken back a moment ago: marks and files of the edits, the version left, and the
+step's number."""
 
 
 class Undone(StepRule):
     """Confirms an edit undone, by an edit that leads back to an earlier version or by git.
 
-    It's suspected when it happens, and confirmed when it stays so: the file is edited in another way, the turn ends, a
-    person writes, or eight more calls go by. Putting the same edit back resolves it: that was a look at what the edit
-    does. What a person asked for is their decision and no dead end: a message between the edit and its undoing ends the
-    matter. Lines that only show what happens, temporary files, and files that were not edited here are left out.
+    It's suspected when it happens, and confirmed when it stays so: the file is edited in another
+    way, the turn ends, a person writes, or eight more calls go by. Putting the same edit back
+    resolves it: that was a look at what the edit does. What a person asked for is their decision
+    and no dead end: a message between the edit and its undoing ends the matter. Lines that only
+    show what happens, temporary files, and files that were not edited here are left out.
     """
 
     def __init__(self) -> None:
@@ -370,11 +430,15 @@ class Undone(StepRule):
             found += self._changed(step, change)
         went_well = step.outcome.kind == "ok"
         # Where git went on to the next conflict, what solved the one before is committed.
-        goes_on = step.failed and "--continue" in step.command and "CONFLICT" in step.result.text[:20_000]
+        goes_on = (
+            step.failed and "--continue" in step.command and "CONFLICT" in step.result.text[:20_000]
+        )
         for move in git_steps(step.parts) if not step.changes and (went_well or goes_on) else ():
             if went_well or move.does == "commit":
                 found += self._moved(step, move)
-        return found + self._confirm([undo for undo in self._undos if self._steps - undo.when >= STAYS_FOR])
+        return found + self._confirm(
+            [undo for undo in self._undos if self._steps - undo.when >= STAYS_FOR]
+        )
 
     def _changed(self, step: SessionStep, change: FileChange) -> list[DeadEnd]:
         if is_temporary(change.path, step.root):
@@ -429,18 +493,32 @@ class Undone(StepRule):
             self._versions.pop(path, None)
         return self._report(step, gone, None)
 
-    def _report(self, step: SessionStep, gone: dict[str, list[Edit]], left: int | None) -> list[DeadEnd]:
+    def _report(
+        self, step: SessionStep, gone: dict[str, list[Edit]], left: int | None
+    ) -> list[DeadEnd]:
         edits = [edit for done in gone.values() for edit in done]
-        if not edits or any(edit.turn != self._turn for edit in edits) or all(edit.only_looks for edit in edits):
+        if (
+            not edits
+            or any(edit.turn != self._turn for edit in edits)
+            or all(edit.only_looks for edit in edits)
+        ):
             return []
         when, error = self._failure
         files = [path for path, done in gone.items() if done]
         several = f"{len(edits)} edits of {', '.join(files[:4])}; last " if len(edits) > 1 else ""
         key = f"{sorted(files)}{[edit.at for edit in edits]}{step.call.at}"
-        what, at = masked_line(several + edits[-1].said), places((), *[edit.at for edit in edits], step.call.at)
+        what, at = (
+            masked_line(several + edits[-1].said),
+            places((), *[edit.at for edit in edits], step.call.at),
+        )
         error = masked_line(error) if when > min(edit.when for edit in edits) else ""
-        found = dead_end(step.call, "undone-edit", "suspect", key, what, at=at, times=len(edits), error=error)
-        self._undos = [*self._undos, _Undo(found, {edit.mark for edit in edits}, files, left, self._steps)]
+        found = dead_end(
+            step.call, "undone-edit", "suspect", key, what, at=at, times=len(edits), error=error
+        )
+        self._undos = [
+            *self._undos,
+            _Undo(found, {edit.mark for edit in edits}, files, left, self._steps),
+        ]
         return [found]
 
     def _confirm(self, done: list[_Undo]) -> list[DeadEnd]:
@@ -466,7 +544,10 @@ class SubAgents:
 
     def called(self, call: ToolCall) -> None:
         """Remember what a sub-agent is asked."""
-        told = [call.input.get(name) for name in ("description", "prompt", "message", "task", "query", "name")]
+        told = [
+            call.input.get(name)
+            for name in ("description", "prompt", "message", "task", "query", "name")
+        ]
         what = next((text for text in told if isinstance(text, str) and text.strip()), call.name)
         remember(self._asked, call.id, (masked_line(what), call.at), _MOST)
 
@@ -479,13 +560,19 @@ class SubAgents:
             return []
         what, _ = self._asked.get(step.call.id, (step.what, 0))
         what, at = masked_line(f"sub-agent: {what}"), (step.call.at, step.result.at)
-        return [dead_end(step.call, "sub-agent", "confirmed", step.call.id, what, at=at, error=step.error)]
+        return [
+            dead_end(
+                step.call, "sub-agent", "confirmed", step.call.id, what, at=at, error=step.error
+            )
+        ]
 
     def ended(self, end: End) -> list[DeadEnd]:
         """Return that a sub-agent failed, if its own end says so."""
         if not end.agent or not end.error or any_of("transient.txt").search(end.text[:2_000]):
             return []
-        if any_of("interrupted.txt").search(f"{end.reason} {end.text[:200]}") or not self._first(end.agent):
+        if any_of("interrupted.txt").search(f"{end.reason} {end.text[:200]}") or not self._first(
+            end.agent
+        ):
             return []
         what, at = self._asked.get(end.agent, (end.agent, end.at))
         what, error = masked_line(f"sub-agent: {what}"), masked_line(end.text or end.reason)
@@ -501,7 +588,8 @@ class SubAgents:
 
 
 class Backtracks(StepRule):
-    """Confirms that a person takes edits back with the client's own command (``data/backtracks.txt``)."""
+    """Confirms that a person takes edits back with the client's own command
+    (``data/backtracks.txt``)."""
 
     _asked = ""
     _edits = 0
@@ -522,7 +610,9 @@ class Backtracks(StepRule):
             self._asked = masked_line(message.text)
             return []
         what = masked_line(f"taken back with {first}: {asked or 'the last edits'}")
-        found = dead_end(message, "backtrack", "confirmed", str(message.at), what, at=at, times=edits)
+        found = dead_end(
+            message, "backtrack", "confirmed", str(message.at), what, at=at, times=edits
+        )
         return [found] if edits else []
 
 
@@ -537,11 +627,12 @@ class _RuleThread:
 
 
 class DeadEndDetector:
-    """Give it every event in order; it returns what is new or changed, and never raises on what is in one.
+    """Give it every event in order; it returns what is new or changed, and never raises on what is
+    in one.
 
-    A suspect is reported when it comes up and whenever its number of tries has doubled; that it is confirmed or
-    resolved is reported once. What it keeps is bounded, whatever the length of the session. *root* is the project's
-    folder; without it that is where an agent is seen first.
+    A suspect is reported when it comes up and whenever its number of tries has doubled; that it is
+    confirmed or resolved is reported once. What it keeps is bounded, whatever the length of the
+    session. *root* is the project's folder; without it that is where an agent is seen first.
     """
 
     def __init__(self, root: str = "") -> None:

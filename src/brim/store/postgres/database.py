@@ -1,7 +1,8 @@
 """Opens brim's schema in a PostgreSQL server, and runs SQLite's statements there.
 
-As in SQLite, texts compare byte by byte, and every transaction that writes holds the schema's one lock from its start.
-So the modules for money work on both. A transaction is on the server's disk when its commit returns.
+As in SQLite, texts compare byte by byte, and every transaction that writes holds the schema's one
+lock from its start. So the modules for money work on both. A transaction is on the server's disk
+when its commit returns.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ try:
     from psycopg.conninfo import conninfo_to_dict
 except ImportError:  # pragma: no cover - the tests have it
     raise StoreError(
-        "PostgreSQL needs the package psycopg, which isn't installed here: pip install 'brim[postgres]'", "missing"
+        "PostgreSQL needs the package psycopg, which isn't installed here: pip install 'brim[postgres]'",
+        "missing",
     ) from None
 
 TABLES = os.path.join(os.path.dirname(__file__), "schema.sql")
@@ -69,7 +71,9 @@ def open_postgres(
 def _make_tables(database: PostgresDatabase) -> None:
     """Make brim's tables. Several processes may do this at once."""
     with database.transaction("BEGIN"):
-        database.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"brim {database.schema}",))
+        database.run(
+            "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"brim {database.schema}",)
+        )
         if _has_tables(database):  # another process was faster
             return
         database.run(f'CREATE SCHEMA IF NOT EXISTS "{database.schema}"')
@@ -80,7 +84,8 @@ def _make_tables(database: PostgresDatabase) -> None:
 
 
 def _has_tables(database: PostgresDatabase) -> bool:
-    """Whether the schema has brim's tables; False if it's missing or empty. Raise if it has others."""
+    """Whether the schema has brim's tables; False if it's missing or empty. Raise if it has
+    others."""
     tables = {
         row[0]: row[1]
         for row in database.rows(
@@ -99,13 +104,18 @@ def _has_tables(database: PostgresDatabase) -> bool:
         raise StoreError(f"{database.path}: {text}: add ?schema=NAME to the address", "refused")
     if row[0] != VERSION:
         versions = f"version {row[0]} of the schema; this one reads {VERSION}"
-        remedy = "install the brim that made it, or add ?schema=NAME to the address to begin a new one"
-        raise StoreError(f"{database.path}: is of another version of brim ({versions}): {remedy}", "version")
+        remedy = (
+            "install the brim that made it, or add ?schema=NAME to the address to begin a new one"
+        )
+        raise StoreError(
+            f"{database.path}: is of another version of brim ({versions}): {remedy}", "version"
+        )
     return True
 
 
 class PostgresDatabase(Database):
-    """A connection to PostgreSQL. One object serves many threads, one at a time, and goes on after a fork.
+    """A connection to PostgreSQL. One object serves many threads, one at a time, and goes on after
+    a fork.
 
     After the connection is lost, the next call opens a new one.
     """
@@ -121,16 +131,21 @@ class PostgresDatabase(Database):
         with self._using():
             pass
 
-    # Statements -------------------------------------------------------------------------------------------------
+    # Statements -----------------------------------------------------------------------------------
 
     def _run(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
         cursor = self._execute(translated(sql), [_kept(value) for value in values] or None)
-        return ([tuple(map(_read, row)) for row in cursor] if cursor.description else []), cursor.rowcount
+        return (
+            [tuple(map(_read, row)) for row in cursor] if cursor.description else []
+        ), cursor.rowcount
 
     def run_many(self, sql: str, values: Iterable[Sequence[object]]) -> None:
-        """Run *sql*, which writes, for each of *values*: they are sent without waiting for each answer."""
+        """Run *sql*, which writes, for each of *values*: they are sent without waiting for each
+        answer."""
         with self._using() as link, _in_words(self), link.cursor() as cursor:
-            cursor.executemany(translated(sql), [[_kept(value) for value in each] for each in values])
+            cursor.executemany(
+                translated(sql), [[_kept(value) for value in each] for each in values]
+            )
 
     def run_file(self, text: str) -> None:
         """Run the statements of a file."""
@@ -142,7 +157,9 @@ class PostgresDatabase(Database):
         row = self._execute(f"SELECT {function}({places})".encode(), values or None).fetchone()
         return row[0] if row else None
 
-    def _execute(self, statement: bytes, values: Sequence[object] | None = None) -> psycopg.Cursor[Any]:
+    def _execute(
+        self, statement: bytes, values: Sequence[object] | None = None
+    ) -> psycopg.Cursor[Any]:
         """Run *statement*; outside of a transaction, try again if the connection was lost."""
         with self._using() as link:
             try:
@@ -154,13 +171,15 @@ class PostgresDatabase(Database):
         with self._using() as link, _in_words(self):
             return link.execute(statement, values)
 
-    # Transactions -----------------------------------------------------------------------------------------------
+    # Transactions ---------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self) -> Iterator[Self]:
         """Open a transaction that holds the schema's lock from the start."""
         if self.readonly:
-            raise StoreError(f"{self.path}: the server is read-only, so nothing can be stored", "read-only")
+            raise StoreError(
+                f"{self.path}: the server is read-only, so nothing can be stored", "read-only"
+            )
         with self.transaction("BEGIN"):
             if self._depth == 1:
                 self.run("SELECT pg_advisory_xact_lock(brim_lock())")
@@ -191,14 +210,21 @@ class PostgresDatabase(Database):
             finally:
                 self._depth = 0
 
-    # The connection ---------------------------------------------------------------------------------------------
+    # The connection -------------------------------------------------------------------------------
 
     @contextmanager
     def _using(self) -> Iterator[psycopg.Connection[Any]]:
         """Yield the connection to this thread alone; open one if there is none or it was lost."""
-        if self._process != os.getpid():  # the connection is the parent's, and a thread of it may have the lock
+        if (
+            self._process != os.getpid()
+        ):  # the connection is the parent's, and a thread of it may have the lock
             self._abandoned.append(self._link)
-            self._process, self._lock, self._link, self._depth = os.getpid(), threading.RLock(), None, 0
+            self._process, self._lock, self._link, self._depth = (
+                os.getpid(),
+                threading.RLock(),
+                None,
+                0,
+            )
         with self._lock:
             if self._link is None or (self._link.closed and not self._depth):
                 self._link = self._connected()
@@ -206,11 +232,17 @@ class PostgresDatabase(Database):
 
     def _connected(self) -> psycopg.Connection[Any]:
         with _in_words(self):
-            link = psycopg.connect(**self._settings, autocommit=True, cursor_factory=psycopg.RawCursor)
+            link = psycopg.connect(
+                **self._settings, autocommit=True, cursor_factory=psycopg.RawCursor
+            )
         with closed_on_error(link):
             if link.info.server_version < OLDEST_SERVER:
-                version = f"{link.info.server_version // 10_000}.{link.info.server_version % 10_000}"
-                raise StoreError(f"{self.path}: is PostgreSQL {version}: brim needs 14 or newer", "refused")
+                version = (
+                    f"{link.info.server_version // 10_000}.{link.info.server_version % 10_000}"
+                )
+                raise StoreError(
+                    f"{self.path}: is PostgreSQL {version}: brim needs 14 or newer", "refused"
+                )
             link.adapters.register_loader("numeric", _WholeLoader)  # sums of whole numbers
             milliseconds = max(1, round(self._timeout * 1000))
             with _in_words(self):
@@ -219,7 +251,12 @@ class PostgresDatabase(Database):
                         "SET search_path = {}; SET lock_timeout = {}; SET statement_timeout = {}; "
                         "SET idle_in_transaction_session_timeout = {}"
                     )
-                    .format(sql.Identifier(self.schema), milliseconds, max(milliseconds, int(QUERY * 1000)), 60_000)
+                    .format(
+                        sql.Identifier(self.schema),
+                        milliseconds,
+                        max(milliseconds, int(QUERY * 1000)),
+                        60_000,
+                    )
                     .as_string(link)
                     .encode()
                 )
@@ -257,22 +294,33 @@ def _settings(address: str) -> tuple[dict[str, Any], str, str]:
     """Return what to connect with, the schema, and the address without a password, for people."""
     try:
         parts = urlsplit(address)
-        query = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        query = dict(
+            parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        )
         schema = query.pop("schema", SCHEMA)
-        given: dict[str, Any] = dict(conninfo_to_dict(parts._replace(query=urlencode(query)).geturl()))
+        given: dict[str, Any] = dict(
+            conninfo_to_dict(parts._replace(query=urlencode(query)).geturl())
+        )
     except (psycopg.Error, ValueError):
         raise InputError(
             "this isn't an address of PostgreSQL: write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         ) from None
     if not _NAME.fullmatch(schema):
-        raise InputError(f"{schema[:80]!r} can't be a schema: use a-z, 0-9 and _, at most 63 characters")
+        raise InputError(
+            f"{schema[:80]!r} can't be a schema: use a-z, 0-9 and _, at most 63 characters"
+        )
     where = given.get("host") or given.get("hostaddr") or "localhost"
     shown = f"postgresql://{where}{':' + str(given['port']) if 'port' in given else ''}/{given.get('dbname', '')}"
-    defaults = {"connect_timeout": 10, "keepalives_idle": 30, "application_name": "brim", "client_encoding": "utf8"}
+    defaults = {
+        "connect_timeout": 10,
+        "keepalives_idle": 30,
+        "application_name": "brim",
+        "client_encoding": "utf8",
+    }
     return {**defaults, **given}, schema, shown + (f"?schema={schema}" if schema != SCHEMA else "")
 
 
-# SQL and values -----------------------------------------------------------------------------------------------------
+# SQL and values -----------------------------------------------------------------------------------
 
 
 @lru_cache(512)
@@ -285,9 +333,15 @@ def translated(statement: str) -> bytes:
     if found := _REPLACE.fullmatch(statement):
         table, columns, values = found.groups()
         key = _KEYS[table]
-        changed = [f"{name} = excluded.{name}" for name in columns.split(", ") if name not in key.split(", ")]
+        changed = [
+            f"{name} = excluded.{name}"
+            for name in columns.split(", ")
+            if name not in key.split(", ")
+        ]
         statement = f"INSERT INTO {table} ({columns}) {values} ON CONFLICT ({key}) DO UPDATE SET {', '.join(changed)}"
-    statement = statement.replace("CAST(time / 86400 AS INTEGER)", "CAST(floor(time / 86400) AS bigint)")  # not rounded
+    statement = statement.replace(
+        "CAST(time / 86400 AS INTEGER)", "CAST(floor(time / 86400) AS bigint)"
+    )  # not rounded
     last = 0
 
     def numbered(place: re.Match[str]) -> str:
@@ -317,7 +371,7 @@ def _read(value: object) -> object:
     return raw if value[len(_BYTES)] == "b" else raw.decode("utf-8", "surrogatepass")
 
 
-# Errors -------------------------------------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -347,7 +401,9 @@ _WORDS = {
     "53100": ("full", "the server's disk is full, so nothing was stored; make room and try again"),
     "53300": ("busy", "the server has too many connections; try again"),
     "55P03": ("busy", "other processes are writing; try again"),
-    **dict.fromkeys(("40001", "40P01", "23505"), ("conflict", "two processes got in each other's way")),
+    **dict.fromkeys(
+        ("40001", "40P01", "23505"), ("conflict", "two processes got in each other's way")
+    ),
     "57014": ("failed", "a query took too many seconds and was stopped"),
     **dict.fromkeys(("42P01", "42883", "42703"), ("damaged", "brim's tables changed")),
 }

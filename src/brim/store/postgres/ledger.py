@@ -1,9 +1,10 @@
 """``PostgresLedger``: the ledger of many machines.
 
-In a busy scope, PostgreSQL makes one commit per flush of its disk, whatever the isolation level. So requests of several
-threads to reserve, settle and release wait in a queue and are done together: one call of the SQL function
-``spend_together``, in the order of arrival, with one commit. Cases that need more than sums (a person has to be asked,
-a lease has ended, a period begins) use the same code as SQLite, under a lock.
+In a busy scope, PostgreSQL makes one commit per flush of its disk, whatever the isolation level. So
+requests of several threads to reserve, settle and release wait in a queue and are done together:
+one call of the SQL function ``spend_together``, in the order of arrival, with one commit. Cases
+that need more than sums (a person has to be asked, a lease has ended, a period begins) use the same
+code as SQLite, under a lock.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class Line:
 class PostgresLedger(StoredLedger):
     """A ``brim.spend.Ledger`` in a PostgreSQL server.
 
-    One object serves many threads over one connection, and goes on after a fork and after the server was down. Without
-    a *clock*, times are the server's.
+    One object serves many threads over one connection, and goes on after a fork and after the
+    server was down. Without a *clock*, times are the server's.
     """
 
     workers = 32
@@ -94,7 +95,7 @@ class PostgresLedger(StoredLedger):
     def _now(self) -> float:
         return self._database.now() if self._clock is None else self._clock()
 
-    # The line ---------------------------------------------------------------------------------------------------
+    # The line -------------------------------------------------------------------------------------
 
     def _spend(self, order: Order) -> Reservation:
         line = self._line
@@ -116,7 +117,10 @@ class PostgresLedger(StoredLedger):
 
     def _serve(self, line: Line) -> None:
         """Do all waiting orders."""
-        line.thread, line.due = get_ident(), False  # an order that comes from now on starts another round
+        line.thread, line.due = (
+            get_ident(),
+            False,
+        )  # an order that comes from now on starts another round
         while line.waiting:
             line.taken = min(MOST, len(line.waiting))
             taken = [line.waiting.popleft() for _ in range(line.taken)]
@@ -129,7 +133,8 @@ class PostgresLedger(StoredLedger):
             line.taken = 0
 
     def _do(self, orders: list[Order]) -> list[Done]:
-        """Return the result of each of *orders*. If the server is down, they wait until the timeout."""
+        """Return the result of each of *orders*. If the server is down, they wait until the
+        timeout."""
         done: dict[int, Done] = {}
         until, pause = time.monotonic() + self._timeout, 0.01
         while True:
@@ -163,7 +168,8 @@ class PostgresLedger(StoredLedger):
         done |= found
 
     def _in_one_call(self, orders: list[Order], paths: dict[int, list[str]]) -> dict[int, Done]:
-        """Return the results of the orders in *paths*, except for those that need more than sums."""
+        """Return the results of the orders in *paths*, except for those that need more than
+        sums."""
         names = [EVERYWHERE, *sorted({name for path in paths.values() for name in path})]
         places = {name: place for place, name in enumerate(names, 1)}
         requests = [
@@ -185,7 +191,11 @@ class PostgresLedger(StoredLedger):
             "spend_together", json.dumps(requests), names, round(self._warn * 1_000_000), moment
         )
         found = zip(paths, answers or (), strict=False)
-        return {number: self._read(orders[number], answer) for number, answer in found if answer is not None}
+        return {
+            number: self._read(orders[number], answer)
+            for number, answer in found
+            if answer is not None
+        }
 
     def _read(self, order: Order, answer: Any) -> Done:
         """Return the reservation in *answer*, or the error if it was refused."""
@@ -196,14 +206,27 @@ class PostgresLedger(StoredLedger):
             read = scope_of if table == "scope" else allowance_of
             about = read([row[name] for name in columns], self._database.path)
             wanted = (order.tokens or 0) if about.unit == TOKENS else order.amount
-            return refusal(about, wanted, order.purpose, False) or LimitReached(f"{about.name}: nothing fits")
+            return refusal(about, wanted, order.purpose, False) or LimitReached(
+                f"{about.name}: nothing fits"
+            )
         charged, used, made_at, lease_end, amount, tokens, purpose, overrun = fields
-        paid = (amount, charged, state, float(lease_end), purpose, overrun, tokens, used, float(made_at))
+        paid = (
+            amount,
+            charged,
+            state,
+            float(lease_end),
+            purpose,
+            overrun,
+            tokens,
+            used,
+            float(made_at),
+        )
         return Reservation(order.request_id, order.scope, *paid)
 
 
 def _path(order: Order) -> list[str]:
-    """Return the scopes that *order* counts against; none if it needs more than sums, or its scope isn't known."""
+    """Return the scopes that *order* counts against; none if it needs more than sums, or its scope
+    isn't known."""
     if order.kind == "record" or order.purpose or not "".join(order.made_with).isprintable():
         return []
     try:

@@ -13,7 +13,8 @@ BLOB = 1024
 DEEPEST = 40
 """How deep structures are read; anything deeper becomes one mark."""
 REPEATS = 10_000
-"""How often structures may be read again: objects can refer to each other in more ways than there is time for."""
+"""How often structures may be read again: objects can refer to each other in more ways than there
+is time for."""
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n"
 _MARK = "…"
@@ -37,7 +38,8 @@ def get(value: object, name: str) -> object:
 
 
 def first(value: object, *names: str) -> object:
-    """Return the first of the fields *names* that isn't None: providers spell them in several ways."""
+    """Return the first of the fields *names* that isn't None: providers spell them in several
+    ways."""
     return next((found for name in names if (found := get(value, name)) is not None), None)
 
 
@@ -76,10 +78,13 @@ def pairs(value: object) -> Iterator[tuple[str, object]]:
 
 
 def compact(value: object) -> str:
-    """Return *value* as compact JSON, without what looks like base64 and is longer than ``BLOB``."""
+    """Return *value* as compact JSON, without what looks like base64 and is longer than
+    ``BLOB``."""
 
     try:
-        return json.dumps(_plain(value, (), {}), ensure_ascii=False, separators=(",", ":"), allow_nan=True)
+        return json.dumps(
+            _plain(value, (), {}), ensure_ascii=False, separators=(",", ":"), allow_nan=True
+        )
     except (ValueError, TypeError, RecursionError):
         return ""
 
@@ -91,7 +96,9 @@ def is_blob(text: str) -> bool:
     if text.startswith("data:") and ";base64," in text[:200]:
         return True
     middle = len(text) // 2
-    return not any(part.strip(_LETTERS) for part in (text[:256], text[middle : middle + 256], text[-256:]))
+    return not any(
+        part.strip(_LETTERS) for part in (text[:256], text[middle : middle + 256], text[-256:])
+    )
 
 
 def _fields(value: object) -> Iterator[tuple[object, object]]:
@@ -103,7 +110,9 @@ def _fields(value: object) -> Iterator[tuple[object, object]]:
     elif hasattr(value, "_asdict"):
         yield from value._asdict().items()
     elif hasattr(value, "__dict__"):
-        yield from ((name, inner) for name, inner in vars(value).items() if not name.startswith("_"))
+        yield from (
+            (name, inner) for name, inner in vars(value).items() if not name.startswith("_")
+        )
     else:
         for name in getattr(type(value), "__slots__", ()):
             if not name.startswith("_"):

@@ -1,8 +1,8 @@
 """Messages of agent frameworks, written as providers write them.
 
-pydantic-ai, LangChain and Haystack have classes of their own, which they translate for each provider. Here such a
-message becomes a dict with Anthropic's blocks, so that it's counted, divided and checked like any other. The classes
-aren't imported: a message is known by its fields.
+pydantic-ai, LangChain and Haystack have classes of their own, which they translate for each
+provider. Here such a message becomes a dict with Anthropic's blocks, so that it's counted, divided
+and checked like any other. The classes aren't imported: a message is known by its fields.
 """
 
 from __future__ import annotations
@@ -14,14 +14,22 @@ from brim.tokens.messages.fields import compact, first, get, is_sequence, string
 
 Block = dict[str, Any]
 
-LANGCHAIN_ROLES = {"system": "system", "human": "user", "ai": "assistant", "tool": "tool", "function": "tool"}
-"""The types of LangChain's messages, which have no role; LangChain gives them one when it sends them."""
+LANGCHAIN_ROLES = {
+    "system": "system",
+    "human": "user",
+    "ai": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+"""The types of LangChain's messages, which have no role; LangChain gives them one when it sends
+them."""
 PYDANTIC_KINDS = {"request": "user", "response": "assistant"}
 _URLS = ("audio-url", "document-url", "video-url")
 
 
 def framework_of(message: object) -> str:
-    """Return whose class *message* is: ``langchain``, ``pydantic-ai``, ``haystack``, or ``""`` for a provider's."""
+    """Return whose class *message* is: ``langchain``, ``pydantic-ai``, ``haystack``, or ``""`` for
+    a provider's."""
     if type(message) is dict and message.get("role") is not None:
         return ""
     if string(get(message, "kind")) in PYDANTIC_KINDS and is_sequence(get(message, "parts")):
@@ -34,7 +42,9 @@ def framework_of(message: object) -> str:
 
 def langchain_role(message: object) -> str:
     """Return who speaks in *message* if it is LangChain's: its type says so, and it has no role."""
-    return "" if get(message, "role") is not None else LANGCHAIN_ROLES.get(langchain_type(message), "")
+    return (
+        "" if get(message, "role") is not None else LANGCHAIN_ROLES.get(langchain_type(message), "")
+    )
 
 
 def langchain_type(message: object) -> str:
@@ -47,19 +57,26 @@ def langchain_type(message: object) -> str:
 
 
 def as_blocks(message: object) -> object:
-    """Return the message of a framework as a dict with a role and Anthropic's blocks, any other as it is."""
+    """Return the message of a framework as a dict with a role and Anthropic's blocks, any other as
+    it is."""
     reader = _READERS.get(framework_of(message))
     return message if reader is None else reader(message)
 
 
 def instructions_of(messages: list[object]) -> object:
-    """Return the instructions that pydantic-ai sends with *messages*: those of the last request that has any."""
-    given = (get(message, "instructions") for message in reversed(messages) if get(message, "kind") == "request")
+    """Return the instructions that pydantic-ai sends with *messages*: those of the last request
+    that has any."""
+    given = (
+        get(message, "instructions")
+        for message in reversed(messages)
+        if get(message, "kind") == "request"
+    )
     return next((text for text in given if isinstance(text, str)), None)
 
 
 def has_system_text(message: object) -> bool:
-    """Whether *message* is pydantic-ai's and holds a system prompt, alone or with something else."""
+    """Whether *message* is pydantic-ai's and holds a system prompt, alone or with something
+    else."""
     parts = get(message, "parts")
     found = is_sequence(parts) and any(get(part, "part_kind") == "system-prompt" for part in parts)  # type: ignore[attr-defined]
     return bool(found)
@@ -71,13 +88,21 @@ def has_system_text(message: object) -> bool:
 def _langchain(message: object) -> Block:
     role, content = langchain_role(message), get(message, "content")
     if role == "tool":
-        return {"role": "user", "content": [result_block(first(message, "tool_call_id", "name"), content)]}
+        return {
+            "role": "user",
+            "content": [result_block(first(message, "tool_call_id", "name"), content)],
+        }
     if role != "assistant":
         return {"role": role, "content": content}
     several = (get(message, "tool_calls"), get(message, "invalid_tool_calls"))
     calls = [call for each in several if is_sequence(each) for call in each]  # type: ignore[attr-defined]
-    # The content can hold the same calls once more, as the provider wrote them; LangChain sends the parsed ones.
-    said = [block for block in _texts(content) if string(get(block, "type")) not in ("tool_use", "input_json_delta")]
+    # The content can hold the same calls once more, as the provider wrote them; LangChain sends the
+    # parsed ones.
+    said = [
+        block
+        for block in _texts(content)
+        if string(get(block, "type")) not in ("tool_use", "input_json_delta")
+    ]
     called = [call_block(get(call, "id"), get(call, "name"), get(call, "args")) for call in calls]
     return {"role": "assistant", "content": [*said, *called]}
 
@@ -85,7 +110,13 @@ def _langchain(message: object) -> Block:
 def _texts(content: object) -> Iterator[object]:
     """Yield the parts of a content, without the empty texts that frameworks leave out."""
     for part in content if is_sequence(content) else (content,):  # type: ignore[attr-defined]
-        text = part if isinstance(part, str) else get(part, "text") if get(part, "type") == "text" else None
+        text = (
+            part
+            if isinstance(part, str)
+            else get(part, "text")
+            if get(part, "type") == "text"
+            else None
+        )
         if part is not None and (text is None or string(text).strip()):
             yield {"type": "text", "text": part} if isinstance(part, str) else part
 
@@ -104,16 +135,27 @@ def _pydantic(message: object) -> Block:
             blocks += _pydantic_part(part)
     if system and not blocks:
         return {"role": "system", "content": system}
-    results = next((at for at, block in enumerate(blocks) if get(block, "type") != "tool_result"), len(blocks))
+    results = next(
+        (at for at, block in enumerate(blocks) if get(block, "type") != "tool_result"), len(blocks)
+    )
     return {"role": role, "content": [*blocks[:results], *system, *blocks[results:]]}
 
 
 def _pydantic_part(part: object) -> list[object]:
-    kind, content, call_id = string(get(part, "part_kind")), get(part, "content"), get(part, "tool_call_id")
-    is_result = kind == "tool-return" or (kind == "retry-prompt" and get(part, "tool_name") is not None)
+    kind, content, call_id = (
+        string(get(part, "part_kind")),
+        get(part, "content"),
+        get(part, "tool_call_id"),
+    )
+    is_result = kind == "tool-return" or (
+        kind == "retry-prompt" and get(part, "tool_name") is not None
+    )
     if kind in ("user-prompt", "text", "retry-prompt", "retry-feedback") and not is_result:
         return list(_texts(_said(content)))
-    block: object = {"type": kind or "unknown", **({"content": content} if content is not None else {"part": part})}
+    block: object = {
+        "type": kind or "unknown",
+        **({"content": content} if content is not None else {"part": part}),
+    }
     if kind in ("tool-call", "builtin-tool-call"):
         call = call_block(call_id, get(part, "tool_name"), get(part, "args"))
         block = call if kind == "tool-call" else {**call, "type": "server_tool_use"}
@@ -121,9 +163,14 @@ def _pydantic_part(part: object) -> list[object]:
         result = result_block(call_id, _said(content))
         block = result if is_result else {**result, "type": "server_tool_result"}
     elif kind == "thinking":
-        block = {"type": "thinking", "thinking": string(content), "signature": get(part, "signature")}
+        block = {
+            "type": "thinking",
+            "thinking": string(content),
+            "signature": get(part, "signature"),
+        }
     elif kind == "compaction":
-        # OpenAI's has no text, only what it encrypted; one without either stands for a compaction that failed.
+        # OpenAI's has no text, only what it encrypted; one without either stands for a compaction
+        # that failed.
         encrypted = get(get(part, "provider_details"), "encrypted_content")
         block = {"type": "compaction", "content": "" if content is None and encrypted else content}
     elif kind == "file":
@@ -158,7 +205,11 @@ def _medium(item: object) -> object:
 def _haystack(message: object) -> Block:
     role = string(get(message, "_role"))
     blocks = [_haystack_part(part) for part in get(message, "_content")]  # type: ignore[attr-defined]
-    return {"role": "user" if role == "tool" else role, "content": blocks, "name": get(message, "_name")}
+    return {
+        "role": "user" if role == "tool" else role,
+        "content": blocks,
+        "name": get(message, "_name"),
+    }
 
 
 def _haystack_part(part: object) -> object:
@@ -167,7 +218,9 @@ def _haystack_part(part: object) -> object:
     if get(part, "origin") is not None:
         return result_block(get(get(part, "origin"), "id"), get(part, "result"))
     if get(part, "base64_image") is not None:
-        return {"inline_data": {"mime_type": get(part, "mime_type"), "data": get(part, "base64_image")}}
+        return {
+            "inline_data": {"mime_type": get(part, "mime_type"), "data": get(part, "base64_image")}
+        }
     if get(part, "reasoning_text") is not None:
         return {"type": "thinking", "thinking": get(part, "reasoning_text")}
     return part
@@ -175,7 +228,12 @@ def _haystack_part(part: object) -> object:
 
 def call_block(call_id: object, name: object, arguments: object) -> Block:
     """Return a call as Anthropic writes it."""
-    return {"type": "tool_use", "id": call_id, "name": name, "input": {} if arguments is None else arguments}
+    return {
+        "type": "tool_use",
+        "id": call_id,
+        "name": name,
+        "input": {} if arguments is None else arguments,
+    }
 
 
 def result_block(call_id: object, content: object) -> Block:
@@ -183,4 +241,8 @@ def result_block(call_id: object, content: object) -> Block:
     return {"type": "tool_result", "tool_use_id": call_id, "content": content}
 
 
-_READERS: dict[str, Callable[[Any], Block]] = {"langchain": _langchain, "pydantic-ai": _pydantic, "haystack": _haystack}
+_READERS: dict[str, Callable[[Any], Block]] = {
+    "langchain": _langchain,
+    "pydantic-ai": _pydantic,
+    "haystack": _haystack,
+}

@@ -1,7 +1,8 @@
 """The tokens of images, sound, video and documents, by published rules.
 
-The rules are rows of ``data/images.json`` and ``data/media.json``, each with its source. Data is found wherever a
-provider puts it (bytes, base64, a data URL), and no more of it is decoded than a rule needs.
+The rules are rows of ``data/images.json`` and ``data/media.json``, each with its source. Data is
+found wherever a provider puts it (bytes, base64, a data URL), and no more of it is decoded than a
+rule needs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ Rule = dict[str, Any]
 Size = tuple[int, int]
 Cost = tuple[int, int, int]
 
-_DATA = frozenset(("data", "bytes", "file_data", "b64_json", "base64", "result", "image_bytes", "video_bytes"))
+_DATA = frozenset(
+    ("data", "bytes", "file_data", "b64_json", "base64", "result", "image_bytes", "video_bytes")
+)
 _REFERENCES = frozenset(
     (
         *("url", "uri", "file_uri", "fileUri", "image_url", "video_url", "file_url", "image"),
@@ -57,7 +60,9 @@ class Payload:
             return (self.data or b"")[:size]
 
         # A line break after every 76 letters is the most that encoders add.
-        text = self.data[self.start : self.start + size * 4 // 3 + size // 50 + 8].translate(_URL_SAFE)
+        text = self.data[self.start : self.start + size * 4 // 3 + size // 50 + 8].translate(
+            _URL_SAFE
+        )
         rest = len(text) % 4
         try:
             return a2b_base64(text[:-1] if rest == 1 else text + "=" * (-rest % 4))[:size]
@@ -95,7 +100,8 @@ def locate(value: object, found: Payload | None = None, depth: int = 4) -> Paylo
 
 # Reads the size of an image from its first bytes: PNG, JPEG, GIF, WebP, BMP, HEIC and AVIF.
 #
-# The orientation that EXIF gives is left alone: every published rule gives an upright image and a turned one the same.
+# The orientation that EXIF gives is left alone: every published rule gives an upright image and a
+# turned one the same.
 
 
 STEPS = (4_096, 262_144, 4_194_304)
@@ -179,9 +185,11 @@ def _two(form: str, head: bytes, at: int) -> Size:
     return one, two
 
 
-# What an image takes, by the rule its provider publishes for the model, never by the length of its base64.
+# What an image takes, by the rule its provider publishes for the model, never by the length of its
+# base64.
 #
-# The rules are rows of ``data/images.json``, each with its source; here is one function for each kind of rule.
+# The rules are rows of ``data/images.json``, each with its source; here is one function for each
+# kind of rule.
 
 
 _LARGEST = 100_000
@@ -201,14 +209,18 @@ def add_image(part: object, walk: Walk) -> None:
 
 
 def image_cost(size: Size | None, detail: str, names: Iterable[str], provider: str) -> Cost:
-    """Return point, low and high of an image of *size* pixels, or of unknown size, at a *detail* level.
+    """Return point, low and high of an image of *size* pixels, or of unknown size, at a *detail*
+    level.
 
     A model of no known provider gets the range of what all of them would take.
     """
     table = load("images")
     rules: list[Rule] = table["rules"]
     if provider == "other":
-        typical = [best(rules, (name,)) for name in ("gpt-4o", "gpt-5.4", "claude", "claude-opus-5", "gemini")]
+        typical = [
+            best(rules, (name,))
+            for name in ("gpt-4o", "gpt-5.4", "claude", "claude-opus-5", "gemini")
+        ]
         costs = [_cost(rule, size, detail, table["unknown_size"]) for rule in typical]
         return costs[2][0], min(cost[1] for cost in costs), max(cost[2] for cost in costs)
     return _cost(best(rules, names), size, detail, table["unknown_size"])
@@ -217,12 +229,17 @@ def image_cost(size: Size | None, detail: str, names: Iterable[str], provider: s
 def _cost(rule: Rule, size: Size | None, detail: str, default: list[int]) -> Cost:
     price = _KINDS[rule["kind"]]
     if size is None:
-        return price(rule, default[0], default[1], detail)[0], price(rule, 1, 1, detail)[1], rule["max_tokens"]
+        return (
+            price(rule, default[0], default[1], detail)[0],
+            price(rule, 1, 1, detail)[1],
+            rule["max_tokens"],
+        )
     return price(rule, min(size[0], _LARGEST), min(size[1], _LARGEST), detail)
 
 
 def _tile(rule: Rule, width: int, height: int, detail: str) -> Cost:
-    """Fit into 2048 × 2048, shrink the short side to 768, count squares of 512. ``low`` is the base alone.
+    """Fit into 2048 × 2048, shrink the short side to 768, count squares of 512. ``low`` is the base
+    alone.
 
     Source: https://developers.openai.com/api/docs/guides/images-vision#calculating-costs
     """
@@ -237,9 +254,11 @@ def _tile(rule: Rule, width: int, height: int, detail: str) -> Cost:
 
 
 def _patch(rule: Rule, width: int, height: int, detail: str) -> Cost:
-    """Cover with squares of 32, at most as many as the budget: shrink first if need be, then multiply.
+    """Cover with squares of 32, at most as many as the budget: shrink first if need be, then
+    multiply.
 
-    Source: https://developers.openai.com/api/docs/guides/images-vision#patch-based-image-tokenization
+    Source:
+    https://developers.openai.com/api/docs/guides/images-vision#patch-based-image-tokenization
     """
     levels: dict[str, list[int]] = rule["levels"]
     level = detail if detail in levels else rule["auto"]
@@ -265,7 +284,8 @@ def _patches(width: float, height: float, budget: int, max_edge: int) -> int:
 def _grid(rule: Rule, width: int, height: int, _: str) -> Cost:
     """Shrink to the largest size within the limits of edge and tokens, then count squares of 28.
 
-    Source: https://platform.claude.com/docs/en/build-with-claude/vision-coordinates#how-claude-resizes-and-pads-images
+    Source:
+    https://platform.claude.com/docs/en/build-with-claude/vision-coordinates#how-claude-resizes-and-pads-images
     """
     unit, edge, most = rule["size"], rule["max_edge"], rule["max_tokens"]
 
@@ -287,7 +307,8 @@ def _grid(rule: Rule, width: int, height: int, _: str) -> Cost:
 
 
 def _crop(rule: Rule, width: int, height: int, detail: str) -> Cost:
-    """One unit up to 384 × 384; else crops with an edge of the short side / 1.5, 256 to 768, and perhaps a full view.
+    """One unit up to 384 × 384; else crops with an edge of the short side / 1.5, 256 to 768, and
+    perhaps a full view.
 
     Source: https://ai.google.dev/gemini-api/docs/image-understanding#technical-details-image
     """
@@ -337,7 +358,13 @@ def _times(count: int, factor: float) -> int:
 # What sound, films and documents take, by the rates that providers publish (``data/media.json``).
 
 
-_TEXT_MIMES = ("text/", "application/json", "application/xml", "application/x-yaml", "application/javascript")
+_TEXT_MIMES = (
+    "text/",
+    "application/json",
+    "application/xml",
+    "application/x-yaml",
+    "application/javascript",
+)
 
 
 def add_audio(part: object, walk: Walk) -> None:
@@ -354,7 +381,11 @@ def add_document(part: object, walk: Walk) -> None:
     Source: https://platform.claude.com/docs/en/build-with-claude/pdf-support#estimate-your-costs
     """
     for name in ("title", "context", "filename", "name"):
-        walk.part(get(part, name) if name != "filename" else get(get(part, "file"), name) or get(part, name))
+        walk.part(
+            get(part, name)
+            if name != "filename"
+            else get(get(part, "file"), name) or get(part, name)
+        )
     source = get(part, "source")
     kind = string(get(source, "type"))
     if kind == "text":
@@ -421,7 +452,9 @@ def add_timed(kind: str, part: object, walk: Walk) -> None:
         seconds = [size / bytes_per_second for bytes_per_second in known["bytes_per_second"]]
     else:
         seconds = known["unknown"]
-    walk.ledger.other(*(_ceil(length * tokens, 1) for length, tokens in zip(seconds, rate, strict=True)))
+    walk.ledger.other(
+        *(_ceil(length * tokens, 1) for length, tokens in zip(seconds, rate, strict=True))
+    )
     walk.ledger.because(f"{kind}: published rate" if exact else f"{kind} of unknown length")
 
 

@@ -1,7 +1,8 @@
 """Reads messages and their parts in every provider's format.
 
-``Walk`` is one measurement on its way: what it adds to, for which model, at which message. ``add_message`` reads a chat
-message, an item of the Responses API, a Gemini turn or a string; each kind of part has its own reader below.
+``Walk`` is one measurement on its way: what it adds to, for which model, at which message.
+``add_message`` reads a chat message, an item of the Responses API, a Gemini turn or a string; each
+kind of part has its own reader below.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from functools import cached_property
 
 from brim.files import data_rows
 from brim.tokens.messages import media
-from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, first, get, is_mapping, is_sequence, pairs, string
+from brim.tokens.messages.fields import (
+    DEEPEST,
+    REPEATS,
+    compact,
+    first,
+    get,
+    is_mapping,
+    is_sequence,
+    pairs,
+    string,
+)
 from brim.tokens.messages.frameworks import framework_of
 from brim.tokens.messages.rules import Family, best, load, width
 from brim.tokens.messages.tally import TallyLedger
@@ -22,7 +33,9 @@ Reader = Callable[[object, "Walk"], None]
 class Walk:
     """Where one measurement stands: what it adds to, for which model, at which message."""
 
-    def __init__(self, ledger: TallyLedger, family: Family, names: tuple[str, ...], messages: list[object]) -> None:
+    def __init__(
+        self, ledger: TallyLedger, family: Family, names: tuple[str, ...], messages: list[object]
+    ) -> None:
         self.ledger, self.family, self.names, self.messages = ledger, family, names, messages
         self.provider = family.provider
         self.index = 0
@@ -43,7 +56,8 @@ class Walk:
             self.rough(compact(value), "json")
 
     def rough(self, text: str, row: str = "unknown") -> None:
-        """Add *text* that stands for something else, with the interval of a *row* of ``widths.tsv``."""
+        """Add *text* that stands for something else, with the interval of a *row* of
+        ``widths.tsv``."""
         size = width(row)
         self.ledger.text(text, size.text_low, size.text_high)
         self.ledger.width(size)
@@ -88,24 +102,30 @@ class Walk:
 
     @cached_property
     def last_prompt(self) -> int:
-        """Where a person spoke last; -1 if nowhere. What the model reasoned before that is an earlier turn's."""
+        """Where a person spoke last; -1 if nowhere. What the model reasoned before that is an
+        earlier turn's."""
         newest_first = range(len(self.messages) - 1, -1, -1)
         return next((at for at in newest_first if is_prompt(self.messages[at])), -1)
 
     @cached_property
     def keeps_reasoning(self) -> bool:
         """Whether the model keeps the reasoning of earlier turns."""
-        rows = [{"models": ["*"], "keeps": False}, {"models": load("reasoning")["keeps_all_turns"], "keeps": True}]
+        rows = [
+            {"models": ["*"], "keeps": False},
+            {"models": load("reasoning")["keeps_all_turns"], "keeps": True},
+        ]
         return bool(best(rows, self.names)["keeps"])
 
 
 # What reasoning takes when it is sent back: thinking blocks, reasoning items, thoughts.
 #
-# Providers drop the reasoning of earlier turns, or keep it, by model. What they return is a summary, and a signature or
-# an encrypted copy of the whole that only the provider can read. So the visible text is the point if it is kept at
-# all, and the interval reaches from nothing to what the encrypted copy can hold.
+# Providers drop the reasoning of earlier turns, or keep it, by model. What they return is a
+# summary, and a signature or an encrypted copy of the whole that only the provider can read. So the
+# visible text is the point if it is kept at all, and the interval reaches from nothing to what the
+# encrypted copy can hold.
 #
-# Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking#thinking-block-preservation-by-model
+# Source:
+# https://platform.claude.com/docs/en/build-with-claude/extended-thinking#thinking-block-preservation-by-model
 
 
 def add_thinking(part: object, walk: Walk) -> None:
@@ -125,7 +145,8 @@ def add_reasoning(part: object, walk: Walk) -> None:
 
     Its summary is for people: it is in the interval only.
 
-    Source: https://developers.openai.com/api/docs/guides/reasoning#keeping-reasoning-items-in-context
+    Source:
+    https://developers.openai.com/api/docs/guides/reasoning#keeping-reasoning-items-in-context
     """
     for name, sent in (("summary", False), ("content", True), ("text", True), ("reasoning", True)):
         found = get(part, name)
@@ -137,12 +158,15 @@ def add_reasoning(part: object, walk: Walk) -> None:
 def add_reasoning_text(text: object, walk: Walk, *, sent: bool = True) -> None:
     """Add visible reasoning, which counts if it is *sent* to the model and the model keeps it."""
     if isinstance(text, str):
-        walk.ledger.maybe(text, likely=sent and (walk.keeps_reasoning or walk.index >= walk.last_prompt))
+        walk.ledger.maybe(
+            text, likely=sent and (walk.keeps_reasoning or walk.index >= walk.last_prompt)
+        )
     walk.ledger.width(width("reasoning"))
 
 
 def add_opaque(blob: object, walk: Walk) -> None:
-    """Add a signature or encrypted content: nothing to the point, what it can hold at most to the interval."""
+    """Add a signature or encrypted content: nothing to the point, what it can hold at most to the
+    interval."""
     if isinstance(blob, (str, bytes)) and blob:
         size = len(blob) * 3 // 4 if isinstance(blob, str) else len(blob)
         walk.ledger.other(0, 0, -(-size // load("reasoning")["bytes_per_token"]))
@@ -160,7 +184,8 @@ def _fields_by_type(group: str) -> dict[str, tuple[str, ...]]:
 
 
 CALLS, RESULTS, TEXTS = map(_fields_by_type, ("call", "result", "text"))
-"""Type of a call, of a result or of a part inside a result, and the fields of it that the model is sent."""
+"""Type of a call, of a result or of a part inside a result, and the fields of it that the model is
+sent."""
 
 
 def add_call(part: object, walk: Walk) -> None:
@@ -211,7 +236,8 @@ def add_generated_image(part: object, walk: Walk) -> None:
     media.add_image(part, walk)
 
 
-# Reads one part of a message, whatever its provider calls it: one function per type, found in a table.
+# Reads one part of a message, whatever its provider calls it: one function per type, found in a
+# table.
 #
 # A part of unknown type is counted as its compact JSON, without what looks like base64.
 
@@ -244,10 +270,15 @@ def _converse_result(part: object, walk: Walk) -> None:
 
 
 PARTS: dict[str, Reader] = {
-    **dict.fromkeys(("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"), _text),
+    **dict.fromkeys(
+        ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"), _text
+    ),
     **dict.fromkeys(("image", "image_url", "input_image", "computer_screenshot"), media.add_image),
     **dict.fromkeys(("audio", "input_audio", "output_audio"), media.add_audio),
-    **dict.fromkeys(("video", "video_url", "input_video"), lambda part, walk: media.add_timed("video", part, walk)),
+    **dict.fromkeys(
+        ("video", "video_url", "input_video"),
+        lambda part, walk: media.add_timed("video", part, walk),
+    ),
     **dict.fromkeys(("document", "file", "input_file", "container_upload"), media.add_document),
     **dict.fromkeys(CALLS, add_call),
     **dict.fromkeys(RESULTS, add_result),
@@ -256,7 +287,9 @@ PARTS: dict[str, Reader] = {
     "thinking": add_thinking,
     "reasoning": add_reasoning,
     "image_generation_call": add_generated_image,
-    "item_reference": lambda _, walk: walk.ledger.width(width("reference")),  # its content is at the provider
+    "item_reference": lambda _, walk: walk.ledger.width(
+        width("reference")
+    ),  # its content is at the provider
     "message": lambda part, walk: walk.part(get(part, "content")),
 }
 """The reader of each type of part or item."""
@@ -269,7 +302,9 @@ KEYED: dict[str, Reader] = {
     "executableCode": lambda part, walk: add_fields(get(part, "executableCode"), ("code",), walk),
     "executable_code": lambda part, walk: add_fields(get(part, "executable_code"), ("code",), walk),
     "codeExecutionResult": lambda part, walk: walk.text_or_json(get(part, "codeExecutionResult")),
-    "code_execution_result": lambda part, walk: walk.text_or_json(get(part, "code_execution_result")),
+    "code_execution_result": lambda part, walk: walk.text_or_json(
+        get(part, "code_execution_result")
+    ),
     "toolUse": lambda part, walk: add_fields(get(part, "toolUse"), ("name", "input"), walk),
     "toolResult": _converse_result,
     "json": lambda part, walk: walk.text_or_json(get(part, "json")),
@@ -277,7 +312,8 @@ KEYED: dict[str, Reader] = {
     "document": media.add_document,
     "cachePoint": lambda _, __: None,  # a mark for the provider, not for the model
 }
-"""The reader of a part that has no type but a field of this name: Gemini, and Amazon's Converse API."""
+"""The reader of a part that has no type but a field of this name: Gemini, and Amazon's Converse
+API."""
 
 
 def reader_of(value: object) -> Reader | None:
@@ -300,12 +336,14 @@ def is_prompt(message: object) -> bool:
     content = first(message, "content", "parts")
     several: list[object] = list(content) if is_sequence(content) else []  # type: ignore[call-overload]
     return not several or not all(
-        string(get(part, "type")) in RESULTS or first(part, "functionResponse", "function_response") is not None
+        string(get(part, "type")) in RESULTS
+        or first(part, "functionResponse", "function_response") is not None
         for part in several
     )
 
 
-# Reads one message: a chat message, an item of the Responses API, a turn of Gemini, a string, or none of these.
+# Reads one message: a chat message, an item of the Responses API, a turn of Gemini, a string, or
+# none of these.
 
 
 _ROLES = frozenset(("system", "user", "assistant"))
@@ -315,7 +353,8 @@ _RESULT_ROLES = frozenset(("tool", "function"))
 
 
 def is_message(message: object) -> bool:
-    """Whether *message* is one of some format: a text, or something with a role, a content, parts or a type.
+    """Whether *message* is one of some format: a text, or something with a role, a content, parts
+    or a type.
 
     Parts are Gemini's; a message of another program with parts of its own has no known format.
     """
@@ -326,14 +365,37 @@ def is_message(message: object) -> bool:
     has_other_body = first(message, "content", "tool_calls", "function_call") is not None
     if is_sequence(get(message, "parts")) and not has_other_body:
         return has_gemini_parts(message)
-    return first(message, "role", "content", "parts", "type", "message", "tool_calls", "function_call") is not None
+    return (
+        first(message, "role", "content", "parts", "type", "message", "tool_calls", "function_call")
+        is not None
+    )
 
 
 GEMINI_PART_FIELDS = frozenset(
     (
-        *("text", "thought", "thought_signature", "inline_data", "file_data", "function_call", "function_response"),
-        *("executable_code", "code_execution_result", "tool_call", "tool_response", "video_metadata"),
-        *("media_resolution", "part_metadata", "audio_transcription", "media_processing", "speech_metadata"),
+        *(
+            "text",
+            "thought",
+            "thought_signature",
+            "inline_data",
+            "file_data",
+            "function_call",
+            "function_response",
+        ),
+        *(
+            "executable_code",
+            "code_execution_result",
+            "tool_call",
+            "tool_response",
+            "video_metadata",
+        ),
+        *(
+            "media_resolution",
+            "part_metadata",
+            "audio_transcription",
+            "media_processing",
+            "speech_metadata",
+        ),
     )
 )
 """The fields of a part. Source: ``google.genai.types.Part`` of google-genai 3.1.0, 2026-11-18."""
@@ -344,8 +406,8 @@ _KINDS_OF_PARTS = ("type", "kind", "part_kind")
 def has_gemini_parts(message: object) -> bool:
     """Whether *message* has the parts of Gemini's contents.
 
-    Of dicts only those are refused whose parts are of another program: what is in a dict may be anything. An object
-    must have the fields of Google's own classes.
+    Of dicts only those are refused whose parts are of another program: what is in a dict may be
+    anything. An object must have the fields of Google's own classes.
     """
     parts = get(message, "parts")
     if not is_sequence(parts):
@@ -368,7 +430,8 @@ def _has_kind(part: object) -> bool:
 
 
 def _is_gemini_part(part: object) -> bool:
-    """Whether *part* has no kind, and fields of Gemini's parts alone; Google's classes may get new ones."""
+    """Whether *part* has no kind, and fields of Gemini's parts alone; Google's classes may get new
+    ones."""
     if _has_kind(part):
         return False
     if type(part).__module__.startswith("google."):
@@ -394,7 +457,8 @@ def add_message(message: object, walk: Walk) -> None:
 
 
 def add_system(value: object, walk: Walk) -> None:
-    """Add a system text that is given apart from the messages: a string, blocks, or an object with parts."""
+    """Add a system text that is given apart from the messages: a string, blocks, or an object with
+    parts."""
     if value is None:
         return
     walk.ledger.other(*walk.family.message)

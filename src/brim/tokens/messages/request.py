@@ -25,7 +25,8 @@ READABLE = "dicts, or objects of openai, anthropic, google-genai, langchain or p
 
 
 class MessagesRequest:
-    """What a request sends: ``messages``, ``system``, ``tools``, the ``choice`` of tools, and an output ``schema``."""
+    """What a request sends: ``messages``, ``system``, ``tools``, the ``choice`` of tools, and an
+    output ``schema``."""
 
     def __init__(self, messages: list[object], tools: object) -> None:
         self.messages = messages
@@ -56,9 +57,16 @@ def _body(body: object, inner: object, tools: object) -> MessagesRequest:
     request = MessagesRequest([inner] if is_one else _iterate(inner), tools)
     config = get(body, "config")
     holders = (body, config)
-    request.system = [found for holder in holders for name in _SYSTEMS if (found := get(holder, name)) is not None]
+    request.system = [
+        found for holder in holders for name in _SYSTEMS if (found := get(holder, name)) is not None
+    ]
     if tools is None:
-        request.tools = [found for holder in holders for name in ("tools", "functions") if (found := get(holder, name))]
+        request.tools = [
+            found
+            for holder in holders
+            for name in ("tools", "functions")
+            if (found := get(holder, name))
+        ]
     request.choice = request.choice or first(body, "tool_choice", "function_call")
     request.schema = request.schema or _schema(body)
     return request
@@ -66,21 +74,39 @@ def _body(body: object, inner: object, tools: object) -> MessagesRequest:
 
 def _schema(body: object) -> object:
     """Return the schema that the answer to a request must follow; None if it has none."""
-    generation = get(body, "generationConfig") or get(body, "generation_config") or get(body, "config")
+    generation = (
+        get(body, "generationConfig") or get(body, "generation_config") or get(body, "config")
+    )
     response_format = get(body, "response_format")
     if isinstance(response_format, type):  # LiteLLM takes a class of pydantic
         return response_format
-    formats = get(get(body, "text"), "format"), get(body, "output_format"), get(get(body, "output_config"), "format")
-    schemas = [first(response_format, "json_schema", "schema"), *(get(form, "schema") for form in formats)]
-    schemas.append(first(generation, "responseSchema", "response_schema", "responseJsonSchema", "response_json_schema"))
+    formats = (
+        get(get(body, "text"), "format"),
+        get(body, "output_format"),
+        get(get(body, "output_config"), "format"),
+    )
+    schemas = [
+        first(response_format, "json_schema", "schema"),
+        *(get(form, "schema") for form in formats),
+    ]
+    schemas.append(
+        first(
+            generation,
+            "responseSchema",
+            "response_schema",
+            "responseJsonSchema",
+            "response_json_schema",
+        )
+    )
     return next(filter(None, schemas), None)
 
 
 def with_options(tools: Sequence[Any] | None, options: Mapping[str, Any]) -> Sequence[Any] | None:
-    """Return *tools* and what else in a request is counted with them: the choice of a tool, and the answer's schema.
+    """Return *tools* and what else in a request is counted with them: the choice of a tool, and the
+    answer's schema.
 
-    Counters take messages and tools. So these come as two more entries, which only ``split`` and the writers of API
-    requests know.
+    Counters take messages and tools. So these come as two more entries, which only ``split`` and
+    the writers of API requests know.
     """
     more: list[dict[str, Any]] = []
     choice = first(options, "tool_choice", "function_call")
@@ -115,7 +141,9 @@ def _iterate(given: object) -> list[object]:
             "put a single message into a list"
         )
     if isinstance(given, (bytes, bytearray)) or not _is_iterable(given):
-        raise InputError(f"messages: expected a list of messages or a request body, not {type(given).__name__}")
+        raise InputError(
+            f"messages: expected a list of messages or a request body, not {type(given).__name__}"
+        )
     if _names_a_role(given):
         raise InputError("messages: expected a list, not a single message; put it into a list")
     several: Iterable[object] = given  # type: ignore[assignment]
@@ -134,7 +162,9 @@ def refuse_strangers(messages: Sequence[object]) -> None:
     """Raise ``InputError`` if one of *messages* isn't a message of any format."""
     for index, message in enumerate(messages):
         if not is_message(message):
-            raise InputError(f"messages[{index}]: can't read {described(message)} as a message. Pass {READABLE}.")
+            raise InputError(
+                f"messages[{index}]: can't read {described(message)} as a message. Pass {READABLE}."
+            )
 
 
 def measure(
@@ -148,15 +178,17 @@ def measure(
 ) -> Tally:
     """Return what *messages*, and *tools*, take for the model *model_name*.
 
-    *messages* is a list (or other iterable) of messages in the shape of any provider, a string, or the body of a whole
-    request, whose system text and tools count too. *count_text* counts the tokens of a text, and *encoding* names its
-    vocabulary (``None`` if it has none): the result is exact only if that is the model's own. *count_text* is called
-    once for each distinct text. *framing* is a formula to use in place of the provider's framing.
+    *messages* is a list (or other iterable) of messages in the shape of any provider, a string, or
+    the body of a whole request, whose system text and tools count too. *count_text* counts the
+    tokens of a text, and *encoding* names its vocabulary (``None`` if it has none): the result is
+    exact only if that is the model's own. *count_text* is called once for each distinct text.
+    *framing* is a formula to use in place of the provider's framing.
 
-    Framing of OpenAI's chat models: https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
+    Framing of OpenAI's chat models:
+    https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
 
-    Raises ``InputError`` if *messages*, or one of them, is something else; never for what is in a message. With a
-    *framing* of the caller's own, anything in the list is counted somehow.
+    Raises ``InputError`` if *messages*, or one of them, is something else; never for what is in a
+    message. With a *framing* of the caller's own, anything in the list is counted somehow.
 
     >>> chat = [{"role": "user", "content": "two words"}]
     >>> measure(chat, model_name="gpt-4o", encoding="o200k_base", count_text=lambda text: len(text.split()))
@@ -195,32 +227,47 @@ def measure(
 
 
 def described(message: object) -> str:
-    """Return what *message* is, for an error: ``a haystack ChatMessage``, ``None``, ``a dict without role``."""
+    """Return what *message* is, for an error: ``a haystack ChatMessage``, ``None``, ``a dict
+    without role``."""
     if message is None:
         return "None"
     if is_mapping(message):
         has_parts = get(message, "parts") is not None
-        return "a dict with parts that aren't Gemini's" if has_parts else "a dict without a role, content or parts"
+        return (
+            "a dict with parts that aren't Gemini's"
+            if has_parts
+            else "a dict without a role, content or parts"
+        )
     package = type(message).__module__.partition(".")[0]
-    name = type(message).__name__ if package in ("builtins", "__main__") else f"{package} {type(message).__name__}"
+    name = (
+        type(message).__name__
+        if package in ("builtins", "__main__")
+        else f"{package} {type(message).__name__}"
+    )
     return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
 
 
 def compacted(messages: list[object]) -> frozenset[int]:
-    """Return the places of messages that a provider's own compaction replaces: the model isn't sent them.
+    """Return the places of messages that a provider's own compaction replaces: the model isn't sent
+    them.
 
-    Anthropic ignores what stands before the last compaction block that has a summary. OpenAI's compaction item replaces
-    all but the user's and the developer's messages: those are kept next to it.
-    Sources: https://platform.claude.com/docs/en/build-with-claude/compaction and
+    Anthropic ignores what stands before the last compaction block that has a summary. OpenAI's
+    compaction item replaces all but the user's and the developer's messages: those are kept next to
+    it. Sources: https://platform.claude.com/docs/en/build-with-claude/compaction and
     https://developers.openai.com/api/docs/guides/compaction
     """
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
         if get(message, "type") == "compaction":
             kept = ("user", "system", "developer")
-            return frozenset(place for place in range(at) if string(get(messages[place], "role")) not in kept)
+            return frozenset(
+                place for place in range(at) if string(get(messages[place], "role")) not in kept
+            )
         content = get(message, "content")
         blocks = content if is_sequence(content) else ()
-        if any(get(block, "type") == "compaction" and get(block, "content") is not None for block in blocks):  # type: ignore[attr-defined]
+        if any(
+            get(block, "type") == "compaction" and get(block, "content") is not None
+            for block in blocks  # type: ignore[attr-defined]
+        ):
             return frozenset(range(at))
     return frozenset()

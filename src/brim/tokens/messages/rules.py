@@ -41,7 +41,14 @@ class Family(PlainData):
     def framed(self, framing: Framing) -> Family:
         """Return this family with a formula in place of what its provider does."""
         message, priming = (framing.message,) * 3, (framing.priming,) * 3
-        return replace(self, message=message, priming=priming, roles=framing.roles, published=True, unnamed=False)
+        return replace(
+            self,
+            message=message,
+            priming=priming,
+            roles=framing.roles,
+            published=True,
+            unnamed=False,
+        )
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,8 @@ def family(names: Iterable[str]) -> Family:
 
     Source of the published ones: the head of ``framing.tsv``.
     """
-    # A version that OpenAI did not list (gpt-4.9) must not inherit the exactness of one that it did (gpt-4).
+    # A version that OpenAI did not list (gpt-4.9) must not inherit the exactness of one that it did
+    # (gpt-4).
     ends = {True: "-:@_ ", False: "-.:@_ "}
     return max(_families(), key=lambda row: _longest(row.prefixes, names, ends[row.published]))
 
@@ -112,10 +120,11 @@ def load(name: str) -> dict[str, Any]:
 
 
 def spellings(model_name: str) -> tuple[str, ...]:
-    """Return *model_name* with ever less of what stands before the model's own name, without a window at its end.
+    """Return *model_name* with ever less of what stands before the model's own name, without a
+    window at its end.
 
-    Of Claude's names every spelling is returned (``claude-4.5-sonnet`` is ``claude-sonnet-4-5``), of others only the
-    given one: ``gpt-4-9`` for ``gpt-4.9`` would look like a kind of ``gpt-4``.
+    Of Claude's names every spelling is returned (``claude-4.5-sonnet`` is ``claude-sonnet-4-5``),
+    of others only the given one: ``gpt-4-9`` for ``gpt-4.9`` would look like a kind of ``gpt-4``.
     """
     key, _ = split_window(clean(model_name))
     forms = name_spellings(key) if "claude" in key else provider_forms(key)
@@ -123,7 +132,8 @@ def spellings(model_name: str) -> tuple[str, ...]:
 
 
 def _longest(prefixes: Iterable[str], names: Iterable[str], ends: str) -> int:
-    """Return the length of the longest of *prefixes* that one of *names* begins with; -1 if there is none."""
+    """Return the length of the longest of *prefixes* that one of *names* begins with; -1 if there
+    is none."""
     found = [
         len(prefix)
         for prefix in prefixes

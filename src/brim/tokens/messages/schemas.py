@@ -14,16 +14,30 @@ from brim.tokens.messages.rules import best, load, width
 
 _PARAMETERS = (
     "tool_call_schema",  # LangChain's, without the parameters that the model isn't told; its input_schema has them
-    *("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"),
+    *(
+        "parameters",
+        "input_schema",
+        "inputSchema",
+        "parametersJsonSchema",
+        "parameters_json_schema",
+    ),
     *("params_json_schema", "args_schema"),
 )
 NO_NAMES = ("", "any", "auto", "none", "required")
 """Choices of a tool that are a word for a rule, not the name of one."""
-_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
+_JSON_TYPES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
 
 
 def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
-    """Add *tools* in the shape of any provider, framework or MCP server; *choice* is the request's ``tool_choice``.
+    """Add *tools* in the shape of any provider, framework or MCP server; *choice* is the request's
+    ``tool_choice``.
 
     OpenAI's models read functions as a TypeScript namespace; others get the tools as JSON.
     Sources: ``data/tools.json``.
@@ -42,7 +56,11 @@ def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
         elif openai:
             functions.append(tool)
         else:
-            known = {"name": _name(tool), "description": _about(tool), "input_schema": _parameters(tool)}
+            known = {
+                "name": _name(tool),
+                "description": _about(tool),
+                "input_schema": _parameters(tool),
+            }
             _add_text(compact(known), walk)
     if functions:
         _add_namespace(functions, walk, table["openai"], choice)
@@ -57,7 +75,10 @@ def _forces_a_tool(choice: object) -> bool:
     """Whether the model has to call a tool, in the words of any provider or framework."""
     if isinstance(choice, str):
         return choice not in ("", "auto", "none")
-    return string(get(choice, "type")) in ("any", "tool", "function") or chosen_tool(choice) is not None
+    return (
+        string(get(choice, "type")) in ("any", "tool", "function")
+        or chosen_tool(choice) is not None
+    )
 
 
 def chosen_tool(choice: object) -> str | None:
@@ -79,7 +100,8 @@ def add_output_schema(schema: object, walk: Walk) -> None:
 
 
 def _each(tools: object) -> Iterator[object]:
-    """Yield each tool alone: out of lists, Gemini's declarations, the answer of an MCP server, and wrappers."""
+    """Yield each tool alone: out of lists, Gemini's declarations, the answer of an MCP server, and
+    wrappers."""
     if tools is None:
         return
     if is_sequence(tools):
@@ -100,9 +122,12 @@ def _each(tools: object) -> Iterator[object]:
 
 
 def _is_hosted(tool: object) -> bool:
-    """Whether the provider defines the tool: it has no schema, and its type is a name of the provider's."""
+    """Whether the provider defines the tool: it has no schema, and its type is a name of the
+    provider's."""
     kind = string(get(tool, "type"))
-    return first(tool, *_PARAMETERS) is None and (kind not in ("", "function", "custom") or not _name(tool))
+    return first(tool, *_PARAMETERS) is None and (
+        kind not in ("", "function", "custom") or not _name(tool)
+    )
 
 
 def _add_hosted(tool: object, walk: Walk, table: dict[str, Any]) -> None:
@@ -127,7 +152,9 @@ def _add_namespace(tools: list[object], walk: Walk, table: dict[str, Any], choic
     known = best(table["measured"], walk.names)["measured"]
     _add_text(namespace(tools), walk, "schema_measured" if known else "schema")
     walk.ledger.other(*(table["frame"],) * 3)
-    system = next((message for message in walk.messages if string(get(message, "role")) == "system"), None)
+    system = next(
+        (message for message in walk.messages if string(get(message, "role")) == "system"), None
+    )
     if system is not None:
         # The functions join the first system message, which gets a line break.
         walk.ledger.other(*(table["with_system"],) * 3)
@@ -145,8 +172,9 @@ def _add_namespace(tools: list[object], walk: Walk, table: dict[str, Any], choic
 def namespace(tools: list[object]) -> str:
     """Return *tools* as OpenAI's models read them.
 
-    It's known from reported usage: a property has a comment with its description and stands on a line of its own,
-    without indentation; an object with one property that isn't described takes one line.
+    It's known from reported usage: a property has a comment with its description and stands on a
+    line of its own, without indentation; an object with one property that isn't described takes one
+    line.
     """
     lines = ["namespace functions {", ""]
     for tool in tools:
@@ -162,7 +190,11 @@ def namespace(tools: list[object]) -> str:
 
 def _properties(schema: object) -> Iterator[tuple[str, object]]:
     properties = get(schema, "properties")
-    return pairs(properties) if properties is not None and not isinstance(properties, str) else iter(())
+    return (
+        pairs(properties)
+        if properties is not None and not isinstance(properties, str)
+        else iter(())
+    )
 
 
 def _object(schema: object, root: object, depth: int) -> str:
@@ -180,12 +212,19 @@ def _object(schema: object, root: object, depth: int) -> str:
 
 def _type(schema: object, root: object, depth: int) -> str:
     """Return a schema as a type; *root* holds the definitions that it may refer to."""
-    several, choices, kind = first(schema, "anyOf", "oneOf"), get(schema, "enum"), get(schema, "type")
+    several, choices, kind = (
+        first(schema, "anyOf", "oneOf"),
+        get(schema, "enum"),
+        get(schema, "type"),
+    )
     name = string(get(schema, "$ref")).rpartition("/")[2]
     if depth > DEEPEST:
         return "any"
     if is_sequence(choices):
-        literals = [f'"{choice}"' if isinstance(choice, str) else compact(choice) for choice in choices]  # type: ignore[attr-defined]
+        literals = [
+            f'"{choice}"' if isinstance(choice, str) else compact(choice)
+            for choice in choices  # type: ignore[attr-defined]
+        ]
         return " | ".join(literals)
     if is_sequence(several) or is_sequence(kind):
         each = several if is_sequence(several) else [{"type": one} for one in kind]  # type: ignore[attr-defined]
@@ -230,10 +269,16 @@ def _parameters(tool: object) -> object:
 
 
 def _untitled(schema: Any) -> Any:
-    """Return pydantic's *schema* without what SDKs leave out: its titles, and the description, which is the tool's."""
+    """Return pydantic's *schema* without what SDKs leave out: its titles, and the description,
+    which is the tool's."""
     described: dict[str, Any] = dict(_properties(schema))
-    properties = {name: {key: each[key] for key in each if key != "title"} for name, each in described.items()}
-    return {**{key: schema[key] for key in schema if key not in ("title", "description")}, "properties": properties}
+    properties = {
+        name: {key: each[key] for key in each if key != "title"} for name, each in described.items()
+    }
+    return {
+        **{key: schema[key] for key in schema if key not in ("title", "description")},
+        "properties": properties,
+    }
 
 
 def _signature(function: Any) -> object:

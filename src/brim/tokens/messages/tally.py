@@ -1,8 +1,8 @@
 """The result of a measurement, and the ledger that adds it up.
 
-Two currencies are kept apart. *Text* is what ``count_text`` counted: when its vocabulary is not the model's, the caller
-multiplies it by a ratio. *Other* is what a rule gave in the model's own tokens (framing, images, pages): a ratio must
-not touch it.
+Two currencies are kept apart. *Text* is what ``count_text`` counted: when its vocabulary is not the
+model's, the caller multiplies it by a ratio. *Other* is what a rule gave in the model's own tokens
+(framing, images, pages): a ratio must not touch it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Part = tuple[tuple[int, ...], tuple[str, ...]]
 class Tally(PlainData):
     """The tokens of messages, between ``low`` and ``high``.
 
-    Guarantees: ``low <= tokens <= high``; ``sum(per_message) + fixed == tokens``; ``exact`` means that there is no
-    reason for doubt, and then all three are equal.
+    Guarantees: ``low <= tokens <= high``; ``sum(per_message) + fixed == tokens``; ``exact`` means
+    that there is no reason for doubt, and then all three are equal.
     """
 
     outside: Part
@@ -40,7 +40,9 @@ class Tally(PlainData):
     @cached_property
     def reasons(self) -> tuple[str, ...]:
         """Why it is not exact."""
-        found = dict.fromkeys(reason for _, reasons in (self.outside, *self.messages) for reason in reasons)
+        found = dict.fromkeys(
+            reason for _, reasons in (self.outside, *self.messages) for reason in reasons
+        )
         return tuple(found) or (("text counted with another vocabulary",) if self.ratio else ())
 
     def _text(self, part: Part) -> int:
@@ -89,19 +91,22 @@ class Tally(PlainData):
     def scaled(self, ratio: float, low: float | None = None, high: float | None = None) -> Tally:
         """Return the tally with its text multiplied by *ratio*.
 
-        Use it for a model whose vocabulary isn't that of ``count_text``. *low* and *high* bound the ratio. What rules
-        gave in the model's own tokens stays as it is.
+        Use it for a model whose vocabulary isn't that of ``count_text``. *low* and *high* bound the
+        ratio. What rules gave in the model's own tokens stays as it is.
         """
         low, high = ratio if low is None else low, ratio if high is None else high
         if not 0 < low <= ratio <= high < float("inf"):
-            raise InputError(f"a ratio needs 0 < low <= ratio <= high, not low {low}, ratio {ratio}, high {high}")
+            raise InputError(
+                f"a ratio needs 0 < low <= ratio <= high, not low {low}, ratio {ratio}, high {high}"
+            )
         return replace(self, ratio=(ratio, low, high))
 
     def only(self, kept: Iterable[int]) -> Tally:
-        """Return the tally of the messages at the places *kept*, and of what is outside of messages.
+        """Return the tally of the messages at the places *kept*, and of what is outside of
+        messages.
 
-        It is what measuring them again would give, as long as nothing in them depends on the others: the last prompt
-        must be among them, because reasoning before it may not count.
+        It is what measuring them again would give, as long as nothing in them depends on the
+        others: the last prompt must be among them, because reasoning before it may not count.
         """
         return replace(self, messages=tuple([self.messages[at] for at in kept]))
 
@@ -141,7 +146,8 @@ class TallyLedger:
         self._add(TEXT, more, more, more)
 
     def maybe(self, text: str, likely: bool) -> None:
-        """Add *text* that the provider may drop: to the point only if it is *likely* kept, to the interval always."""
+        """Add *text* that the provider may drop: to the point only if it is *likely* kept, to the
+        interval always."""
         tokens = self._count(text) if text else 0
         self._add(TEXT, tokens if likely else 0, 0, tokens)
 

@@ -1,9 +1,9 @@
 """Who wrote this line, and what happened in it?
 
-``claude``, ``codex``, ``gemini`` and ``opencode`` have the readers of each client's formats, ``api`` those of plain
-responses; ``fields`` is what they share, and ``tools`` knows which tool a name means. ``stream`` reads lines as they
-come, and the files of a session. ``AnyReader`` finds out which format a line has. Readers never raise on what is in a
-line.
+``claude``, ``codex``, ``gemini`` and ``opencode`` have the readers of each client's formats,
+``api`` those of plain responses; ``fields`` is what they share, and ``tools`` knows which tool a
+name means. ``stream`` reads lines as they come, and the files of a session. ``AnyReader`` finds out
+which format a line has. Readers never raise on what is in a line.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from brim.tracking.events import Event
 
 
 class Reader(Protocol):
-    """Turns the parsed lines of one stream into events. It keeps what it needs to count nothing twice.
+    """Turns the parsed lines of one stream into events. It keeps what it needs to count nothing
+    twice.
 
-    ``recognises`` (static) says whether a line is of this format. A reader may have ``finish``, which returns what
-    it held back until the next line. It never raises on what is in a line: what it doesn't know it leaves out.
+    ``recognises`` (static) says whether a line is of this format. A reader may have ``finish``,
+    which returns what it held back until the next line. It never raises on what is in a line: what
+    it doesn't know it leaves out.
     """
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
@@ -42,7 +44,8 @@ _READERS = {
     "openai-responses": ("api", "ApiResponseReader"),
     "gemini": ("api", "ApiResponseReader"),
 }
-"""Module and class by format, in the order in which they are asked: the looser a shape, the later."""
+"""Module and class by format, in the order in which they are asked: the looser a shape, the
+later."""
 
 FORMATS = tuple(_READERS)
 """Every format that is read."""
@@ -83,11 +86,20 @@ class AnyReader:
         self._readers: dict[Any, Any] = {}
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at*; nothing if no format is like it."""
+        """Return what happened in *line*, which begins at byte *at*; nothing if no format is like
+        it."""
         try:
             if reader := self._reader(line):
                 return reader.events(line, at)
-        except (ArithmeticError, AttributeError, InputError, LookupError, RecursionError, TypeError, ValueError):
+        except (
+            ArithmeticError,
+            AttributeError,
+            InputError,
+            LookupError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ):
             pass
         self.unknown += 1
         return []
@@ -98,7 +110,9 @@ class AnyReader:
         return [event for reader in held for event in reader.finish()]
 
     def _reader(self, line: Mapping[str, Any]) -> Reader | None:
-        if not self._fixed and not (self.format in _AGENTS and _class(self.format).recognises(line)):
+        if not self._fixed and not (
+            self.format in _AGENTS and _class(self.format).recognises(line)
+        ):
             found = format_of(line)
             if found is None:
                 return None

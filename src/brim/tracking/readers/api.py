@@ -1,9 +1,11 @@
-"""Plain responses of the providers, one JSON object per line: Anthropic, OpenAI (chat and Responses) and Gemini.
+"""Plain responses of the providers, one JSON object per line: Anthropic, OpenAI (chat and
+Responses) and Gemini.
 
-Of a streamed response the events that report usage are read: ``message_start`` and ``message_delta``, a chat chunk,
-``response.completed``, a piece of a Gemini response. A line that holds a request and its response is read by the
-response. So is what Gemini CLI gives to an ``AfterModel`` hook: its response has no id, so its request is told by
-the session, the number of messages and the prompt's size, which are the same for all pieces of one response.
+Of a streamed response the events that report usage are read: ``message_start`` and
+``message_delta``, a chat chunk, ``response.completed``, a piece of a Gemini response. A line that
+holds a request and its response is read by the response. So is what Gemini CLI gives to an
+``AfterModel`` hook: its response has no id, so its request is told by the session, the number of
+messages and the prompt's size, which are the same for all pieces of one response.
 """
 
 from __future__ import annotations
@@ -32,17 +34,24 @@ _INSIDE = ("response", "llm_response", "body")
 
 
 def provider_of(line: Mapping[str, Any]) -> str | None:
-    """Return whose response *line* holds: ``anthropic``, ``openai-chat``, ``openai-responses``, ``gemini`` or None."""
+    """Return whose response *line* holds: ``anthropic``, ``openai-chat``, ``openai-responses``,
+    ``gemini`` or None."""
     response = _response(line)
     kind, sort = text(response, "type"), text(response, "object")
     if sort == "response" or kind.startswith("response."):
         return "openai-responses"
     if sort.startswith("chat.completion") or (items(response, "choices") and "usage" in response):
         return "openai-chat"
-    if "usageMetadata" in response or items(response, "candidates") or mapping(response, "promptFeedback"):
+    if (
+        "usageMetadata" in response
+        or items(response, "candidates")
+        or mapping(response, "promptFeedback")
+    ):
         return "gemini"
     if kind == "message":
-        known = text(response, "role") == "assistant" and isinstance(value(response, "content"), list)
+        known = text(response, "role") == "assistant" and isinstance(
+            value(response, "content"), list
+        )
         return "anthropic" if known else _failed_by(response)
     begun = {"message_start": "message", "message_delta": "usage"}.get(kind)
     return "anthropic" if begun and mapping(response, begun) else _failed_by(response)
@@ -74,10 +83,14 @@ class ApiResponseReader(LineReader):
         if not kind.startswith("message_"):
             _WORDS[provider](self, response, text(response, "id"))
         if provider == "gemini":
-            final = any(text(candidate, "finishReason") for candidate in items(response, "candidates"))
+            final = any(
+                text(candidate, "finishReason") for candidate in items(response, "candidates")
+            )
         self._usage(line, response, final)
         blocked = text(response, "promptFeedback", "blockReason")
-        failure = text(response, "error", "message") or (f"the prompt was blocked: {blocked}" if blocked else "")
+        failure = text(response, "error", "message") or (
+            f"the prompt was blocked: {blocked}" if blocked else ""
+        )
         self.say("error", failure, id=text(response, "id"))
 
     def _usage(self, line: Mapping[str, Any], response: Mapping[str, Any], final: bool) -> None:
@@ -89,7 +102,11 @@ class ApiResponseReader(LineReader):
         if not request and used and "llm_response" in line:
             request = f"{self.where['session']}:{len(items(line, 'llm_request', 'messages'))}:{used.prompt}"
         if used and self._requests.is_new(request, used, final=final):
-            asked = text(line, "request", "model") or text(line, "llm_request", "model") or text(line, "model")
+            asked = (
+                text(line, "request", "model")
+                or text(line, "llm_request", "model")
+                or text(line, "model")
+            )
             model = text(response, "model") or text(response, "modelVersion") or asked
             self.tell(Usage, tokens=used, model=model, request=request, final=final)
 
@@ -117,7 +134,8 @@ class ApiResponseReader(LineReader):
                 self._called(text(block, "id"), text(block, "name"), value(block, "input"))
 
     def _openai_chat(self, response: Mapping[str, Any], id: str) -> None:
-        """Tell the words and calls of a chat completion; of a chunk of one nothing: it holds pieces of words."""
+        """Tell the words and calls of a chat completion; of a chunk of one nothing: it holds pieces
+        of words."""
         for choice in items(response, "choices"):
             message = mapping(choice, "message")
             self._said(text_of(value(message, "content")) or text(message, "refusal"), id)
@@ -134,7 +152,9 @@ class ApiResponseReader(LineReader):
             elif kind.endswith("_call") and kind.removesuffix("_call") in _RESPONSES_CALLS:
                 given = [value(item, key) for key in ("arguments", "input", "action", "operation")]
                 name = text(item, "name") or kind.removesuffix("_call")
-                self._called(text(item, "call_id") or text(item, "id"), name, next(filter(None, given), None))
+                self._called(
+                    text(item, "call_id") or text(item, "id"), name, next(filter(None, given), None)
+                )
 
     def _gemini(self, response: Mapping[str, Any], _: str) -> None:
         """Tell the words and calls of a Gemini response; what it thought is left out."""

@@ -1,10 +1,11 @@
 """Reads Claude Code: its transcripts, its stream, and what it gives to a status line.
 
-A transcript is ``projects/<folder>/<session>.jsonl`` and the files of its sub-agents. One answer is several lines, one
-per block, each with the usage of the whole answer: it is reported once. A compaction's own request is in no line, only
-in the totals of ``cost-state``. The stream is that of ``claude --output-format stream-json``, and the short events of
-orchestrators that look like it. There the output tokens of an answer are a placeholder until a partial-message event or
-the ``result`` gives them. A ``result`` is a sum over every call, never what is in the window.
+A transcript is ``projects/<folder>/<session>.jsonl`` and the files of its sub-agents. One answer is
+several lines, one per block, each with the usage of the whole answer: it is reported once. A
+compaction's own request is in no line, only in the totals of ``cost-state``. The stream is that of
+``claude --output-format stream-json``, and the short events of orchestrators that look like it.
+There the output tokens of an answer are a placeholder until a partial-message event or the
+``result`` gives them. A ``result`` is a sum over every call, never what is in the window.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ _PLACES = 5_000
 """Lines whose place is remembered: a compaction names the latest that it left."""
 _CONTINUED = "This session is being continued"
 _STREAM_TYPES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event"), ()),
+    **dict.fromkeys(
+        ("stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event"),
+        (),
+    ),
     "system": ("subtype",),
     "tool_use": ("name", "input"),
     "tool_result": ("tool_use_id",),
@@ -70,20 +74,24 @@ _DECISIONS = (
 
 
 def report_in(line: bytes) -> Usage | RunTotal | Compaction | None:
-    """Return the request, total or compaction that a *line* of a transcript reports; None if it reports nothing."""
+    """Return the request, total or compaction that a *line* of a transcript reports; None if it
+    reports nothing."""
     if not any(sign in line for sign in (b'"usage"', b'"cost-state"', b'"compact_boundary"')):
         return None
     parsed = parsed_line(line)
     return report_of(parsed) if isinstance(parsed, dict) else None
 
 
-def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage | RunTotal | Compaction | None:
+def report_of(
+    line: Mapping[str, Any], *, agent: str = "", at: int = 0
+) -> Usage | RunTotal | Compaction | None:
     """Return what a parsed *line* of a transcript reports.
 
     *agent* is the sub-agent whose file it is, *at* the byte where the line begins.
 
-    This is the only place that reads the usage of a transcript. The same request may be in several lines and files:
-    count it once, by ``Usage.request``, which is empty if the line names neither message nor request.
+    This is the only place that reads the usage of a transcript. The same request may be in several
+    lines and files: count it once, by ``Usage.request``, which is empty if the line names neither
+    message nor request.
     """
     kind, where = line.get("type"), _where(line, agent, at)
     if kind == "system" and line.get("subtype") == "compact_boundary":
@@ -92,11 +100,17 @@ def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage
         return _run_total(line, where) if kind == "cost-state" else None
     message = _message_of(line)
     model = text(message, "model")
-    used = None if flag(line, "isApiErrorMessage") or model == SYNTHETIC else tokens(message.get("usage"))
+    used = (
+        None
+        if flag(line, "isApiErrorMessage") or model == SYNTHETIC
+        else tokens(message.get("usage"))
+    )
     if used is None:
         return None
     key = _key(text(message, "id"), text(line, "requestId"))
-    return Usage(tokens=used, model=model, request=key, cost=micro_dollars(line, "costUSD"), **where)
+    return Usage(
+        tokens=used, model=model, request=key, cost=micro_dollars(line, "costUSD"), **where
+    )
 
 
 def _where(line: Mapping[str, Any], agent: str, at: int) -> dict[str, Any]:
@@ -125,18 +139,24 @@ class _LineReader(LineReader):
         """Tell the *compaction* of *line*, with the places of what it left in the window."""
         about = mapping(line, "compact_metadata") or mapping(line, "compactMetadata")
         messages = mapping(about, "preserved_messages") or mapping(about, "preservedMessages")
-        ids = items(messages, "all_uuids") or items(messages, "allUuids") or items(messages, "uuids")
+        ids = (
+            items(messages, "all_uuids") or items(messages, "allUuids") or items(messages, "uuids")
+        )
         places = [self._places[id] for id in ids if isinstance(id, str) and id in self._places]
         segment = mapping(about, "preserved_segment") or mapping(about, "preservedSegment")
         if not ids and segment:  # older versions name only the ends
-            ends = [text(segment, f"{end}_uuid") or text(segment, f"{end}Uuid") for end in ("head", "tail")]
+            ends = [
+                text(segment, f"{end}_uuid") or text(segment, f"{end}Uuid")
+                for end in ("head", "tail")
+            ]
             first, last = map(self._places.get, ends)
             if first is not None and last is not None:
                 places = [at for at in self._places.values() if first <= at <= last]
         self.found.append(replace(compaction, kept=tuple(places)))
 
     def _see_model(self, model: str, *, chosen: bool = False) -> None:
-        """Tell the model if it is new; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""
+        """Tell the model if it is new; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of
+        the answers."""
         before = self._models.get(self.where["agent"], "")
         if model and model != before and (chosen or not is_short_for(model, before)):
             self._models[self.where["agent"]] = model
@@ -147,7 +167,8 @@ class _LineReader(LineReader):
             self.tell(End, agent=agent, reason=status, error=status != "completed", text=said)
 
     def _speak(self, message: Mapping[str, Any], role: str) -> None:
-        """Tell the texts and the tool calls of an assistant's *message*; *role* is whose text it is."""
+        """Tell the texts and the tool calls of an assistant's *message*; *role* is whose text it
+        is."""
         id, content = text(message, "id"), message.get("content")
         for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
             kind = text(block, "type")
@@ -173,20 +194,29 @@ class _LineReader(LineReader):
         told = line.get("tool_use_result")
         detail = (line.get("toolUseResult") if told is None else told) if len(blocks) == 1 else None
         for block in blocks:
-            id, said, failed = text(block, "tool_use_id"), text_of(block.get("content")), flag(block, "is_error")
+            id, said, failed = (
+                text(block, "tool_use_id"),
+                text_of(block.get("content")),
+                flag(block, "is_error"),
+            )
             refusal = _decided(line, block, id)
             if not refusal and flag(detail, "interrupted"):
                 refusal = "interrupt"
             elif not refusal and failed:
-                refusal = refusal_of(said) or (refusal_of(detail) if isinstance(detail, str) else "")
+                refusal = refusal_of(said) or (
+                    refusal_of(detail) if isinstance(detail, str) else ""
+                )
             self.result(id, said, failed=failed, refusal=refusal, detail=detail)
         if blocks:
-            self._sub_agents.is_new(text(line, "toolUseResult", "agentId") or text(line, "tool_use_result", "agentId"))
+            self._sub_agents.is_new(
+                text(line, "toolUseResult", "agentId") or text(line, "tool_use_result", "agentId")
+            )
         return bool(blocks)
 
 
 class ClaudeTranscriptReader(_LineReader):
-    """Reads one session: its own file first, then those of its sub-agents, with ``agent`` set to each one's id."""
+    """Reads one session: its own file first, then those of its sub-agents, with ``agent`` set to
+    each one's id."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -197,19 +227,28 @@ class ClaudeTranscriptReader(_LineReader):
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
-        """Return whether *line* is of a transcript: its keys are in camel case, unlike the stream's."""
+        """Return whether *line* is of a transcript: its keys are in camel case, unlike the
+        stream's."""
         kind = line.get("type")
         if not isinstance(kind, str):
             return False
         named = "isSidechain" in line or isinstance(line.get("sessionId"), str)
-        return named or kind.startswith("file-history-") or (kind == "summary" and "leafUuid" in line)
+        return (
+            named or kind.startswith("file-history-") or (kind == "summary" and "leafUuid" in line)
+        )
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
         self.where, kind = _where(line, self.agent, self.where["at"]), line.get("type")
         self._places[text(line, "uuid")] = self.where["at"]
         if not self.where["agent"]:
-            self.states(line, permission_mode="permissionMode", branch="gitBranch", folder="cwd", version="version")
+            self.states(
+                line,
+                permission_mode="permissionMode",
+                branch="gitBranch",
+                folder="cwd",
+                version="version",
+            )
         if kind == "assistant":
             self._assistant(line)
         elif kind == "user":
@@ -240,7 +279,9 @@ class ClaudeTranscriptReader(_LineReader):
                     self._main_messages.is_new(id)
                 if self._requests.is_new(usage.request, usage.tokens):
                     self.found.append(usage)
-        if self._lines.is_new(text(line, "uuid")):  # a session that is resumed can have its history again
+        if self._lines.is_new(
+            text(line, "uuid")
+        ):  # a session that is resumed can have its history again
             self._speak(message, "assistant")
 
     def _user(self, line: Mapping[str, Any]) -> None:
@@ -268,7 +309,9 @@ class ClaudeTranscriptReader(_LineReader):
             self._see_model(text(attachment, "identity", "modelId"), chosen=True)
         elif kind == "queued_command" and not self.where["agent"]:
             said = text_of(attachment.get("prompt"))
-            is_typed = text(attachment, "commandMode") in ("", "prompt") and not _is_machines(attachment)
+            is_typed = text(attachment, "commandMode") in ("", "prompt") and not _is_machines(
+                attachment
+            )
             if is_typed and (typed := typed_text(said)):
                 self.say("user", typed, human=True)
             else:
@@ -343,14 +386,22 @@ class ClaudeStreamReader(_LineReader):
             self.tell(Usage, tokens=used, model=model, request=key, final=final)
 
     def _partial(self, line: Mapping[str, Any]) -> None:
-        """Follow one answer: it begins with the prompt's tokens and ends with the output's; its key comes between."""
+        """Follow one answer: it begins with the prompt's tokens and ends with the output's; its key
+        comes between."""
         event, agent = mapping(line, "event"), self.where["agent"]
         kind, message = event.get("type"), mapping(event, "message")
         if kind == "message_start":
             id, usage = text(message, "id"), dict(mapping(message, "usage"))
-            self._open[agent] = {"id": id, "key": id, "model": text(message, "model"), "usage": usage}
+            self._open[agent] = {
+                "id": id,
+                "key": id,
+                "model": text(message, "model"),
+                "usage": usage,
+            }
         elif kind == "message_delta" and (opened := self._open.get(agent)):
-            opened["usage"].update({name: n for name, n in mapping(event, "usage").items() if n is not None})
+            opened["usage"].update(
+                {name: n for name, n in mapping(event, "usage").items() if n is not None}
+            )
             self._usage(opened["key"], opened["model"], opened["usage"], final=True)
         elif kind == "message_stop":
             self._open.pop(agent, None)
@@ -375,7 +426,9 @@ class ClaudeStreamReader(_LineReader):
         elif subtype == "task_notification":
             self._end_sub_agent(text(line, "task_id"), text(line, "status"), text(line, "summary"))
         if main:
-            self.states(line, permission_mode="permissionMode", folder="cwd", version="claude_code_version")
+            self.states(
+                line, permission_mode="permissionMode", folder="cwd", version="claude_code_version"
+            )
             self._see_model(text(line, "model") if subtype == "init" else "", chosen=True)
 
     def _context_usage(self, line: Mapping[str, Any]) -> None:
@@ -390,7 +443,9 @@ class ClaudeStreamReader(_LineReader):
             self.found.append(total)
         errors = "; ".join(error for error in items(line, "errors") if isinstance(error, str))
         reason = text(line, "terminal_reason") or text(line, "subtype")
-        self.tell(End, reason=reason, error=flag(line, "is_error"), text=text(line, "result") or errors)
+        self.tell(
+            End, reason=reason, error=flag(line, "is_error"), text=text(line, "result") or errors
+        )
 
 
 class ClaudeStatusReader(LineReader):
@@ -407,7 +462,10 @@ class ClaudeStatusReader(LineReader):
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what changed with *line*."""
         session = self.where["session"] = text(line, "session_id")
-        model, window = text(line, "model", "id"), count(line, "context_window", "context_window_size")
+        model, window = (
+            text(line, "model", "id"),
+            count(line, "context_window", "context_window_size"),
+        )
         if model and self.told.is_new("model", (session, model, window)):
             self.tell(ModelSeen, model=model, window=window)
         self.states(line, folder="cwd", version="version")
@@ -425,7 +483,10 @@ def _run_total(line: Mapping[str, Any], where: Where) -> RunTotal | None:
     """Return what *line* says that the whole run took so far, None if it says nothing of it."""
     by_model, windows = {}, {}
     for model, used in mapping(line, "modelUsage").items():
-        hour = min(count(used, "cacheCreationEphemeral1hInputTokens"), count(used, "cacheCreationInputTokens"))
+        hour = min(
+            count(used, "cacheCreationEphemeral1hInputTokens"),
+            count(used, "cacheCreationInputTokens"),
+        )
         by_model[model] = Tokens(
             input=count(used, "inputTokens"),
             output=count(used, "outputTokens"),
@@ -443,7 +504,8 @@ def _run_total(line: Mapping[str, Any], where: Where) -> RunTotal | None:
 
 
 def _compaction(line: Mapping[str, Any], where: Where) -> Compaction:
-    """Return the compaction in *line*: the stream's names have underscores, the transcript's have capitals."""
+    """Return the compaction in *line*: the stream's names have underscores, the transcript's have
+    capitals."""
     about = mapping(line, "compact_metadata") or mapping(line, "compactMetadata")
     form = "{}_tokens" if "pre_tokens" in about or "post_tokens" in about else "{}Tokens"
     before, after = (whole(about, form.format(name)) for name in ("pre", "post"))
@@ -456,7 +518,8 @@ def _message_of(line: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _decided(line: Mapping[str, Any], block: Mapping[str, Any], id: str) -> str:
-    """Return why the call *id* was not carried out, as far as the client says it in a field of its own."""
+    """Return why the call *id* was not carried out, as far as the client says it in a field of its
+    own."""
     about = [meta for meta in items(line, "tool_result_meta") if text(meta, "id") == id]
     said = [text(meta, "permission_decision", "decision") for meta in about]
     said += [text(meta, "non_execution_kind") for meta in (*about, block)]
@@ -465,17 +528,21 @@ def _decided(line: Mapping[str, Any], block: Mapping[str, Any], id: str) -> str:
 
 
 def refusal_of(said: str) -> str:
-    """Return which of ``events.REFUSALS`` the text *said* by a failed call's result is, empty if it is a failure.
+    """Return which of ``events.REFUSALS`` the text *said* by a failed call's result is, empty if it
+    is a failure.
 
     >>> refusal_of("<tool_use_error>Sibling tool call errored</tool_use_error>"), refusal_of("rm: Permission denied")
     ('cascade', '')
     """
     opening = said[:200].lstrip().lower().replace("\u2019", "'")
-    return opening_of(opening.removeprefix("<tool_use_error>").removeprefix("error: "), "claude_refusals.tsv")
+    return opening_of(
+        opening.removeprefix("<tool_use_error>").removeprefix("error: "), "claude_refusals.tsv"
+    )
 
 
 def refusal_of_decision(word: str) -> str:
-    """Return which of ``events.REFUSALS`` the client's own *word* for it is, empty for ``accept`` and unknown words.
+    """Return which of ``events.REFUSALS`` the client's own *word* for it is, empty for ``accept``
+    and unknown words.
 
     >>> refusal_of_decision("user-rejected"), refusal_of_decision("accept")
     ('permission', '')
@@ -485,7 +552,8 @@ def refusal_of_decision(word: str) -> str:
 
 
 def words(line: Mapping[str, Any], content: object) -> tuple[str, bool]:
-    """Return the text of a user's *line*, and whether a person typed it; then without what the client added.
+    """Return the text of a user's *line*, and whether a person typed it; then without what the
+    client added.
 
     A slash command is what was typed: ``/model sonnet``.
     """
@@ -500,4 +568,7 @@ def words(line: Mapping[str, Any], content: object) -> tuple[str, bool]:
 
 def _is_machines(line: Mapping[str, Any]) -> bool:
     signs = ("isMeta", "isSynthetic", "isSidechain", "isVisibleInTranscriptOnly")
-    return any(flag(line, sign) for sign in signs) or text(line, "origin", "kind") not in ("", "human")
+    return any(flag(line, sign) for sign in signs) or text(line, "origin", "kind") not in (
+        "",
+        "human",
+    )

@@ -36,7 +36,8 @@ def typed_text(written: str) -> str:
 def _without_blocks(opening: str) -> str:
     """Return *opening* without the whole blocks that the client put before a person's words.
 
-    A block goes to the last of its closing tags: what it shows may hold one too, and no person typed it.
+    A block goes to the last of its closing tags: what it shows may hold one too, and no person
+    typed it.
     """
     while opening.startswith(_BEFORE):
         tag, closed, _ = opening[1:].partition(">")
@@ -48,7 +49,8 @@ def _without_blocks(opening: str) -> str:
 
 
 def _without_reminders(written: str) -> str:
-    """Return *written* without the blocks that the client put after it, each from the beginning of a line."""
+    """Return *written* without the blocks that the client put after it, each from the beginning of
+    a line."""
     while written.rstrip().endswith(f"</{_REMINDER}>"):
         before, opened, _ = written.rpartition(f"\n<{_REMINDER}>")
         if not opened:

@@ -1,14 +1,16 @@
 """Reads Codex: its rollouts, ``~/.codex/sessions/**/rollout-*.jsonl``, and ``codex exec --json``.
 
-A rollout is everything that one thread did. What is copied from a parent thread gives no events, and each request
-counts once. A patch becomes one call for each file in it: the first has the client's id, the second file that id with
-``#2``, and so on, each with the answer to the patch as its own result, so that an id always names one call and one
-result. A compaction is told when its line is followed by the count of what is left, or by anything else that shows that
-none follows; ``finish`` tells one that the file ends with.
+A rollout is everything that one thread did. What is copied from a parent thread gives no events,
+and each request counts once. A patch becomes one call for each file in it: the first has the
+client's id, the second file that id with ``#2``, and so on, each with the answer to the patch as
+its own result, so that an id always names one call and one result. A compaction is told when its
+line is followed by the count of what is left, or by anything else that shows that none follows;
+``finish`` tells one that the file ends with.
 
-``codex exec`` writes what one run did. The usage of ``turn.completed`` is the sum over all requests of the thread so
-far, including those of a resumed thread: a ``RunTotal``, never what is in the window, and never to be added up. The
-stream names no model and doesn't repeat what the person asked.
+``codex exec`` writes what one run did. The usage of ``turn.completed`` is the sum over all requests
+of the thread so far, including those of a resumed thread: a ``RunTotal``, never what is in the
+window, and never to be added up. The stream names no model and doesn't repeat what the person
+asked.
 """
 
 from __future__ import annotations
@@ -118,7 +120,8 @@ class CodexRolloutReader(LineReader):
         return held
 
     def _compact(self, payload: Mapping[str, Any]) -> None:
-        """Hold back the compaction of *payload*: its summary, and the history that the next request begins with."""
+        """Hold back the compaction of *payload*: its summary, and the history that the next request
+        begins with."""
         left = items(payload, "replacement_history")
         summaries = [text_of(value(item, "content")) for item in left if _is_summary(item)]
         summary = text(payload, "message") or "\n".join(summaries)
@@ -128,9 +131,15 @@ class CodexRolloutReader(LineReader):
             self._compacted.append(Message(role="summary", text=summary, **self.where))
         for item in left:
             said = [text_of(value(item, "content")), text_of(value(item, "output"))]
-            said += [text(item, "arguments") or text(item, "input") or command_line(value(item, "action", "command"))]
+            said += [
+                text(item, "arguments")
+                or text(item, "input")
+                or command_line(value(item, "action", "command"))
+            ]
             if any(said) and not _is_summary(item):
-                self._compacted.append(Attachment(kind="kept", text="\n".join(filter(None, said)), **self.where))
+                self._compacted.append(
+                    Attachment(kind="kept", text="\n".join(filter(None, said)), **self.where)
+                )
 
     def _note(self, payload: Mapping[str, Any]) -> None:
         kind, said = text(payload, "type"), text(payload, "message")
@@ -156,7 +165,11 @@ class CodexRolloutReader(LineReader):
 
     def _count(self, info: Mapping[str, Any]) -> None:
         last = mapping(info, "last_token_usage")
-        left = 0 if count(last, "input_tokens") + count(last, "output_tokens") else count(last, "total_tokens")
+        left = (
+            0
+            if count(last, "input_tokens") + count(last, "output_tokens")
+            else count(last, "total_tokens")
+        )
         if self._compacted and left:
             self._compacted[0] = replace(self._compacted[0], after=left)
         self.found += self.finish()
@@ -168,7 +181,10 @@ class CodexRolloutReader(LineReader):
     def _record(self, payload: Mapping[str, Any]) -> None:
         """Tell the request of a ``token_usage_record``."""
         self._records = True
-        used, total = tokens(mapping(payload, "usage")), count(payload, "thread_token_usage", "total_tokens")
+        used, total = (
+            tokens(mapping(payload, "usage")),
+            count(payload, "thread_token_usage", "total_tokens"),
+        )
         request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{total}"
         if used and self.told.is_new(f"request:{request}", used):
             self._request(used, self._model, request)
@@ -180,12 +196,16 @@ class CodexRolloutReader(LineReader):
     def _add_up(self, info: Mapping[str, Any]) -> None:
         """Tell the request in a ``token_count``, if it is new and no record tells it.
 
-        Newer clients write a record per request. Before that there are only notes of the sum so far: they are written
-        more often than requests are made (twice around a compaction), so what counts is by how much the sum grew. The
-        first sum of a file is only where it begins: it may contain a parent's. If it grew by more than the last
-        request, requests are missing, and a ``RunTotal`` tells the sum.
+        Newer clients write a record per request. Before that there are only notes of the sum so
+        far: they are written more often than requests are made (twice around a compaction), so what
+        counts is by how much the sum grew. The first sum of a file is only where it begins: it may
+        contain a parent's. If it grew by more than the last request, requests are missing, and a
+        ``RunTotal`` tells the sum.
         """
-        now, last = _counters(mapping(info, "total_token_usage")), _counters(mapping(info, "last_token_usage"))
+        now, last = (
+            _counters(mapping(info, "total_token_usage")),
+            _counters(mapping(info, "last_token_usage")),
+        )
         if not any(now):
             return
         before, self._sum = self._sum, now
@@ -204,7 +224,9 @@ class CodexRolloutReader(LineReader):
             self._request(_tokens(one), model, request)
         if grown != one:
             total = _tokens(_less(now, self._begin))
-            self.tell(RunTotal, tokens={model: total} if self._models == {model} else {}, usage=total)
+            self.tell(
+                RunTotal, tokens={model: total} if self._models == {model} else {}, usage=total
+            )
 
     def _turn(self, settings: Mapping[str, Any]) -> None:
         model = text(settings, "model")
@@ -228,7 +250,11 @@ class CodexRolloutReader(LineReader):
             super().states(line, **keys)
 
     def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        kind, role, words = text(payload, "type"), text(payload, "role"), text_of(value(payload, "content"))
+        kind, role, words = (
+            text(payload, "type"),
+            text(payload, "role"),
+            text_of(value(payload, "content")),
+        )
         is_summary = flag(about, "compaction_output")
         self._compacts |= is_summary
         if kind in _CALLS:
@@ -258,8 +284,14 @@ class CodexRolloutReader(LineReader):
     def _call(self, payload: Mapping[str, Any], kind: str) -> None:
         call = text(payload, "call_id") or text(payload, "id")
         name = text(payload, "name") or _UNNAMED.get(kind, "")
-        given = arguments(value(payload, "arguments") or value(payload, "input") or value(payload, "action"))
-        patch = text(given, "input") if name == "apply_patch" else patch_in(given.get("command") or given.get("cmd"))
+        given = arguments(
+            value(payload, "arguments") or value(payload, "input") or value(payload, "action")
+        )
+        patch = (
+            text(given, "input")
+            if name == "apply_patch"
+            else patch_in(given.get("command") or given.get("cmd"))
+        )
         files = edits(patch)
         if not files:
             self.call(call, name, given)
@@ -272,19 +304,26 @@ class CodexRolloutReader(LineReader):
         call = text(payload, "call_id") or text(payload, "id")
         said, code, failed = _answer(value(payload, "output"))
         refusal = refusal_in(said) if code is None else ""
-        told = code is None and said.lstrip()[:200].lower().startswith(data_lines(__file__, "codex_failures.txt"))
+        told = code is None and said.lstrip()[:200].lower().startswith(
+            data_lines(__file__, "codex_failures.txt")
+        )
         for id in _ids(call, self._files.pop(call, 1)):
-            self.result(id, said, failed=failed or bool(refusal) or told, refusal=refusal, code=code)
+            self.result(
+                id, said, failed=failed or bool(refusal) or told, refusal=refusal, code=code
+            )
 
 
 class _Lineage:
-    """Whose lines a rollout holds: ``session`` is the main thread's id, ``agent`` the id of another one.
+    """Whose lines a rollout holds: ``session`` is the main thread's id, ``agent`` the id of another
+    one.
 
-    A fork and a sub-agent begin with the history of their parent, its token counts included. What was copied is in the
-    parent's file; counted again it would multiply the parent by its children. The first ``session_meta`` names the
-    thread. After one of another thread, or if the first one names a parent, lines are copies until one shows that it is
-    the thread's own: it has the thread's id, or a turn that is younger than the thread (both are UUIDs that begin with
-    their time). Old rollouts name no turns: there, what is written two seconds after the thread began is its own.
+    A fork and a sub-agent begin with the history of their parent, its token counts included. What
+    was copied is in the parent's file; counted again it would multiply the parent by its children.
+    The first ``session_meta`` names the thread. After one of another thread, or if the first one
+    names a parent, lines are copies until one shows that it is the thread's own: it has the
+    thread's id, or a turn that is younger than the thread (both are UUIDs that begin with their
+    time). Old rollouts name no turns: there, what is written two seconds after the thread began is
+    its own.
     """
 
     session = agent = _thread = ""
@@ -311,7 +350,9 @@ class _Lineage:
             self._copied = self._copied or another
             return another
         spawned = value(payload, "source", "subagent")
-        parent = text(spawned, "thread_spawn", "parent_thread_id") or text(payload, "parent_thread_id")
+        parent = text(spawned, "thread_spawn", "parent_thread_id") or text(
+            payload, "parent_thread_id"
+        )
         root = text(payload, "session_id")
         self._thread, self._began = thread, written
         is_agent = bool(spawned or parent) or text(payload, "thread_source") == "subagent"
@@ -349,17 +390,23 @@ def _less(more: tuple[int, ...], less: tuple[int, ...]) -> tuple[int, ...]:
 def _tokens(counters: tuple[int, ...]) -> Tokens:
     prompt, read, written, output = counters
     fresh = max(0, prompt - read - written)
-    return Tokens(input=fresh, cache_read=read, cache_write_5m=written, output=output, writes_are_input=True)
+    return Tokens(
+        input=fresh, cache_read=read, cache_write_5m=written, output=output, writes_are_input=True
+    )
 
 
 def _answer(output: object) -> tuple[str, int | None, bool]:
-    """Return the text of a call's *output*, its exit code if it says one, and whether the client calls it a failure.
+    """Return the text of a call's *output*, its exit code if it says one, and whether the client
+    calls it a failure.
 
-    What the client puts before the text (a chunk's id, the time it took) is left out: it differs each time.
+    What the client puts before the text (a chunk's id, the time it took) is left out: it differs
+    each time.
     """
     failed = value(output, "success") is False
     if isinstance(output, Mapping):
-        output = output.get("content") if output.get("content") is not None else output.get("output")
+        output = (
+            output.get("content") if output.get("content") is not None else output.get("output")
+        )
     said = text_of(output)
     if said.startswith("{") and '"metadata"' in said:
         about = parsed_line(said.encode("utf-8", "replace"))
@@ -368,7 +415,9 @@ def _answer(output: object) -> tuple[str, int | None, bool]:
     if said.startswith(_HEADS):
         body = re.search(r"^Output:\n?", said, re.MULTILINE)
         head, said = (said[: body.start()], said[body.end() :]) if body else (said, "")
-        found = re.search(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", head, re.MULTILINE)
+        found = re.search(
+            r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", head, re.MULTILINE
+        )
         return said, int(found[1]) if found else None, failed
     return said, None, failed
 
@@ -379,7 +428,10 @@ def typed(payload: Mapping[str, Any], words: str) -> bool:
     sources = [text(part, "provenance", "type") for part in items(about, "content_item_metadata")]
     if any(sources):
         return "user" in sources
-    openings = ("# agents.md", *data_lines(__file__, "codex_openings.txt"))  # a data file's "#" begins a comment
+    openings = (
+        "# agents.md",
+        *data_lines(__file__, "codex_openings.txt"),
+    )  # a data file's "#" begins a comment
     return bool(words.strip()) and not words.lstrip().lower().startswith(openings)
 
 
@@ -392,7 +444,9 @@ def patch_in(command: object) -> str:
     """Return the patch that a shell *command* applies, empty if it applies none."""
     words = command if isinstance(command, list) else [command]
     texts = [word for word in words if isinstance(word, str)]
-    if not texts or not any(text.lstrip().startswith(("apply_patch", "applypatch")) for text in texts):
+    if not texts or not any(
+        text.lstrip().startswith(("apply_patch", "applypatch")) for text in texts
+    ):
         return ""
     whole = next((text for text in texts if _BEGIN in text), "")
     return whole[whole.find(_BEGIN) :]
@@ -401,13 +455,18 @@ def patch_in(command: object) -> str:
 def edits(patch: str) -> list[tuple[str, dict[str, Any]]]:
     """Return the tool and what it was given for each file of *patch*.
 
-    A new file is a ``write`` with its ``content``, everything else an ``edit``. Its ``old_string`` and ``new_string``
-    are the lines of all hunks as they were and as they are: a patch that undoes another has them the other way round.
+    A new file is a ``write`` with its ``content``, everything else an ``edit``. Its ``old_string``
+    and ``new_string`` are the lines of all hunks as they were and as they are: a patch that undoes
+    another has them the other way round.
     """
     whole = re.split(r"^\*\*\* End Patch", patch, maxsplit=1, flags=re.MULTILINE)[0]
     parts = re.split(r"^\*\*\* (Add|Update|Delete) File: (.*)$", whole, flags=re.MULTILINE)
     files = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
-    return [_edit(change.lower(), path.strip(), body.splitlines()) for change, path, body in files if path.strip()]
+    return [
+        _edit(change.lower(), path.strip(), body.splitlines())
+        for change, path, body in files
+        if path.strip()
+    ]
 
 
 def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]]:
@@ -416,7 +475,9 @@ def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]
     if moved:
         given |= {"file_path": moved, "moved_from": path}
     if change == "add":
-        return "write", given | {"content": "\n".join([line[1:] for line in lines if line[:1] == "+"])}
+        return "write", given | {
+            "content": "\n".join([line[1:] for line in lines if line[:1] == "+"])
+        }
     if change == "update":
         given["old_string"] = "\n".join([line[1:] for line in lines if line[:1] in ("-", " ")])
         given["new_string"] = "\n".join([line[1:] for line in lines if line[:1] in ("+", " ")])
@@ -441,7 +502,9 @@ class CodexExecReader(LineReader):
         if kind.startswith("item."):
             return bool(text(line, "item", "type") or text(line, "item", "item_type"))
         if kind == "error":
-            return bool(text(line, "message")) and not ("error" in line or "severity" in line or "sessionID" in line)
+            return bool(text(line, "message")) and not (
+                "error" in line or "severity" in line or "sessionID" in line
+            )
         return kind in ("thread.started", "turn.started", "turn.completed", "turn.failed")
 
     def read(self, line: Mapping[str, Any]) -> None:
@@ -483,7 +546,8 @@ class CodexExecReader(LineReader):
                 self._end(item, _ids(id, self._open.pop(id)))
 
     def _todo_list(self, given: dict[str, Any], id: str) -> None:
-        """Tell a call each time that the list is another: an item is written again when something in it changes."""
+        """Tell a call each time that the list is another: an item is written again when something
+        in it changes."""
         if given != self._todos:
             self._todos, self._lists = given, self._lists + 1
             id = f"{id}#{self._lists}" if self._lists > 1 else id
@@ -505,12 +569,17 @@ def _ids(id: str, number: int) -> list[str]:
 
 
 def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return name, tool and what was given for what an item does; a change of several files is one for each."""
+    """Return name, tool and what was given for what an item does; a change of several files is one
+    for each."""
     if kind == "command_execution":
         return [(kind, "shell", {"command": unwrapped(text(item, "command"))})]
     if kind == "file_change":
         return [
-            (kind, "write" if text(each, "kind") == "add" else "edit", {"file_path": text(each, "path"), **each})
+            (
+                kind,
+                "write" if text(each, "kind") == "add" else "edit",
+                {"file_path": text(each, "path"), **each},
+            )
             for each in items(item, "changes")
             if text(each, "path")
         ]
@@ -519,4 +588,8 @@ def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str,
         return [(f"mcp__{text(item, 'server')}__{name}", "", arguments(value(item, "arguments")))]
     if kind == "web_search":
         return [(kind, "search", {"query": text(item, "query")})]
-    return [(name, tool_of(name), {"prompt": text(item, "prompt")})] if kind == "collab_tool_call" else []
+    return (
+        [(name, tool_of(name), {"prompt": text(item, "prompt")})]
+        if kind == "collab_tool_call"
+        else []
+    )

@@ -1,7 +1,8 @@
-"""What all readers share: fields of a line that may hold anything, times, calls, and what was seen already.
+"""What all readers share: fields of a line that may hold anything, times, calls, and what was seen
+already.
 
-Every getter goes down a path of keys: ``text(line, "message", "id")``. A value that is missing or of another type is
-treated as absent.
+Every getter goes down a path of keys: ``text(line, "message", "id")``. A value that is missing or
+of another type is treated as absent.
 """
 
 from __future__ import annotations
@@ -78,31 +79,42 @@ def count(line: object, *path: str) -> int:
 
 
 def micro_dollars(line: object, *path: str) -> int | None:
-    """Return the dollars at *path* in millionths, half rounded up; None unless it is from 0 to a billion."""
+    """Return the dollars at *path* in millionths, half rounded up; None unless it is from 0 to a
+    billion."""
     found = value(line, *path)
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= _MOST_DOLLARS:
+    if (
+        isinstance(found, bool)
+        or not isinstance(found, int | float)
+        or not 0 <= found <= _MOST_DOLLARS
+    ):
         return None
     return math.floor(found * 1_000_000 + 0.5)
 
 
 def tokens(usage: object) -> Tokens | None:
-    """Return what a provider's *usage* reports, without what isn't a counter; None if nothing but zeros is left."""
+    """Return what a provider's *usage* reports, without what isn't a counter; None if nothing but
+    zeros is left."""
     if not isinstance(usage, Mapping):
         return None
     for sound in (False, True):
-        with suppress(InputError, RecursionError):  # a number that is a nested list without end cannot even be shown
+        with suppress(
+            InputError, RecursionError
+        ):  # a number that is a nested list without end cannot even be shown
             read = read_usage(_sound(usage) if sound else usage)
             return read if read.prompt or read.output else None
     return None
 
 
 def text_of(content: object) -> str:
-    """Return the text of a message's *content*: a text, a text block, or a list of both. Other blocks are left out."""
+    """Return the text of a message's *content*: a text, a text block, or a list of both. Other
+    blocks are left out."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
         # A list inside a list is left out: it could be nested without end.
-        return "\n".join([found for part in content if not isinstance(part, list) and (found := text_of(part))])
+        return "\n".join(
+            [found for part in content if not isinstance(part, list) and (found := text_of(part))]
+        )
     return text(content, "text")
 
 
@@ -139,7 +151,14 @@ def seconds(time: object) -> float | None:
             return None
     if isinstance(time, bool) or not isinstance(time, int | float):
         return None
-    return next((time / unit for unit in (1, 1_000, 1_000_000, 1_000_000_000) if 0 <= time < _LARGEST * unit), None)
+    return next(
+        (
+            time / unit
+            for unit in (1, 1_000, 1_000_000, 1_000_000_000)
+            if 0 <= time < _LARGEST * unit
+        ),
+        None,
+    )
 
 
 _PATH = {"file_path": ("file_path", "filePath", "absolute_path", "path", "notebook_path")}
@@ -147,13 +166,18 @@ _NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "shell": {"command": ("command", "cmd")},
     "read": _PATH,
     "write": _PATH,
-    "edit": {**_PATH, "old_string": ("old_string", "oldString"), "new_string": ("new_string", "newString")},
+    "edit": {
+        **_PATH,
+        "old_string": ("old_string", "oldString"),
+        "new_string": ("new_string", "newString"),
+    },
 }
 """What is given to a tool, and what clients call it."""
 
 
 def arguments(raw: object) -> dict[str, Any]:
-    """Return what a call was given: an object, or the JSON text of one. Any other text is kept as ``input``."""
+    """Return what a call was given: an object, or the JSON text of one. Any other text is kept as
+    ``input``."""
     if isinstance(raw, Mapping):
         return dict(raw)
     with suppress(ValueError, RecursionError, TypeError):
@@ -165,8 +189,8 @@ def arguments(raw: object) -> dict[str, Any]:
 def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return *given* under one set of names for a *tool*; the client's own keys stay.
 
-    Every call that has one gets ``command`` (shell), ``file_path``, ``old_string``, ``new_string``, ``content``
-    (files) and ``todos``, a list of ``content`` and ``status``.
+    Every call that has one gets ``command`` (shell), ``file_path``, ``old_string``, ``new_string``,
+    ``content`` (files) and ``todos``, a list of ``content`` and ``status``.
     """
     known = dict(given)
     for name, keys in _NAMES.get(tool, {}).items():
@@ -184,13 +208,22 @@ def _todos(given: Mapping[str, Any]) -> list[dict[str, str]]:
     for todo in items(given, "todos") or items(given, "plan") or items(given, "items"):
         if isinstance(todo, Mapping):
             words = (text(todo, key) for key in ("content", "step", "description", "text"))
-            done = "" if "completed" not in todo else "completed" if flag(todo, "completed") else "pending"
-            found.append({"content": next(filter(None, words), ""), "status": text(todo, "status") or done})
+            done = (
+                ""
+                if "completed" not in todo
+                else "completed"
+                if flag(todo, "completed")
+                else "pending"
+            )
+            found.append(
+                {"content": next(filter(None, words), ""), "status": text(todo, "status") or done}
+            )
     return found
 
 
 def refusal_in(answer: str) -> str:
-    """Return which of ``events.REFUSALS`` the *answer* to a failed call is, empty if it is a failure.
+    """Return which of ``events.REFUSALS`` the *answer* to a failed call is, empty if it is a
+    failure.
 
     It knows what Codex, Gemini CLI and opencode say in place of a result.
 
@@ -201,12 +234,16 @@ def refusal_in(answer: str) -> str:
 
 
 def opening_of(said: str, table: str) -> str:
-    """Return the kind of the first opening in the data *table* that *said* begins with, or an empty text."""
-    return next((kind for kind, opening in data_rows(__file__, table) if said.startswith(opening)), "")
+    """Return the kind of the first opening in the data *table* that *said* begins with, or an empty
+    text."""
+    return next(
+        (kind for kind, opening in data_rows(__file__, table) if said.startswith(opening)), ""
+    )
 
 
 def is_short_for(name: str, full: str) -> bool:
-    """Whether *name* is the model *full* without its suffix for a window: answers don't repeat what was asked for.
+    """Whether *name* is the model *full* without its suffix for a window: answers don't repeat what
+    was asked for.
 
     >>> is_short_for("claude-sonnet-4-5-20250929", "claude-sonnet-4-5[1m]"), is_short_for("gpt-4o", "gpt-4o")
     (True, False)
@@ -214,7 +251,9 @@ def is_short_for(name: str, full: str) -> bool:
     if "[" not in full or "[" in name:
         return False
     key = model_key(full)
-    return split_window(key)[1] > 0 and bool(model_spellings(key) & model_spellings(model_key(name)))
+    return split_window(key)[1] > 0 and bool(
+        model_spellings(key) & model_spellings(model_key(name))
+    )
 
 
 def model_key(model: str) -> str:
@@ -247,9 +286,11 @@ class Told:
         self._told = Bounded(most)  # hashes only: a long session takes a few megabytes
 
     def is_new(self, key: str, told: object = None, *, final: bool = True) -> bool:
-        """Remember what is *told* under *key*; return whether that is new. Under an empty key everything is.
+        """Remember what is *told* under *key*; return whether that is new. Under an empty key
+        everything is.
 
-        What is final is never replaced by what isn't, such as a count of output tokens while the model still writes.
+        What is final is never replaced by what isn't, such as a count of output tokens while the
+        model still writes.
         """
         before, now = self._told.get(hash(key)), (hash(told), final)
         if key and (before == now or (before is not None and before[1] and not final)):
@@ -263,7 +304,8 @@ class Told:
 
 
 class LineReader:
-    """Reads one stream, line by line: ``read`` takes a line, says ``where`` it is, and tells its events."""
+    """Reads one stream, line by line: ``read`` takes a line, says ``where`` it is, and tells its
+    events."""
 
     def __init__(self) -> None:
         self.told = Told()
@@ -290,7 +332,8 @@ class LineReader:
             self.tell(Message, role=role, text=words, **fields)
 
     def states(self, line: object, **keys: str) -> None:
-        """Tell which of the session's states changed; they are in *line*, each under its key if it is known."""
+        """Tell which of the session's states changed; they are in *line*, each under its key if it
+        is known."""
         for name, key in keys.items():
             if (state := text(line, key)) and self.told.is_new(name, state):
                 self.tell(StateSeen, name=name, value=state)
@@ -301,9 +344,20 @@ class LineReader:
         self.tell(ToolCall, id=id, name=name, tool=tool, input=named(tool, arguments(given)))
 
     def result(
-        self, id: str, said: str, *, failed: bool, refusal: str = "", code: object = None, **fields: Any
+        self,
+        id: str,
+        said: str,
+        *,
+        failed: bool,
+        refusal: str = "",
+        code: object = None,
+        **fields: Any,
     ) -> None:
         """Tell the result of the call *id*; an exit *code* other than 0 is a failure too."""
         known = type(code) is int
-        fields = {"error": failed or (known and code != 0), "detail": {"exit_code": code} if known else None, **fields}
+        fields = {
+            "error": failed or (known and code != 0),
+            "detail": {"exit_code": code} if known else None,
+            **fields,
+        }
         self.tell(ToolResult, id=id, text=said, refusal=refusal, **fields)

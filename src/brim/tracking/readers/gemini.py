@@ -1,9 +1,10 @@
 """Reads Gemini CLI: its own record of a session, and ``gemini -o stream-json``.
 
-The record is ``~/.gemini/tmp/*/chats/session-*.jsonl`` (older: one JSON object). A message is written again, under the
-same id, when its tool calls have ended: the later line replaces the earlier, so its usage counts again only with other
-numbers, and a call is told once. ``tokens.input`` contains the cached tokens; ``thoughts`` are output, ``tool`` is
-input. Of the stream only the last line has numbers, and they are sums over the run: a ``RunTotal``.
+The record is ``~/.gemini/tmp/*/chats/session-*.jsonl`` (older: one JSON object). A message is
+written again, under the same id, when its tool calls have ended: the later line replaces the
+earlier, so its usage counts again only with other numbers, and a call is told once.
+``tokens.input`` contains the cached tokens; ``thoughts`` are output, ``tool`` is input. Of the
+stream only the last line has numbers, and they are sums over the run: a ``RunTotal``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Attachment, Compaction, End, Event, Message, ModelSeen, RunTotal, Usage
+from brim.tracking.events import (
+    Attachment,
+    Compaction,
+    End,
+    Event,
+    Message,
+    ModelSeen,
+    RunTotal,
+    Usage,
+)
 from brim.tracking.readers.fields import (
     LineReader,
     count,
@@ -48,7 +58,12 @@ class GeminiTranscriptReader(LineReader):
             return True
         if "$set" in line or "$rewindTo" in line:
             return True
-        return bool(text(line, "id")) and text(line, "type") in _TYPES and "content" in line and "timestamp" in line
+        return (
+            bool(text(line, "id"))
+            and text(line, "type") in _TYPES
+            and "content" in line
+            and "timestamp" in line
+        )
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
@@ -58,7 +73,9 @@ class GeminiTranscriptReader(LineReader):
         messages = [line] if text(line, "type") else items(line, "messages")
         replaced = items(line, "$set", "messages")
         self.where |= {"session": self._session, "agent": self._agent}
-        if summaries := [message for message in replaced if words(value(message, "content")).startswith(_SUMMARY)]:
+        if summaries := [
+            message for message in replaced if words(value(message, "content")).startswith(_SUMMARY)
+        ]:
             left = [message for message in replaced if message not in summaries]
             replaced = summaries  # the other messages were told before, and now have other ids
         for message in [*messages, *replaced]:
@@ -87,7 +104,9 @@ class GeminiTranscriptReader(LineReader):
         if kind == "gemini":
             sizes = mapping(message, "tokens")
             written = count(sizes, "output") + count(sizes, "thoughts")
-            used = _tokens(count(sizes, "input"), count(sizes, "cached"), written, count(sizes, "tool"))
+            used = _tokens(
+                count(sizes, "input"), count(sizes, "cached"), written, count(sizes, "tool")
+            )
             if used is not None and self.told.is_new(f"usage:{id}", used):
                 self.tell(Usage, tokens=used, model=self._model, request=id)
             for call in items(message, "toolCalls"):
@@ -102,7 +121,10 @@ class GeminiTranscriptReader(LineReader):
             parts = result if isinstance(result, list) else [result]
             said = failure(parts) or answered(parts) or text_of(value(call, "resultDisplay"))
             self.result(
-                id, said, time=seconds(value(call, "timestamp")) or self.where["time"], **_outcome(status, said)
+                id,
+                said,
+                time=seconds(value(call, "timestamp")) or self.where["time"],
+                **_outcome(status, said),
             )
 
 
@@ -116,14 +138,16 @@ def _everything(message: object) -> str:
 
 
 def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:
-    """Return what a request or a run took; its *prompt* contains what was *read* from a cache, but no *tool* use."""
+    """Return what a request or a run took; its *prompt* contains what was *read* from a cache, but
+    no *tool* use."""
     if not prompt and not output:
         return None
     return Tokens(input=max(0, prompt - read) + tool, cache_read=min(read, prompt), output=output)
 
 
 class GeminiStreamReader(LineReader):
-    """Reads one stream, line by line. An answer comes in pieces: it is told when the next thing happens."""
+    """Reads one stream, line by line. An answer comes in pieces: it is told when the next thing
+    happens."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,10 +190,16 @@ class GeminiStreamReader(LineReader):
         elif kind == "tool_use":
             self.call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"))
         elif kind == "tool_result":
-            said = words(value(line, "output")) or text(line, "error", "message") or text_of(value(line, "error"))
+            said = (
+                words(value(line, "output"))
+                or text(line, "error", "message")
+                or text_of(value(line, "error"))
+            )
             self.result(text(line, "tool_id"), said, **_outcome(text(line, "status"), said))
         elif kind == "error":
-            self.say("system" if text(line, "severity") == "warning" else "error", text(line, "message"))
+            self.say(
+                "system" if text(line, "severity") == "warning" else "error", text(line, "message")
+            )
         elif kind == "result":
             self._end(line, answer)
 
@@ -184,22 +214,30 @@ class GeminiStreamReader(LineReader):
         said = text(line, "error", "message") if failed else answer
         self.say("error", said if failed else "")
         if stats := mapping(line, "stats"):
-            named = [(name, sums) for name, sums in mapping(stats, "models").items() if isinstance(name, str)]
+            named = [
+                (name, sums)
+                for name, sums in mapping(stats, "models").items()
+                if isinstance(name, str)
+            ]
             by_model = {name: used for name, sums in named if (used := _run_tokens(sums))}
             self.tell(RunTotal, tokens=by_model, usage=_run_tokens(stats))
         self.tell(End, reason=text(line, "status"), error=failed, text=said)
 
 
 def _outcome(status: str, said: str) -> dict[str, Any]:
-    """Return whether a call failed that ended with *status* and *said* something, why, and its exit code."""
+    """Return whether a call failed that ended with *status* and *said* something, why, and its exit
+    code."""
     failed = status != "success"
     refusal = (refusal_in(said) or ("interrupt" if status == "cancelled" else "")) if failed else ""
-    found = re.search(r"^Exit Code: (-?\d{1,9})$", said, re.MULTILINE)  # it is said only if it isn't 0
+    found = re.search(
+        r"^Exit Code: (-?\d{1,9})$", said, re.MULTILINE
+    )  # it is said only if it isn't 0
     return {"failed": failed, "refusal": refusal, "code": int(found[1]) if found else None}
 
 
 def _run_tokens(sums: object) -> Tokens | None:
-    """Return what *sums* says: ``input_tokens`` contains the cached ones; what was thought is only in the total."""
+    """Return what *sums* says: ``input_tokens`` contains the cached ones; what was thought is only
+    in the total."""
     prompt, output = count(sums, "input_tokens"), count(sums, "output_tokens")
     thought = max(0, count(sums, "total_tokens") - prompt - output) if prompt or output else 0
     return _tokens(prompt, count(sums, "cached"), output + thought)
@@ -232,4 +270,6 @@ def failure(parts: list[Any]) -> str:
 
 def _response(part: object) -> str:
     response = mapping(part, "functionResponse", "response")
-    return text(response, "output") or text(response, "error") or text_of(value(response, "content"))
+    return (
+        text(response, "output") or text(response, "error") or text_of(value(response, "content"))
+    )

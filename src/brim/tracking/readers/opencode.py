@@ -1,8 +1,8 @@
 """opencode: ``opencode run --format json``, and the object that ``opencode export`` writes.
 
-The stream names no model; an export does. ``tokens.input`` is without what was read from or written to a cache, and
-``reasoning`` is counted in addition to ``output``. A cost of 0 is also written where opencode knows no price: it counts
-as unsaid.
+The stream names no model; an export does. ``tokens.input`` is without what was read from or written
+to a cache, and ``reasoning`` is counted in addition to ``output``. A cost of 0 is also written
+where opencode knows no price: it counts as unsaid.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class OpencodeReader(LineReader):
         if "messages" in line:
             self._export(line)
             return
-        self.where |= {"session": text(line, "sessionID"), "time": seconds(value(line, "timestamp"))}
+        self.where |= {
+            "session": text(line, "sessionID"),
+            "time": seconds(value(line, "timestamp")),
+        }
         if text(line, "type") == "error":
             self._error(mapping(line, "error"))
         else:
@@ -81,7 +84,9 @@ class OpencodeReader(LineReader):
         elif kind == "step-finish":
             if used := _tokens(mapping(part, "tokens")):
                 cost = micro_dollars(part, "cost") or None
-                self.tell(Usage, tokens=used, model=self._model, request=text(part, "id"), cost=cost)
+                self.tell(
+                    Usage, tokens=used, model=self._model, request=text(part, "id"), cost=cost
+                )
             reason = text(part, "reason")
             if reason in _LAST_STEPS:
                 self.tell(End, reason=reason, error=reason == "error", text=self._last)
@@ -102,7 +107,9 @@ class OpencodeReader(LineReader):
             said = text(state, "error") if failed else text(state, "output")
             time = seconds(value(state, "time", "end")) or self.where["time"]
             refusal, code = refusal_in(said) if failed else "", value(about, "exit")
-            self.result(id, said, failed=failed, refusal=refusal, code=code, detail=about, time=time)
+            self.result(
+                id, said, failed=failed, refusal=refusal, code=code, detail=about, time=time
+            )
 
     def _error(self, error: Mapping[str, Any]) -> None:
         if said := text(error, "data", "message") or text(error, "message") or text(error, "name"):
@@ -111,7 +118,11 @@ class OpencodeReader(LineReader):
 
 
 def _tokens(tokens: Mapping[str, Any]) -> Tokens | None:
-    prompt, read, written = count(tokens, "input"), count(tokens, "cache", "read"), count(tokens, "cache", "write")
+    prompt, read, written = (
+        count(tokens, "input"),
+        count(tokens, "cache", "read"),
+        count(tokens, "cache", "write"),
+    )
     output = count(tokens, "output") + count(tokens, "reasoning")
     if not prompt + read + written + output:
         return None

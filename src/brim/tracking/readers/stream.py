@@ -1,4 +1,5 @@
-"""Reads a stream as it grows, and the files of a session: a block at a time, however large they are."""
+"""Reads a stream as it grows, and the files of a session: a block at a time, however large they
+are."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ _BLANK_LINES = re.compile(rb"[ \t\r\n]*\n")
 class Feed:
     """Reads a stream as it grows. However it is cut into pieces, the events are the same.
 
-    To go on later, keep ``offset``, and begin there again with the same *reader*, or ``Feed(start=offset)``.
-    Nothing in a stream raises: what isn't a JSON object is counted in ``broken``, an unknown format in ``unknown``.
+    To go on later, keep ``offset``, and begin there again with the same *reader*, or
+    ``Feed(start=offset)``. Nothing in a stream raises: what isn't a JSON object is counted in
+    ``broken``, an unknown format in ``unknown``.
     """
 
     def __init__(
@@ -58,23 +60,28 @@ class Feed:
         return self.reader.unknown - self._unknown_before
 
     def feed(self, data: bytes) -> list[Event]:
-        """Return the events of the lines that *data* completes; the half line at its end is held back."""
+        """Return the events of the lines that *data* completes; the half line at its end is held
+        back."""
         return [event for line, at in self.objects(data) for event in self.reader.events(line, at)]
 
     def finish(self) -> list[Event]:
         """Return the events of what is held back, read as a last line.
 
-        If it isn't a whole line, it counts as broken, and ``offset`` stays before it: it may be completed later.
+        If it isn't a whole line, it counts as broken, and ``offset`` stays before it: it may be
+        completed later.
         """
         last = [event for line, at in self.last_object() for event in self.reader.events(line, at)]
         return last + self.reader.finish()
 
     def objects(self, data: bytes) -> list[tuple[dict[str, Any], int]]:
-        """Return the objects in the lines that *data* completes, each with the byte at which its line begins."""
+        """Return the objects in the lines that *data* completes, each with the byte at which its
+        line begins."""
         found: list[tuple[dict[str, Any], int]] = []
         begin = 0
         while (end := data.find(b"\n", begin)) >= 0:
-            if not self._held_size and (blank := _BLANK_LINES.match(data, begin)):  # there may be millions
+            if not self._held_size and (
+                blank := _BLANK_LINES.match(data, begin)
+            ):  # there may be millions
                 end = blank.end() - 1
                 self.offset += end + 1 - begin
             else:
@@ -86,7 +93,8 @@ class Feed:
         return found
 
     def last_object(self) -> list[tuple[dict[str, Any], int]]:
-        """Return the object in the line that is held back, as ``objects`` does, if it is a whole one."""
+        """Return the object in the line that is held back, as ``objects`` does, if it is a whole
+        one."""
         return self._line(b"", ended=False) if self._held_size else []
 
     def _line(self, rest: bytes, *, ended: bool) -> list[tuple[dict[str, Any], int]]:
@@ -124,7 +132,11 @@ def parsed_line(line: bytes) -> Any:
 
 def _whole_characters(parsed: Any) -> Any:
     if isinstance(parsed, str):
-        return parsed if parsed.isascii() else parsed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return (
+            parsed
+            if parsed.isascii()
+            else parsed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        )
     if isinstance(parsed, list):
         return [_whole_characters(part) for part in parsed]
     if isinstance(parsed, dict):
@@ -147,14 +159,18 @@ def read(
     reader: AnyReader | None = None,
     on_broken: Callable[[int], object] = int,
 ) -> Iterator[Event]:
-    """Read the session at *path*, from byte *start* on: its own events first, then those of each sub-agent's file.
+    """Read the session at *path*, from byte *start* on: its own events first, then those of each
+    sub-agent's file.
 
-    Memory stays flat. A file that is one JSON value over several lines is read as one line, or as one per item of a
-    list. What can't be opened or isn't text is an ``InputError``. *reader* knows the format afterwards, if you give
-    one. *on_broken* is told how many whole lines of a file could not be read, when it is at its end.
+    Memory stays flat. A file that is one JSON value over several lines is read as one line, or as
+    one per item of a list. What can't be opened or isn't text is an ``InputError``. *reader* knows
+    the format afterwards, if you give one. *on_broken* is told how many whole lines of a file could
+    not be read, when it is at its end.
     """
     name, reader = os.fspath(path), reader or AnyReader(format)
-    own = open_session(name)  # here: what is wrong with it is said at once, not when the first event is asked for
+    own = open_session(
+        name
+    )  # here: what is wrong with it is said at once, not when the first event is asked for
 
     def events() -> Iterator[Event]:
         reader.agent = subagent_of(name)
@@ -172,7 +188,8 @@ def read(
 
 
 def subagent_files(path: str) -> list[tuple[str, str]]:
-    """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file *path*."""
+    """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file
+    *path*."""
     folder, names = os.path.join(path.removesuffix(".jsonl"), "subagents"), list[str]()
     with suppress(OSError):
         names = sorted(os.listdir(folder)) if path.endswith(".jsonl") else []
@@ -190,14 +207,21 @@ def subagent_of(path: str) -> str:
 
 
 def open_session(path: str) -> FileIO:
-    """Open the regular file *path* to read it; anything else, and what isn't text, is an ``InputError``."""
+    """Open the regular file *path* to read it; anything else, and what isn't text, is an
+    ``InputError``."""
     try:
-        file = FileIO(path, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
+        file = FileIO(
+            path, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+        )
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except (OSError, ValueError) as error:
         problem = f"cannot be opened: {getattr(error, 'strerror', None) or error}"
-        problem = "is a folder; give the file of one session" if isinstance(error, IsADirectoryError) else problem
+        problem = (
+            "is a folder; give the file of one session"
+            if isinstance(error, IsADirectoryError)
+            else problem
+        )
         raise InputError(f"{path}: {problem}") from None
     try:
         head = file.read(4096) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
@@ -215,7 +239,9 @@ def open_session(path: str) -> FileIO:
     return file
 
 
-def _lines(path: str, file: FileIO, feed: Feed, on_broken: Callable[[int], object]) -> Iterator[Event]:
+def _lines(
+    path: str, file: FileIO, feed: Feed, on_broken: Callable[[int], object]
+) -> Iterator[Event]:
     try:
         file.seek(feed.offset)
         while data := file.read(BLOCK):
@@ -227,7 +253,8 @@ def _lines(path: str, file: FileIO, feed: Feed, on_broken: Callable[[int], objec
 
 
 def json_values(file: FileIO) -> list[dict[str, Any]] | None:
-    """Return the objects of a file that is one JSON value and not one per line, None if it isn't one.
+    """Return the objects of a file that is one JSON value and not one per line, None if it isn't
+    one.
 
     Such a file begins with a list, or with a short line that is the beginning of an object.
     """
@@ -237,7 +264,11 @@ def json_values(file: FileIO) -> list[dict[str, Any]] | None:
     first = first.partition(b"\n")[0]
     value = parsed_line(first) if first.startswith((b"{", b"[")) else {}
     found = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else None
-    if value is None and len(first) <= _LONGEST_OPENING and os.fstat(file.fileno()).st_size <= LONGEST_LINE:
+    if (
+        value is None
+        and len(first) <= _LONGEST_OPENING
+        and os.fstat(file.fileno()).st_size <= LONGEST_LINE
+    ):
         file.seek(0)
         found = objects_in(file.read(LONGEST_LINE))
     file.seek(0)

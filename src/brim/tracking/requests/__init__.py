@@ -1,8 +1,8 @@
 """What was in each request of a session, to the token?
 
-``pieces`` says what a text is, ``thread`` keeps what each request held, by label and count, ``claude`` and ``others``
-read the clients' files, ``composition`` puts the parts next to the bill and compares two requests, ``reading``
-reads a file.
+``pieces`` says what a text is, ``thread`` keeps what each request held, by label and count,
+``claude`` and ``others`` read the clients' files, ``composition`` puts the parts next to the bill
+and compares two requests, ``reading`` reads a file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Reads the requests in a Claude Code transcript.
 
-Newer versions record each request: ``api-request-shape`` has system prompt and tools, ``api-request`` names its
-messages by hash (the first ``keep`` of request ``base``, then ``tail``), and ``api-request-blob`` has those messages
-that no other line holds as they were sent. The rest are ``user`` lines, and ``assistant`` lines merged by message id.
-None of this is documented, so nothing depends on it: without records, a request is the lines before its answer.
+Newer versions record each request: ``api-request-shape`` has system prompt and tools,
+``api-request`` names its messages by hash (the first ``keep`` of request ``base``, then ``tail``),
+and ``api-request-blob`` has those messages that no other line holds as they were sent. The rest are
+``user`` lines, and ``assistant`` lines merged by message id. None of this is documented, so nothing
+depends on it: without records, a request is the lines before its answer.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class ClaudeRequests(RequestsReader):
         self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
         self._answer: dict[str, Any] = {}  # the answer that is being written, one line per block
-        self._loose: list[tuple[str, Label, str]] = []  # key, label and text of lines that no request has had yet
+        self._loose: list[
+            tuple[str, Label, str]
+        ] = []  # key, label and text of lines that no request has had yet
         self._uuids = Bounded(20_000)  # which message a line is
         self._compacted = True  # whether the window was empty since the last request
         self._snapshot = ""  # the fixed start that the client last named
@@ -75,7 +78,9 @@ class ClaudeRequests(RequestsReader):
         """Take one line, which begins at byte *at*."""
         if not self._begun and "isSidechain" in line:
             self._begun = True
-            if not self._agent and flag(line, "isSidechain"):  # a sub-agent's file under another name
+            if not self._agent and flag(
+                line, "isSidechain"
+            ):  # a sub-agent's file under another name
                 self._agent, self._labels.words = text(line, "agentId") or "unknown", (TASK,)
         if not self._agent and (flag(line, "isSidechain") or text(line, "agentId")):
             return
@@ -90,7 +95,9 @@ class ClaudeRequests(RequestsReader):
             self._compact(mapping(line, "compactMetadata"))
         elif kind == "api-request-shape":
             shape = mapping(line, "shape")
-            self._head(text(line, "shapeHash")[:_KEY], items(shape, "tools"), items(shape, "system"))
+            self._head(
+                text(line, "shapeHash")[:_KEY], items(shape, "tools"), items(shape, "system")
+            )
         elif kind == "api-request-blob":
             self._learn(text(line, "hash")[:_KEY], mapping(line, "message"))
         elif kind == "api-request":
@@ -110,7 +117,8 @@ class ClaudeRequests(RequestsReader):
     def to_row(self) -> dict[str, Any]:
         """Return the state as JSON values, to go on later: labels and counts, no text.
 
-        It's the state at ``open_at``, if there's an open answer: its blocks are merged, so it's read again as a whole.
+        It's the state at ``open_at``, if there's an open answer: its blocks are merged, so it's
+        read again as a whole.
         """
         if not self._answer:
             self._settle()
@@ -125,10 +133,20 @@ class ClaudeRequests(RequestsReader):
 
     def _state(self) -> dict[str, Any]:
         places = {id(sent): at for at, sent in enumerate(self.thread.sent)}
-        records = [(key, places.get(id(sent)), sent.to_row()) for key, sent in [*self._records.items()][-50:]]
-        state = {"window": self._window, "compacted": self._compacted, "snapshot": self._snapshot, "agent": self._agent}
+        records = [
+            (key, places.get(id(sent)), sent.to_row())
+            for key, sent in [*self._records.items()][-50:]
+        ]
+        state = {
+            "window": self._window,
+            "compacted": self._compacted,
+            "snapshot": self._snapshot,
+            "agent": self._agent,
+        }
         known = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
-        later = {key for key, _, _ in self._loose}  # lines after the open answer: they are read again with it
+        later = {
+            key for key, _, _ in self._loose
+        }  # lines after the open answer: they are read again with it
         uuids = [(uuid, key) for uuid, key in self._uuids.items() if key not in later]
         return {**known, "records": records, "uuids": uuids[-2_000:], **state}
 
@@ -142,11 +160,15 @@ class ClaudeRequests(RequestsReader):
             self._records[key].id = "" if at is None else self._records[key].id
         for uuid, key in row["uuids"]:
             self._uuids[uuid] = key
-        self._window, self._compacted, self._snapshot = row["window"], row["compacted"], row["snapshot"]
+        self._window, self._compacted, self._snapshot = (
+            row["window"],
+            row["compacted"],
+            row["snapshot"],
+        )
         self._agent, self._begun = row["agent"], True
         self._labels.words = (TASK,) if self._agent else self._labels.words
 
-    # Recorded requests ----------------------------------------------------------------------------------------------
+    # Recorded requests ----------------------------------------------------------------------------
 
     def _head(self, head: str, tools: list[Any], system: list[Any]) -> None:
         if not head or head in self.thread.heads:
@@ -176,19 +198,31 @@ class ClaudeRequests(RequestsReader):
         tail = [hash[:_KEY] for hash in items(line, "tail") if isinstance(hash, str)]
         params = mapping(line, "params")
         settings = mark(compact_json({key: params.get(key) for key in _CACHED_BY}))
-        about = (text(params, "model"), seconds(line.get("timestamp")), self.thread.add(place, tail))
-        # A client that goes on with a session has no request to build on; after a compaction it has none either.
+        about = (
+            text(params, "model"),
+            seconds(line.get("timestamp")),
+            self.thread.add(place, tail),
+        )
+        # A client that goes on with a session has no request to build on; after a compaction it has
+        # none either.
         resumed = not text(line, "base") and not self._compacted
-        self._waiting = Sent("", *about, text(line, "shapeHash")[:_KEY], settings, recorded=True, resumed=resumed)
+        self._waiting = Sent(
+            "", *about, text(line, "shapeHash")[:_KEY], settings, recorded=True, resumed=resumed
+        )
         self._records[text(line, "id")] = self._waiting
         self._loose.clear()
 
-    # Lines ------------------------------------------------------------------------------------------------------------
+    # Lines ----------------------------------------------------------------------------------------
 
     def _assistant(self, line: Mapping[str, Any], at: int) -> None:
         message = mapping(line, "message")
         id, model = text(message, "id"), text(message, "model")
-        if not id or model == SYNTHETIC or flag(line, "isApiErrorMessage") or text(line, "uuid") in self._uuids:
+        if (
+            not id
+            or model == SYNTHETIC
+            or flag(line, "isApiErrorMessage")
+            or text(line, "uuid") in self._uuids
+        ):
             return  # a session that is resumed can have its history again
         if self._answer.get("id") != id:
             self._close()
@@ -200,15 +234,32 @@ class ClaudeRequests(RequestsReader):
         self._answer["uuids"].append(text(line, "uuid"))
 
     def _open(self, line: Mapping[str, Any], id: str, model: str, at: int) -> None:
-        """Begin an answer: it belongs to the request that its line names, else to the last one that was recorded."""
+        """Begin an answer: it belongs to the request that its line names, else to the last one that
+        was recorded."""
         sent = self._records.get(text(line, "requestRef")) or self._waiting
         if sent is None or sent.id:
             self._settle()
-            sent = Sent("", model, seconds(line.get("timestamp")), self._window, self._snapshot, "", recorded=False)
+            sent = Sent(
+                "",
+                model,
+                seconds(line.get("timestamp")),
+                self._window,
+                self._snapshot,
+                "",
+                recorded=False,
+            )
         sent.id, sent.model = id, model or sent.model
         self._labels.model = sent.model or self._labels.model
         before = (self._compacted, self._snapshot)
-        self._answer = {"id": id, "at": at, "sent": sent, "before": before, "content": [], "usage": {}, "uuids": []}
+        self._answer = {
+            "id": id,
+            "at": at,
+            "sent": sent,
+            "before": before,
+            "content": [],
+            "usage": {},
+            "uuids": [],
+        }
         self._waiting, self._compacted = None, False
         self.thread.sent.append(sent)
 
@@ -235,7 +286,8 @@ class ClaudeRequests(RequestsReader):
         message = mapping(line, "message")
         content = message.get("content")
         said, human = words(line, content)
-        # Newer clients say where a prompt came from; then the line holds nothing else, whatever it looks like.
+        # Newer clients say where a prompt came from; then the line holds nothing else, whatever it
+        # looks like.
         is_prompt = text(line, "promptSource") not in ("", "system") and not flag(line, "isMeta")
         if flag(line, "isCompactSummary"):
             self._labels.learn(said, (SUMMARY,))
@@ -264,12 +316,16 @@ class ClaudeRequests(RequestsReader):
         """Empty the window, but for the messages that the client says it keeps."""
         self._close()
         self._settle()
-        kept = items(about, "preservedMessages", "allUuids") or items(about, "preservedMessages", "uuids")
-        keys = [self._uuids[uuid] for uuid in kept if isinstance(uuid, str) and self._uuids.get(uuid)]
+        kept = items(about, "preservedMessages", "allUuids") or items(
+            about, "preservedMessages", "uuids"
+        )
+        keys = [
+            self._uuids[uuid] for uuid in kept if isinstance(uuid, str) and self._uuids.get(uuid)
+        ]
         self._window, self._compacted = NOWHERE, True
         self._loose += [(key, (), "") for key in dict.fromkeys(keys)]
 
-    # What the client adds ---------------------------------------------------------------------------------------------
+    # What the client adds -------------------------------------------------------------------------
 
     def _attachment(self, line: Mapping[str, Any], attachment: Mapping[str, Any]) -> None:
         kind = text(attachment, "type")
@@ -284,10 +340,17 @@ class ClaudeRequests(RequestsReader):
         elif kind == "nested_memory":
             self._labels.learn_headings([text(attachment, "path")])
         elif kind == "mcp_instructions_delta":
-            self._labels.learn_headings(name for name in items(attachment, "addedNames") if isinstance(name, str))
+            self._labels.learn_headings(
+                name for name in items(attachment, "addedNames") if isinstance(name, str)
+            )
         rendered = [text(part, "content") for part in items(line, "rendered")]
         for said in rendered or [_unrendered(attachment)]:
-            inner = said.strip().removeprefix("<system-reminder>").removesuffix("</system-reminder>").strip()
+            inner = (
+                said.strip()
+                .removeprefix("<system-reminder>")
+                .removesuffix("</system-reminder>")
+                .strip()
+            )
             if inner:
                 label = self._label_of(kind, attachment)
                 self._labels.learn(inner, label)
@@ -306,7 +369,8 @@ class ClaudeRequests(RequestsReader):
     def _see_prompt(self, attachment: Mapping[str, Any]) -> None:
         """Take the system prompt and tools that the client says it uses.
 
-        The line before the first request has no tools yet; the next one names those that it was sent with, too.
+        The line before the first request has no tools yet; the next one names those that it was
+        sent with, too.
         """
         tools = [value(tool, "schema") or tool for tool in items(attachment, "tools")]
         system = [text(attachment, "cliPrefix"), *items(attachment, "systemPrompt")]
@@ -324,5 +388,7 @@ def _unrendered(attachment: Mapping[str, Any]) -> str:
     content = attachment.get("content")
     inner = mapping(content, "file") or mapping(content)
     lines = items(attachment, "content") or items(attachment, "addedLines")
-    said = text(attachment, "content") or text(inner, "content") or text_of(attachment.get("prompt"))
+    said = (
+        text(attachment, "content") or text(inner, "content") or text_of(attachment.get("prompt"))
+    )
     return said or "\n".join(part for part in lines if isinstance(part, str))

@@ -1,8 +1,10 @@
-"""What a request held, part by part, next to what was billed; and what changed between two requests.
+"""What a request held, part by part, next to what was billed; and what changed between two
+requests.
 
-A provider's own vocabulary isn't always public, so texts are counted with a stand-in and multiplied by a ratio. The
-ratio is what was known before the request: that of the request before it, or the family's prior. So what remains to the
-billed number is a true remainder: it is shown as its own row, and never shared out among the parts.
+A provider's own vocabulary isn't always public, so texts are counted with a stand-in and multiplied
+by a ratio. The ratio is what was known before the request: that of the request before it, or the
+family's prior. So what remains to the billed number is a true remainder: it is shown as its own
+row, and never shared out among the parts.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ LEAST_RATIO, MOST_RATIO = 0.4, 3.0
 """An observed ratio beyond these is of a request that held more, or less, than its parts show."""
 _LEAST_LOCAL = 500
 _JUMP = 0.1
-"""How much a request may raise the ratio whatever it adds; beyond, what it adds must have a ratio of a text."""
+"""How much a request may raise the ratio whatever it adds; beyond, what it adds must have a ratio
+of a text."""
 _LEAST_SPAN = 300
-"""Local tokens by which two requests must differ before their difference says anything about the ratio."""
+"""Local tokens by which two requests must differ before their difference says anything about the
+ratio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ class KnownParts:
 
     ratio: float
     basis: str
-    """``calibrated``: learned from earlier requests; ``estimated``: a prior; ``exact``: the model's own vocabulary."""
+    """``calibrated``: learned from earlier requests; ``estimated``: a prior; ``exact``: the model's
+    own vocabulary."""
     hidden: int | None = None
     """Tokens of what isn't recorded, by the request before; None if nothing says."""
 
@@ -100,12 +105,23 @@ class ComposedRequest:
 
     @property
     def parts(self) -> tuple[RequestPart, ...]:
-        """Return the tree, the largest part first; with what isn't explained, it adds up to what was billed."""
-        found = self.tree([piece for piece in self.pieces if piece.local or piece.own or piece.label[0] == UNRESOLVED])
+        """Return the tree, the largest part first; with what isn't explained, it adds up to what
+        was billed."""
+        found = self.tree(
+            [
+                piece
+                for piece in self.pieces
+                if piece.local or piece.own or piece.label[0] == UNRESOLVED
+            ]
+        )
         if self.hidden:
             size = self.known.hidden or None
             found.append(
-                RequestPart(f"{' and '.join(self.hidden)} ({UNRECORDED})", size, INFERRED if size else UNRECORDED)
+                RequestPart(
+                    f"{' and '.join(self.hidden)} ({UNRECORDED})",
+                    size,
+                    INFERRED if size else UNRECORDED,
+                )
             )
         found.sort(key=_by_size)
         if self.billed:
@@ -122,14 +138,24 @@ class ComposedRequest:
         """Return *pieces* as rows, the largest first, from the level *depth* of their labels on."""
         groups: dict[str, list[RequestPiece]] = {}
         for piece in pieces:
-            groups.setdefault(piece.label[depth] if depth < len(piece.label) else "", []).append(piece)
+            groups.setdefault(piece.label[depth] if depth < len(piece.label) else "", []).append(
+                piece
+            )
         found = []
         for name, group in groups.items():
             is_leaf = all(len(piece.label) <= depth + 1 for piece in group)
             below = () if is_leaf else tuple(self.tree(group, depth + 1))
-            known = [part.tokens for part in below if part.tokens is not None] if below else [self.tokens_of(group)]
-            tokens = sum(known) if known and not (is_leaf and group[0].label[0] == UNRESOLVED) else None
-            found.append(RequestPart(name or "other", tokens, self._basis(group), len(group), below))
+            known = (
+                [part.tokens for part in below if part.tokens is not None]
+                if below
+                else [self.tokens_of(group)]
+            )
+            tokens = (
+                sum(known) if known and not (is_leaf and group[0].label[0] == UNRESOLVED) else None
+            )
+            found.append(
+                RequestPart(name or "other", tokens, self._basis(group), len(group), below)
+            )
         return sorted(found, key=_by_size)
 
     def _basis(self, pieces: Sequence[RequestPiece]) -> str:
@@ -137,7 +163,9 @@ class ComposedRequest:
             return self.known.basis
         if any(piece.label[0] == UNRESOLVED for piece in pieces):
             return "named by the request, in no line of the transcript"
-        return "reported" if any(piece.label[0] == THINKING for piece in pieces) else "published rule"
+        return (
+            "reported" if any(piece.label[0] == THINKING for piece in pieces) else "published rule"
+        )
 
 
 def _by_size(part: RequestPart) -> tuple[int, str]:
@@ -145,23 +173,36 @@ def _by_size(part: RequestPart) -> tuple[int, str]:
 
 
 def requests_of(
-    thread: Thread, calibrations: CalibrationStore | None = None, hidden_before: Mapping[str, int] | None = None
+    thread: Thread,
+    calibrations: CalibrationStore | None = None,
+    hidden_before: Mapping[str, int] | None = None,
 ) -> list[ComposedRequest]:
     """Return the requests of *thread*, each with what was known before it.
 
-    *calibrations* and *hidden_before* are what other sessions showed: a model's ratio, and how many tokens its client
-    sends without recording them.
+    *calibrations* and *hidden_before* are what other sessions showed: a model's ratio, and how many
+    tokens its client sends without recording them.
     """
     learned: dict[str, _Learned] = {}
     found = []
     for number, (sent, size) in enumerate(zip(thread.sent, thread.sizes(), strict=True), 1):
         hidden = thread.hidden(sent)
         if sent.model not in learned:
-            learned[sent.model] = _Learned(_prior(sent.model, calibrations), (hidden_before or {}).get(sent.model))
+            learned[sent.model] = _Learned(
+                _prior(sent.model, calibrations), (hidden_before or {}).get(sent.model)
+            )
         state = learned[sent.model]
         # A request for a summary may be sent without tools, and with words that no line holds.
         known = state.known(is_hidden=bool(hidden) and not sent.compacts)
-        about = (sent.usage, sent.recorded, sent.resumed, sent.compacts, known, hidden, sent.settings, sent.id)
+        about = (
+            sent.usage,
+            sent.recorded,
+            sent.resumed,
+            sent.compacts,
+            known,
+            hidden,
+            sent.settings,
+            sent.id,
+        )
         found.append(ComposedRequest(number, sent.model, sent.time, *about, thread, sent))
         if not sent.compacts:
             state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
@@ -169,7 +210,8 @@ def requests_of(
 
 
 def tokens_of_part(requests: Sequence[ComposedRequest], name: str) -> list[int]:
-    """Return the tokens of the part *name*, of the first level, in each of *requests*: a thread's first ones."""
+    """Return the tokens of the part *name*, of the first level, in each of *requests*: a thread's
+    first ones."""
     sizes = requests[0]._thread.sizes(name) if requests else ()
     pairs = zip(requests, sizes, strict=False)
     return [round(local * request.known.ratio) + own for request, (local, own, _) in pairs]
@@ -187,8 +229,12 @@ class _Learned:
         self._prior, self._hidden = prior, hidden
         self._ratio: float | None = None
         self._last, self._unresolved = (0, 0), 0
-        self._excess = 0.0  # billed for what no part shows; it must not make every other part look larger
-        self._ends: list[tuple[int, int]] = []  # the smallest and the largest request with a hidden part
+        self._excess = (
+            0.0  # billed for what no part shows; it must not make every other part look larger
+        )
+        self._ends: list[
+            tuple[int, int]
+        ] = []  # the smallest and the largest request with a hidden part
 
     def known(self, *, is_hidden: bool) -> KnownParts:
         """Return what is known now."""
@@ -197,7 +243,9 @@ class _Learned:
             return KnownParts(self._prior.value, self._prior.basis, hidden)
         return KnownParts(self._ratio, "calibrated", hidden)
 
-    def observe(self, billed: int, local: int, own: int, unresolved: int, *, is_hidden: bool) -> None:
+    def observe(
+        self, billed: int, local: int, own: int, unresolved: int, *, is_hidden: bool
+    ) -> None:
         """Take what one request was billed for."""
         texts = billed - own
         if texts <= 0:
@@ -216,7 +264,9 @@ class _Learned:
             before, billed = self._last
             added = (texts - billed) / (local - before) if local > before else 0.0
             if local < before:  # much has left: what wasn't explained may have gone with it
-                offs = (abs((texts - excess) / local - self._ratio) for excess in (0.0, self._excess))
+                offs = (
+                    abs((texts - excess) / local - self._ratio) for excess in (0.0, self._excess)
+                )
                 self._excess *= next(offs) > next(offs)
             elif texts - self._excess > local * self._ratio * (1 + _JUMP) and added > MOST_RATIO:
                 self._excess = texts - local * self._ratio
@@ -225,18 +275,27 @@ class _Learned:
             self._ratio = ratio
 
     def _observe_growth(self, local: int, texts: int, unresolved: int) -> None:
-        """Take a request with messages that no line holds: only what came since the one before says something."""
+        """Take a request with messages that no line holds: only what came since the one before says
+        something."""
         before, billed = self._last
         grown = local - before if unresolved == self._unresolved else 0
-        if self._ratio is None and grown >= _LEAST_SPAN and LEAST_RATIO <= (texts - billed) / grown <= MOST_RATIO:
+        if (
+            self._ratio is None
+            and grown >= _LEAST_SPAN
+            and LEAST_RATIO <= (texts - billed) / grown <= MOST_RATIO
+        ):
             self._ratio = (texts - billed) / grown
 
     def _observe_ends(self, local: int, texts: int) -> None:
-        """Take a request with a hidden part: the ratio is that of the difference between two requests."""
+        """Take a request with a hidden part: the ratio is that of the difference between two
+        requests."""
         ends = sorted([*self._ends, (local, texts)])
         self._ends = [ends[0], ends[-1]]
         (least, small), (most, large) = self._ends
-        if most - least >= _LEAST_SPAN and LEAST_RATIO <= (large - small) / (most - least) <= MOST_RATIO:
+        if (
+            most - least >= _LEAST_SPAN
+            and LEAST_RATIO <= (large - small) / (most - least) <= MOST_RATIO
+        ):
             self._ratio = (large - small) / (most - least)
         # The smallest request says most about what all of them share.
         self._hidden = max(0, round(small - least * (self._ratio or self._prior.value)))
@@ -249,18 +308,27 @@ class CompositionChange(PlainData):
     came: tuple[RequestPart, ...]
     left: tuple[RequestPart, ...]
     breaker: Label
-    """The first part that differs where the later request doesn't simply go on; empty if it does."""
+    """The first part that differs where the later request doesn't simply go on; empty if it
+    does."""
     kept_tokens: int
     """Tokens before the first difference: what a cache can still give."""
     rewritten_tokens: int
     """Tokens after it that the earlier request had too: cached before, and paid for again."""
 
 
-def compare(before: ComposedRequest, after: ComposedRequest, *, without: str = "") -> CompositionChange:
-    """Return what changed from *before* to *after*; *without* leaves out one part, as if it had never been there."""
-    olds, news = ([each for each in request.pieces if each.label[0] != without] for request in (before, after))
+def compare(
+    before: ComposedRequest, after: ComposedRequest, *, without: str = ""
+) -> CompositionChange:
+    """Return what changed from *before* to *after*; *without* leaves out one part, as if it had
+    never been there."""
+    olds, news = (
+        [each for each in request.pieces if each.label[0] != without] for request in (before, after)
+    )
     same = 0
-    if (before.model, before.settings and after.settings) != (after.model, after.settings and before.settings):
+    if (before.model, before.settings and after.settings) != (
+        after.model,
+        after.settings and before.settings,
+    ):
         breaker: Label = ("model",) if before.model != after.model else ("settings",)
     else:
         while same < min(len(olds), len(news)) and _key(olds[same]) == _key(news[same]):

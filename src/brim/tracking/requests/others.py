@@ -1,7 +1,8 @@
 """Reads the requests in a Codex rollout and in a Gemini CLI record.
 
-Neither records its requests, so a request is what the file holds before its answer. Codex writes down the system prompt
-but no tools; Gemini CLI writes down neither. Which lines report usage is the readers' business: they are asked.
+Neither records its requests, so a request is what the file holds before its answer. Codex writes
+down the system prompt but no tools; Gemini CLI writes down neither. Which lines report usage is the
+readers' business: they are asked.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ from brim.tracking.requests.thread import NOWHERE, RequestsReader, Sent
 _PROJECT_FILE = re.compile(r"# AGENTS\.md instructions for ([^\n]+)\n")
 _PROJECT_DOC = "--- project-doc ---"
 _HOOK = re.compile(r"\s*<hook_context>(.*?)</hook_context>\s*", re.DOTALL)
-_CONTEXT_FILE = re.compile(r"^--- Context from: (.+?) ---\n(.*?)^--- End of Context from: \1 ---\n?", re.DOTALL | re.M)
+_CONTEXT_FILE = re.compile(
+    r"^--- Context from: (.+?) ---\n(.*?)^--- End of Context from: \1 ---\n?", re.DOTALL | re.M
+)
 
 
 class CodexRequests(RequestsReader):
@@ -49,13 +52,17 @@ class CodexRequests(RequestsReader):
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
         self._reader = CodexRolloutReader()
-        self._answered: list[str] = []  # what came since the model began to answer: items of the next request
+        self._answered: list[
+            str
+        ] = []  # what came since the model began to answer: items of the next request
 
     def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002 - only transcripts are resumed
         """Take one line."""
         kind, payload = text(line, "type"), mapping(line, "payload")
         if kind == "session_meta" and not self._head:
-            self._see_prompt(text(payload, "base_instructions", "text") or text(payload, "instructions"))
+            self._see_prompt(
+                text(payload, "base_instructions", "text") or text(payload, "instructions")
+            )
         elif kind == "response_item":
             self._item(payload, is_summary=flag(line, "metadata", "compaction_output"))
         elif kind == "compacted":
@@ -98,7 +105,9 @@ class CodexRequests(RequestsReader):
     def _pieces(self, kind: str, role: str, payload: Mapping[str, Any]) -> Iterator[RequestPiece]:
         call = text(payload, "call_id") or text(payload, "id")
         if kind == "message":
-            kinds = items(payload, "internal_chat_message_metadata_passthrough", "content_item_kinds")
+            kinds = items(
+                payload, "internal_chat_message_metadata_passthrough", "content_item_kinds"
+            )
             for at, part in enumerate(items(payload, "content")):
                 yield from self._part(role, part, str(kinds[at]) if at < len(kinds) else "")
         elif kind == "reasoning":
@@ -107,7 +116,9 @@ class CodexRequests(RequestsReader):
             said = payload.get("output")
             inner = value(said, "content") if isinstance(said, Mapping) else said
             label = (RESULTS, *self._calls.get(call, ("unknown tool",)))
-            yield self._labels.piece(label, text_of(inner) or (compact_json(inner) if inner else ""))
+            yield self._labels.piece(
+                label, text_of(inner) or (compact_json(inner) if inner else "")
+            )
         elif kind.endswith("_call"):
             name = text(payload, "name") or kind.removesuffix("_call")
             given = payload.get("arguments") or payload.get("input") or payload.get("action")
@@ -125,23 +136,38 @@ class CodexRequests(RequestsReader):
             yours, divided, projects = said.partition(_PROJECT_DOC)
             if divided:
                 yield self._labels.piece((MEMORY, "~/.codex/AGENTS.md"), yours)
-            yield self._labels.piece((MEMORY, f"{file[1].rstrip('/')}/AGENTS.md"), projects if divided else said)
+            yield self._labels.piece(
+                (MEMORY, f"{file[1].rstrip('/')}/AGENTS.md"), projects if divided else said
+            )
         elif kind == "hooks.additional_context":
             yield self._labels.piece(self._labels.hook_label("hook", said), said)
         else:
             label = labels_of("codex").get(kind) or (
                 (REMINDERS, kind.partition(".")[0]) if kind and kind != "unknown" else None
             )
-            fallback = self._labels.words if role == "user" else self._labels.hook_label("hook", said)
+            fallback = (
+                self._labels.words if role == "user" else self._labels.hook_label("hook", said)
+            )
             yield self._labels.piece(label or opening_label(said, "other") or fallback, said)
 
     def _sent(self, event: Usage, thought: int) -> None:
         place, model = self._window, event.model or self._model
-        sent = Sent(event.request, model, event.time, place, self._head, "", recorded=False, usage=event.tokens)
+        sent = Sent(
+            event.request,
+            model,
+            event.time,
+            place,
+            self._head,
+            "",
+            recorded=False,
+            usage=event.tokens,
+        )
         sent.compacts, self._summarizes = self._summarizes, False
         self.thread.sent.append(sent)
         for key in self._answered:
-            if key.startswith("r") and thought:  # reasoning is sent back as it was: its size is what was reported
+            if (
+                key.startswith("r") and thought
+            ):  # reasoning is sent back as it was: its size is what was reported
                 self.thread.items[key] = (RequestPiece((THINKING,), 0, thought, key),)
                 thought = 0
         self._window = self.thread.add(self._window, self._answered)
@@ -151,7 +177,9 @@ class CodexRequests(RequestsReader):
         """Leave out the reasoning of turns that are over: the provider does so too."""
         keys = self.thread.keys(self._window)
         if any(key.startswith("r") for key in keys):
-            self._window = self.thread.add(NOWHERE, [key for key in keys if not key.startswith("r")])
+            self._window = self.thread.add(
+                NOWHERE, [key for key in keys if not key.startswith("r")]
+            )
 
     def _compact(self, payload: Mapping[str, Any]) -> None:
         kept = [part for part in items(payload, "replacement_history") if isinstance(part, Mapping)]
@@ -170,7 +198,9 @@ class GeminiRequests(RequestsReader):
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
         self._reader = GeminiTranscriptReader()
-        self._answer: Mapping[str, Any] = {}  # a message of the model, written again when its tools have ended
+        self._answer: Mapping[
+            str, Any
+        ] = {}  # a message of the model, written again when its tools have ended
         self._results: dict[str, object] = {}  # results that no message of their own has held yet
 
     def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002
@@ -192,7 +222,16 @@ class GeminiRequests(RequestsReader):
                 self._close()
                 self._give_results()
                 if event := used.get(id):
-                    sent = Sent(id, event.model, event.time, self._window, "", "", recorded=False, usage=event.tokens)
+                    sent = Sent(
+                        id,
+                        event.model,
+                        event.time,
+                        self._window,
+                        "",
+                        "",
+                        recorded=False,
+                        usage=event.tokens,
+                    )
                     self.thread.sent.append(sent)
                     self._labels.model = event.model or self._labels.model
             self._answer = message
@@ -206,8 +245,11 @@ class GeminiRequests(RequestsReader):
         if not answer:
             return
         pieces = [self._labels.piece((AGENTS, "text"), text_of(answer.get("content")))]
-        # A resumed session has its calls in the content; the results then are messages of their own.
-        calls = [call for part in items(answer, "content") if (call := mapping(part, "functionCall"))]
+        # A resumed session has its calls in the content; the results then are messages of their
+        # own.
+        calls = [
+            call for part in items(answer, "content") if (call := mapping(part, "functionCall"))
+        ]
         for call in calls or items(answer, "toolCalls"):
             id, name = text(call, "id"), text(call, "name")
             self._calls[id] = call_label(name, value(call, "args"))
@@ -234,7 +276,9 @@ class GeminiRequests(RequestsReader):
             else:
                 yield from self._with_hooks(text_of(part), self._words)
 
-    def _with_hooks(self, said: str, pieces: Callable[[str], Iterable[RequestPiece]]) -> Iterator[RequestPiece]:
+    def _with_hooks(
+        self, said: str, pieces: Callable[[str], Iterable[RequestPiece]]
+    ) -> Iterator[RequestPiece]:
         """Give the *pieces* of a text, and between them what hooks told."""
         at = 0
         for hook in _HOOK.finditer(said):
@@ -251,7 +295,11 @@ class GeminiRequests(RequestsReader):
             yield self._labels.piece((MEMORY, file[1]), file[0])
             at = file.end()
         if said[at:].strip():
-            label = (REMINDERS, "session context") if at else opening_label(said, "other") or self._labels.words
+            label = (
+                (REMINDERS, "session context")
+                if at
+                else opening_label(said, "other") or self._labels.words
+            )
             yield self._labels.piece(label, said[at:])
 
     def _response(self, part: object) -> Iterator[RequestPiece]:
@@ -263,7 +311,9 @@ class GeminiRequests(RequestsReader):
         label = self._calls.get(text(answer, "id"), (text(answer, "name") or "unknown tool",))
         response = mapping(answer, "response")
         said = text(response, "output") or compact_json(response)
-        yield from self._with_hooks(said, lambda part: [self._labels.piece((RESULTS, *label), part)])
+        yield from self._with_hooks(
+            said, lambda part: [self._labels.piece((RESULTS, *label), part)]
+        )
 
     def _add(self, pieces: Iterable[RequestPiece]) -> None:
         found = tuple(piece for piece in pieces if piece.local or piece.own)

@@ -1,8 +1,9 @@
 """What each text of a request is: the label it gets, and its size.
 
-A label is a path in the tree that ``brim context`` shows, such as ``("tool results", "Read", "src/app.py")``. Clients
-join texts from many sources into one message. Where a transcript's own lines say what a text is, that is used, so a
-file that quotes a reminder stays a file; words are looked at only where no line says anything.
+A label is a path in the tree that ``brim context`` shows, such as ``("tool results", "Read",
+"src/app.py")``. Clients join texts from many sources into one message. Where a transcript's own
+lines say what a text is, that is used, so a file that quotes a reminder stays a file; words are
+looked at only where no line says anything.
 """
 
 from __future__ import annotations
@@ -22,7 +23,13 @@ from brim.tracking.compaction import fold
 from brim.tracking.readers.fields import Bounded, arguments, mapping, named, text
 from brim.tracking.readers.tools import tool_of
 
-SYSTEM, TOOLS, MEMORY, REMINDERS, BRIM = "system prompt", "tools", "memory files", "reminders", "brim"
+SYSTEM, TOOLS, MEMORY, REMINDERS, BRIM = (
+    "system prompt",
+    "tools",
+    "memory files",
+    "reminders",
+    "brim",
+)
 YOURS, TASK, AGENTS, THINKING = "your words", "task of the main agent", "agent's words", "thinking"
 RESULTS, IMAGES, SUMMARY, UNRESOLVED = "tool results", "images", "summary", "not resolved"
 
@@ -33,12 +40,26 @@ Count = Callable[[str], int]
 LONGEST_LABEL = 100
 _FRAMELESS = Framing(0, 0, False)
 _HEAD = 24
-_TARGETS = ("command", "file_path", "path", "pattern", "url", "query", "skill", "description", "prompt")
+_TARGETS = (
+    "command",
+    "file_path",
+    "path",
+    "pattern",
+    "url",
+    "query",
+    "skill",
+    "description",
+    "prompt",
+)
 _OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
 _REMINDER = re.compile(rf"\s*{_OPEN}\n?(.*?)\n?{_CLOSE}\s*", re.DOTALL)
 _FILE = re.compile(r"^Contents of (.+?)(?: \([^\n]*\))?:$", re.MULTILINE)
-_AFTER_FILES = re.compile(r"^# (?:gitStatus|currentDate|userEmail|important-instruction-reminders)$", re.MULTILINE)
-_HOOK = re.compile(r"(\w+)(?::[^\s:]+)? hook (?:additional context|success|feedback|blocking error)[^:\n]*: ?")
+_AFTER_FILES = re.compile(
+    r"^# (?:gitStatus|currentDate|userEmail|important-instruction-reminders)$", re.MULTILINE
+)
+_HOOK = re.compile(
+    r"(\w+)(?::[^\s:]+)? hook (?:additional context|success|feedback|blocking error)[^:\n]*: ?"
+)
 _BRIMS_HOOK = re.compile(r"[/\\](?:\.brim[/\\]bin[/\\]hook|bin[/\\]hook[\"']? \w+ \w+)")
 _BRIMS_TEXT = re.compile(
     r"- Before the compaction this session kept a scratch memory|(?:<note>)?Rules your user set, kept by brim:"
@@ -60,7 +81,8 @@ class RequestPiece:
     local: int
     """Tokens in the stand-in vocabulary: multiply them by the model's ratio."""
     own: int = 0
-    """Tokens of the model's own, which no ratio changes: images by rule, thinking as it was reported."""
+    """Tokens of the model's own, which no ratio changes: images by rule, thinking as it was
+    reported."""
     mark: str = ""
     """Tells the text from another one of the same size."""
 
@@ -71,9 +93,12 @@ def mark(content: str) -> str:
 
 
 def compact_json(value: object) -> str:
-    """Return *value* as compact JSON with sorted keys; what can't be written gives an empty text."""
+    """Return *value* as compact JSON with sorted keys; what can't be written gives an empty
+    text."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=str)
+        return json.dumps(
+            value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=str
+        )
     except (ValueError, TypeError, RecursionError):
         return ""
 
@@ -89,25 +114,33 @@ def tool_label(name: str) -> Label:
 
 
 def call_label(name: str, given: object) -> Label:
-    """Return how the result of a call is shown: the tool, and the file, command or search that it was for."""
+    """Return how the result of a call is shown: the tool, and the file, command or search that it
+    was for."""
     known = named(tool_of(name), arguments(given))
     key = next((key for key in _TARGETS if isinstance(known.get(key), str) and known[key]), "")
     if not key:
         return tool_label(name)
     target = known[key]
-    return (*tool_label(name), fold(target, LONGEST_LABEL) if key in ("file_path", "path") else short(target))
+    return (
+        *tool_label(name),
+        fold(target, LONGEST_LABEL) if key in ("file_path", "path") else short(target),
+    )
 
 
 @cache
 def labels_of(group: str) -> dict[str, Label]:
-    """Return the labels of one *group* in ``data/labels.tsv``, by how a text begins or what the client calls it."""
+    """Return the labels of one *group* in ``data/labels.tsv``, by how a text begins or what the
+    client calls it."""
     rows = data_rows(__file__, "labels.tsv")
     return {sign: tuple(label.split(" > ")) for found, sign, label in rows if found == group}
 
 
 def opening_label(said: str, group: str) -> Label | None:
     """Return the label of the first opening of *group* that *said* begins with."""
-    return next((label for start, label in labels_of(group).items() if said.lstrip().startswith(start)), None)
+    return next(
+        (label for start, label in labels_of(group).items() if said.lstrip().startswith(start)),
+        None,
+    )
 
 
 @lru_cache(4_096)
@@ -132,7 +165,9 @@ class Labels:
 
     def to_row(self) -> dict[str, Any]:
         """Return what was learned as JSON values: labels and digests, no text."""
-        known = [(head, *key, label) for head, each in self._known.items() for key, label in each.items()]
+        known = [
+            (head, *key, label) for head, each in self._known.items() for key, label in each.items()
+        ]
         return {
             "known": known,
             "calls": list(self._calls.items()),
@@ -148,7 +183,7 @@ class Labels:
             self._calls[id] = tuple(label)
         self._brims, self._headings = set(row["brims"]), set(row["headings"])
 
-    # What lines say ------------------------------------------------------------------------------------------------
+    # What lines say -------------------------------------------------------------------------------
 
     def learn(self, said: str, label: Label) -> None:
         """Take that the text *said* is what *label* says, wherever it stands."""
@@ -162,7 +197,8 @@ class Labels:
             self._calls[id] = call_label(name, given)
 
     def learn_headings(self, names: Iterable[str]) -> None:
-        """Take that the client names these memory files or MCP servers: what else looks like a heading is text."""
+        """Take that the client names these memory files or MCP servers: what else looks like a
+        heading is text."""
         self._headings.update(names)
 
     def learn_hook(self, command: str, stdout: str) -> None:
@@ -172,14 +208,16 @@ class Labels:
                 answer = json.loads(stdout)
             except (ValueError, RecursionError):
                 answer = {}
-            self._brims.add(mark((text(answer, "hookSpecificOutput", "additionalContext") or stdout).strip()))
+            self._brims.add(
+                mark((text(answer, "hookSpecificOutput", "additionalContext") or stdout).strip())
+            )
 
     def hook_label(self, event: str, said: str) -> Label:
         """Return whose text a hook's is: brim's, or another hook's."""
         is_brims = mark(said.strip()) in self._brims or _BRIMS_TEXT.match(said.strip())
         return (BRIM, event) if is_brims else (REMINDERS, "hooks", event)
 
-    # What texts are ------------------------------------------------------------------------------------------------
+    # What texts are -------------------------------------------------------------------------------
 
     def piece(self, label: Label, said: str) -> RequestPiece:
         """Return *said* as one piece."""
@@ -187,7 +225,8 @@ class Labels:
         return RequestPiece(label, self._count(said) if said else 0, 0, mark(said))
 
     def pieces(self, role: str, content: object, **reported: int) -> tuple[RequestPiece, ...]:
-        """Return the pieces of a message; *reported* is ``output`` and ``thinking``, for an answer of the model."""
+        """Return the pieces of a message; *reported* is ``output`` and ``thinking``, for an answer
+        of the model."""
         blocks = content if isinstance(content, list) else [content]
         found: list[RequestPiece] = []
         for block in blocks:
@@ -214,11 +253,16 @@ class Labels:
         elif kind.endswith("tool_use"):
             name = text(block, "name")
             self.learn_call(text(block, "id"), name, block.get("input"))
-            yield self.piece((AGENTS, "calls", *tool_label(name)), f"{name} {compact_json(block.get('input'))}")
+            yield self.piece(
+                (AGENTS, "calls", *tool_label(name)), f"{name} {compact_json(block.get('input'))}"
+            )
         elif kind in ("image", "document", "input_image"):
             yield self.media((IMAGES, "from you"), block)
         elif kind.endswith("_tool_result"):
-            yield self.piece((RESULTS, *self._calls.get(text(block, "tool_use_id"), (kind,))), compact_json(block))
+            yield self.piece(
+                (RESULTS, *self._calls.get(text(block, "tool_use_id"), (kind,))),
+                compact_json(block),
+            )
         else:
             yield self.piece((REMINDERS, kind or "other"), compact_json(block))
 
@@ -231,7 +275,9 @@ class Labels:
             count_text=self._count,
             framing=_FRAMELESS,
         )
-        return RequestPiece(label, tally.text_tokens, tally.tokens - tally.text_tokens, mark(compact_json(block)))
+        return RequestPiece(
+            label, tally.text_tokens, tally.tokens - tally.text_tokens, mark(compact_json(block))
+        )
 
     def _result(self, block: Mapping[str, Any]) -> Iterator[RequestPiece]:
         label = self._calls.get(text(block, "tool_use_id"), ("unknown tool",))
@@ -239,7 +285,11 @@ class Labels:
         if isinstance(content, str):
             yield self.piece((RESULTS, *label), content)
             return
-        parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+        parts = (
+            [part for part in content if isinstance(part, Mapping)]
+            if isinstance(content, list)
+            else []
+        )
         for part in parts:
             said, kind = text(part, "text"), text(part, "type")
             if kind in ("image", "document"):
@@ -269,7 +319,8 @@ class Labels:
         yield from self.labelled(self._exactly(said) or (), said)
 
     def _joined(self, said: str) -> Iterator[RequestPiece]:
-        """A system message in mid-conversation: texts of several sources with blank lines between them."""
+        """A system message in mid-conversation: texts of several sources with blank lines between
+        them."""
         begun = at = 0
         while at < len(said):
             known = self._known_at(said, at)
@@ -316,14 +367,17 @@ class Labels:
             yield self.piece(label or opening_label(said, "claude") or (REMINDERS, "other"), said)
 
     def _memory(self, said: str) -> Iterator[RequestPiece]:
-        """Memory files, each below a line that names it; a line of a file that looks the same isn't a border."""
+        """Memory files, each below a line that names it; a line of a file that looks the same isn't
+        a border."""
         heads = self._heads(_FILE, said)
         last = heads[-1].end()
         after = _AFTER_FILES.search(said, last)
         end = after.start() if after else len(said)
         if said[: heads[0].start()].strip():
             yield self.piece((MEMORY, "introduction"), said[: heads[0].start()])
-        for head, following in zip(heads, [*(each.start() for each in heads[1:]), end], strict=True):
+        for head, following in zip(
+            heads, [*(each.start() for each in heads[1:]), end], strict=True
+        ):
             yield self.piece((MEMORY, head[1]), said[head.start() : following])
         if said[end:].strip():
             yield self.piece((REMINDERS, "session context"), said[end:])
@@ -331,7 +385,9 @@ class Labels:
     def _servers(self, said: str) -> Iterator[RequestPiece]:
         """Instructions of MCP servers, each below its name."""
         heads = self._heads(_SERVER, said)
-        for head, following in zip(heads, [*(each.start() for each in heads[1:]), len(said)], strict=True):
+        for head, following in zip(
+            heads, [*(each.start() for each in heads[1:]), len(said)], strict=True
+        ):
             begin = 0 if head is heads[0] else head.start()
             yield self.piece((TOOLS, f"mcp: {head[1]}", "instructions"), said[begin:following])
         if not heads:
@@ -342,13 +398,15 @@ class Labels:
         found = list(pattern.finditer(said))
         return [head for head in found if head[1] in self._headings] or found
 
-    # The fixed start -----------------------------------------------------------------------------------------------
+    # The fixed start ------------------------------------------------------------------------------
 
     def tool(self, schema: object) -> RequestPiece:
         """Return the schema of a tool as a piece."""
         name = text(schema, "name") or text(schema, "type")
         said = mapping(schema)
-        known = {key: said[key] for key in ("name", "description", "input_schema") if key in said} or said
+        known = {
+            key: said[key] for key in ("name", "description", "input_schema") if key in said
+        } or said
         return self.piece((TOOLS, *tool_label(name)), compact_json(known))
 
     def system(self, block: object) -> RequestPiece:
@@ -356,8 +414,11 @@ class Labels:
         return self.piece((SYSTEM,), block if isinstance(block, str) else text(block, "text"))
 
 
-def _with_thinking(found: list[RequestPiece], output: int = 0, thinking: int = 0) -> list[RequestPiece]:
-    """Give the thinking of an answer the size that was reported: its text may be shortened, or left out.
+def _with_thinking(
+    found: list[RequestPiece], output: int = 0, thinking: int = 0
+) -> list[RequestPiece]:
+    """Give the thinking of an answer the size that was reported: its text may be shortened, or left
+    out.
 
     Without a report, thinking that isn't shown is what the answer took beyond its other parts.
     """
@@ -367,4 +428,7 @@ def _with_thinking(found: list[RequestPiece], output: int = 0, thinking: int = 0
     if not size:
         return found
     marks = "".join(piece.mark for piece in found if piece.label[0] == THINKING)
-    return [RequestPiece((THINKING,), 0, size, mark(marks)), *(piece for piece in found if piece.label[0] != THINKING)]
+    return [
+        RequestPiece((THINKING,), 0, size, mark(marks)),
+        *(piece for piece in found if piece.label[0] != THINKING),
+    ]

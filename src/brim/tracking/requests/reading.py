@@ -1,4 +1,5 @@
-"""Reads the requests of a session's file, a block at a time; a transcript that grew is read from where it ended."""
+"""Reads the requests of a session's file, a block at a time; a transcript that grew is read from
+where it ended."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Mark:
 
     offset: int = 0
     check: int = 0
-    """A sum of the first and the last bytes before ``offset``, to be compared when reading goes on there."""
+    """A sum of the first and the last bytes before ``offset``, to be compared when reading goes on
+    there."""
     state: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -52,8 +54,9 @@ def read_requests(
 ) -> list[ComposedRequest]:
     """Return the requests in the session's file *path*, in the order of their answers.
 
-    Texts are counted with the stand-in vocabulary, or by *count*: ``by_bytes`` is faster, and enough to compare
-    requests. *on_read* gets the size of each block that was read. What isn't a session raises an ``InputError``.
+    Texts are counted with the stand-in vocabulary, or by *count*: ``by_bytes`` is faster, and
+    enough to compare requests. *on_read* gets the size of each block that was read. What isn't a
+    session raises an ``InputError``.
     """
     thread, _ = read_thread(path, count=count, on_read=on_read)
     return requests_of(thread, calibrations)
@@ -69,8 +72,8 @@ def read_thread(
 ) -> tuple[Thread, Mark]:
     """Return what *path* holds, and with *marking* a mark to go on from next time.
 
-    With a *mark* of before only what is new is read, if the file is still the same one up to there. Files of Codex and
-    Gemini CLI are read whole each time, and their mark is empty.
+    With a *mark* of before only what is new is read, if the file is still the same one up to there.
+    Files of Codex and Gemini CLI are read whole each time, and their mark is empty.
     """
     name = os.fspath(path)
     count = count or encoding_counter(STAND_IN)
@@ -91,7 +94,10 @@ def read_thread(
         if marking and isinstance(reader, ClaudeRequests) and feed.offset:
             offset = feed.offset if reader.open_at is None else reader.open_at
             reached = Mark(offset, check_before(file, offset), reader.to_row())
-        for line, at in feed.last_object():  # a last line without an end may be written on: it's in no mark
+        for (
+            line,
+            at,
+        ) in feed.last_object():  # a last line without an end may be written on: it's in no mark
             reader.take(line, at)
         return reader.finish(), reached
 
@@ -106,8 +112,11 @@ def _resumed(file: FileIO, mark: Mark, reader: ClaudeRequests) -> ClaudeRequests
     return None
 
 
-def _objects(file: FileIO, feed: Feed, on_read: Callable[[int], object]) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield the objects of *file* from the offset of *feed* on: one a line, or those of the one value that it is."""
+def _objects(
+    file: FileIO, feed: Feed, on_read: Callable[[int], object]
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the objects of *file* from the offset of *feed* on: one a line, or those of the one
+    value that it is."""
     values = json_values(file) if not feed.offset else None
     if values is not None:
         yield from [(each, 0) for each in values]

@@ -1,8 +1,8 @@
 """The requests of one thread, and the items that each of them held.
 
-Most requests repeat the one before them and add a little. So an item (a message, a tool schema, a block of the system
-prompt) is kept once, by its key, and a request is the place in a chain where it ends: what it held is the way back.
-Only labels and counts are kept, never text.
+Most requests repeat the one before them and add a little. So an item (a message, a tool schema, a
+block of the system prompt) is kept once, by its key, and a request is the place in a chain where it
+ends: what it held is the way back. Only labels and counts are kept, never text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from brim.models.usage import Tokens
-from brim.tracking.requests.pieces import SYSTEM, TOOLS, UNRESOLVED, Count, Label, Labels, RequestPiece
+from brim.tracking.requests.pieces import (
+    SYSTEM,
+    TOOLS,
+    UNRESOLVED,
+    Count,
+    Label,
+    Labels,
+    RequestPiece,
+)
 
 NOWHERE = -1
 """The place before the first item of a chain."""
@@ -20,7 +28,8 @@ NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class ThreadItem:
-    """One thing that a request sends: a message, the schema of a tool, or a block of the system prompt."""
+    """One thing that a request sends: a message, the schema of a tool, or a block of the system
+    prompt."""
 
     key: str
     pieces: tuple[RequestPiece, ...]
@@ -76,24 +85,36 @@ class Thread:
         """Fixed starts of which a part isn't recorded."""
         self.missing: tuple[str, ...] = (SYSTEM, TOOLS)
         """What of the fixed start the client doesn't record."""
-        self._chain: list[tuple[int, str, int]] = []  # the place before, the key, and how many items there are
+        self._chain: list[
+            tuple[int, str, int]
+        ] = []  # the place before, the key, and how many items there are
 
     def to_row(self) -> dict[str, Any]:
         """Return it as JSON values; each label is written once."""
         labels: dict[Label, int] = {}
         items = {
-            key: [(labels.setdefault(piece.label, len(labels)), piece.local, piece.own, piece.mark) for piece in pieces]
+            key: [
+                (labels.setdefault(piece.label, len(labels)), piece.local, piece.own, piece.mark)
+                for piece in pieces
+            ]
             for key, pieces in self.items.items()
         }
         about = {"heads": self.heads, "partial": sorted(self.partial), "chain": self._chain}
-        return {"labels": list(labels), "items": items, "sent": [sent.to_row() for sent in self.sent], **about}
+        return {
+            "labels": list(labels),
+            "items": items,
+            "sent": [sent.to_row() for sent in self.sent],
+            **about,
+        }
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         """Return what ``to_row`` gave."""
         found, labels = cls(), [tuple(label) for label in row["labels"]]
         for key, pieces in row["items"].items():
-            found.items[key] = tuple([RequestPiece(labels[label], *rest) for label, *rest in pieces])
+            found.items[key] = tuple(
+                [RequestPiece(labels[label], *rest) for label, *rest in pieces]
+            )
         found.heads, found.partial = dict(row["heads"]), set(row["partial"])
         found.sent = [Sent.from_row(sent) for sent in row["sent"]]
         found._chain = [(before, key, length) for before, key, length in row["chain"]]
@@ -128,11 +149,14 @@ class Thread:
         """Return the item *key*; one that no line holds is not resolved."""
         pieces = self.items.get(key)
         if pieces is None:
-            return ThreadItem(key, (RequestPiece((UNRESOLVED, key[:12]), 0, 0, key),), resolved=False)
+            return ThreadItem(
+                key, (RequestPiece((UNRESOLVED, key[:12]), 0, 0, key),), resolved=False
+            )
         return ThreadItem(key, pieces)
 
     def items_of(self, sent: Sent) -> list[ThreadItem]:
-        """Return what *sent* held, in the order in which a cache reads it: tools, system prompt, messages."""
+        """Return what *sent* held, in the order in which a cache reads it: tools, system prompt,
+        messages."""
         return [self.item(key) for key in (*self.heads.get(sent.head, ()), *self.keys(sent.place))]
 
     def hidden(self, sent: Sent) -> tuple[str, ...]:
@@ -144,24 +168,35 @@ class Thread:
         return self.missing[-1:] if sent.head in self.partial else ()
 
     def sizes(self, label: str = "") -> Iterator[tuple[int, int, int]]:
-        """Yield the local tokens, own tokens and unresolved items of each request; of one *label*, if it's given."""
+        """Yield the local tokens, own tokens and unresolved items of each request; of one *label*,
+        if it's given."""
         weights: dict[str, tuple[int, int, int]] = {}
         for key, pieces in self.items.items():
             counted = [piece for piece in pieces if not label or piece.label[0] == label]
-            weights[key] = (sum(piece.local for piece in counted), sum(piece.own for piece in counted), 0)
+            weights[key] = (
+                sum(piece.local for piece in counted),
+                sum(piece.own for piece in counted),
+                0,
+            )
         nothing, unknown, sums = (0, 0, 0), (0, 0, 1), list[tuple[int, int, int]]()
         for before, key, _ in self._chain:
-            sums.append(_plus(nothing if before == NOWHERE else sums[before], weights.get(key, unknown)))
+            sums.append(
+                _plus(nothing if before == NOWHERE else sums[before], weights.get(key, unknown))
+            )
         heads = dict.fromkeys(self.heads, nothing)
         for head, keys in self.heads.items():
             for key in keys:
                 heads[head] = _plus(heads[head], weights.get(key, unknown))
         for sent in self.sent:
-            yield _plus(nothing if sent.place == NOWHERE else sums[sent.place], heads.get(sent.head, nothing))
+            yield _plus(
+                nothing if sent.place == NOWHERE else sums[sent.place],
+                heads.get(sent.head, nothing),
+            )
 
 
 class RequestsReader:
-    """Takes the lines of one file, and fills a ``Thread``. *agent* is the sub-agent whose file it is."""
+    """Takes the lines of one file, and fills a ``Thread``. *agent* is the sub-agent whose file it
+    is."""
 
     family = ""
     """The name of a model of this client, until a line names one."""
