@@ -19,7 +19,7 @@ from brim.behaviors import Behavior
 from brim.config import load
 from brim.history import FifoPruner
 from brim.injection import ActivationTierMapper, InjectionPlan, Section, Session, Tier, render
-from brim.scratch import ScratchModel, ScratchWriter, extract_text
+from brim.memory import ScratchModel, ScratchWriter, extract_text
 from brim.spend import CostBudget, build_wrap_up_prompt
 from brim.tracking import ContextBudget, build_compact_prompt
 from tests.cli.conftest import Brim

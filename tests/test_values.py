@@ -26,7 +26,7 @@ from brim.tokens import Count
 
 PACKAGES = (
     *("activation", "behaviors", "guard", "history", "injection", "models"),
-    *("scratch", "spend", "store", "tokens", "tracking", "window"),
+    *("memory", "spend", "store", "tokens", "tracking", "window"),
 )
 
 
