@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from brim import guard as guard
     from brim import history as history
     from brim import injection as injection
+    from brim import memory as memory
     from brim import models as models
-    from brim import scratch as scratch
     from brim import spend as spend
     from brim import store as store
     from brim import tokens as tokens
@@ -45,7 +45,7 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation behaviors guard history injection models scratch spend store tokens tracking window",
+    packages="activation behaviors guard history injection memory models spend store tokens tracking window",
     **{
         "errors": "BrimError DoesNotFit InputError LimitReached",
         "guard.conversation": "Guard",
