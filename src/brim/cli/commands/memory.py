@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any
 
+from brim.agents.stream import read
 from brim.cli.options import (
     add_json,
     add_yes,
@@ -45,7 +46,6 @@ from brim.scratch.index import render_index, sentence, when
 from brim.scratch.journal import Journal
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
-from brim.tracking.readers.stream import read
 
 TAKES = {
     "show": "",
