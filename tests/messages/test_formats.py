@@ -15,7 +15,8 @@ from pydantic import BaseModel
 
 from brim.errors import BrimError, InputError
 from brim.messages import PROVIDERS, Provider, Violation, validate
-from brim.messages.formats import provider_of, read
+from brim.messages.formats import read
+from brim.messages.layouts import provider_of
 from tests.messages.histories import any_histories, as_object, valid_histories
 from tests.messages.junk import JUNK
 from tests.messages.samples import (

@@ -28,7 +28,8 @@ from brim.messages import (
 )
 from brim.messages.cuts import units_of
 from brim.messages.draft import draft
-from brim.messages.formats import as_list, read
+from brim.messages.formats import read
+from brim.messages.layouts import as_list
 from brim.tokens import Count, counter_for
 from tests.messages.histories import any_histories, valid_histories
 from tests.messages.samples import (

@@ -26,7 +26,7 @@ from brim.messages.content import listed, text_of
 from brim.messages.draft import Pin
 from brim.messages.entries import Provider
 from brim.messages.fitting import Fitted, GuardRequest, Name, guessed, in_request, named, room_for
-from brim.messages.formats import as_list, provider_of
+from brim.messages.layouts import as_list, provider_of
 from brim.messages.pruners import Pruner, in_thread
 from brim.messages.receipt import Receipt
 from brim.messages.summarize import Summarizer

@@ -13,7 +13,8 @@ from brim.messages import Provider, Pruned, Pruner
 from brim.messages.assembly import SECTIONS, Assembly, DroppedItem, WindowSection
 from brim.messages.content import user_message
 from brim.messages.draft import draft, whole_number
-from brim.messages.formats import provider_of, read
+from brim.messages.formats import read
+from brim.messages.layouts import provider_of
 from brim.models.light import input_within, lookup
 from brim.models.names import clean
 from brim.models.overrides import window_of

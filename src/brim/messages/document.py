@@ -11,7 +11,8 @@ from typing import Any
 
 from brim.errors import InputError
 from brim.messages import Provider, Pruned, Pruner
-from brim.messages.formats import provider_of, read
+from brim.messages.formats import read
+from brim.messages.layouts import provider_of
 from brim.messages.transcript import conversation, is_transcript
 from brim.tokens.costs import difference
 from brim.tokens.count import Count

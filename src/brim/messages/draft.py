@@ -14,10 +14,11 @@ from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from brim.errors import InputError
-from brim.messages.anthropic import is_directive
+from brim.messages.anthropic.reading import is_directive
 from brim.messages.cuts import Unit, may_follow, units_of
 from brim.messages.entries import Entry, Provider
-from brim.messages.formats import Layout, as_list, find_broken, layout_of, read, refuse_unreadable
+from brim.messages.formats import find_broken, read, refuse_unreadable
+from brim.messages.layouts import Layout, as_list, layout_of
 from brim.messages.receipt import CacheEffect, Dropped, Pruned, Receipt, Step
 from brim.models.catalog import Price
 from brim.models.catalog import model as model_of

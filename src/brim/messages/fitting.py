@@ -12,7 +12,8 @@ from brim.messages.budget import Reserves, window_of
 from brim.messages.cap import ToolResultCap
 from brim.messages.draft import THINKING_STAYS, Pin, whole_number
 from brim.messages.entries import Provider
-from brim.messages.formats import SCALARS, as_list
+from brim.messages.formats import SCALARS
+from brim.messages.layouts import as_list
 from brim.messages.markers import MOST_MARKERS, count_markers, within_limit
 from brim.messages.pruners import FifoPruner, Pruner, SlidingWindowPruner
 from brim.messages.receipt import Receipt, Step

@@ -1,15 +1,15 @@
 """Gemini's format.
 
 Calls come right after the user's content, and the very next content answers all of them. This
-module reads it, checks it (``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner
-must drop.
+module reads it, checks it (``check``), finds what a pruner must drop (``find_broken``) and repairs
+it (``PASSES``).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from brim.messages.content import call_of, items_of, with_fields, words
@@ -22,9 +22,9 @@ from brim.messages.repairs import (
     Pass,
     Repair,
     RepairSlot,
+    Sides,
     begin_with_user,
     give_roles,
-    split_sides,
 )
 from brim.messages.rules import calls_have_names, known_roles, sides_are_right, user_is_first
 from brim.tokens.messages.fields import first, get, pairs, string
@@ -51,7 +51,9 @@ RESULTS = ("functionResponse", "function_response")
 
 def parts_of(content: object) -> list[Any]:
     """Return the parts of *content*; a text is one part."""
-    return items_of(content if isinstance(content, str) else get(content, "parts"))
+    if isinstance(content, str):
+        return items_of(content)
+    return items_of(get(content, "parts"))
 
 
 def call_in(part: object) -> object:
@@ -66,52 +68,87 @@ def result_in(part: object) -> object:
 
 def is_empty_part(part: object) -> bool:
     """Whether *part* holds no data at all: no text, not even an empty one, no image, no call."""
-    return not isinstance(part, str) and all(name in NO_DATA for name, _ in pairs(part))
+    if isinstance(part, str):
+        return False
+    return all(name in NO_DATA for name, _ in pairs(part))
+
+
+def _says_something(part: object) -> bool:
+    """Whether *part* is more than a thought."""
+    return not is_empty_part(part) and get(part, "thought") is not True
+
+
+@dataclass(frozen=True, slots=True)
+class ContentParts:
+    """The parts of one content, sorted."""
+
+    calls: list[EntryCall]
+    results: list[EntryCall]
+    others: list[Any]
+    """Parts that are neither calls nor results."""
+
+    @classmethod
+    def of(cls, parts: list[Any]) -> ContentParts:
+        """Return *parts*, sorted."""
+        sorted_parts = cls([], [], [])
+        for part in parts:
+            if call_in(part) is not None:
+                sorted_parts.calls.append(call_of(call_in(part)))
+            elif result_in(part) is not None:
+                sorted_parts.results.append(call_of(result_in(part)))
+            else:
+                sorted_parts.others.append(part)
+        return sorted_parts
+
+    @property
+    def says(self) -> bool:
+        """Whether there is more than calls, results and thoughts."""
+        return any(_says_something(part) for part in self.others)
+
+    def fault(self, role: Role) -> Fault:
+        """Return the rule that a content of *role* with these parts breaks."""
+        if self.calls and role != "assistant":
+            return "call-by-assistant", "only the model can call a function"
+        if self.results and role != "user":
+            return "result-by-user", "only the user can answer a call"
+        return self._fault_inside()
+
+    def _fault_inside(self) -> Fault:
+        """Return the rule that a part breaks, whoever says it."""
+        if any(not result.name for result in self.results):
+            return "result-has-name", "a function response has no name"
+        if any(not call.name for call in self.calls):
+            return "call-has-name", "a call has no name"
+        if not (self.calls or self.results or self.others):
+            return "has-content", "it has no parts"
+        if any(is_empty_part(part) for part in self.others):
+            return "part-not-empty", "a part of it is empty"
+        return NO_FAULT
 
 
 def read_content(index: int, message: object) -> Entry:
     """Return what the content *message* holds."""
     if isinstance(message, str):
-        return Entry(
-            index,
-            message,
-            "user",
-            says=True,
-            fault=NO_FAULT if message else ("has-content", "it is empty"),
-        )
+        fault = NO_FAULT if message else ("has-content", "it is empty")
+        return Entry(index, message, "user", says=True, fault=fault)
     name = string(get(message, "role"))
     role = ROLES.get(name, "")
     if not role:
-        return unknown_role(
-            index, message, "", f"{name!r} is not a role: only user and model speak"
-        )
+        problem = f"{name!r} is not a role: only user and model speak"
+        return unknown_role(index, message, "", problem)
     parts = parts_of(message)
+    sorted_parts = ContentParts.of(parts)
     thoughts = [get(part, "thought") is True for part in parts]
-    calls = [call_of(call_in(part)) for part in parts if call_in(part) is not None]
-    others = [part for part in parts if call_in(part) is None]
-    results = [call_of(result_in(part)) for part in others if result_in(part) is not None]
-    others = [part for part in others if result_in(part) is None]
-    faults: dict[Fault, bool] = {
-        ("call-by-assistant", "only the model can call a function"): bool(calls)
-        and role != "assistant",
-        ("result-by-user", "only the user can answer a call"): bool(results) and role != "user",
-        ("result-has-name", "a function response has no name"): any(
-            not result.name for result in results
-        ),
-        ("call-has-name", "a call has no name"): any(not call.name for call in calls),
-        ("has-content", "it has no parts"): not parts,
-        ("part-not-empty", "a part of it is empty"): any(is_empty_part(part) for part in others),
-    }
     return Entry(
         index,
         message,
         role,
-        calls=tuple(calls),
-        results=tuple(results),
-        says=any(not is_empty_part(part) and get(part, "thought") is not True for part in others),
+        calls=tuple(sorted_parts.calls),
+        results=tuple(sorted_parts.results),
+        says=sorted_parts.says,
         reasons=any(thoughts),
-        ends_in_reasoning=any(thoughts[-1:]),
-        fault=next((fault for fault, is_there in faults.items() if is_there), NO_FAULT),
+        ends_in_reasoning=bool(thoughts) and thoughts[-1],
+        fault=sorted_parts.fault(role),
     )
 
 
@@ -122,46 +159,105 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
     """Yield every place where *history* breaks a rule."""
     yield from known_roles(history)
     for entry in history:
-        parts = parts_of(entry.message) if entry.role else []
-        if entry.role and not parts:
-            yield Violation(entry.index, "has-content", "it has no parts")
-        for part in parts:
-            if call_in(part) is None and result_in(part) is None and is_empty_part(part):
-                yield Violation(entry.index, "part-not-empty", "a part of it holds nothing")
+        if entry.role:
+            yield from _check_parts(entry)
     yield from user_is_first(history)
     yield from sides_are_right(history)
     yield from calls_have_names(history)
     for entry in history:
         for result in entry.results:
             if not result.name:
-                yield Violation(
-                    entry.index, "result-has-name", "a function response does not name its function"
-                )
-    for before, entry, after in zip([None, *history], history, [*history[1:], None], strict=False):
-        yield from _check_pairs(before, entry, after)
+                text = "a function response does not name its function"
+                yield Violation(entry.index, "result-has-name", text)
+    before: Entry | None = None
+    for at, entry in enumerate(history):
+        after = history[at + 1] if at + 1 < len(history) else None
+        yield from _check_calls(before, entry, after)
+        yield from _check_results(before, entry)
+        before = entry
 
 
-def _check_pairs(before: Entry | None, entry: Entry, after: Entry | None) -> Iterator[Violation]:
-    """Calls follow the user and are answered in the next content, by as many responses as there are
-    calls."""
-    called, calls = (
-        len(each.calls) if each and each.role == "assistant" else 0 for each in (before, entry)
-    )
-    results, answers = (
-        len(each.results) if each and each.role == "user" else 0 for each in (entry, after)
-    )
-    if calls and (before is None or before.role != "user"):
+def _check_parts(entry: Entry) -> Iterator[Violation]:
+    parts = parts_of(entry.message)
+    if not parts:
+        yield Violation(entry.index, "has-content", "it has no parts")
+    for part in parts:
+        # A part with a call holds something, and so isn't empty.
+        if is_empty_part(part):
+            yield Violation(entry.index, "part-not-empty", "a part of it holds nothing")
+
+
+def _check_calls(before: Entry | None, entry: Entry, after: Entry | None) -> Iterator[Violation]:
+    """Calls follow the user, and the next content answers them."""
+    if not _calls_of(entry):
+        return
+    if before is None or before.role != "user":
         text = "a function call must come right after the user or after a function response"
         yield Violation(entry.index, "call-after-user", text)
-    if calls and not answers:
-        yield Violation(entry.index, "call-has-result", "the next content has no function response")
+    if not _results_of(after):
+        text = "the next content has no function response"
+        yield Violation(entry.index, "call-has-result", text)
+
+
+def _check_results(before: Entry | None, entry: Entry) -> Iterator[Violation]:
+    """Results answer the calls of the content before them, by as many responses as there are."""
+    results = _results_of(entry)
+    called = _calls_of(before)
     if results and not called:
-        yield Violation(
-            entry.index, "result-has-call", "the content before it has no function call"
-        )
-    if called and results and called != results:
+        text = "the content before it has no function call"
+        yield Violation(entry.index, "result-has-call", text)
+    elif results and results != called:
         text = f"{results} function responses answer {called} function calls"
         yield Violation(entry.index, "results-match-calls", text)
+
+
+def _calls_of(entry: Entry | None) -> int:
+    """Return how many calls the model makes in a content."""
+    if entry is None or entry.role != "assistant":
+        return 0
+    return len(entry.calls)
+
+
+def _results_of(entry: Entry | None) -> int:
+    """Return how many calls the user answers in a content."""
+    if entry is None or entry.role != "user":
+        return 0
+    return len(entry.results)
+
+
+# What a pruner must drop
+
+
+def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
+    """Return the contents that can't be sent next to the others: index and reason."""
+    broken: dict[int, str] = {}
+    before: Entry | None = None
+    for at, entry in enumerate(entries):
+        if entry.calls:
+            after = entries[at + 1] if at + 1 < len(entries) else None
+            results = 0 if after is None else len(after.results)
+            if results != len(entry.calls):
+                text = f"{results} of its {len(entry.calls)} calls have results right after it"
+                broken[entry.index] = text
+            elif before is None:
+                broken[entry.index] = "a call cannot come first"
+            else:
+                broken.update(_texts_before_call(entries, at))
+        if entry.results and (before is None or not before.calls):
+            broken[entry.index] = "it answers no call of the content before it"
+        before = entry
+    return broken
+
+
+def _texts_before_call(entries: Sequence[Entry], call: int) -> dict[int, str]:
+    """Return the model's texts right before the place *call*: a call may only follow the user."""
+    broken: dict[int, str] = {}
+    for at in range(call - 1, -1, -1):
+        entry = entries[at]
+        if entry.role != "assistant" or entry.calls:
+            break
+        broken[entry.index] = "a call follows, which must come right after the user"
+    return broken
 
 
 # Repairing
@@ -174,34 +270,36 @@ def fill_parts(repair: Repair) -> None:
     """
     for slot, entry in repair.read():
         parts = parts_of(slot.message)
-        kept = [part for part in parts if not is_empty_part(part)]
-        text = "" if parts else words(slot.message)
-        if text.strip():
-            repair.note(slot, "has-content", "changed", "what it says is a part of it")
-            slot.message = {
-                "role": "model" if entry.role == "assistant" else "user",
-                "parts": [{"text": text}],
-            }
-        elif not parts:
-            repair.drop(slot, "has-content")
-        elif len(kept) < len(parts):
-            repair.note(
-                slot,
-                "part-not-empty",
-                "removed",
-                words([part for part in parts if is_empty_part(part)]),
-            )
-            repair.set_body(slot, kept)
+        if not parts:
+            _fill_content(repair, slot, entry)
+            continue
+        empty = [part for part in parts if is_empty_part(part)]
+        if empty:
+            repair.note(slot, "part-not-empty", "removed", words(empty))
+            repair.set_body(slot, [part for part in parts if not is_empty_part(part)])
+
+
+def _fill_content(repair: Repair, slot: RepairSlot, entry: Entry) -> None:
+    """Give a content without parts one with what it says; remove it if it says nothing."""
+    text = words(slot.message)
+    if not text.strip():
+        repair.drop(slot, "has-content")
+        return
+    repair.note(slot, "has-content", "changed", "what it says is a part of it")
+    role = "model" if entry.role == "assistant" else "user"
+    slot.message = {"role": role, "parts": [{"text": text}]}
 
 
 def side_of(part: object) -> str:
     """Return who alone may say *part*; empty if both may."""
-    return (
-        "assistant" if call_in(part) is not None else "user" if result_in(part) is not None else ""
-    )
+    if call_in(part) is not None:
+        return "assistant"
+    if result_in(part) is not None:
+        return "user"
+    return ""
 
 
-split_contents = partial(split_sides, parts_of=parts_of, side_of=side_of, assistant="model")
+SIDES = Sides(parts_of, side_of, "model")
 
 
 def merge_before_calls(repair: Repair) -> None:
@@ -209,110 +307,156 @@ def merge_before_calls(repair: Repair) -> None:
     user."""
     run: list[RepairSlot] = []
     for slot, entry in repair.read():
-        if entry.calls and run:
-            parts = [part for content in (*run, slot) for part in parts_of(content.message)]
-            for content in run:
-                repair.note(
-                    content,
-                    "call-after-user",
-                    "merged",
-                    "with the call that the model makes after it",
-                )
-                repair.set_body(content, [])
-            repair.set_body(slot, parts)
+        if entry.role != "assistant":
             run = []
-        run = [*run, slot] if entry.role == "assistant" else []
+            continue
+        if entry.calls and run:
+            _merge(repair, run, slot)
+            run = []
+        run.append(slot)
 
 
-def pair_functions(repair: Repair) -> None:
-    """Move responses to their calls, answer calls without one, and remove what answers nothing.
+def _merge(repair: Repair, contents: list[RepairSlot], call: RepairSlot) -> None:
+    """Move the parts of *contents* into the content with the call."""
+    parts: list[Any] = []
+    for content in contents:
+        parts += parts_of(content.message)
+    parts += parts_of(call.message)
+    text = "with the call that the model makes after it"
+    for content in contents:
+        repair.note(content, "call-after-user", "merged", text)
+        repair.set_body(content, [])
+    repair.set_body(call, parts)
+
+
+class FunctionPairing:
+    """The calls and responses of a history while they are paired.
 
     Ids are optional here. A response belongs to the call with its id, else to one with its name;
     where there are as many as there are calls, they are taken as they stand.
     """
-    read = repair.read()
-    calls = {
-        at: [Half(call, at, slot) for call in entry.calls]
-        for at, (slot, entry) in enumerate(read)
-        if entry.calls
-    }
-    following = [len(entry.results) for _, entry in read[1:]]
-    right = {at for at, several in calls.items() if following[at : at + 1] == [len(several)]}
-    responses = _responses(read)
-    _match(calls, right, responses)
-    if right == calls.keys() and all(response.other for response in responses):
-        return
-    orphans: dict[int, list[Half]] = defaultdict(list)
-    for response in responses:
-        if response.other is None:
-            orphans[response.place].append(response)
-    rebuilt: list[RepairSlot] = []
-    for at, (slot, entry) in enumerate(read):
-        restored = _restore(repair, rebuilt, slot, orphans[at])
-        new: list[Any] = [slot.message]
-        if entry.results and at - 1 not in right:
-            parts = parts_of(slot.message)
-            first = next(n for n, part in enumerate(parts) if result_in(part) is not None)
-            others = [part for part in parts[first:] if result_in(part) is None]
-            answers = [
-                *_answers(repair, calls.get(at - 1, [])),
-                *(response.slot.message for response in restored),
-            ]
-            new = [*parts[:first], *answers, *others]
-            if [id(part) for part in new] != [id(part) for part in parts]:
-                repair.set_body(slot, new)
-        rebuilt += [slot] if new else []
-        if at in calls and not any(following[at : at + 1]):
-            rebuilt.append(
-                RepairSlot(slot.index, {"role": "user", "parts": _answers(repair, calls[at])})
-            )
-    repair.slots = rebuilt
+
+    def __init__(self, repair: Repair) -> None:
+        self.repair = repair
+        self.slots = repair.read()
+        self.calls: dict[int, list[Half]] = {}
+        """The calls of each content that makes some, by its place."""
+        self.complete: set[int] = set()
+        """The places of contents that are followed by as many responses as they have calls."""
+        for at, (slot, entry) in enumerate(self.slots):
+            if entry.calls:
+                self.calls[at] = [Half(call, at, slot) for call in entry.calls]
+                if self._results_after(at) == len(entry.calls):
+                    self.complete.add(at)
+        self.responses = self._read_responses()
+
+    def _results_after(self, at: int) -> int:
+        """Return how many responses are in the content after the place *at*."""
+        if at + 1 >= len(self.slots):
+            return 0
+        return len(self.slots[at + 1][1].results)
+
+    def _read_responses(self) -> list[Half]:
+        """Return every response, with the calls that it follows, over other contents that hold only
+        responses."""
+        responses: list[Half] = []
+        home: int | None = None
+        for at, (slot, entry) in enumerate(self.slots):
+            is_next = home is not None and home + 1 == at
+            if entry.calls:
+                home = at
+            elif not entry.results or (entry.says and not is_next):
+                home = None
+            parts = [part for part in parts_of(slot.message) if result_in(part) is not None]
+            for result, part in zip(entry.results, parts, strict=True):
+                responses.append(Half(result, at, RepairSlot(slot.index, part), home))
+        return responses
+
+    def match(self) -> None:
+        """Give every response its call."""
+        for response in self.responses:
+            if response.place - 1 in self.complete:
+                response.answer(self.calls[response.place - 1])
+        for fits in (_same_id, _same_name, _without_name):
+            for response in self.responses:
+                response.answer(_fitting(self._calls_at(response.home), response, fits))
+        newest_first = sorted(self.calls, reverse=True)
+        for response in self.responses:
+            fits = _same_id if response.call.id else _same_name
+            for at in newest_first:
+                if at < response.place:
+                    response.answer(_fitting(self.calls[at], response, fits))
+            response.answer(_fitting(self._calls_at(response.place + 1), response, fits))
+
+    def _calls_at(self, place: int | None) -> list[Half]:
+        if place is None:
+            return []
+        return self.calls.get(place, [])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing has to change."""
+        if self.complete != self.calls.keys():
+            return False
+        return all(response.other is not None for response in self.responses)
+
+    def rebuild(self) -> None:
+        """Put every response into the content after its call."""
+        orphans: dict[int, list[Half]] = defaultdict(list)
+        for response in self.responses:
+            if response.other is None:
+                orphans[response.place].append(response)
+        rebuilt: list[RepairSlot] = []
+        for at, (slot, entry) in enumerate(self.slots):
+            restored = _restore(self.repair, rebuilt, slot, orphans[at])
+            if self._stays(at, slot, entry, restored):
+                rebuilt.append(slot)
+            if at in self.calls and not self._results_after(at):
+                answers = _answers(self.repair, self.calls[at])
+                rebuilt.append(RepairSlot(slot.index, {"role": "user", "parts": answers}))
+        self.repair.slots = rebuilt
+
+    def _stays(self, at: int, slot: RepairSlot, entry: Entry, restored: list[Half]) -> bool:
+        """Put the responses that belong there into a content; return whether it holds any part."""
+        if not entry.results or at - 1 in self.complete:
+            return True
+        parts = parts_of(slot.message)
+        start = next(n for n, part in enumerate(parts) if result_in(part) is not None)
+        new_parts = parts[:start]
+        new_parts += _answers(self.repair, self._calls_at(at - 1))
+        new_parts += [response.slot.message for response in restored]
+        new_parts += [part for part in parts[start:] if result_in(part) is None]
+        if [id(part) for part in new_parts] != [id(part) for part in parts]:
+            self.repair.set_body(slot, new_parts)
+        return bool(new_parts)
 
 
-def _responses(read: list[tuple[RepairSlot, Entry]]) -> list[Half]:
-    """Return every response, with the calls that it follows, over other contents that hold only
-    responses."""
-    found: list[Half] = []
-    home: int | None = None
-    for at, (slot, entry) in enumerate(read):
-        if entry.calls:
-            home = at
-        elif not entry.results or (home is not None and home + 1 < at and entry.says):
-            home = None
-        parts = [
-            RepairSlot(slot.index, part)
-            for part in parts_of(slot.message)
-            if result_in(part) is not None
-        ]
-        found += [
-            Half(result, at, part, home) for result, part in zip(entry.results, parts, strict=True)
-        ]
-    return found
+def pair_functions(repair: Repair) -> None:
+    """Move responses to their calls, answer calls without one, and remove what answers nothing."""
+    pairing = FunctionPairing(repair)
+    pairing.match()
+    if not pairing.is_whole:
+        pairing.rebuild()
 
 
-def _same_id(call: Half, result: Half) -> bool:
-    return bool(result.call.id) and call.call.id == result.call.id
+def _same_id(call: Half, response: Half) -> bool:
+    return bool(response.call.id) and call.call.id == response.call.id
 
 
-def _same_name(call: Half, result: Half) -> bool:
-    return bool(result.call.name) and call.call.name == result.call.name
+def _same_name(call: Half, response: Half) -> bool:
+    return bool(response.call.name) and call.call.name == response.call.name
 
 
-def _match(calls: dict[int, list[Half]], right: set[int], responses: list[Half]) -> None:
-    """Give every response its call; those of the contents *right* have as many responses as calls
-    behind them."""
-    for response in responses:
-        if response.place - 1 in right:
-            response.answer(calls[response.place - 1])
-    for fits in (_same_id, _same_name, lambda _, result: not result.call.name):
-        for response in responses:
-            at_home = calls[response.home] if response.home is not None else ()
-            response.answer(call for call in at_home if fits(call, response))
-    newest_first = sorted(calls, reverse=True)
-    for response in responses:
-        places = [*(at for at in newest_first if at < response.place), response.place + 1]
-        fits = _same_id if response.call.id else _same_name
-        response.answer(call for at in places for call in calls.get(at, ()) if fits(call, response))
+def _without_name(_: Half, response: Half) -> bool:
+    return not response.call.name
+
+
+Fits = Callable[[Half, Half], bool]
+"""Whether a response may answer a call."""
+
+
+def _fitting(calls: Iterable[Half], response: Half, fits: Fits) -> Iterator[Half]:
+    return (call for call in calls if fits(call, response))
 
 
 def _restore(
@@ -322,12 +466,8 @@ def _restore(
     for response in orphans:
         rule = "result-has-call" if response.home is None else "results-match-calls"
         if repair.restore_calls:
-            repair.note(
-                slot,
-                rule,
-                "added",
-                f"a call of {response.call.name or 'a function'} for its response",
-            )
+            text = f"a call of {response.call.name or 'a function'} for its response"
+            repair.note(slot, rule, "added", text)
         else:
             repair.note(slot, rule, "removed", words(response.slot.message))
     if not orphans or not repair.restore_calls:
@@ -345,26 +485,27 @@ def _answers(repair: Repair, calls: list[Half]) -> list[Any]:
     """Return a response for every one of *calls*, in their order."""
     parts = []
     for call in calls:
-        response, name = call.other, call.call.name or "a function"
+        response = call.other
+        name = call.call.name or "a function"
         if response is None:
             repair.note(call.slot, "call-has-result", "added", f"a response for {name}")
-            parts.append(
-                {"functionResponse": {**_stub(call.call), "response": {"error": NO_RESULT}}}
-            )
+            stub = {**_stub(call.call), "response": {"error": NO_RESULT}}
+            parts.append({"functionResponse": stub})
             continue
-        if response.place != call.place + 1:
-            action, rule = (
-                ("merged", "results-match-calls")
-                if response.is_home
-                else ("moved", "result-has-call")
-            )
-            repair.note(response.slot, rule, action, f"the response of {name}")
+        text = f"the response of {name}"
+        if response.place != call.place + 1 and response.is_home:
+            repair.note(response.slot, "results-match-calls", "merged", text)
+        elif response.place != call.place + 1:
+            repair.note(response.slot, "result-has-call", "moved", text)
         parts.append(response.slot.message)
     return parts
 
 
 def _stub(call: EntryCall) -> dict[str, Any]:
-    return {**({"id": call.id} if call.id else {}), "name": call.name or UNKNOWN_TOOL}
+    fields = {"name": call.name or UNKNOWN_TOOL}
+    if call.id:
+        return {"id": call.id, **fields}
+    return fields
 
 
 def name_functions(repair: Repair) -> None:
@@ -372,47 +513,42 @@ def name_functions(repair: Repair) -> None:
     names: list[str] = []
     for slot, entry in reversed(repair.read()):
         if entry.calls:
-            names = [
-                call.name or name or UNKNOWN_TOOL
-                for call, name in zip(entry.calls, names, strict=False)
-            ]
-            _set_names(repair, slot, "call", names)
+            pairs_of_names = zip(entry.calls, names, strict=False)
+            names = [call.name or name or UNKNOWN_TOOL for call, name in pairs_of_names]
+            _set_names(repair, slot, CALLS, names)
         names = [result.name for result in entry.results]
     for slot, entry in repair.read():
         if entry.results:
-            _set_names(repair, slot, "result", names)
+            _set_names(repair, slot, RESULTS, names)
         names = [call.name for call in entry.calls]
 
 
-def _set_names(repair: Repair, slot: RepairSlot, what: str, names: list[str]) -> None:
+def _set_names(repair: Repair, slot: RepairSlot, fields: tuple[str, str], names: list[str]) -> None:
     """Name the calls, or the results, of a content where they have no name."""
-    left, changed, parts = list(names), False, parts_of(slot.message)
+    rule = "call-has-name" if fields == CALLS else "result-has-name"
+    names_left = list(names)
+    is_changed = False
+    parts = parts_of(slot.message)
     for at, part in enumerate(parts):
-        field = next(
-            (
-                field
-                for field in (CALLS if what == "call" else RESULTS)
-                if get(part, field) is not None
-            ),
-            "",
-        )
-        name = left.pop(0) if field and left else ""
-        if field and not string(get(get(part, field), "name")):
-            repair.note(slot, f"{what}-has-name", "changed", f"named {name}; it was: {words(part)}")
-            parts[at] = with_fields(part, **{field: with_fields(get(part, field), name=name)})
-            changed = True
-    if changed:
+        field = next((field for field in fields if get(part, field) is not None), "")
+        if not field:
+            continue
+        name = names_left.pop(0) if names_left else ""
+        function = get(part, field)
+        if not string(get(function, "name")):
+            repair.note(slot, rule, "changed", f"named {name}; it was: {words(part)}")
+            parts[at] = with_fields(part, **{field: with_fields(function, name=name)})
+            is_changed = True
+    if is_changed:
         repair.set_body(slot, parts)
 
 
 PASSES: tuple[Pass, ...] = (
-    *(
-        give_roles,
-        fill_parts,
-        split_contents,
-        merge_before_calls,
-        pair_functions,
-        name_functions,
-        begin_with_user,
-    ),
+    give_roles,
+    fill_parts,
+    SIDES.split,
+    merge_before_calls,
+    pair_functions,
+    name_functions,
+    begin_with_user,
 )

@@ -12,7 +12,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast, runtime_che
 
 from brim.messages.draft import Draft, Pin, draft, whole_number
 from brim.messages.entries import Provider
-from brim.messages.formats import as_list
+from brim.messages.layouts import as_list
 from brim.messages.receipt import Pruned
 from brim.tokens.protocol import TokenCounter
 
