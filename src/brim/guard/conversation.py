@@ -21,16 +21,18 @@ from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
 from brim.guard.cut import Cut
 from brim.injection import ActivationTierMapper, render
+from brim.messages.arguments import as_list
 from brim.messages.budget import window_of
 from brim.messages.content import listed, text_of
 from brim.messages.draft import Pin
 from brim.messages.entries import Provider
-from brim.messages.fitting import Fitted, GuardRequest, Name, guessed, in_request, named, room_for
-from brim.messages.layouts import as_list, provider_of
-from brim.messages.pruners import Pruner, in_thread
+from brim.messages.fitting import FitRequest, Fitted, Name, guessed, in_request, named, room_for
+from brim.messages.layouts import provider_of
+from brim.messages.pruners import Pruner
 from brim.messages.receipt import Receipt
 from brim.messages.summarize import Summarizer
 from brim.messages.thinking import has_thinking
+from brim.messages.threads import in_thread
 from brim.messages.tiers import TieredPruner
 from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
@@ -295,7 +297,7 @@ class Guard:
                 # sent any more.
                 cut = Cut.of_thinking(given)
             view = cut.view(given)
-            request = GuardRequest(
+            request = FitRequest(
                 view,
                 self.model,
                 system,
@@ -368,7 +370,7 @@ class Guard:
 
     def _pruned(
         self,
-        request: GuardRequest,
+        request: FitRequest,
         cut: Cut,
         transcript: Sequence[Any],
         target: int,
@@ -386,7 +388,7 @@ class Guard:
                 return fitted
         return request.fit(copy.copy(self.strategy), goal, max_output, sure=self._sure, pin=pin)
 
-    def _lower_goals(self, request: GuardRequest, new: Sequence[Any], goal: int) -> list[int]:
+    def _lower_goals(self, request: FitRequest, new: Sequence[Any], goal: int) -> list[int]:
         """Return smaller sizes to cut a request to, smallest first, if the cut costs the model its
         thinking.
 
@@ -405,7 +407,7 @@ class Guard:
         room = min(growth * TURNS_BETWEEN_CUTS, int((goal - fixed) * DEEPEST_CUT))
         return [goal - room, goal - room // 2] if room > 0 else []
 
-    def _goal(self, request: GuardRequest, target: int) -> int:
+    def _goal(self, request: FitRequest, target: int) -> int:
         """Return the target in the tokens that pruners count: those may differ from what the
         provider reports."""
         anchored = self.count(request.messages, request.system, request.tools)

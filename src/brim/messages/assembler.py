@@ -10,9 +10,10 @@ from typing import Any
 
 from brim.errors import InputError
 from brim.messages import Provider, Pruned, Pruner
+from brim.messages.arguments import whole_number
 from brim.messages.assembly import SECTIONS, Assembly, DroppedItem, WindowSection
 from brim.messages.content import user_message
-from brim.messages.draft import draft, whole_number
+from brim.messages.drafting import draft
 from brim.messages.formats import read
 from brim.messages.layouts import provider_of
 from brim.models.light import input_within, lookup

@@ -12,9 +12,10 @@ from brim.messages.anthropic import broken as anthropic_broken
 from brim.messages.anthropic import reading as anthropic
 from brim.messages.anthropic import repair as anthropic_repair
 from brim.messages.anthropic import rules as anthropic_rules
+from brim.messages.arguments import as_list
 from brim.messages.content import filled, listed
 from brim.messages.entries import NO_FAULT, Entry, Provider
-from brim.messages.layouts import Layout, as_list, layout_of
+from brim.messages.layouts import Layout, layout_of
 from brim.messages.receipt import Repaired, Violation
 from brim.messages.repairs import ROLE_NAMES, Pass, Repair, RepairSlot
 from brim.tokens.messages.fields import get, is_mapping, string

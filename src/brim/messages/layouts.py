@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,24 +37,6 @@ INSTRUCTORS = ("system", "developer")
 """Roles that Anthropic's messages don't have."""
 ITEM_TEXTS = frozenset(("input_text", "output_text", "refusal"))
 """Types of texts in a message item of the Responses API."""
-
-
-def as_list(messages: object) -> list[Any]:
-    """Return *messages* as a list.
-
-    ``InputError`` if they aren't a list of messages.
-    """
-    if isinstance(messages, list):
-        return messages
-    if is_mapping(messages):
-        raise InputError(
-            "messages: expected a list of messages, not a request body: give its list of messages"
-        )
-    if isinstance(messages, (str, bytes, bytearray)) or not hasattr(messages, "__iter__"):
-        kind = type(messages).__name__
-        raise InputError(f"messages: expected a list of messages, not {kind}")
-    several: Iterable[Any] = messages
-    return list(several)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,12 @@ from typing import Any, Literal
 
 from brim.errors import InputError
 from brim.messages import FifoPruner, Provider, Pruner
+from brim.messages.arguments import TOKENS, whole_number
 from brim.messages.assembler import Assembler, Chosen, Parts, Tail, WindowLimits, listed, text_in
 from brim.messages.assembly import Assembly
-from brim.messages.draft import whole_number
 from brim.record import PlainData
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter, require_counter
-
-TOKENS = "a whole number of tokens"
 
 
 @dataclass(frozen=True, slots=True)
