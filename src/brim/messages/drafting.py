@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from brim.errors import InputError
@@ -105,18 +105,23 @@ def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None
 def _pinned(units: Sequence[Unit], pin: Pin | None, provider: Provider) -> frozenset[int]:
     """Return the units that stay: system messages, a provider's summary, and those with a message
     that *pin* names."""
-    predicate = pin if callable(pin) else None
-    names = frozenset() if pin is None or callable(pin) else _names(pin)
+    is_pinned = _predicate(pin)
     pinned = set()
     for at, unit in enumerate(units):
         for entry in unit.entries:
-            if (
-                _stays_anyway(entry, provider)
-                or not names.isdisjoint((entry.index, *entry.ids))
-                or (predicate is not None and predicate(entry.message))
-            ):
+            if _stays_anyway(entry, provider) or is_pinned(entry):
                 pinned.add(at)
     return frozenset(pinned)
+
+
+def _predicate(pin: Pin | None) -> Callable[[Entry], bool]:
+    """Return what tells whether *pin* names a message."""
+    if pin is None:
+        return lambda _: False
+    if callable(pin):
+        return lambda entry: bool(pin(entry.message))
+    names = _names(pin)
+    return lambda entry: not names.isdisjoint((entry.index, *entry.ids))
 
 
 def _stays_anyway(entry: Entry, provider: Provider) -> bool:

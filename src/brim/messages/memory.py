@@ -7,10 +7,12 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from brim.errors import InputError
-from brim.messages import FifoPruner, Provider, Pruner
-from brim.messages.arguments import TOKENS, whole_number
-from brim.messages.assembler import Assembler, Chosen, Parts, Tail, WindowLimits, listed, text_in
+from brim.messages.arguments import TOKENS, items_given, text_given, whole_number
+from brim.messages.assembler import Assembler, WindowLimits
 from brim.messages.assembly import Assembly
+from brim.messages.entries import Provider
+from brim.messages.parts import Chosen, Parts, Tail
+from brim.messages.pruners import FifoPruner, Pruner
 from brim.record import PlainData
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter, require_counter
@@ -73,9 +75,14 @@ class WorkingMemory:
         Each section is given as its number of tokens, or as its text, which is then counted. None
         is one that isn't there.
         """
-        names = ("system_prompt", "procedure", "knowledge", "episodes", "current_message")
-        sections = (system_prompt, procedure, knowledge, episodes, current_message)
-        taken = sum(map(self._tokens, names, sections))
+        sections = {
+            "system_prompt": system_prompt,
+            "procedure": procedure,
+            "knowledge": knowledge,
+            "episodes": episodes,
+            "current_message": current_message,
+        }
+        taken = sum(self._tokens(name, section) for name, section in sections.items())
         return max(0, self.config.max_working_memory_tokens - taken - self.config.output_reserve)
 
     def assemble(
@@ -107,32 +114,47 @@ class WorkingMemory:
         them.
 
         >>> memory = WorkingMemory(model="gpt-4o")
-        >>> memory.assemble(system_prompt="Answer briefly.", knowledge=["Lines end in LF."], current_message="Why?")
+        >>> knowledge = ["Lines end in LF."]
+        >>> memory.assemble(system_prompt="Answer briefly.", knowledge=knowledge, current_message="Why?")
         Assembly(3 messages, 37 of 95,904 tokens, fits)
         """
+        config = self.config
         model = self.model or getattr(self._counter, "model", None)
-        config, counter = self.config, self._counter
         tail = Tail.of(history, current_message, provider, model)
         budget = config.max_working_memory_tokens - config.output_reserve
         limits = WindowLimits.of(model, context_window, budget, config.output_reserve)
-        if pruner is not None and (
-            isinstance(pruner, type) or not callable(getattr(pruner, "prune", None))
-        ):
-            raise InputError(
-                f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}"
-            )
-        schemas = list(listed("tools", tools)) or None
-        parts = Parts(
-            tail.provider,
-            text_in("system_prompt", system_prompt),
-            text_in("procedure", procedure),
-            Chosen.of("knowledge", knowledge, config.max_knowledge_tokens, counter),
-            Chosen.of("episodes", episodes, config.max_episode_tokens, counter),
+        _check_pruner(pruner)
+        assembler = Assembler(
+            counter=self._counter,
+            model=model,
+            limits=limits,
+            min_history=config.min_history_tokens,
+            pruner=pruner or FifoPruner(),
+            tools=list(items_given("tools", tools)) or None,
+            tail=tail,
         )
-        min_history, pruner = config.min_history_tokens, pruner or FifoPruner()
-        return Assembler(counter, model, limits, min_history, pruner, schemas, tail).assemble(parts)
+        parts = Parts(
+            provider=tail.provider,
+            system_prompt=text_given("system_prompt", system_prompt),
+            procedure=text_given("procedure", procedure),
+            knowledge=self._chosen("knowledge", knowledge, config.max_knowledge_tokens),
+            episodes=self._chosen("episodes", episodes, config.max_episode_tokens),
+        )
+        return assembler.assemble(parts)
+
+    def _chosen(self, name: str, argument: object, cap: int) -> Chosen:
+        return Chosen.of(name, argument, cap, self._counter)
 
     def _tokens(self, name: str, section: int | str | None) -> int:
-        if section is None or isinstance(section, str):
-            return int(self._counter.count(section)) if section else 0
+        if section is None or section == "":
+            return 0
+        if isinstance(section, str):
+            return int(self._counter.count(section))
         return whole_number(name, section, 0, TOKENS)
+
+
+def _check_pruner(pruner: object) -> None:
+    if pruner is None:
+        return
+    if isinstance(pruner, type) or not callable(getattr(pruner, "prune", None)):
+        raise InputError(f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}")
