@@ -68,7 +68,17 @@ class Account:
             row = rows[name]
             share = int(count) / self.budget if self.budget else 0.0
             source = row.source if row.items or name == "framing" else ""
-            sections.append(WindowSection(name, count, share, source, row.items, row.dropped))
+            sections.append(
+                WindowSection(
+                    name,
+                    count,
+                    share,
+                    source,
+                    row.items,
+                    row.dropped,
+                )
+            )
+
         tokens = {section.name: int(section.tokens) for section in sections}
         return Assembly(
             messages=[*self.parts.sent, *self.messages],
@@ -98,6 +108,7 @@ class Account:
                 current = SectionRow(costs.alone([place]), 1, "message")
             else:
                 current = SectionRow(self.counter.count(self.tail.text), 1, "text")
+
         history_tokens = costs.alone(history) if history else NOTHING
         dropped = tuple(self._dropped_history())
         return {
@@ -105,7 +116,12 @@ class Account:
             "procedure": self._text_row(parts.procedure, parts.dropped_procedure),
             "knowledge": _items_row(parts.knowledge),
             "episodes": _items_row(parts.episodes),
-            "history": SectionRow(history_tokens, len(history), "messages", dropped),
+            "history": SectionRow(
+                history_tokens,
+                len(history),
+                "messages",
+                dropped,
+            ),
             "current_message": current,
         }
 
@@ -116,18 +132,30 @@ class Account:
         for at, message in enumerate(self.messages):
             if message is self.tail.current:
                 place = at
+
         return offset + place
 
     def _text_row(self, text: str, dropped: tuple[DroppedItem, ...] = ()) -> SectionRow:
         if not text:
             return SectionRow(dropped=dropped)
-        return SectionRow(self.counter.count(text), 1, "text", dropped)
+
+        return SectionRow(
+            self.counter.count(text),
+            1,
+            "text",
+            dropped,
+        )
 
     def _dropped_history(self) -> Iterator[DroppedItem]:
         for unit in self.receipt.dropped:
             if not self.tail.pins.issuperset(unit.indices):
                 text = f"{unit.kind}: {_places(unit.indices)}"
-                yield DroppedItem(unit.indices[0], text, unit.tokens, unit.reason)
+                yield DroppedItem(
+                    unit.indices[0],
+                    text,
+                    unit.tokens,
+                    unit.reason,
+                )
 
     # What is wrong
 
@@ -137,9 +165,11 @@ class Account:
             yield self._too_large(tokens)
         elif int(self.tokens) > self.budget:
             yield self._over_budget(tokens)
+
         if self.below_minimum and self.fits:
             rest = f"{tokens['history']:,} tokens of history are left"
             yield f"the window has no room for min_history_tokens: {rest}"
+
         for unit in self.receipt.dropped:
             if self.tail.pins.issuperset(unit.indices):
                 yield f"current_message: {unit.reason}"
@@ -149,6 +179,7 @@ class Account:
         size = f"{self.tokens:,} tokens"
         if self.tokens.high != self.tokens:
             size = f"{size}, perhaps {self.tokens.high:,}"
+
         room = max(0, self.largest or 0)
         window = f"the window of {self.window:,} leaves {room:,} after the response"
         return f"it takes {size}, and {window}; {_largest_part(tokens)}"
@@ -159,12 +190,14 @@ class Account:
         problem = f"it is {over:,} tokens over the budget of {self.budget:,}"
         if not self.has_minimum or self._has_only_system():
             return f"{problem}: nothing else can leave; {_largest_part(tokens)}"
+
         problem = (
             f"{problem}: the newest {tokens['history']:,} tokens of history stay, "
             "because of min_history_tokens"
         )
         if int(self.tokens) - tokens["history"] <= self.budget:
             return problem
+
         return f"{problem}; it would be over without them too; {_largest_part(tokens)}"
 
     def _has_only_system(self) -> bool:
@@ -174,7 +207,12 @@ class Account:
 
 
 def _items_row(chosen: Chosen) -> SectionRow:
-    return SectionRow(chosen.tokens, len(chosen.items), chosen.sources, chosen.dropped)
+    return SectionRow(
+        chosen.tokens,
+        len(chosen.items),
+        chosen.sources,
+        chosen.dropped,
+    )
 
 
 def _largest_part(tokens: dict[str, int]) -> str:
@@ -195,8 +233,10 @@ def _shared_out(counts: dict[str, Count], whole: Count) -> dict[str, Count]:
         count = counts[name]
         if int(count) > remaining:
             count = Count(remaining, count.basis)
+
         shared[name] = count
         remaining -= int(count)
+
     shared["framing"] = Count(remaining, whole.basis)
     return {name: shared[name] for name in SECTIONS}
 
@@ -206,4 +246,5 @@ def _places(indices: tuple[int, ...]) -> str:
     last = indices[-1]
     if first == last:
         return f"message {first}"
+
     return f"messages {first} to {last}"

@@ -22,6 +22,7 @@ def whole_number(
     """
     if isinstance(value, int) and not isinstance(value, bool) and value >= least:
         return value
+
     raise InputError(f"{name} must be {description}, {least} or more, not {value!r}")
 
 
@@ -29,6 +30,7 @@ def is_share(value: object) -> bool:
     """Whether *value* is a number over 0 and at most 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
+
     return 0 < value <= 1
 
 
@@ -39,13 +41,16 @@ def as_list(messages: object) -> list[Any]:
     """
     if isinstance(messages, list):
         return messages
+
     if is_mapping(messages):
         raise InputError(
             "messages: expected a list of messages, not a request body: give its list of messages"
         )
+
     if not _is_collection(messages):
         kind = type(messages).__name__
         raise InputError(f"messages: expected a list of messages, not {kind}")
+
     return list(messages)  # type: ignore[call-overload, no-any-return]
 
 
@@ -56,13 +61,17 @@ def items_given(name: str, value: Any, *, single: bool = False) -> Sequence[Any]
     """
     if value is None:
         return ()
+
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return value
+
     is_item = isinstance(value, str) or is_mapping(value) or text_of_item(value) is not None
     if single and is_item:
         return [value]
+
     if is_mapping(value) or not _is_collection(value):
         raise InputError(f"{name} must be a list, not {type(value).__name__}")
+
     items: Iterable[Any] = value
     return list(items)
 
@@ -76,10 +85,12 @@ def text_of_item(item: object) -> str | None:
     """Return the text of a retrieved item; None if it has none."""
     if isinstance(item, str):
         return string(item)
+
     for field in TEXT_FIELDS:
         text = get(item, field)
         if isinstance(text, str):
             return string(text)
+
     return None
 
 
@@ -90,8 +101,11 @@ def text_given(name: str, value: object) -> str:
     """
     if value is None:
         return ""
+
     if not isinstance(value, str):
         raise InputError(f"{name} must be a text, not {type(value).__name__}")
+
     if not value.strip():
         return ""
+
     return string(value)

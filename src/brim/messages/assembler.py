@@ -51,7 +51,12 @@ class WindowLimits:
         """
         facts = lookup(model) if model else None
         if context_window is not None:
-            window = whole_number("context_window", context_window, 1, TOKENS)
+            window = whole_number(
+                "context_window",
+                context_window,
+                1,
+                TOKENS,
+            )
             largest_input = window
             if facts and facts.resolved:
                 largest_input = input_within(facts, window)
@@ -60,6 +65,7 @@ class WindowLimits:
             largest_input = facts.max_input
         else:
             return cls(None, None, max(0, budget))
+
         largest = min(window - reserve, largest_input)
         return cls(window, largest, max(0, min(budget, largest)))
 
@@ -77,6 +83,7 @@ class WindowLimits:
         """What a request may take at most where the minimum history can't stay whole."""
         if self.largest is None:
             return self.budget
+
         return max(0, self.largest)
 
 
@@ -115,9 +122,16 @@ class Assembler:
             smaller = parts.with_less(self.counter, NO_ROOM)
             if smaller is None:
                 break
+
             parts = smaller
+
         is_protected = self.limits.fits(self._measured(parts, minimum))
-        filling = _Filling(self, parts, minimum, is_protected)
+        filling = _Filling(
+            self,
+            parts,
+            minimum,
+            is_protected,
+        )
         request = filling.fill()
         account = Account(
             counter=self.counter,
@@ -147,6 +161,7 @@ class Assembler:
             for entry in read(messages, parts.provider):
                 if entry.role == "system":
                     anyway.add(entry.index)
+
         costs = message_costs(self.counter, [messages[at] for at in sorted(anyway)])
         work = draft(
             messages,
@@ -181,6 +196,7 @@ class _Filling:
         self.limit = assembler.limits.widest
         if is_protected:
             self.limit = assembler.limits.budget
+
         self.aim = self.limit
         """What the request should take by the sum of its messages."""
 
@@ -191,9 +207,11 @@ class _Filling:
             request = self._attempt(max(0, self.aim - taken))
             if not self._lower_aim(request):
                 break
+
             if left == 1:
                 self.is_protected = False
                 self.aim = 0
+
         return request
 
     def _attempt(self, room: int) -> FilledRequest:
@@ -222,22 +240,27 @@ class _Filling:
                 share = int(tokens) * max(0, limits.largest) // max(1, tokens.high)
                 self.aim = min(self.aim - 1, share)
                 return True
+
             if self.is_protected:
                 self.is_protected = False
                 self.limit = limits.widest
                 self.aim = limits.widest
                 return True
+
             return False
+
         if int(tokens) > self.limit and request.pruned.fits:
             # The sizes of messages didn't add up to that of the whole.
             self.aim -= int(tokens) - self.limit
             return True
+
         return False
 
     def is_below_minimum(self, request: FilledRequest) -> bool:
         """Whether something of the minimum history had to leave."""
         if self.is_protected:
             return False
+
         present = {id(message) for message in request.messages}
         messages = self.assembler.tail.messages
         return any(id(messages[at]) not in present for at in self.minimum)

@@ -44,6 +44,7 @@ class DroppedItem(PlainData):
         text = " ".join(self.text.split())
         if len(text) > SHOWN:
             text = f"{text[: SHOWN - 1]}…"
+
         return f"DroppedItem({self.index}, {text!r}, {self.tokens:,} tokens: {self.reason})"
 
 
@@ -73,13 +74,16 @@ class WindowSection(PlainData):
         """
         if not self.items and not self.dropped:
             return ""
+
         kind = "message" if self.name in ("history", "current_message") else "item"
         words = counted(self.items, kind)
         if not self.dropped:
             return words
+
         gone = f"{len(self.dropped):,}"
         if self.name == "history":
             gone = counted(len(self.dropped), "unit")
+
         return f"{words}, {gone} dropped"
 
 
@@ -140,8 +144,10 @@ class Assembly(PlainData):
             figures = f"{section.tokens:>9,} {section.share:>7.1%}"
             line = f"  {section.name:<15} {figures}  {section.contents}"
             lines.append(line.rstrip())
+
         if self.reason:
             lines.append(self.reason)
+
         return "\n".join(lines)
 
     @property
@@ -150,6 +156,8 @@ class Assembly(PlainData):
         size = f"{self.tokens:,} of {self.budget:,} tokens"
         if not self.fits:
             return f"{size}, does not fit"
+
         if self.over_budget:
             return f"{size}, over budget by {self.over_by:,}"
+
         return f"{size}, fits"

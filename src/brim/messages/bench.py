@@ -67,8 +67,10 @@ class ToolResult:
         text = ""
         if self.arguments not in (None, "", {}):
             text = compact(self.arguments)
+
         if len(text) > SHOWN:
             text = f"{text[: SHOWN - 1]}…"
+
         return f"{self.name or 'a tool'}({text})"
 
     @property
@@ -76,6 +78,7 @@ class ToolResult:
         """What identifies the reading of a file; empty if it isn't one."""
         if not is_mapping(self.arguments) or not PATHS.intersection(self.arguments):
             return ""
+
         return f"{self.name} {json.dumps(self.arguments, sort_keys=True, default=str)}"
 
 
@@ -111,6 +114,7 @@ class Bench:
         entry = self.work.entries[at]
         if at not in self.changed:
             return entry
+
         message, _ = self.changed[at]
         return replace(entry, message=message)
 
@@ -118,31 +122,45 @@ class Bench:
         """Return the tokens of the message at a place, as it is now."""
         if at not in self.changed:
             return self.work.costs.each[at]
+
         _, tokens = self.changed[at]
         return tokens
 
-    def change(self, at: int, message: Any, action: str) -> bool:
+    def change(
+        self,
+        at: int,
+        message: Any,
+        action: str,
+    ) -> bool:
         """Put *message* at a place, unless it isn't smaller than what is there; return whether it
         is."""
         if message is self.entry(at).message:
             return False
+
         # Without the system prompt, which a counter for a request adds to every count.
         counter = getattr(self.work.counter, "inner", self.work.counter)
         before = self.tokens(at)
         after = message_costs(counter, [message]).each[0]
         if after >= before:
             return False
+
         self.changed[at] = (message, after)
         self.changes.append(ChangedResult(action, at, before - after))
         return True
 
-    def put(self, result: ToolResult, note: str, action: str) -> None:
+    def put(
+        self,
+        result: ToolResult,
+        note: str,
+        action: str,
+    ) -> None:
         """Put *note* in place of the content of a result."""
         numbers = iter(range(len(self.work.entries[result.at].results)))
 
         def content(_: str, value: Any) -> Any:
             if next(numbers, None) != result.number:
                 return value
+
             return {"output": note} if is_mapping(value) else note
 
         if self.change(result.at, map_results(self.entry(result.at), content), action):
@@ -162,18 +180,30 @@ class Bench:
                     call = calls.get(answer.id, call)
                 elif number < len(calls_before):
                     call = calls_before[number]
+
                 if entry.index not in pinned and answer.kind in PLAIN:
                     name = call.name or answer.name
-                    results.append(ToolResult(at, answer.id, number, name, call.arguments))
+                    results.append(
+                        ToolResult(
+                            at,
+                            answer.id,
+                            number,
+                            name,
+                            call.arguments,
+                        )
+                    )
+
             if entry.calls:
                 calls_before = list(calls_in(entry))
                 calls.update({call.id: call for call in calls_before if call.id})
+
         return results
 
     def draft(self) -> Draft:
         """Return the draft with everything that was changed, and a step for each kind of change."""
         if not self.changed:
             return self.work
+
         messages = {at: message for at, (message, _) in self.changed.items()}
         costs = message_costs(self.work.counter, list(messages.values()))
         work = self.work.with_messages(messages, costs)
@@ -182,17 +212,32 @@ class Bench:
             places = {self.work.entries[change.at].index for change in same_action}
             saved = sum(change.saved for change in same_action)
             work = work.stepped(action, places, saved)
+
         return work
 
 
 def calls_in(entry: Entry) -> Iterator[CallText]:
     """Yield each call in a message of any format."""
     for call in _calls(as_blocks(entry.message)):
-        function = first(call, "function", "custom", *GEMINI_CALLS) or call
-        arguments = first(function, "input", "arguments", "args")
+        function = (
+            first(
+                call,
+                "function",
+                "custom",
+                *GEMINI_CALLS,
+            )
+            or call
+        )
+        arguments = first(
+            function,
+            "input",
+            "arguments",
+            "args",
+        )
         if isinstance(arguments, str):
             with suppress(ValueError, RecursionError):  # what isn't JSON is shown as it is
                 arguments = json.loads(arguments)
+
         id_ = string(first(call, "call_id", "id")) or string(get(function, "id"))
         yield CallText(id_, string(get(function, "name")), arguments)
 
@@ -200,8 +245,10 @@ def calls_in(entry: Entry) -> Iterator[CallText]:
 def _calls(message: object) -> Sequence[Any]:
     if get(message, "call_id") is not None:
         return [message]
+
     calls = listed(get(message, "tool_calls"))
     for block in listed(first(message, "content", "parts")):
         if get(block, "type") == "tool_use" or first(block, *GEMINI_CALLS) is not None:
             calls.append(block)
+
     return calls

@@ -88,6 +88,7 @@ class Reserves(PlainData):
         room = max(0, window - self.response(window) - self.safety(window))
         if window == facts.context_window:
             return min(room, facts.max_input)
+
         return room
 
 
@@ -97,6 +98,7 @@ def window_of(model: str) -> int:
     window = MODEL_CONTEXT_WINDOWS.get(model)
     if window is None or window == _SHIPPED.get(model):
         return lookup(model).context_window
+
     return window
 
 
@@ -143,7 +145,8 @@ class TokenBudget(PlainData):
 class TokenBudgetCalculator:
     """Calculates how much of a model's window is left for memory.
 
-    >>> budget = TokenBudgetCalculator().calculate("gpt-4o", [{"role": "user", "content": "Hello world"}])
+    >>> messages = [{"role": "user", "content": "Hello world"}]
+    >>> budget = TokenBudgetCalculator().calculate("gpt-4o", messages)
     >>> budget.memory_tokens
     117494
     """
@@ -182,8 +185,10 @@ class TokenBudgetCalculator:
         """
         if max_output is not None and max_output < 0:
             raise InputError(f"max_output must be 0 or more, not {max_output}")
+
         if context_window is not None and context_window < 1:
             raise InputError(f"context_window must be 1 or more, not {context_window}")
+
         window = window_of(model) if context_window is None else context_window
         reserve = self.reserves.response(window) if max_output is None else max_output
         safety = self.reserves.safety(window)
@@ -191,9 +196,11 @@ class TokenBudgetCalculator:
         directive_tokens = NOTHING
         if directive:
             directive_tokens = self.count_tokens(directive, model)
+
         tools_tokens = NOTHING
         if tools:
             tools_tokens = local_counter(model).count_messages([], tools, framing=NO_FRAMING)
+
         prompt = int(messages_tokens + directive_tokens + tools_tokens)
         memory = max(0, window - prompt - reserve - safety)
         return TokenBudget(

@@ -28,7 +28,12 @@ class CachePrices:
     """Read from the cache."""
 
     @classmethod
-    def of(cls, price: Price | None, tokens: int, ttl: int = FIVE_MINUTES) -> CachePrices | None:
+    def of(
+        cls,
+        price: Price | None,
+        tokens: int,
+        ttl: int = FIVE_MINUTES,
+    ) -> CachePrices | None:
         """Return what *price* says for a prompt of *tokens*.
 
         None if a price is unknown.
@@ -38,12 +43,15 @@ class CachePrices:
         """
         if price is None:
             return None
+
         rates = price.at(tokens)
         if rates is None or rates.cache_read is None or rates.input is None:
             return None
+
         write = rates.cache_write_1h if ttl >= HOUR else rates.cache_write_5m
         if write is None:
             write = rates.input
+
         return cls(write, rates.cache_read)
 
 
@@ -54,6 +62,7 @@ def model_price(model: str | None) -> Price | None:
 
     if not model:
         return None
+
     return model_of(model).price()
 
 
@@ -67,15 +76,29 @@ def cache_effect(
     is_whole = len(kept_units) == len(draft.units)
     if is_whole and not draft.broken and not draft.changed:
         return None
+
     positions = draft.positions(kept_units)[: _unchanged_messages(draft, kept_units)]
     prefix = draft.costs.fixed + sum(draft.costs.each[at] for at in positions)
     saved = max(0, int(draft.before) - after)
     prices = prices or draft.cache_prices()
     if prices is None:
-        return CacheEffect(prefix, after - prefix, saved, None, None)
+        return CacheEffect(
+            prefix,
+            after - prefix,
+            saved,
+            None,
+            None,
+        )
+
     extra = max(Decimal(0), prices.write - prices.read) * (after - prefix)
     rewrite_cost = int(extra.to_integral_value(ROUND_CEILING))
-    return CacheEffect(prefix, after - prefix, saved, rewrite_cost, int(prices.read * saved))
+    return CacheEffect(
+        prefix,
+        after - prefix,
+        saved,
+        rewrite_cost,
+        int(prices.read * saved),
+    )
 
 
 def _unchanged_messages(draft: Draft, kept_units: Collection[int]) -> int:
@@ -85,4 +108,5 @@ def _unchanged_messages(draft: Draft, kept_units: Collection[int]) -> int:
     for at, index in enumerate(indices):
         if index != places[at] or index in draft.changed:
             return at
+
     return len(indices)

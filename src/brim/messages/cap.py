@@ -45,7 +45,12 @@ class ToolResultCap(Strategy):
     """
 
     def __init__(self, limit: int = 2_000) -> None:
-        self.limit = whole_number("limit", limit, LEAST, TOKENS)
+        self.limit = whole_number(
+            "limit",
+            limit,
+            LEAST,
+            TOKENS,
+        )
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return *work* with long results shortened, and then pruned."""
@@ -55,8 +60,14 @@ class ToolResultCap(Strategy):
             places = ", ".join(str(work.entries[at].index) for at in changed)
             notes.append(f"results were shortened in messages {places}")
             work = work.with_messages(changed, message_costs(work.counter, list(changed.values())))
+
         units = frozenset(work.select(work.target, fill=fill))
-        return Outcome(pruner="cap", draft=work, units=units, notes=notes).pruned()
+        return Outcome(
+            pruner="cap",
+            draft=work,
+            units=units,
+            notes=notes,
+        ).pruned()
 
     def _shortened(self, work: Draft) -> dict[int, Any]:
         """Return as many messages with shortened results as it takes to fit, by their places."""
@@ -67,13 +78,16 @@ class ToolResultCap(Strategy):
         for at, entry in enumerate(work.entries):
             if over <= 0:
                 break
+
             tokens = work.costs.each[at]
             if not entry.results or tokens <= self.limit or entry.index in pinned:
                 continue
+
             message = shortener.message(entry)
             if message is not entry.message:
                 changed[at] = message
                 over -= tokens - message_costs(work.counter, [message]).each[0]
+
         return changed
 
 
@@ -94,6 +108,7 @@ class Shortener:
     def _change(self, _: str, value: Any) -> Any:
         if is_mapping(value):
             return self._response(value)
+
         return self._result(value)
 
     def _response(self, value: Any) -> Any:
@@ -102,6 +117,7 @@ class Shortener:
         short = self._result(value)
         if int(self.counter.count(compact(short))) <= self.limit + ROOM:
             return short
+
         return {"output": shorten_text(compact(value), self.limit, self.counter)}
 
     def _result(self, value: Any) -> Any:
@@ -116,6 +132,7 @@ class Shortener:
         short_texts = shorten_together(texts, self.limit, self.counter)
         if short_texts == texts:
             return value
+
         remaining = iter(short_texts)
         return map_texts(value, lambda _: next(remaining))
 
@@ -133,12 +150,20 @@ def map_results(entry: Entry, change: Change) -> Any:
     body: Any = get(message, field)
     call = string(first(message, "tool_call_id", "call_id"))
     if body is not None and (call or entry.role == "tool"):
-        return _with_result(message, field, call, change)
+        return _with_result(
+            message,
+            field,
+            call,
+            change,
+        )
+
     if not is_sequence(body):
         return message
+
     blocks = [_map_block(block, change) for block in body]
     if all(new is old for new, old in zip(blocks, body, strict=True)):
         return message
+
     return with_fields(message, **{field: blocks})
 
 
@@ -146,31 +171,62 @@ def _body_field(message: object) -> str:
     for name in BODY_FIELDS:
         if get(message, name) is not None:
             return name
+
     return "content"
 
 
 def _map_block(block: Any, change: Change) -> Any:
     if string(get(block, "type")) == "tool_result":
-        return _with_result(block, "content", string(get(block, "tool_use_id")), change)
+        return _with_result(
+            block,
+            "content",
+            string(get(block, "tool_use_id")),
+            change,
+        )
+
     if string(get(block, "part_kind")) == "tool-return":  # pydantic-ai
-        return _with_result(block, "content", string(get(block, "tool_call_id")), change)
+        return _with_result(
+            block,
+            "content",
+            string(get(block, "tool_call_id")),
+            change,
+        )
+
     if get(block, "origin") is not None:  # Haystack
-        return _with_result(block, "result", string(get(get(block, "origin"), "id")), change)
+        return _with_result(
+            block,
+            "result",
+            string(get(get(block, "origin"), "id")),
+            change,
+        )
+
     for field in ("functionResponse", "function_response"):
         answer = get(block, field)
         if is_mapping(get(answer, "response")):
-            new_answer = _with_result(answer, "response", string(get(answer, "id")), change)
+            new_answer = _with_result(
+                answer,
+                "response",
+                string(get(answer, "id")),
+                change,
+            )
             is_same = new_answer is answer
             return block if is_same else with_fields(block, **{field: new_answer})
+
     return block
 
 
-def _with_result(holder: Any, field: str, call: str, change: Change) -> Any:
+def _with_result(
+    holder: Any,
+    field: str,
+    call: str,
+    change: Change,
+) -> Any:
     """Return *holder* with the result in *field* changed."""
     content = get(holder, field)
     new_content = change(call, content)
     if new_content is content:
         return holder
+
     return with_fields(holder, **{field: new_content})
 
 
@@ -194,17 +250,22 @@ class _TextWalk:
         """Return *value* with its texts changed."""
         if isinstance(value, str):
             return self.change(value)
+
         if depth >= DEEPEST or id(value) in self.visited:
             return value
+
         if is_sequence(value):
             self.visited.add(id(value))
             return self._walk_parts(value, depth)
+
         if isinstance(value, dict) and "type" not in value:  # the caller's JSON
             self.visited.add(id(value))
             return {name: self.walk(inner, depth + 1) for name, inner in value.items()}
+
         text = get(value, "text")  # of a part only its text is the result
         if isinstance(text, str):
             return with_fields(value, text=self.change(text))
+
         return value
 
     def _walk_parts(self, parts: Sequence[Any], depth: int) -> list[Any]:
@@ -215,6 +276,7 @@ class _TextWalk:
             is_emptied = get(new_part, "text") == "" != get(part, "text")
             if not is_emptied:
                 new_parts.append(new_part)
+
         return new_parts
 
 
@@ -260,11 +322,13 @@ def with_newest_step(work: Draft) -> Draft:
     stay."""
     if not work.loses_last_step:
         return work
+
     step = work.last_step
     wanted = work.with_prompts({*work.pins, *work.prompts[-1:], step})
     places = [at for at in work.positions([step]) if work.entry_at(at).results]
     if step not in wanted or not places:
         return work
+
     tokens = sum(work.costs.each[at] for at in places)
     results = sum(len(work.entry_at(at).results) for at in places)
     over = work.price(wanted) - work.target
@@ -275,12 +339,16 @@ def with_newest_step(work: Draft) -> Draft:
         if changed:
             costs = message_costs(work.counter, list(changed.values()))
             shortened = work.with_messages(changed, costs)
+
         if shortened.price(wanted) <= shortened.target:
             indices = [work.entry_at(at).index for at in changed]
             return _noted(shortened, indices, work.total - shortened.total)
+
         if limit == LEAST:
             break
+
         limit = max(LEAST, int(limit * 0.8) - 1)
+
     return work.noted("the newest step doesn't fit, however short its results are")
 
 
@@ -293,6 +361,7 @@ def _short_messages(work: Draft, places: list[int], limit: int) -> dict[int, Any
         message = shortener.message(entry)
         if message is not entry.message:
             changed[at] = message
+
     return changed
 
 

@@ -8,7 +8,7 @@ it, checks it (``check``), finds what a pruner must drop (``find_broken``) and r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from brim.messages.content import (
@@ -68,15 +68,29 @@ def read_chat(index: int, message: object) -> Entry:
     if not name:
         name = langchain_type(message)
         role = ROLES.get(LANGCHAIN_ROLES.get(name, ""), "")
+
     own_id = string(get(message, "id"))
     if not role:
         problem = f"{name!r} is not a role" if name else "it has no role"
-        return unknown_role(index, message, own_id, f"{problem} that the API knows")
+        return unknown_role(
+            index,
+            message,
+            own_id,
+            f"{problem} that the API knows",
+        )
+
     if role == "tool":
-        return _read_result(index, message, name, own_id)
+        return _read_result(
+            index,
+            message,
+            name,
+            own_id,
+        )
+
     calls: tuple[EntryCall, ...] = ()
     if role == "assistant":
         calls = tuple(_read_calls(message))
+
     return Entry(
         index,
         message,
@@ -89,19 +103,33 @@ def read_chat(index: int, message: object) -> Entry:
     )
 
 
-def _read_result(index: int, message: object, role: str, own_id: str) -> Entry:
+def _read_result(
+    index: int,
+    message: object,
+    role: str,
+    own_id: str,
+) -> Entry:
     tool = string(get(message, "name"))
     missing = "a tool message needs a tool_call_id"
     result = EntryCall(string(get(message, "tool_call_id")), tool)
     if role == "function":
         missing = "a function message needs the name of its function"
         result = EntryCall(tool, tool, "function")
+
     fault = NO_FAULT
     if not result.id:
         fault = ("result-has-id", missing)
     elif get(message, "content") is None:
         fault = ("has-content", "it has no content")
-    return Entry(index, message, "tool", results=(result,), id=own_id, fault=fault)
+
+    return Entry(
+        index,
+        message,
+        "tool",
+        results=(result,),
+        id=own_id,
+        fault=fault,
+    )
 
 
 def _read_calls(message: object) -> Iterator[EntryCall]:
@@ -111,7 +139,9 @@ def _read_calls(message: object) -> Iterator[EntryCall]:
         function = get(call, "function")
         if function is None:
             function = get(call, "custom")
+
         yield call_of(call, function)
+
     function_call = get(message, "function_call")
     if filled(function_call):
         name = string(get(function_call, "name"))
@@ -121,14 +151,19 @@ def _read_calls(message: object) -> Iterator[EntryCall]:
 def _fault(message: object, role: Role, calls: tuple[EntryCall, ...]) -> Fault:
     if role == "assistant" and _has_empty_list(message):
         return "calls-not-empty", "tool_calls is an empty list"
+
     if any(not call.id for call in calls):
         return "call-has-id", "a tool call has no id"
+
     if any(not call.name for call in calls):
         return "call-has-name", "a tool call has no name"
+
     if len({call.key for call in calls}) < len(calls):
         return "call-ids-unique", "two tool calls of one message have the same id"
+
     if not calls and all(get(message, field) is None for field in BODIES):
         return "has-content", "it has no content"
+
     return NO_FAULT
 
 
@@ -150,9 +185,11 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
     for entry in history:
         if entry.role and not _has_content(entry):
             yield Violation(entry.index, "has-content", "it has no content")
+
         if entry.role == "assistant" and _has_empty_list(entry.wire):
             text = "tool_calls is an empty list: leave it out"
             yield Violation(entry.index, "calls-not-empty", text)
+
     yield from calls_have_ids(history)
     yield from calls_have_names(history)
     yield from _check_unique_ids(history)
@@ -165,10 +202,13 @@ def _has_content(entry: Entry) -> bool:
     message = entry.wire
     if get(message, "content") is not None:
         return True
+
     if entry.role != "assistant":
         return False
+
     if entry.calls:
         return True
+
     return get(message, "audio") is not None or get(message, "refusal") is not None
 
 
@@ -179,6 +219,7 @@ def _check_unique_ids(history: Sequence[Entry]) -> Iterator[Violation]:
             if call.id and call.key in earlier:
                 text = f"two calls of one message have the id {call.id}"
                 yield Violation(entry.index, "call-ids-unique", text)
+
             earlier.add(call.key)
 
 
@@ -190,10 +231,22 @@ def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
         if entry.results:
             results += [PlacedCall(entry.index, result) for result in entry.results]
             continue
-        yield from pairs_match(calls, results, "message", "right after its message")
+
+        yield from pairs_match(
+            calls,
+            results,
+            "message",
+            "right after its message",
+        )
         calls = [PlacedCall(entry.index, call) for call in entry.calls]
         results = []
-    yield from pairs_match(calls, results, "message", "right after its message")
+
+    yield from pairs_match(
+        calls,
+        results,
+        "message",
+        "right after its message",
+    )
 
 
 # What a pruner must drop
@@ -209,9 +262,11 @@ def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
         if entry.results:
             answers.append(entry)
             continue
+
         broken.update(_broken_step(callers, answers))
         callers = [entry]
         answers = []
+
     broken.update(_broken_step(callers, answers))
     return broken
 
@@ -220,6 +275,7 @@ def _broken_step(callers: list[Entry], answers: list[Entry]) -> dict[int, str]:
     pairs = unpaired(callers, answers, "message")
     if not pairs.problem:
         return pairs.results
+
     return {entry.index: pairs.problem for entry in callers + answers}
 
 
@@ -232,6 +288,7 @@ def drop_empty_calls(repair: Repair) -> None:
         calls = get(slot.message, "tool_calls")
         if entry.role != "assistant" or not is_sequence(calls):
             continue
+
         real_calls = []
         removed = []
         for call in listed(calls):
@@ -239,11 +296,23 @@ def drop_empty_calls(repair: Repair) -> None:
                 real_calls.append(call)
             else:
                 removed.append(words(call))
+
         if removed:
-            repair.note(slot, "call-has-id", "removed", "\n".join(removed))
+            repair.note(
+                slot,
+                "call-has-id",
+                "removed",
+                "\n".join(removed),
+            )
             slot.message = with_fields(slot.message, tool_calls=real_calls)
+
         if not real_calls and (removed or string(get(slot.message, "role"))):
-            repair.note(slot, "calls-not-empty", "changed", "tool_calls is left out")
+            repair.note(
+                slot,
+                "calls-not-empty",
+                "changed",
+                "tool_calls is left out",
+            )
             slot.message = without_field(slot.message, "tool_calls")
 
 
@@ -253,6 +322,7 @@ def name_calls(repair: Repair) -> None:
     for at, (slot, entry) in enumerate(slots):
         if all(call.name for call in entry.calls):
             continue
+
         following = slots[at + 1][1] if at + 1 < len(slots) else None
         _name_function_call(repair, slot, following)
         calls = get(slot.message, "tool_calls")
@@ -267,13 +337,20 @@ def _name_function_call(repair: Repair, slot: RepairSlot, following: Entry | Non
     call = get(slot.message, "function_call")
     if not filled(call) or string(get(call, "name")):
         return
+
     name = ""
     if following is not None and following.results and following.results[0].kind == "function":
         name = following.results[0].name
+
     name = name or UNKNOWN_TOOL
     text = f"named {name}; it was: {words(call)}"
     new_call = with_fields(call, name=name)
-    repair.change(slot, "call-has-name", text, function_call=new_call)
+    repair.change(
+        slot,
+        "call-has-name",
+        text,
+        function_call=new_call,
+    )
 
 
 def _with_name(repair: Repair, slot: RepairSlot, call: Any) -> Any:
@@ -285,11 +362,19 @@ def _with_name(repair: Repair, slot: RepairSlot, call: Any) -> Any:
     else:
         field = ""
         inner = call
+
     if string(get(inner, "name")):
         return call
-    repair.note(slot, "call-has-name", "changed", f"named {UNKNOWN_TOOL}; it was: {words(call)}")
+
+    repair.note(
+        slot,
+        "call-has-name",
+        "changed",
+        f"named {UNKNOWN_TOOL}; it was: {words(call)}",
+    )
     if field:
         return with_fields(call, **{field: with_fields(inner, name=UNKNOWN_TOOL)})
+
     return with_fields(call, type="function", function={"name": UNKNOWN_TOOL, "arguments": "{}"})
 
 
@@ -303,20 +388,29 @@ def give_ids(repair: Repair) -> None:
         ids = [call.id for call in entry.calls if call.kind != "function"]
         if all(ids) and len(set(ids)) == len(ids):
             continue
+
         results = _results_after(slots, at)
         calls = [RepairSlot(slot.index, call) for call in listed(get(slot.message, "tool_calls"))]
-        PAIRS.give_ids(repair, calls, results, set(), set(ids))
+        PAIRS.give_ids(
+            repair,
+            calls,
+            results,
+            set(),
+            set(ids),
+        )
         slot.message = with_fields(slot.message, tool_calls=[call.message for call in calls])
 
 
 def _results_after(slots: list[tuple[RepairSlot, Entry]], at: int) -> list[RepairSlot]:
     """Return the results right after the message *at* that name their calls by an id."""
     results = []
-    for slot, entry in slots[at + 1 :]:
+    for slot, entry in islice(slots, at + 1, None):
         if entry.role != "tool":
             break
+
         if entry.results[0].kind != "function":
             results.append(slot)
+
     return results
 
 
@@ -327,6 +421,7 @@ def pair_results(repair: Repair) -> None:
     calls: dict[int, list[Half]] = {}
     for at, (slot, entry) in enumerate(slots):
         calls[at] = [Half(call, at, slot) for call in entry.calls]
+
     results = _placed_results(slots)
     pair([call for of_message in calls.values() for call in of_message], list(results.values()))
     rebuilt: list[RepairSlot] = []
@@ -338,6 +433,7 @@ def pair_results(repair: Repair) -> None:
                 rebuilt += PAIRS.result_of(repair, call)
         elif results[at].other is None:
             rebuilt += PAIRS.leftover(repair, results[at])
+
     repair.slots = rebuilt
 
 
@@ -358,14 +454,23 @@ def _placed_results(slots: list[tuple[RepairSlot, Entry]]) -> dict[int, Half]:
         if is_result:
             for at in places:
                 slot, entry = slots[at]
-                results[at] = Half(entry.results[0], at, slot, before, ahead)
+                results[at] = Half(
+                    entry.results[0],
+                    at,
+                    slot,
+                    before,
+                    ahead,
+                )
+
         before = places[-1]
+
     return results
 
 
 def _stub_result(call: EntryCall) -> dict[str, Any]:
     if call.kind == "function":
         return {"role": "function", "name": call.id, "content": NO_RESULT}
+
     return {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}
 
 
@@ -376,10 +481,18 @@ def _stub_call(result: EntryCall) -> dict[str, Any]:
         message["function_call"] = function
     else:
         message["tool_calls"] = [{"id": result.id, "type": "function", "function": function}]
+
     return message
 
 
-PAIRS = Pairs("result", "tool_call_id", "call_", _stub_result, _stub_call, {"function": "name"})
+PAIRS = Pairs(
+    "result",
+    "tool_call_id",
+    "call_",
+    _stub_result,
+    _stub_call,
+    {"function": "name"},
+)
 PASSES: tuple[Pass, ...] = (
     give_roles,
     drop_empty_calls,

@@ -28,6 +28,7 @@ def filled(value: object) -> bool:
     """Whether a field holds something. Not every object can say so itself."""
     if isinstance(value, (str, bytes, list, tuple, dict, set)):
         return len(value) > 0
+
     return value is not None
 
 
@@ -35,6 +36,7 @@ def listed(value: Any) -> list[Any]:
     """Return the items of a list; nothing for anything else."""
     if is_sequence(value):
         return list(value)
+
     return []
 
 
@@ -45,8 +47,10 @@ def items_of(value: Any) -> list[Any]:
     """
     if is_sequence(value):
         return list(value)
+
     if filled(value):
         return [value]
+
     return []
 
 
@@ -54,6 +58,7 @@ def call_of(value: object, inner: object = None) -> EntryCall:
     """Return the id of a call or result, and the tool that it, or *inner*, names."""
     if inner is None:
         inner = value
+
     return EntryCall(string(get(value, "id")), string(get(inner, "name")))
 
 
@@ -63,12 +68,15 @@ def user_message(provider: Provider, text: str, like: Any = None) -> Any:
     framework = framework_of(like)
     if framework == "langchain":
         return with_fields(like, content=text, id=None)
+
     if framework == "pydantic-ai":
         parts = listed(get(like, "parts"))
         prompt = next(part for part in parts if get(part, "part_kind") == "user-prompt")
         return with_fields(like, parts=[with_fields(prompt, content=text)])
+
     if provider == "gemini":
         return {"role": "user", "parts": [{"text": text}]}
+
     return {"role": "user", "content": text}
 
 
@@ -86,10 +94,13 @@ def result_text(message: object) -> str:
     if not _is_result(message):
         texts = (_text_of_part(part) for part in listed(content))
         return "\n".join(filter(None, texts))
+
     if content is None:
         content = get(message, "output")
+
     if isinstance(content, str):
         return content
+
     return _text_in(content) or compact(content)
 
 
@@ -97,6 +108,7 @@ def _is_result(message: object) -> bool:
     """Whether the whole *message* is a result."""
     if string(get(message, "role")) in ("tool", "function"):
         return True
+
     return string(get(message, "type")) in RESULTS
 
 
@@ -104,15 +116,18 @@ def _text_of_part(part: object) -> str:
     """Return what a tool said in *part*; empty if it is no result."""
     if string(get(part, "type")) in RESULTS:
         return _text_in(get(part, "content"))
+
     answer = first(part, "functionResponse", "function_response")
     if answer is None:
         return ""
+
     return compact(get(answer, "response"))
 
 
 def _content(message: object) -> object:
     if isinstance(message, str):
         return message
+
     return first(message, "content", "parts")
 
 
@@ -127,6 +142,7 @@ def _texts(content: object, seen_lists: set[int]) -> Iterator[str]:
     elif is_sequence(content):
         if id(content) in seen_lists or len(seen_lists) >= MOST_LISTS:
             return
+
         seen_lists.add(id(content))
         for part in listed(content):
             yield from _texts(part, seen_lists)
@@ -141,17 +157,22 @@ def words(value: object, depth: int = 0) -> str:
     JSON."""
     if value is None or isinstance(value, str):
         return value or ""
+
     if is_sequence(value) and depth >= DEEPEST:
         return _as_json(value)
+
     if is_sequence(value):
         texts = (words(inner, depth + 1) for inner in listed(value))
         return "\n".join(filter(None, texts))
+
     fields = dict(pairs(value))
     meaningful = [name for name in fields if not _is_frame(name, fields[name])]
     if not meaningful and (fields or _has_fields(value)):
         return ""
+
     if len(meaningful) == 1 and meaningful[0] in BODIES and depth < DEEPEST:
         return words(fields[meaningful[0]], depth + 1)
+
     return _as_json(value)
 
 
@@ -190,8 +211,10 @@ def with_fields(value: Any, **fields: Any) -> Any:
         changed = _copy(value, fields)
     except Exception:  # a class may refuse in its own way
         changed = None
+
     if changed is not None and all(get(changed, name) is fields[name] for name in fields):
         return changed
+
     return {**dict(pairs(value)), **fields}
 
 
@@ -202,6 +225,7 @@ def without_field(value: Any, name: str) -> Any:
     """
     if isinstance(value, dict):
         return {key: inner for key, inner in value.items() if key != name}
+
     return with_fields(value, **{name: None})
 
 
@@ -209,18 +233,23 @@ def is_structured(value: object) -> bool:
     """Whether *value* has fields at all."""
     if value is None or is_sequence(value):
         return False
+
     if isinstance(value, (str, bytes, bytearray, int, float, complex)):
         return False
+
     return next(iter(pairs(value)), None) is not None
 
 
 def _copy(value: Any, fields: dict[str, Any]) -> Any:
     if not is_structured(value) and not isinstance(value, dict):
         return dict(fields)
+
     if hasattr(type(value), "model_copy"):
         return value.model_copy(update=fields)
+
     if hasattr(value, "_replace"):
         return value._replace(**fields)
+
     changed = copy.copy(value)
     for name, field in fields.items():
         if is_mapping(changed):
@@ -228,4 +257,5 @@ def _copy(value: Any, fields: dict[str, Any]) -> Any:
         else:
             # Frozen dataclasses too: only this copy has been made.
             object.__setattr__(changed, name, field)
+
     return changed

@@ -26,8 +26,10 @@ def calls_with_results(entries: Sequence[Entry], provider: Provider) -> Spans:
             # Ids are optional there: the content before has the calls.
             yield at - 1, at
             continue
+
         for call in entry.calls:
             waiting.setdefault(call.key, []).append(at)
+
         for result in entry.results:
             if waiting.get(result.key):
                 yield waiting[result.key].pop(), at
@@ -41,6 +43,7 @@ def server_tools_with_results(entries: Sequence[Entry], _: Provider) -> Spans:
         for call in entry.closes:
             if call in waiting:
                 yield waiting[call], at
+
         waiting.update(dict.fromkeys(entry.opens, at))
 
 
@@ -60,6 +63,7 @@ def one_voice(entries: Sequence[Entry], provider: Provider) -> Spans:
     for at, (entry, following) in enumerate(pairwise(entries)):
         if following.role != "assistant":
             continue
+
         is_one_turn = entry.role == "assistant" and provider in ("anthropic", "gemini")
         if is_one_turn or entry.ends_in_reasoning:
             yield at, at + 1
@@ -70,6 +74,7 @@ def notes_with_their_turns(entries: Sequence[Entry], provider: Provider) -> Span
     both."""
     if provider != "anthropic":
         return
+
     for at, entry in enumerate(entries):
         if entry.role == "system":
             yield max(0, at - 1), min(len(entries) - 1, at + 1)
@@ -94,6 +99,7 @@ def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:
         for first, last in rule(entries, provider):
             depth[first + 1] += 1
             depth[last + 1] -= 1
+
     spans_around = enumerate(accumulate(depth[:-1]))
     return [place for place, spans in spans_around if not spans]
 
@@ -108,8 +114,10 @@ def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
     """
     if provider not in ("anthropic", "gemini") or after.aside:
         return True
+
     if before is None or before.role == "system":
         return after.is_prompt or after.compacts
+
     return not before.role == after.role == "assistant"
 
 
@@ -132,6 +140,7 @@ class Unit:
         for entry in self.entries:
             if entry.role != "system":
                 return entry
+
         return self.entries[0]
 
     @property
@@ -140,6 +149,7 @@ class Unit:
         for entry in reversed(self.entries):
             if entry.role != "system":
                 return entry
+
         return self.entries[-1]
 
     @property
@@ -161,6 +171,7 @@ def units_of(entries: Sequence[Entry], provider: Provider) -> list[Unit]:
     for start, stop in pairwise(legal_cuts(members, provider)):
         unit_entries = tuple(members[start:stop])
         units.append(Unit(unit_entries, _kind(unit_entries)))
+
     return units
 
 
@@ -168,8 +179,11 @@ def _kind(entries: Sequence[Entry]) -> str:
     """Return the kind of the unit that *entries* are."""
     if any(entry.calls for entry in entries):
         return "step"
+
     if any(entry.is_prompt for entry in entries):
         return "user"
+
     if entries[0].role == "system":
         return "system"
+
     return "assistant"

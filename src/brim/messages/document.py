@@ -64,8 +64,10 @@ class Document:
         transcript."""
         if self.lines is None:
             return index
+
         if not self.lines:
             return 1
+
         return self.lines[min(index, len(self.lines) - 1)]
 
     def provider(self, asked: str, model: str | None = None) -> tuple[Provider, str]:
@@ -77,24 +79,31 @@ class Document:
         provider = self._provider(asked, model)
         if asked != "auto":
             return provider, "given with --provider"
+
         if self.lines is not None:
             return "anthropic", "it is a Claude Code transcript"
+
         if self.key in KEYS:
             return KEYS[self.key], f"inferred from the request's {self.key}"
+
         if self.key and provider in ("openai", "anthropic") and self._is_anthropic():
             return "anthropic", "inferred from the request's fields"
+
         return provider, self._source_of_guess(model)
 
     def _source_of_guess(self, model: str | None) -> str:
         """Return what the provider was inferred from, if the request doesn't show it."""
         if not self._is_plain:
             return "inferred from the messages"
+
         if model:
             return f"inferred from the model's name, {model}"
+
         return "the default for plain messages"
 
     def _provider(self, asked: str, model: str | None = None) -> Provider:
-        return provider_of(self.messages, asked, model)  # type: ignore[arg-type] # argparse has checked it
+        # argparse has checked what is asked for
+        return provider_of(self.messages, asked, model)  # type: ignore[arg-type]
 
     @property
     def _is_plain(self) -> bool:
@@ -105,9 +114,11 @@ class Document:
         """Whether the request has fields that only Anthropic's API takes."""
         if "system" in self.body or "anthropic_version" in self.body:
             return True
+
         tools = self.body.get("tools")
         if not isinstance(tools, list) or not tools:
             return False
+
         return isinstance(tools[0], dict) and "input_schema" in tools[0]
 
     def looks_otherwise(self, asked: str) -> str:
@@ -115,9 +126,11 @@ class Document:
         for; else nothing."""
         if not self.messages or self._is_plain:
             return ""
+
         shape = self._provider("auto")
         if asked in ("auto", shape):
             return ""
+
         return f"{self.name}: the messages have the shape of {shape}, not of {asked}"
 
     def with_messages(self, messages: list[Any]) -> str:
@@ -125,9 +138,11 @@ class Document:
         try:
             if self.key:
                 return _written({**self.body, self.key: messages}, self.text)
+
             if messages and self._has_line_per_message:
                 rows = (f"  {json.dumps(message, ensure_ascii=False)}" for message in messages)
                 return "[\n" + ",\n".join(rows) + "\n]"
+
             return _written(messages, self.text)
         except RecursionError:
             raise InputError("nested too deeply to be written") from None
@@ -141,6 +156,7 @@ class Document:
         answer."""
         if not self.key:
             return Count(0)
+
         request: Any = {**self.body, self.key: []}
         return difference(counter.count_messages(request, tools), counter.count_messages([], tools))
 
@@ -153,6 +169,7 @@ class Document:
         if names:
             for entry in read(self.messages, provider):
                 ids |= entry.ids
+
         pins: set[int | str] = set()
         for name in names:
             is_place = name.isdecimal() and len(name) < LONGEST_PLACE
@@ -165,6 +182,7 @@ class Document:
                     f"--pin {name}: no message has that place or id; "
                     f"there are {len(self.messages):,}"
                 )
+
         return pins
 
     def fit(
@@ -184,10 +202,13 @@ class Document:
         own_tools: Any = None
         if self.key:
             own_tools = split(self.body, None).tools
+
         if tools is not None and own_tools:
             raise InputError(f"{self.name}: the request has tools of its own: leave --tools out")
+
         if tools is None:
             tools = own_tools or None
+
         outside = self.besides_messages(tools, counter)
         receiver, _ = self.provider(provider, model)
         pruned = pruner.prune(
@@ -202,6 +223,7 @@ class Document:
         )
         if not outside:
             return pruned
+
         return _including(pruned, outside, target)
 
 
@@ -218,9 +240,11 @@ def _including(pruned: Pruned, outside: Count, target: int) -> Pruned:
             f"what is never dropped takes {int(after):,} tokens, {over:,} too many "
             f"({outside:,} outside the messages, {inside})"
         )
+
     cache = receipt.cache
     if cache is not None:
         cache = replace(cache, prefix_tokens=cache.prefix_tokens + int(outside))
+
     receipt = replace(
         receipt,
         before=receipt.before + outside,
@@ -230,7 +254,12 @@ def _including(pruned: Pruned, outside: Count, target: int) -> Pruned:
         fits=fits,
         reason=reason,
     )
-    return replace(pruned, tokens=after, fits=fits, receipt=receipt)
+    return replace(
+        pruned,
+        tokens=after,
+        fits=fits,
+        receipt=receipt,
+    )
 
 
 def _written(value: Any, text: str) -> str:
@@ -250,22 +279,40 @@ def read_document(path: str) -> Document:
         value = _parsed(text, name)
     except InputError:
         lines, broken = _lines(text)
-        document = _transcript(name, text, lines, broken)
+        document = _transcript(
+            name,
+            text,
+            lines,
+            broken,
+        )
         if document is not None:
             return document
+
         if not broken and sum(line is not None for line in lines) > 1:
             raise InputError(
                 f"{name}: JSON lines, but neither messages nor a transcript of Claude Code"
             ) from None
+
         raise
-    return _transcript(name, text, [value], []) or _document(name, text, value)
+
+    return _transcript(
+        name,
+        text,
+        [value],
+        [],
+    ) or _document(name, text, value)
 
 
 def read_messages(path: str) -> Any:
     """Return the list of messages or the request body in *path*."""
     text = read_text(path)
     name = name_of(path)
-    document = _document(name, text, _parsed(text, name), strict=False)
+    document = _document(
+        name,
+        text,
+        _parsed(text, name),
+        strict=False,
+    )
     return document.body or document.messages
 
 
@@ -274,6 +321,7 @@ def read_tools(path: str) -> list[Any]:
     tools = read_json(path)
     if not isinstance(tools, list):
         raise InputError(f"{name_of(path)}: tools must be a list of schemas, not {kind_of(tools)}")
+
     return tools
 
 
@@ -302,37 +350,68 @@ def layout_of(text: str) -> dict[str, Any]:
     if newline:
         indent = following[: len(following) - len(following.lstrip(" \t"))]
         return {"indent": indent or 0, "separators": None}
+
     key = text.find('":')
     if key >= 0 and text[key + 2 : key + 3] != " ":
         return {"indent": None, "separators": (",", ":")}
+
     return {"indent": None, "separators": None}
 
 
-def _document(name: str, text: str, value: Any, *, strict: bool = True) -> Document:
+def _document(
+    name: str,
+    text: str,
+    value: Any,
+    *,
+    strict: bool = True,
+) -> Document:
     """Return the messages in *value*; *strict* wants a list of them in a request body too."""
     if isinstance(value, list):
         return Document(name, text, value)
+
     problem = f"{name}: messages must be a list of messages or a request body"
     if not isinstance(value, dict):
         raise InputError(f"{problem}, not {kind_of(value)}")
+
     for key in BODIES:
         messages = value.get(key)
         if messages is None:
             continue
+
         if strict and not isinstance(messages, list):
             raise InputError(f"{name}: {key} must be a list of messages, not {kind_of(messages)}")
-        return Document(name, text, messages, body=value, key=key)
+
+        return Document(
+            name,
+            text,
+            messages,
+            body=value,
+            key=key,
+        )
+
     raise InputError(f"{problem}, not an object without messages, input or contents")
 
 
-def _transcript(name: str, text: str, lines: list[Any], broken: list[int]) -> Document | None:
+def _transcript(
+    name: str,
+    text: str,
+    lines: list[Any],
+    broken: list[int],
+) -> Document | None:
     """Return the conversation in *lines*, or None if they aren't a transcript."""
     if not is_transcript(lines):
         return None
+
     spoken = conversation(lines)
     messages = [message.message for message in spoken]
     numbers = [message.line_number for message in spoken]
-    return Document(name, text, messages, lines=numbers, broken=broken)
+    return Document(
+        name,
+        text,
+        messages,
+        lines=numbers,
+        broken=broken,
+    )
 
 
 def _lines(text: str) -> tuple[list[Any], list[int]]:
@@ -347,6 +426,7 @@ def _lines(text: str) -> tuple[list[Any], list[int]]:
         except (ValueError, RecursionError):
             lines.append(None)
             broken.append(number)
+
     return lines, broken
 
 

@@ -95,6 +95,7 @@ class Draft:
         for at in range(len(self.units) - 1, -1, -1):
             if self.units[at].kind == "step":
                 return at
+
         return -1
 
     @property
@@ -102,6 +103,7 @@ class Draft:
         """Whether the newest step has to leave because its results are too large."""
         if self.last_step < 0 or self.last_step in self.pins:
             return False
+
         return self.last_step not in self.required
 
     def price(self, units: Iterable[int]) -> int:
@@ -114,6 +116,7 @@ class Draft:
         """Return the prices of the cache for everything, by *price* or the model's."""
         if price is None:
             price = model_price(self.model)
+
         return CachePrices.of(price, self.total, ttl)
 
     def positions(self, units: Collection[int]) -> list[int]:
@@ -121,6 +124,7 @@ class Draft:
         positions: list[int] = []
         for unit in sorted(units):
             positions += range(self.starts[unit], self.starts[unit + 1])
+
         return positions
 
     def indices(self, units: Collection[int]) -> list[int]:
@@ -128,6 +132,7 @@ class Draft:
         indices: list[int] = []
         for unit in sorted(units):
             indices += self.units[unit].indices
+
         return indices
 
     @cached_property
@@ -146,13 +151,24 @@ class Draft:
         """Return this draft with one more note for the receipt."""
         return replace(self, notes=(*self.notes, note))
 
-    def stepped(self, action: str, indices: Iterable[int], tokens: int) -> Draft:
+    def stepped(
+        self,
+        action: str,
+        indices: Iterable[int],
+        tokens: int,
+    ) -> Draft:
         """Return this draft with one more step for the receipt; it saves *tokens*."""
         prices = self.cache_prices()
         saving = None
         if prices is not None:
             saving = int(prices.read * tokens)
-        step = Step(action, tuple(sorted(indices)), tokens, saving)
+
+        step = Step(
+            action,
+            tuple(sorted(indices)),
+            tokens,
+            saving,
+        )
         return replace(self, steps=(*self.steps, step))
 
     def with_messages(self, changed: Mapping[int, Any], costs: MessageCosts) -> Draft:
@@ -163,9 +179,11 @@ class Draft:
         for at, message in changed.items():
             messages[entries[at].index] = message
             entries[at] = replace(entries[at], message=message)
+
         units = []
         for unit, (start, stop) in zip(self.units, pairwise(self.starts), strict=True):
             units.append(replace(unit, entries=tuple(entries[start:stop])))
+
         return replace(
             self,
             messages=messages,
@@ -189,12 +207,20 @@ class Draft:
         for cut, tokens in self._runs():
             if cut < oldest or tokens > limit:
                 break
+
             if self._may_cut(cut):
                 longest_run = cut
+
         cut = min(longest_run, self.cut_for_turns(turns, most))
         units = sorted({*self.required, *range(cut, len(self.units))})
         if fill:
-            self._add_older(units, cut, limit, oldest)
+            self._add_older(
+                units,
+                cut,
+                limit,
+                oldest,
+            )
+
         return set(units)
 
     @cached_property
@@ -207,9 +233,11 @@ class Draft:
         anyway = {*self.pins, *self.prompts[-1:]}
         if self.last_step < 0:
             return self.with_prompts(anyway)
+
         with_step = self.with_prompts({*anyway, self.last_step})
         if self.last_step in with_step and self.price(with_step) <= self.target:
             return with_step
+
         return self.with_prompts(anyway)
 
     def newest(self) -> set[int]:
@@ -219,9 +247,11 @@ class Draft:
         for cut, tokens in self._runs():
             if enough - self.costs.fixed >= self.target:
                 break
+
             if self._may_cut(cut):
                 enough = tokens
                 start = cut
+
         return {*self.required, *range(start, len(self.units))}
 
     def cut_for_turns(self, turns: int, limit: int) -> int:
@@ -234,13 +264,17 @@ class Draft:
         for cut, tokens in self._runs():
             if tokens > limit:
                 break
+
             furthest = cut
+
         for number in range(min(turns, len(self.prompts)), 0, -1):
             cut = self.prompts[-number]
             while cut > furthest and not self._may_cut(cut):
                 cut -= 1
+
             if cut >= furthest and self._may_cut(cut):
                 return cut
+
         return len(self.units)
 
     def with_prompts(self, wanted: Iterable[int]) -> list[int]:
@@ -254,6 +288,7 @@ class Draft:
                 units.append(unit)
             elif prompt is not None and (before is None or prompt > before):
                 units += [prompt, unit]
+
         return units
 
     def _follows(self, before: int | None, after: int) -> bool:
@@ -261,8 +296,10 @@ class Draft:
         first = self.units[after].first
         if before is None:
             return may_follow(None, first, self.layout.rules)
+
         if after == before + 1:
             return True
+
         return may_follow(self.units[before].last, first, self.layout.rules)
 
     def _runs(self) -> Iterator[tuple[int, int]]:
@@ -273,6 +310,7 @@ class Draft:
         for cut in range(len(self.units) - 1, -1, -1):
             if cut not in required:
                 tokens += self.sizes[cut]
+
             yield cut, tokens
 
     def _may_cut(self, cut: int) -> bool:
@@ -281,13 +319,20 @@ class Draft:
         before = self.required[place - 1] if place else None
         return self._follows(before, cut)
 
-    def _add_older(self, units: list[int], cut: int, limit: int, oldest: int) -> None:
+    def _add_older(
+        self,
+        units: list[int],
+        cut: int,
+        limit: int,
+        oldest: int,
+    ) -> None:
         """Add units older than *cut* to *units*, which are in order, newest first, each with the
         prompt it needs."""
         room = limit - self.price(units)
         for unit in range(cut - 1, oldest - 1, -1):
             if self.sizes[unit] > room:
                 continue
+
             bundle = self._bundle(units, unit, oldest)
             tokens = sum(self.sizes[at] for at in bundle)
             if tokens <= room:
@@ -295,20 +340,29 @@ class Draft:
                 for at in bundle:
                     insort(units, at)
 
-    def _bundle(self, units: list[int], unit: int, oldest: int) -> list[int]:
+    def _bundle(
+        self,
+        units: list[int],
+        unit: int,
+        oldest: int,
+    ) -> list[int]:
         """Return *unit* and the prompt it needs among *units*; nothing if it can't stand there."""
         place = bisect_left(units, unit)
         before = units[place - 1] if place else None
         after = units[place] if place < len(units) else None
         if after is not None and (after == unit or not self._follows(unit, after)):
             return []
+
         if self._follows(before, unit):
             return [unit]
+
         prompt = self._prompt_before(unit)
         if prompt is None or prompt < oldest:
             return []
+
         if before is not None and prompt <= before:
             return []
+
         return [unit, prompt]
 
     def _prompt_before(self, unit: int) -> int | None:
@@ -317,4 +371,5 @@ class Draft:
             prompt = self.units[self.prompts[at]]
             if prompt.first.is_prompt and prompt.last.role == "user":
                 return self.prompts[at]
+
         return None

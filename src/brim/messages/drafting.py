@@ -40,12 +40,18 @@ def draft(
 
     Each is counted once.
     """
-    whole_number("target", target, 0, TOKENS)
+    whole_number(
+        "target",
+        target,
+        0,
+        TOKENS,
+    )
     history = as_list(messages)
     if counter is None:
         counter = counter_for(model)
     else:
         require_counter(counter)
+
     model = model or counter.model
     layout = layout_of(history, provider, model)
     entries = read(history, layout, only)
@@ -61,19 +67,40 @@ def draft(
     broken_costs = message_costs(counter, [history[at] for at in sorted(problems)])
     broken = _broken_messages(problems, broken_costs)
     for at in summarized:
-        broken.append(Dropped((entries[at].index,), "compacted", 0, COMPACTED))
+        broken.append(
+            Dropped(
+                (entries[at].index,),
+                "compacted",
+                0,
+                COMPACTED,
+            )
+        )
+
     notes = []
     if pin is not None and not callable(pin):
         notes += _notes_about_pins(pin, entries if only is None else read(history, layout))
+
     if entries and not sound:
         notes.append(
             f"not one message can be sent as it is: are they in the format of {layout.rules}?"
         )
+
     before = costs.count(range(len(sound)))
     if problems:
         before += broken_costs.alone(range(len(problems)))
+
     about: Any = {"broken": tuple(broken), "before": before, "only": only, "notes": tuple(notes)}
-    return Draft(history, target, layout, counter, model, units, costs, pins, **about)
+    return Draft(
+        history,
+        target,
+        layout,
+        counter,
+        model,
+        units,
+        costs,
+        pins,
+        **about,
+    )
 
 
 def _broken_messages(problems: dict[int, str], costs: MessageCosts) -> list[Dropped]:
@@ -81,7 +108,15 @@ def _broken_messages(problems: dict[int, str], costs: MessageCosts) -> list[Drop
     dropped = []
     for at, tokens in zip(sorted(problems), costs.each, strict=True):
         reason = f"{problems[at]}: the provider refuses it, and repair can fix it"
-        dropped.append(Dropped((at,), "broken", tokens, reason))
+        dropped.append(
+            Dropped(
+                (at,),
+                "broken",
+                tokens,
+                reason,
+            )
+        )
+
     return dropped
 
 
@@ -91,6 +126,7 @@ def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None
     field = SYSTEM_FIELDS.get(provider)
     if not field or not entries or entries[0].index != 0 or entries[0].aside:
         return
+
     message = entries[0].message
     if string(get(message, "role")) == "system" and not is_directive(message):
         raise InputError(
@@ -111,6 +147,7 @@ def _pinned(units: Sequence[Unit], pin: Pin | None, provider: Provider) -> froze
         for entry in unit.entries:
             if _stays_anyway(entry, provider) or is_pinned(entry):
                 pinned.add(at)
+
     return frozenset(pinned)
 
 
@@ -118,8 +155,10 @@ def _predicate(pin: Pin | None) -> Callable[[Entry], bool]:
     """Return what tells whether *pin* names a message."""
     if pin is None:
         return lambda _: False
+
     if callable(pin):
         return lambda entry: bool(pin(entry.message))
+
     names = _names(pin)
     return lambda entry: not names.isdisjoint((entry.index, *entry.ids))
 
@@ -132,6 +171,7 @@ def _stays_anyway(entry: Entry, provider: Provider) -> bool:
     """
     if entry.role == "system" and provider != "anthropic":
         return True
+
     return entry.aside or entry.instructs or entry.compacts
 
 
@@ -140,10 +180,12 @@ def _names(pin: Collection[int | str]) -> frozenset[int | str]:
     if isinstance(pin, (str, bytes)) or not isinstance(pin, Collection):
         kind = type(pin).__name__
         raise InputError(f"pin must be a predicate or a collection of places and ids, not {kind}")
+
     for name in pin:
         is_place = isinstance(name, int) and not isinstance(name, bool) and name >= 0
         if not is_place and not isinstance(name, str):
             raise InputError(f"pin must hold places from 0 on, or ids, not {name!r}")
+
     return frozenset(pin)
 
 
@@ -153,4 +195,5 @@ def _notes_about_pins(pin: Collection[int | str], entries: Sequence[Entry]) -> l
     for entry in entries:
         names.add(entry.index)
         names.update(entry.ids)
+
     return [f"pin {name!r} names no message" for name in pin if name not in names]

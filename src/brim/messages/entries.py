@@ -132,6 +132,7 @@ class Unpaired:
         """Why the calls can't be sent; empty if each has its result."""
         if not self.call_ids:
             return ""
+
         return f"{named(self.call_ids)} has no result"
 
 
@@ -144,6 +145,7 @@ def unpaired(callers: Sequence[Entry], answers: Sequence[Entry], before: str) ->
     for caller in callers:
         for call in caller.calls:
             called[call.key] = call.id
+
     answered: set[tuple[str, str]] = set()
     results: dict[int, str] = {}
     for entry in answers:
@@ -152,14 +154,27 @@ def unpaired(callers: Sequence[Entry], answers: Sequence[Entry], before: str) ->
                 results[entry.index] = f"it answers no call of the {before} before it"
             elif result.key in answered:
                 results[entry.index] = "its call was answered before"
+
             answered.add(result.key)
+
     missing = tuple(id_ for key, id_ in called.items() if key not in answered)
     return Unpaired(results, missing)
 
 
-def unknown_role(index: int, message: object, own_id: str, problem: str) -> Entry:
+def unknown_role(
+    index: int,
+    message: object,
+    own_id: str,
+    problem: str,
+) -> Entry:
     """Return the entry of a message whose role the provider doesn't know."""
-    return Entry(index, message, "", id=own_id, fault=("known-role", problem))
+    return Entry(
+        index,
+        message,
+        "",
+        id=own_id,
+        fault=("known-role", problem),
+    )
 
 
 def named(ids: Sequence[str], limit: int = 3, longest: int = 60) -> str:
@@ -168,7 +183,9 @@ def named(ids: Sequence[str], limit: int = 3, longest: int = 60) -> str:
     for id_ in ids[:limit]:
         is_short = len(id_) <= longest
         names.append(id_ if is_short else f"{id_[: longest - 1]}…")
+
     text = ", ".join(names)
     if len(ids) <= limit:
         return text
+
     return f"{text} and {len(ids) - limit:,} more"

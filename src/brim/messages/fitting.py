@@ -73,6 +73,7 @@ class Fitted(PlainData, Generic[M]):
         refuse."""
         if self.receipt.steps:
             return True
+
         return any(unit.kind != "broken" for unit in self.receipt.dropped)
 
     @property
@@ -86,14 +87,21 @@ class Fitted(PlainData, Generic[M]):
         thinking = self._places_of_thinking(request)
         if not thinking:
             return self
+
         messages = []
         for message in self.messages:
             stripped = without_thinking(message)
             if stripped is not None:
                 messages.append(stripped)
+
         tokens = request.counter.count_messages(messages, request.tools)
         saved = max(0, int(self.tokens) - int(tokens))
-        step = Step(WITHOUT_THINKING, thinking, saved, None)
+        step = Step(
+            WITHOUT_THINKING,
+            thinking,
+            saved,
+            None,
+        )
         notes = [note for note in self.receipt.notes if note != THINKING_STAYS]
         receipt = replace(
             self.receipt,
@@ -101,17 +109,24 @@ class Fitted(PlainData, Generic[M]):
             steps=(*self.receipt.steps, step),
             notes=(*notes, THINKING_LEFT_OUT),
         )
-        return replace(self, messages=messages, tokens=tokens, receipt=receipt)
+        return replace(
+            self,
+            messages=messages,
+            tokens=tokens,
+            receipt=receipt,
+        )
 
     def _places_of_thinking(self, request: FitRequest) -> tuple[int, ...]:
         """Return the places, in the *request*, of the messages with thinking that stay."""
         gone: set[int] = set()
         for unit in self.receipt.dropped:
             gone.update(unit.indices)
+
         places = []
         for at, message in enumerate(request.messages):
             if at not in gone and has_thinking(message):
                 places.append(at)
+
         return tuple(places)
 
     def with_few_markers(self, tools: Sequence[Any] | None) -> Fitted[M]:
@@ -119,10 +134,12 @@ class Fitted(PlainData, Generic[M]):
         to go."""
         if self.receipt.provider != "anthropic":
             return self
+
         other_markers = count_markers(self.system) + count_markers(tools)
         messages, removed = within_limit(self.messages, other_markers)
         if not removed:
             return self
+
         note = (
             f"{removed} of the cache markers were removed, the oldest first: "
             f"the API accepts {MOST_MARKERS}"
@@ -164,12 +181,28 @@ def fit(
     output, most = room_for(model, max_output, target)
     request_counter = in_request(counter or counter_for(model), system)
     history = as_list(messages)
-    request = FitRequest(history, model, system, tools, provider, request_counter)
-    fitted = request.fit(named(strategy), most, output, sure=sure, pin=pin, fill=fill)
+    request = FitRequest(
+        history,
+        model,
+        system,
+        tools,
+        provider,
+        request_counter,
+    )
+    fitted = request.fit(
+        named(strategy),
+        most,
+        output,
+        sure=sure,
+        pin=pin,
+        fill=fill,
+    )
     for note in guessed(model, target):
         fitted = replace(fitted, receipt=fitted.receipt.with_note(note))
+
     if fitted.is_cut and lookup(model).binds_thinking:
         fitted = fitted.without_thinking(request)
+
     return fitted.with_few_markers(tools)
 
 
@@ -179,6 +212,7 @@ def room_for(
     """Return how many tokens the answer may take, and how many the prompt."""
     if not isinstance(model, str):
         raise InputError(f"model must be a name such as claude-sonnet-4-5, not {model!r}")
+
     facts = lookup(model)
     window = window_of(model)
     reserves = Reserves()
@@ -186,16 +220,29 @@ def room_for(
         output = min(reserves.response(window), facts.max_output or window)
     else:
         output = max_output
-    whole_number("max_output", output, 0, TOKENS)
+
+    whole_number(
+        "max_output",
+        output,
+        0,
+        TOKENS,
+    )
     room = window - output - reserves.safety(window)
     if target is not None:
-        return output, whole_number("target", target, 0, TOKENS)
+        return output, whole_number(
+            "target",
+            target,
+            0,
+            TOKENS,
+        )
+
     if model and max_output is not None and room <= 0:
         # An adapter's guard learns its model, which is empty until then, with each request.
         hints = guessed(model, target) or [f"its window has {window:,} tokens, so give less"]
         raise InputError(
             f"max_output {output:,} leaves no room for a prompt to {model}: {hints[0]}"
         )
+
     longest = facts.max_input if window == facts.context_window else window
     return output, max(0, min(room, longest))
 
@@ -204,6 +251,7 @@ def guessed(model: str, target: int | None) -> list[str]:
     """Return a note if the window of *model* is a guess, and the *target* rests on it."""
     if target is not None or window_of(model) != UNKNOWN_WINDOW or lookup(model).resolved:
         return []
+
     window = f"{UNKNOWN_WINDOW:,} tokens"
     return [f"{model} isn't a known model, so its window is taken to be {window}: give target"]
 
@@ -213,9 +261,11 @@ def named(strategy: str | Pruner) -> Pruner:
     if isinstance(strategy, str) and strategy in STRATEGIES:
         pruner: Pruner = getattr(brim.messages, STRATEGIES[strategy])()
         return pruner
+
     if not isinstance(strategy, Pruner):
         names = ", ".join(STRATEGIES)
         raise InputError(f"strategy must be a pruner or one of {names}, not {strategy!r}")
+
     return strategy
 
 
@@ -235,6 +285,7 @@ class FitRequest:
         if isinstance(self.system, SCALARS):
             kind = type(self.system).__name__
             raise InputError(f"system: expected text or a list of parts, not {kind}")
+
         if isinstance(self.tools, (str, *SCALARS)) or is_mapping(self.tools):
             raise InputError(f"tools: expected a list of tools, not {type(self.tools).__name__}")
 
@@ -256,23 +307,50 @@ class FitRequest:
         for _ in range(ROUNDS):
             # A pruner with a memory must not remember an attempt that was too large.
             attempt = copy.copy(pruner)
-            pruned = self._pruned(attempt, goal, pin, fill)
+            pruned = self._pruned(
+                attempt,
+                goal,
+                pin,
+                fill,
+            )
             high = pruned.tokens.high
             if not sure or high <= target or not pruned.fits:
                 break
+
             goal = min(goal - 1, int(pruned.tokens) * target // high)
+
         if isinstance(pruner, Strategy):
             pruner.remember(attempt)
+
         size = high if sure else int(pruned.tokens)
         fits = size <= target
         reason = ""
         if not fits:
             too_large = f"the count may be up to {size:,} tokens, and {target:,} is the target"
             reason = pruned.receipt.reason or too_large
-        receipt = replace(pruned.receipt, target=target, fits=fits, reason=reason)
-        return Fitted(pruned.messages, pruned.tokens, fits, receipt, max_output, self.system)
 
-    def _pruned(self, pruner: Pruner, goal: int, pin: Pin | None, fill: bool) -> Pruned:
+        receipt = replace(
+            pruned.receipt,
+            target=target,
+            fits=fits,
+            reason=reason,
+        )
+        return Fitted(
+            pruned.messages,
+            pruned.tokens,
+            fits,
+            receipt,
+            max_output,
+            self.system,
+        )
+
+    def _pruned(
+        self,
+        pruner: Pruner,
+        goal: int,
+        pin: Pin | None,
+        fill: bool,
+    ) -> Pruned:
         return pruner.prune(
             self.messages,
             goal,
@@ -318,4 +396,5 @@ def in_request(counter: TokenCounter, system: Any) -> TokenCounter:
     """Return *counter*, with *system* in everything that it counts."""
     if system is None or system == "":
         return counter
+
     return RequestCounter(counter, system)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from brim.errors import InputError
-from brim.messages import chat, gemini, responses
+from brim.messages import chat, responses
 from brim.messages.anthropic import broken as anthropic_broken
 from brim.messages.anthropic import reading as anthropic
 from brim.messages.anthropic import repair as anthropic_repair
@@ -15,6 +15,9 @@ from brim.messages.anthropic import rules as anthropic_rules
 from brim.messages.arguments import as_list
 from brim.messages.content import filled, listed
 from brim.messages.entries import NO_FAULT, Entry, Provider
+from brim.messages.gemini import reading as gemini
+from brim.messages.gemini import repair as gemini_repair
+from brim.messages.gemini import rules as gemini_rules
 from brim.messages.layouts import Layout, layout_of
 from brim.messages.receipt import Repaired, Violation
 from brim.messages.repairs import ROLE_NAMES, Pass, Repair, RepairSlot
@@ -67,7 +70,12 @@ class Format:
 
 
 FORMATS: dict[Provider, Format] = {
-    "openai": Format(chat.read_chat, chat.check, chat.find_broken, chat.PASSES),
+    "openai": Format(
+        chat.read_chat,
+        chat.check,
+        chat.find_broken,
+        chat.PASSES,
+    ),
     "responses": Format(
         responses.read_item, responses.check, responses.find_broken, responses.PASSES
     ),
@@ -77,7 +85,12 @@ FORMATS: dict[Provider, Format] = {
         anthropic_broken.find_broken,
         anthropic_repair.PASSES,
     ),
-    "gemini": Format(gemini.read_content, gemini.check, gemini.find_broken, gemini.PASSES),
+    "gemini": Format(
+        gemini.read_content,
+        gemini_rules.check,
+        gemini_rules.find_broken,
+        gemini_repair.PASSES,
+    ),
 }
 
 
@@ -93,13 +106,16 @@ def read(
     """
     if not isinstance(layout, Layout):
         layout = layout_of(messages, layout)
+
     places = range(len(messages)) if only is None else only
     reader = _read_translated if layout.translated else FORMATS[layout.rules].read
     entries = [reader(index, messages[index]) for index in places]
     if layout.framework and layout.rules == "anthropic":
         _set_aside(entries)
+
     if layout.translated and layout.rules == "openai":
         entries = [_without_foreign_fault(entry) for entry in entries]
+
     return entries
 
 
@@ -107,7 +123,12 @@ def _read_translated(index: int, message: object) -> Entry:
     """Return what a framework's *message* holds, as the framework sends it."""
     native = as_blocks(message)
     entry = anthropic.read_message(index, native)
-    return replace(entry, message=message, native=native, instructs=has_system_text(message))
+    return replace(
+        entry,
+        message=message,
+        native=native,
+        instructs=has_system_text(message),
+    )
 
 
 def _set_aside(entries: list[Entry]) -> None:
@@ -115,6 +136,7 @@ def _set_aside(entries: list[Entry]) -> None:
     for at, entry in enumerate(entries):
         if entry.role != "system":
             return
+
         entries[at] = replace(entry, aside=True, fault=NO_FAULT)
 
 
@@ -122,6 +144,7 @@ def _without_foreign_fault(entry: Entry) -> Entry:
     """Return *entry* without a fault that only Anthropic's API minds."""
     if entry.rule in STRUCTURAL:
         return entry
+
     return replace(entry, fault=NO_FAULT)
 
 
@@ -132,6 +155,7 @@ def refuse_unknown(index: int, message: object) -> None:
     """Raise ``InputError`` if *message* isn't one of any format."""
     if is_message(message) and _has_body(message):
         return
+
     raise InputError(f"messages[{index}]: can't read {described(message)} here. Pass {READABLE}.")
 
 
@@ -140,6 +164,7 @@ def _has_body(message: object) -> bool:
     not."""
     if isinstance(message, str) or is_mapping(message):
         return True
+
     try:
         return any(hasattr(message, name) for name in ("content", "parts", "type"))
     except Exception:  # a class may refuse to be asked
@@ -155,11 +180,13 @@ def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
         refuse_unknown(entry.index, entry.message)
         if entry.rule == "known-role":
             _refuse_role(entry, layout.rules)
+
         body = get(entry.wire, body_field)
         if entry.role == "user" and entry.rule == "has-content" and body is None:
             raise InputError(
                 f"{name}.{body_field}: a user message must have one, and it is missing or None."
             )
+
         _check_body(body, f"{name}.{body_field}")
         other_format = "" if layout.translated else _other_format(entry.message, layout.rules)
         if other_format:
@@ -175,6 +202,7 @@ def _refuse_role(entry: Entry, rules: Provider) -> None:
     field = "role"
     if get(entry.message, "role") is None and get(entry.message, "type") is not None:
         field = "type"
+
     roles = ", ".join(ROLE_NAMES[rules])
     raise InputError(
         f"messages[{entry.index}].{field}: {entry.problem}. {TITLES[rules]} has {roles}."
@@ -186,8 +214,10 @@ def _check_body(body: object, name: str) -> None:
     provider reads."""
     if isinstance(body, SCALARS):
         raise InputError(f"{name}: expected text or a list of parts, not {type(body).__name__}.")
+
     if not isinstance(body, (list, tuple)):
         return
+
     for at, part in enumerate(body):
         if part is None or isinstance(part, SCALARS):
             raise InputError(f"{name}[{at}]: expected a part, not {type(part).__name__}.")
@@ -197,12 +227,15 @@ def _other_format(message: object, rules: Provider) -> str:
     """Return whose calls or results *message* holds, if not those of *rules*."""
     if rules in ("anthropic", "responses") and filled(get(message, "tool_calls")):
         return TITLES["openai"]
+
     for block in listed(get(message, "content")):
         title = FOREIGN_BLOCKS.get(string(get(block, "type")), "")
         if not title and any(get(block, field) is not None for field in FOREIGN_FIELDS):
             title = "Amazon Converse"
+
         if title not in ("", TITLES[rules]) and not langchain_role(message):
             return title
+
     return ""
 
 
@@ -218,11 +251,13 @@ def find_broken(entries: Sequence[Entry], provider: Provider) -> dict[int, str]:
         last = entries[-1]
         if last.rule == "has-content" and anthropic.is_open_end(last.role, last.wire):
             del broken[last.index]
+
     sound = [entry for entry in entries if entry.index not in broken]
     # A message that leaves can break others, such as the results of its calls.
     while newly_broken := FORMATS[provider].find_broken(sound):
         broken.update(newly_broken)
         sound = [entry for entry in sound if entry.index not in newly_broken]
+
     return broken
 
 
@@ -289,21 +324,32 @@ def repair(
         raise InputError(
             "repair can't change pydantic-ai messages: repair what they were made from"
         )
+
     rules = layout.rules
     if provider != "auto" and layout.framework:
         # LangChain's own form is OpenAI's; it becomes another provider's when it's sent.
         rules = provider
+
     for index, message in enumerate(history):
         refuse_unknown(index, message)
+
     if not validate(history, provider):
         return Repaired(list(history), ())
+
     slots = [RepairSlot(index, message) for index, message in enumerate(history)]
-    work = Repair(slots, rules, FORMATS[rules].read, restore_calls)
+    work = Repair(
+        slots,
+        rules,
+        FORMATS[rules].read,
+        restore_calls,
+    )
     for _ in range(ROUNDS):
         changes_before = len(work.changes)
         for repair_pass in FORMATS[rules].passes:
             repair_pass(work)
+
         if len(work.changes) == changes_before:
             break
+
     changes = sorted(work.changes, key=lambda change: change.index)
     return Repaired([slot.message for slot in work.slots], tuple(changes))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from brim.errors import InputError
-from brim.messages import gemini, responses
+from brim.messages import responses
 from brim.messages.content import filled, listed
 from brim.messages.entries import PROVIDERS, Provider
+from brim.messages.gemini import reading as gemini
 from brim.tokens.messages.fields import get, is_mapping, string
 from brim.tokens.messages.frameworks import framework_of
 from brim.tokens.messages.parts import has_gemini_parts
@@ -55,6 +56,7 @@ class Layout:
         """Whether messages are read as the framework sends them, and not as they are."""
         if self.framework == "pydantic-ai":
             return True
+
         return self.framework == "langchain" and self.rules == "anthropic"
 
 
@@ -74,13 +76,16 @@ def layout_of(
     if provider != "auto" and provider not in PROVIDERS:
         names = ", ".join(PROVIDERS)
         raise InputError(f"unknown provider {provider!r}: use one of {names}, or auto")
+
     framework, message_format = _first_sign(messages, provider)
     if framework in ("langchain", "pydantic-ai"):
         receiver = _maker_of(model) if provider == "auto" else provider
         rules: Provider = "anthropic" if receiver in ("anthropic", "gemini") else "openai"
         return Layout(receiver, rules, framework)
+
     if provider == "auto":
         provider = message_format or _format_of_plain(messages, model)
+
     return Layout(provider, provider)
 
 
@@ -94,9 +99,11 @@ def _first_sign(
             framework = framework_of(message)
             if framework:
                 return framework, None
+
         message_format = _format_of(message)
         if message_format:
             return "", message_format
+
     return "", None
 
 
@@ -104,9 +111,11 @@ def _format_of_plain(messages: Sequence[Any], model: str | None) -> Provider:
     """Return the format of messages that are in every format."""
     if _maker_of(model) != "anthropic":
         return "openai"
+
     for message in messages:
         if string(get(message, "role")) in INSTRUCTORS:
             return "openai"
+
     return "anthropic"
 
 
@@ -122,8 +131,10 @@ def _maker_of(model: str | None) -> Provider:
     name = (model or "").lower()
     if "claude" in name:
         return "anthropic"
+
     if "gemini" in name:
         return "gemini"
+
     return "openai"
 
 
@@ -132,14 +143,18 @@ def _format_of(message: object) -> Provider | None:
     role = string(get(message, "role"))
     if _is_gemini(message, role):
         return "gemini"
+
     kinds = [string(get(block, "type")) for block in listed(get(message, "content"))]
     if _is_item(message, kinds):
         return "responses"
+
     if role in ("tool", "function") or filled(get(message, "tool_calls")):
         return "openai"
+
     for kind in kinds:
         if kind in BLOCKS:
             return BLOCKS[kind]
+
     return None
 
 
@@ -147,8 +162,10 @@ def _is_gemini(message: object, role: str) -> bool:
     """Whether *message* can only be one of Gemini's contents."""
     if role == "model" and get(message, "parts") is None:
         return True
+
     if role not in gemini.ROLES or get(message, "content") is not None:
         return False
+
     return has_gemini_parts(message)
 
 
@@ -157,4 +174,5 @@ def _is_item(message: object, kinds: list[str]) -> bool:
     kind = string(get(message, "type"))
     if kind not in responses.TYPES:
         return False
+
     return kind != "message" or not ITEM_TEXTS.isdisjoint(kinds)

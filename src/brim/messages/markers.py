@@ -25,11 +25,14 @@ def count_markers(part: object, depth: int = 0) -> int:
     markers = 0
     if get(part, FIELD) is not None:
         markers = 1
+
     if depth >= DEEPEST:
         return markers
+
     inner = part if is_sequence(part) else get(part, "content")
     for block in listed(inner):
         markers += count_markers(block, depth + 1)
+
     return markers
 
 
@@ -39,21 +42,26 @@ def with_markers_of(current: Any, changed: Any) -> Any:
     content = get(changed, "content")
     if not is_sequence(content):
         return changed
+
     blocks = listed(content)
     markers = [get(block, FIELD) for block in listed(get(current, "content"))]
     if len(markers) != len(blocks):
         markers = [None] * len(blocks)
+
     new_blocks = [_with_marker(*pair) for pair in zip(blocks, markers, strict=True)]
     if all(new is old for new, old in zip(new_blocks, blocks, strict=True)):
         return changed
+
     return with_fields(changed, content=new_blocks)
 
 
 def _with_marker(block: Any, marker: Any) -> Any:
     if not is_mapping(block) or get(block, FIELD) == marker:
         return block
+
     if marker is None:
         return without_field(block, FIELD)
+
     return with_fields(block, **{FIELD: marker})
 
 
@@ -69,6 +77,7 @@ def within_limit(messages: Sequence[Any], other_markers: int) -> tuple[list[Any]
         stripped, count = _without_markers(message, surplus - removed)
         removed += count
         limited.append(stripped)
+
     return limited, removed
 
 
@@ -76,16 +85,20 @@ def _without_markers(part: Any, surplus: int, depth: int = 0) -> tuple[Any, int]
     """Return *part* without its first markers, at most *surplus*, and how many those were."""
     if surplus <= 0 or depth > DEEPEST or not count_markers(part):
         return part, 0
+
     removed = 0
     if get(part, FIELD) is not None:
         part = without_field(part, FIELD)
         removed = 1
+
     content = get(part, "content")
     if not is_sequence(content):
         return part, removed
+
     blocks = []
     for block in listed(content):
         stripped, count = _without_markers(block, surplus - removed, depth + 1)
         removed += count
         blocks.append(stripped)
+
     return with_fields(part, content=blocks), removed

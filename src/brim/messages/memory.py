@@ -35,14 +35,20 @@ class MemoryConfig(PlainData):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            whole_number(field.name, getattr(self, field.name), 0, TOKENS)
+            whole_number(
+                field.name,
+                getattr(self, field.name),
+                0,
+                TOKENS,
+            )
 
 
 class WorkingMemory:
     """Divides the working memory of an agent that runs on *model*.
 
-    >>> memory = WorkingMemory(MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192))
-    >>> memory.history_budget(system_prompt=1_200, procedure=300, knowledge=1_500, episodes=400, current_message=100)
+    >>> config = MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192)
+    >>> sections = {"system_prompt": 1_200, "procedure": 300, "knowledge": 1_500}
+    >>> WorkingMemory(config).history_budget(**sections, episodes=400, current_message=100)
     138308
     """
 
@@ -57,6 +63,7 @@ class WorkingMemory:
         self.model = model
         if counter is not None:
             require_counter(counter)
+
         self._counter = counter or counter_for(model)
 
     def history_budget(
@@ -115,14 +122,25 @@ class WorkingMemory:
 
         >>> memory = WorkingMemory(model="gpt-4o")
         >>> knowledge = ["Lines end in LF."]
-        >>> memory.assemble(system_prompt="Answer briefly.", knowledge=knowledge, current_message="Why?")
+        >>> prompt = "Answer briefly."
+        >>> memory.assemble(system_prompt=prompt, knowledge=knowledge, current_message="Why?")
         Assembly(3 messages, 37 of 95,904 tokens, fits)
         """
         config = self.config
         model = self.model or getattr(self._counter, "model", None)
-        tail = Tail.of(history, current_message, provider, model)
+        tail = Tail.of(
+            history,
+            current_message,
+            provider,
+            model,
+        )
         budget = config.max_working_memory_tokens - config.output_reserve
-        limits = WindowLimits.of(model, context_window, budget, config.output_reserve)
+        limits = WindowLimits.of(
+            model,
+            context_window,
+            budget,
+            config.output_reserve,
+        )
         _check_pruner(pruner)
         assembler = Assembler(
             counter=self._counter,
@@ -142,19 +160,37 @@ class WorkingMemory:
         )
         return assembler.assemble(parts)
 
-    def _chosen(self, name: str, argument: object, cap: int) -> Chosen:
-        return Chosen.of(name, argument, cap, self._counter)
+    def _chosen(
+        self,
+        name: str,
+        argument: object,
+        cap: int,
+    ) -> Chosen:
+        return Chosen.of(
+            name,
+            argument,
+            cap,
+            self._counter,
+        )
 
     def _tokens(self, name: str, section: int | str | None) -> int:
         if section is None or section == "":
             return 0
+
         if isinstance(section, str):
             return int(self._counter.count(section))
-        return whole_number(name, section, 0, TOKENS)
+
+        return whole_number(
+            name,
+            section,
+            0,
+            TOKENS,
+        )
 
 
 def _check_pruner(pruner: object) -> None:
     if pruner is None:
         return
+
     if isinstance(pruner, type) or not callable(getattr(pruner, "prune", None)):
         raise InputError(f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}")

@@ -54,6 +54,7 @@ class Outcome:
         after = draft.costs.count(draft.positions(self.units))
         if self.summary is not None:
             after += self.summary.tokens
+
         fits = int(after) <= draft.target
         receipt = Receipt(
             pruner=self.pruner,
@@ -65,11 +66,22 @@ class Outcome:
             dropped=self._dropped(),
             fits=fits,
             reason="" if fits else self._why_not(int(after)),
-            cache=cache_effect(draft, self.units, int(after), self.prices),
+            cache=cache_effect(
+                draft,
+                self.units,
+                int(after),
+                self.prices,
+            ),
             notes=(*draft.notes, *self.notes, *self._thinking_notes()),
             steps=draft.steps,
         )
-        return Pruned(self._messages(), after, fits, receipt, self.decisions)
+        return Pruned(
+            self._messages(),
+            after,
+            fits,
+            receipt,
+            self.decisions,
+        )
 
     def _messages(self) -> list[Any]:
         messages = [self.draft.messages[at] for at in self.draft.indices(self.units)]
@@ -77,8 +89,10 @@ class Outcome:
             first_gone = 0
             while first_gone in self.units:
                 first_gone += 1
+
             place = len(self.draft.indices(range(first_gone)))
             messages.insert(place, self.summary.message)
+
         return messages
 
     def _dropped(self) -> tuple[Dropped, ...]:
@@ -87,11 +101,20 @@ class Outcome:
         reasons.update(self.reasons)
         for at in self.draft.pins:
             reasons[at] = f"it is pinned, but {NO_PLACE}"
+
         dropped = list(self.draft.broken)
         for at, unit in enumerate(self.draft.units):
             if at not in self.units:
                 reason = reasons.get(at, self.reason)
-                dropped.append(Dropped(unit.indices, unit.kind, self.draft.sizes[at], reason))
+                dropped.append(
+                    Dropped(
+                        unit.indices,
+                        unit.kind,
+                        self.draft.sizes[at],
+                        reason,
+                    )
+                )
+
         dropped.sort(key=lambda unit: unit.indices)
         return tuple(dropped)
 
@@ -102,11 +125,13 @@ class Outcome:
         run = len(self.draft.units)
         while run - 1 in self.units:
             run -= 1
+
         tokens = self.draft.price(self.units)
         for at in range(run - 1, -1, -1):
             tokens += self.draft.sizes[at]
             if at in self.units or tokens > limit:
                 return
+
             yield at
 
     def _why_not(self, after: int) -> str:
@@ -135,15 +160,20 @@ class Outcome:
         draft = self.draft
         if draft.provider != "anthropic":
             return ()
+
         if draft.model is not None and not lookup(draft.model).binds_thinking:
             return ()
+
         is_changed = False
         for at, unit in enumerate(draft.units):
             if at not in self.units:
                 is_changed = True
                 continue
+
             for entry in unit.entries:
                 if is_changed and entry.reasons:
                     return (THINKING_STAYS,)
+
                 is_changed = is_changed or entry.index in draft.changed
+
         return ()

@@ -39,7 +39,12 @@ class WindowItem:
     """How good it is, if known; more is better."""
 
     @classmethod
-    def of(cls, name: str, index: int, item: object) -> WindowItem:
+    def of(
+        cls,
+        name: str,
+        index: int,
+        item: object,
+    ) -> WindowItem:
         """Return the item at *index* of the argument *name*."""
         text = text_of_item(item)
         if text is None:
@@ -47,14 +52,26 @@ class WindowItem:
             raise InputError(
                 f"{name}[{index}] must be a text, or have one in text or content, not {kind}"
             )
+
         source = string(get(item, "source")) or string(get(get(item, "metadata"), "source"))
         score = _score(f"{name}[{index}].score", get(item, "score"))
         written = _written(text, string(get(item, "title")), source)
-        return cls(index, text, written, " ".join(source.split()), score)
+        return cls(
+            index,
+            text,
+            written,
+            " ".join(source.split()),
+            score,
+        )
 
     def dropped(self, tokens: int, reason: str) -> DroppedItem:
         """Return the record that it isn't in the request."""
-        return DroppedItem(self.index, self.text, tokens, reason)
+        return DroppedItem(
+            self.index,
+            self.text,
+            tokens,
+            reason,
+        )
 
 
 def _written(text: str, title: str, source: str) -> str:
@@ -62,9 +79,11 @@ def _written(text: str, title: str, source: str) -> str:
     head = title or source
     if title and source:
         head = f"{title} ({source})"
+
     head = " ".join(head.split())
     if head and text.strip():
         text = f"{head}\n{text}"
+
     return _OWN_TAG.sub("&lt;", text)
 
 
@@ -72,13 +91,16 @@ def _score(name: str, value: Any) -> float | None:
     """Return the score of an item; None if it has none."""
     if value is None:
         return None
+
     problem = f"{name} must be a number, not {value!r}"
     if isinstance(value, (str, bytes, bool)):
         raise InputError(problem)
+
     try:
         score = float(value)
     except (TypeError, ValueError, OverflowError):
         raise InputError(problem) from None
+
     return None if isnan(score) else score
 
 
@@ -93,7 +115,13 @@ class Chosen:
     dropped: tuple[DroppedItem, ...] = ()
 
     @classmethod
-    def of(cls, name: str, argument: object, cap: int, counter: TokenCounter) -> Chosen:
+    def of(
+        cls,
+        name: str,
+        argument: object,
+        cap: int,
+        counter: TokenCounter,
+    ) -> Chosen:
         """Return the items of the argument *name* that go in, up to *cap* tokens.
 
         *argument* is a list, or one item. An item is a text, or a dict or object with its text in
@@ -104,6 +132,7 @@ class Chosen:
         all_items = []
         for index, item in enumerate(items_given(name, argument, single=True)):
             all_items.append(WindowItem.of(name, index, item))
+
         all_items.sort(key=lambda item: (item.score is None, -(item.score or 0.0)))
         items: list[tuple[WindowItem, Count]] = []
         dropped = []
@@ -112,16 +141,20 @@ class Chosen:
             if not item.written.strip():
                 dropped.append(item.dropped(0, "it is empty"))
                 continue
+
             count = counter.count(item.written)
             tokens = int(count)
             if tokens <= room:
                 items.append((item, count))
                 room -= tokens
                 continue
+
             reason = f"better ones left {room:,} of {cap:,} tokens"
             if tokens > cap:
                 reason = f"larger than the limit of {cap:,} tokens"
+
             dropped.append(item.dropped(tokens, reason))
+
         return cls(tuple(items), tuple(dropped))
 
     @property
@@ -144,6 +177,7 @@ class Chosen:
         """Return the items as one tagged text; empty without items."""
         if not self.items:
             return ""
+
         texts = "\n".join(f"<item>\n{item.written}\n</item>" for item, _ in self.items)
         return f"<{tag}>\n{texts}\n</{tag}>"
 
@@ -172,12 +206,14 @@ class Parts:
         messages: list[Any] = []
         if self.system:
             messages.append({"role": "system", "content": self.system})
+
         blocks = (self.knowledge.block("knowledge"), self.episodes.block("episodes"))
         text = "\n".join(filter(None, blocks))
         if text and self.provider in SYSTEM_IN_MESSAGES:
             messages.append({"role": "system", "content": text})
         elif text:
             messages.append(user_message(self.provider, text))
+
         return messages
 
     @property
@@ -185,6 +221,7 @@ class Parts:
         """What stands before the history in the list that is sent."""
         if self.system and self.provider not in SYSTEM_IN_MESSAGES:
             return self.counted[1:]
+
         return self.counted
 
     def with_less(self, counter: TokenCounter, reason: str) -> Parts | None:
@@ -194,10 +231,17 @@ class Parts:
         """
         if self.episodes.items:
             return replace(self, episodes=self.episodes.without_worst(reason))
+
         if self.procedure:
             tokens = int(counter.count(self.procedure))
-            dropped = DroppedItem(0, self.procedure, tokens, reason)
+            dropped = DroppedItem(
+                0,
+                self.procedure,
+                tokens,
+                reason,
+            )
             return replace(self, procedure="", dropped_procedure=(dropped,))
+
         return None
 
 
@@ -219,7 +263,13 @@ class Tail:
     """Its text; None if it holds something else."""
 
     @classmethod
-    def of(cls, history: object, current: object, provider: Any, model: str | None) -> Tail:
+    def of(
+        cls,
+        history: object,
+        current: object,
+        provider: Any,
+        model: str | None,
+    ) -> Tail:
         """Return history and current message in the shape of *provider*.
 
         ``auto`` is found from them and the model.
@@ -228,20 +278,34 @@ class Tail:
         if is_sequence(current) or isinstance(current, (bytes, bytearray, int, float)):
             kind = type(current).__name__
             raise InputError(f"current_message must be a text or one message, not {kind}")
+
         if current is None or isinstance(current, str):
             text = text_given("current_message", current)
             receiver = _provider(messages, provider, model)
             if not text:
                 return cls(receiver, messages)
-            return cls(receiver, messages, user_message(receiver, text), text)
+
+            return cls(
+                receiver,
+                messages,
+                user_message(receiver, text),
+                text,
+            )
+
         receiver = _provider([*messages, current], provider, model)
-        return cls(receiver, messages, current, _plain_text(current))
+        return cls(
+            receiver,
+            messages,
+            current,
+            _plain_text(current),
+        )
 
     @property
     def messages(self) -> list[Any]:
         """All of them, in order."""
         if self.current is None:
             return self.history
+
         return [*self.history, self.current]
 
     @property
@@ -249,6 +313,7 @@ class Tail:
         """The place of the current message."""
         if self.current is None:
             return frozenset()
+
         return frozenset((len(self.history),))
 
     def completed(self, pruned: list[Any]) -> list[Any]:
@@ -259,9 +324,11 @@ class Tail:
         """
         if self.current is None or any(message is self.current for message in pruned):
             return pruned
+
         is_copy = bool(pruned) and all(pruned[-1] is not message for message in self.history)
         if is_copy:
             return [*pruned[:-1], self.current]
+
         return [*pruned, self.current]
 
 
@@ -270,6 +337,7 @@ def _plain_text(message: object) -> str | None:
     content = get(message, "content")
     if not isinstance(content, str) or not content or get(message, "tool_calls"):
         return None
+
     return string(content)
 
 
@@ -277,12 +345,15 @@ def _provider(messages: Sequence[Any], provider: Any, model: str | None) -> Prov
     """Return whose shape *messages* have. Without messages, only the name of the model can tell."""
     if provider == "auto" and not messages and "gemini" in (model or "").lower():
         return "gemini"
+
     receiver = provider_of(messages, provider, model)
     if receiver in SYSTEM_IN_MESSAGES or not messages:
         return receiver
+
     if get(messages[0], "role") == "system":
         raise InputError(
             f"history: message 0 is a system message, which {receiver} takes separately: "
             "take it out, and give its text as system_prompt"
         )
+
     return receiver

@@ -74,6 +74,7 @@ class Pruner(Protocol):
             from brim.messages.cap import with_newest_step  # it uses the cap, which is a pruner
 
             work = with_newest_step(work)
+
         return strategy.choose(work, fill)
 
 
@@ -167,6 +168,7 @@ class SlidingWindowPruner(Strategy):
         oldest = 0
         if len(work.prompts) >= self.turns:
             oldest = work.prompts[-self.turns]
+
         units = work.select(work.target, oldest=oldest, fill=fill)
         too_old = dict.fromkeys(range(oldest), f"older than the newest {self.turns} turns")
         return Outcome(

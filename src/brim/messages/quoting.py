@@ -48,9 +48,11 @@ def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str
     room = budget - int(counter.count(head)) - 1
     if room < 0:
         return ""
+
     lines: list[QuotedLine] = []
     for at, entry in enumerate(entries):
         lines += _lines_of(entry, at)
+
     lines += _calls_line(entries)
     # The newest of each kind matter most, so they are taken first; they are printed in their own
     # order.
@@ -61,6 +63,7 @@ def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str
         if tokens <= room:
             room -= tokens
             chosen.append(line)
+
     chosen.sort(key=lambda line: (line.at, line.rank, line.text))
     return "\n".join([head, *(line.text for line in chosen)])
 
@@ -71,10 +74,12 @@ def _lines_of(entry: Entry, at: int) -> Iterator[QuotedLine]:
     if entry.is_prompt:
         for line in _prompt_lines(text):
             yield QuotedLine(PROMPT, at, line)
+
     if entry.results:
         trouble = _last_trouble(result_text(entry.wire))
         if trouble:
             yield QuotedLine(PROBLEM, at, f"- a tool: {_shortened(trouble)}")
+
     if entry.role == "assistant" and text:
         yield QuotedLine(ANSWER, at, f"- the assistant: {_shortened(text)}")
 
@@ -84,6 +89,7 @@ def _calls_line(entries: Sequence[Entry]) -> list[QuotedLine]:
     counts = Counter(call.name or "a tool" for entry in entries for call in entry.calls)
     if not counts:
         return []
+
     called = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
     return [QuotedLine(CALLS, len(entries), f"- called: {called}")]
 
@@ -93,6 +99,7 @@ def _last_trouble(text: str) -> str:
     for line in reversed(text.splitlines()):
         if any(word in line.lower() for word in TROUBLE):
             return line
+
     return ""
 
 
@@ -101,10 +108,12 @@ def _prompt_lines(text: str) -> list[str]:
     lines."""
     if not (text.startswith("<summary>") and text.endswith("</summary>")):
         return [f"- the user: {_shortened(text)}"]
+
     lines = []
     for line in text.removeprefix("<summary>").removesuffix("</summary>").splitlines():
         if line.strip() and not HEAD.fullmatch(line):
             lines.append(f"- {_shortened(line.removeprefix('- '))}")
+
     return lines
 
 
@@ -112,4 +121,5 @@ def _shortened(text: str) -> str:
     line = " ".join(text.split())
     if len(line) <= LINE:
         return line
+
     return line[: LINE - 1].rstrip() + "…"

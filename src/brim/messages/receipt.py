@@ -11,7 +11,6 @@ from brim.errors import InputError
 from brim.figures import counted
 from brim.messages.entries import Provider
 from brim.record import PlainData
-from brim.tokens.anchor import digests
 from brim.tokens.count import Count
 
 
@@ -53,6 +52,7 @@ class CacheEffect(PlainData):
         """
         if not self.saving_per_turn or self.rewrite_cost is None:
             return None
+
         return -(-self.rewrite_cost // self.saving_per_turn)
 
 
@@ -115,19 +115,24 @@ class Receipt(PlainData):
         for step in self.steps:
             if step.action != "dropped":
                 parts.append(f"{len(step.indices):,} {step.action}")
+
         gone = sum(len(unit.indices) for unit in self.dropped)
         if gone:
             parts.append(f"{counted(gone, 'message')} dropped")
+
         size = f"{self.after:,} of {self.target:,} tokens"
         if int(self.before) != int(self.after):
             size = f"{self.before:,} -> {size}"
         elif parts:
             parts[-1] += " by earlier calls"
+
         if not gone:
             parts.append("nothing dropped")
+
         text = f"{self.pruner}: {', '.join(parts)}, {size}"
         if self.fits:
             return text
+
         return f"{text}; does not fit: {self.reason}"
 
 
@@ -213,12 +218,14 @@ class Decisions(PlainData):
                 raise InputError(
                     f"decisions: places must be whole numbers from 0 on, not {numbers!r}"
                 )
+
         is_ordered = list(self.kept) == sorted(set(self.kept))
         if not is_ordered or any(place >= self.cut for place in self.kept):
             raise InputError(
                 f"decisions: kept must be in order and before the cut at {self.cut}, "
                 f"not {self.kept!r}"
             )
+
         if not isinstance(self.digest, str):
             raise InputError(f"decisions: digest must be a text, not {self.digest!r}")
 
@@ -229,10 +236,13 @@ class Decisions(PlainData):
         """
         if not self.cut:
             return list(range(len(messages)))
+
         if not self.digest or self.cut > len(messages):
             return None
+
         if digest_of(messages[: self.cut]) != self.digest:
             return None
+
         return [*self.kept, *range(self.cut, len(messages))]
 
     def cut_again(
@@ -250,8 +260,14 @@ class Decisions(PlainData):
         cut = len(messages)
         while cut and cut - 1 in stays:
             cut -= 1
+
         before_cut = tuple(place for place in indices if place < cut)
-        return Decisions(cut, before_cut, digest_of(messages[:cut]), self.cuts + 1)
+        return Decisions(
+            cut,
+            before_cut,
+            digest_of(messages[:cut]),
+            self.cuts + 1,
+        )
 
     def to_json(self) -> str:
         """Return the decisions as one line of JSON."""
@@ -271,16 +287,22 @@ class Decisions(PlainData):
             raise InputError(
                 "decisions: this is not what WatermarkPruner wrote; start over without them"
             ) from None
+
         if version != VERSION:
             raise InputError(
                 f"decisions: version {version!r} is not {VERSION}; start over without them"
             )
+
         return decisions
 
 
 def digest_of(messages: Sequence[Any]) -> str:
     """Return what identifies *messages*; empty if one of them can't be written down."""
+    # Only a history that is cut is remembered by its digest.
+    from brim.tokens.anchor import digests
+
     message_digests = list(digests(messages, None, ""))
     if not message_digests or len(message_digests) < len(messages):
         return ""
+
     return message_digests[-1]

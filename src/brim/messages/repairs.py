@@ -77,21 +77,46 @@ class Repair:
         for slot in self.slots:
             if slot.entry is None or slot.entry.message is not slot.message:
                 slot.entry = self.reader(slot.index, slot.message)
+
             slots.append((slot, slot.entry))
+
         return slots
 
-    def note(self, slot: RepairSlot, rule: str, action: str, text: str = "") -> None:
+    def note(
+        self,
+        slot: RepairSlot,
+        rule: str,
+        action: str,
+        text: str = "",
+    ) -> None:
         """Record one change."""
-        self.changes.append(Change(slot.index, rule, action, text))
+        self.changes.append(
+            Change(
+                slot.index,
+                rule,
+                action,
+                text,
+            )
+        )
 
     def change(self, slot: RepairSlot, rule: str, text: str, **fields: Any) -> None:
         """Set *fields* of a message, and record it."""
-        self.note(slot, rule, "changed", text)
+        self.note(
+            slot,
+            rule,
+            "changed",
+            text,
+        )
         slot.message = with_fields(slot.message, **fields)
 
     def drop(self, slot: RepairSlot, rule: str) -> None:
         """Remove a message, and record what it said."""
-        self.note(slot, rule, "removed", words(slot.message))
+        self.note(
+            slot,
+            rule,
+            "removed",
+            words(slot.message),
+        )
         self.slots.remove(slot)
 
     def insert_after(self, slot: RepairSlot, new: RepairSlot) -> None:
@@ -111,9 +136,16 @@ class Repair:
         if parts:
             slot.message = with_fields(slot.message, **{self.body: parts})
             return
+
         other_words = words(without_field(slot.message, self.body))
         if other_words:
-            self.note(slot, "has-content", "removed", other_words)
+            self.note(
+                slot,
+                "has-content",
+                "removed",
+                other_words,
+            )
+
         self.slots.remove(slot)
 
     def fresh_id(self, prefix: str) -> str:
@@ -122,9 +154,11 @@ class Repair:
             self.used_ids.add("")
             for _, entry in self.read():
                 self.used_ids.update(entry.ids, entry.opens, entry.closes)
+
         self.last_id += 1
         while f"{prefix}{self.last_id}" in self.used_ids:
             self.last_id += 1
+
         return f"{prefix}{self.last_id}"
 
 
@@ -140,13 +174,20 @@ def give_roles(repair: Repair) -> None:
     for slot, entry in repair.read():
         if entry.role:
             continue
+
         message = slot.message
         text = words(message)
         if not text.strip() and not _has_calls(message):
             repair.drop(slot, "known-role")
             continue
+
         role = _role_for(message, repair.provider)
-        repair.note(slot, "known-role", "changed", f"role {get(message, 'role')!r} to {role!r}")
+        repair.note(
+            slot,
+            "known-role",
+            "changed",
+            f"role {get(message, 'role')!r} to {role!r}",
+        )
         if _has_body(message, repair.body, role):
             slot.message = with_fields(message, role=role)
         else:  # it has no content of its format: what it says becomes one
@@ -159,8 +200,10 @@ def _has_body(message: Any, body: str, role: str) -> bool:
     """Whether *message* can stay as it is in the *role*, with what its field *body* holds."""
     if not is_structured(message):
         return False
+
     if filled(get(message, body)):
         return True
+
     return role == "assistant" and _has_calls(message)
 
 
@@ -171,12 +214,16 @@ def _role_for(message: Any, provider: Provider) -> str:
     name = OTHER_NAMES.get(name.lower(), name.lower())
     if name == "assistant" and provider == "gemini":
         name = "model"
+
     if name in ROLE_NAMES[provider]:
         return name
+
     if provider == "openai" and string(get(message, "tool_call_id")):
         return "tool"
+
     if provider != "gemini" and _has_calls(message):
         return "assistant"
+
     return "user"
 
 
@@ -184,6 +231,7 @@ def _has_calls(message: Any) -> bool:
     """Whether *message* calls something, as a message of OpenAI's or of Anthropic's does."""
     if listed(get(message, "tool_calls")):
         return True
+
     blocks = listed(get(message, "content"))
     return any(string(get(block, "type")) == "tool_use" for block in blocks)
 
@@ -192,7 +240,12 @@ def fill_content(repair: Repair) -> None:
     """Make content an empty text where it must not be null."""
     for slot, entry in repair.read():
         if entry.rule == "has-content":
-            repair.change(slot, "has-content", "content is an empty text", content="")
+            repair.change(
+                slot,
+                "has-content",
+                "content is an empty text",
+                content="",
+            )
 
 
 def begin_with_user(repair: Repair) -> None:
@@ -200,10 +253,17 @@ def begin_with_user(repair: Repair) -> None:
     for slot, entry in repair.read():
         if entry.role == "system":
             continue
+
         if entry.role == "assistant" and not entry.compacts:
-            repair.note(slot, "first-is-user", "added", NO_BEGINNING)
+            repair.note(
+                slot,
+                "first-is-user",
+                "added",
+                NO_BEGINNING,
+            )
             beginning = user_message(repair.provider, NO_BEGINNING)
             repair.slots.insert(0, RepairSlot(slot.index, beginning))
+
         return
 
 
@@ -228,9 +288,20 @@ class Sides:
             pieces = self._pieces(slot.message, entry.role)
             if all(side == entry.role for side, _ in pieces):
                 continue
-            self._note(repair, slot, entry, [side for side, _ in pieces])
+
+            self._note(
+                repair,
+                slot,
+                entry,
+                [side for side, _ in pieces],
+            )
             place = repair.slots.index(slot)
-            repair.slots[place : place + 1] = self._slots(repair, slot, entry, pieces)
+            repair.slots[place : place + 1] = self._slots(
+                repair,
+                slot,
+                entry,
+                pieces,
+            )
 
     def _pieces(self, message: object, role: str) -> list[tuple[str, list[Any]]]:
         """Return the parts of *message* in runs of the same side."""
@@ -240,12 +311,24 @@ class Sides:
 
         return [(name, list(parts)) for name, parts in groupby(self.parts_of(message), key=side)]
 
-    def _note(self, repair: Repair, slot: RepairSlot, entry: Entry, sides: list[str]) -> None:
+    def _note(
+        self,
+        repair: Repair,
+        slot: RepairSlot,
+        entry: Entry,
+        sides: list[str],
+    ) -> None:
         side, rule = "user", "result-by-user"
         if entry.role != "assistant" and "assistant" in sides:
             side, rule = "assistant", "call-by-assistant"
+
         action = "changed" if len(sides) == 1 else "moved"
-        repair.note(slot, rule, action, f"from a message of {entry.role} to one of {side}")
+        repair.note(
+            slot,
+            rule,
+            action,
+            f"from a message of {entry.role} to one of {side}",
+        )
 
     def _slots(
         self, repair: Repair, slot: RepairSlot, entry: Entry, pieces: list[tuple[str, list[Any]]]
@@ -257,11 +340,14 @@ class Sides:
             role = self.assistant if side == "assistant" else side
             if message is None:
                 message = {"role": role}
+
             fields: dict[str, Any] = {repair.body: parts}
             if side != entry.role:
                 fields["role"] = role
+
             slots.append(RepairSlot(slot.index, with_fields(message, **fields)))
             message = None
+
         return slots
 
 
@@ -296,14 +382,17 @@ class Half:
         """The rule that a result breaks if it has no call."""
         if self.repeated:
             return "one-result-per-call"
+
         if self.call.id:
             return "result-has-call"
+
         return "result-has-id"
 
     def answer(self, calls: Iterable[Half]) -> None:
         """Let a result without a call answer the first of *calls* that has no answer."""
         if self.other is not None:
             return
+
         for call in calls:
             if call.other is None:
                 self.other = call
@@ -327,16 +416,20 @@ def pair(calls: Sequence[Half], results: Sequence[Half]) -> None:
         by_kind[call.call.kind].append(call)
         if call.call.id:
             by_key[call.call.key].append(call)
+
     with_id = [result for result in results if result.call.id]
     for result in with_id:
         result.answer_at(by_key[result.call.key], result.home)
+
     for result in with_id:
         result.answer_before(by_key[result.call.key])
+
     for result in with_id:
         same_id = by_key[result.call.key]
         result.answer_at(same_id, result.ahead)
         if result.other is None:
             result.repeated = any(call.place < result.place for call in same_id)
+
     for result in results:
         if not result.call.id:
             same_kind = by_kind[result.call.kind]
@@ -379,7 +472,14 @@ class Pairs:
             id_ = string(get(call.message, "id"))
             if not id_ or id_ in earlier_ids:
                 is_second = id_ in own_ids
-                id_ = self._give_id(repair, call, results, taken, is_second=is_second)
+                id_ = self._give_id(
+                    repair,
+                    call,
+                    results,
+                    taken,
+                    is_second=is_second,
+                )
+
             earlier_ids.add(id_)
             own_ids.add(id_)
 
@@ -397,14 +497,21 @@ class Pairs:
         offered = ""
         if not id_:
             offered = self._offered_id(results, taken)
+
         new_id = offered or repair.fresh_id(self.prefix)
         rule = "call-ids-unique" if id_ else "call-has-id"
-        repair.note(call, rule, "changed", f"id {id_!r} to {new_id!r}")
+        repair.note(
+            call,
+            rule,
+            "changed",
+            f"id {id_!r} to {new_id!r}",
+        )
         if id_:
             same_id = [result for result in results if self._id_of(result) == id_]
             # If the id was used before in the same message, the first result is the other call's.
             for result in same_id[is_second:][:1]:
                 result.message = with_fields(result.message, **{self.id_field: new_id})
+
         call.message = with_fields(call.message, id=new_id)
         taken.add(new_id)
         return new_id
@@ -418,6 +525,7 @@ class Pairs:
             id_ = self._id_of(result)
             if id_ not in taken:
                 return id_
+
         return ""
 
     def result_of(self, repair: Repair, call: Half) -> list[RepairSlot]:
@@ -427,14 +535,32 @@ class Pairs:
         if result is None:
             article = "an" if self.noun == "output" else "a"
             text = f"{article} {self.noun} for {id_}"
-            repair.note(call.slot, "call-has-result", "added", text)
+            repair.note(
+                call.slot,
+                "call-has-result",
+                "added",
+                text,
+            )
             return [RepairSlot(call.slot.index, self.stub_result(call.call))]
+
         if not result.is_home:
             text = f"the {self.noun} of {id_}, to its call"
-            repair.note(result.slot, "result-has-call", "moved", text)
+            repair.note(
+                result.slot,
+                "result-has-call",
+                "moved",
+                text,
+            )
+
         if not result.call.id:
             name = self.other_fields.get(result.call.kind, self.id_field)
-            repair.change(result.slot, "result-has-id", f"{name} is {id_}", **{name: id_})
+            repair.change(
+                result.slot,
+                "result-has-id",
+                f"{name} is {id_}",
+                **{name: id_},
+            )
+
         return [] if result.is_home else [result.slot]
 
     def leftover(
@@ -447,13 +573,25 @@ class Pairs:
         """
         slot = result.slot
         if result.repeated or not repair.restore_calls or not restore:
-            repair.note(slot, result.broken_rule, "removed", words(slot.message))
+            repair.note(
+                slot,
+                result.broken_rule,
+                "removed",
+                words(slot.message),
+            )
             return []
+
         call = result.call
         if not call.id or call.id in taken:
             name = self.other_fields.get(call.kind, self.id_field)
             id_ = UNKNOWN_TOOL if name == "name" else repair.fresh_id(self.prefix)
             call = replace(call, id=id_)
             slot.message = with_fields(slot.message, **{name: id_})
-        repair.note(slot, result.broken_rule, "added", f"a call for the {self.noun} of {call.id}")
+
+        repair.note(
+            slot,
+            result.broken_rule,
+            "added",
+            f"a call for the {self.noun} of {call.id}",
+        )
         return [RepairSlot(slot.index, self.stub_call(call)), slot]

@@ -77,49 +77,116 @@ def read_item(index: int, message: object) -> Entry:
     own_id = string(get(message, "id"))
     if own_id == NO_ID:
         own_id = ""
+
     if kind in ("", "message"):
         return _read_message(index, message, own_id)
+
     if kind == "reasoning":
-        return Entry(index, message, "assistant", reasons=True, ends_in_reasoning=True, id=own_id)
+        return Entry(
+            index,
+            message,
+            "assistant",
+            reasons=True,
+            ends_in_reasoning=True,
+            id=own_id,
+        )
+
     if kind == "mcp_approval_request":
         call = EntryCall(own_id, kind="mcp", required=False)
         return _call_entry(index, message, call, own_id)
+
     if kind == "mcp_approval_response":
         call = EntryCall(string(get(message, "approval_request_id")), kind="mcp")
         problem = "an approval has no approval_request_id"
-        return _output_entry(index, message, call, own_id, problem)
+        return _output_entry(
+            index,
+            message,
+            call,
+            own_id,
+            problem,
+        )
+
     return _read_tool_item(index, message, kind, own_id)
 
 
-def _read_tool_item(index: int, message: object, kind: str, own_id: str) -> Entry:
+def _read_tool_item(
+    index: int,
+    message: object,
+    kind: str,
+    own_id: str,
+) -> Entry:
     """Return what a call of a tool or its output holds."""
     family = kind.removesuffix("_output").removesuffix("_call")
     call_id = string(get(message, "call_id"))
     if not call_id and family == "local_shell":
         call_id = own_id
+
     if kind in HOSTED or not (family in ANSWERED or call_id):
         is_summary = kind == "compaction"
-        return Entry(index, message, "assistant", says=True, id=own_id, compacts=is_summary)
+        return Entry(
+            index,
+            message,
+            "assistant",
+            says=True,
+            id=own_id,
+            compacts=is_summary,
+        )
+
     call = EntryCall(call_id, string(get(message, "name")), family, family in ANSWERED)
     if kind.endswith("_output"):
-        return _output_entry(index, message, call, own_id, "an output has no call_id")
+        return _output_entry(
+            index,
+            message,
+            call,
+            own_id,
+            "an output has no call_id",
+        )
+
     return _call_entry(index, message, call, own_id)
 
 
-def _call_entry(index: int, message: object, call: EntryCall, own_id: str) -> Entry:
+def _call_entry(
+    index: int,
+    message: object,
+    call: EntryCall,
+    own_id: str,
+) -> Entry:
     fault = NO_FAULT
     if call.required and not call.id:
         fault = ("call-has-id", "a call has no call_id")
-    return Entry(index, message, "assistant", calls=(call,), id=own_id, fault=fault)
+
+    return Entry(
+        index,
+        message,
+        "assistant",
+        calls=(call,),
+        id=own_id,
+        fault=fault,
+    )
 
 
-def _output_entry(index: int, message: object, call: EntryCall, own_id: str, problem: str) -> Entry:
+def _output_entry(
+    index: int,
+    message: object,
+    call: EntryCall,
+    own_id: str,
+    problem: str,
+) -> Entry:
     fault = NO_FAULT
     if not call.id:
         fault = ("result-has-id", problem)
+
     if own_id == call.id and call.kind != "mcp":
         own_id = ""  # a local shell's output has the id of its call
-    return Entry(index, message, "tool", results=(call,), id=own_id, fault=fault)
+
+    return Entry(
+        index,
+        message,
+        "tool",
+        results=(call,),
+        id=own_id,
+        fault=fault,
+    )
 
 
 def _read_message(index: int, message: object, own_id: str) -> Entry:
@@ -128,9 +195,23 @@ def _read_message(index: int, message: object, own_id: str) -> Entry:
     if not role:
         problem = f"{name!r} is not a role" if name else "it has neither a type nor a role"
         return unknown_role(index, message, own_id, f"{problem} that the API knows")
+
     if get(message, "content") is None:
-        return Entry(index, message, role, id=own_id, fault=("has-content", "it has no content"))
-    return Entry(index, message, role, says=True, id=own_id)
+        return Entry(
+            index,
+            message,
+            role,
+            id=own_id,
+            fault=("has-content", "it has no content"),
+        )
+
+    return Entry(
+        index,
+        message,
+        role,
+        says=True,
+        id=own_id,
+    )
 
 
 def runs(entries: Sequence[Entry]) -> Iterator[range]:
@@ -146,7 +227,9 @@ def runs(entries: Sequence[Entry]) -> Iterator[range]:
         if entries[at].role == "assistant":
             while end < len(entries) and _goes_on(entries[at], entries[end]):
                 end += 1
+
             yield range(at, end)
+
         at = end
 
 
@@ -154,6 +237,7 @@ def _goes_on(first: Entry, item: Entry) -> bool:
     """Whether *item* may belong to the response that begins with *first*."""
     if item.role != "assistant":
         return False
+
     return first.reasons or bool(first.calls and item.calls)
 
 
@@ -167,17 +251,20 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
         is_message = string(get(entry.message, "type")) in ("", "message")
         if entry.role and is_message and get(entry.message, "content") is None:
             yield Violation(entry.index, "has-content", "it has no content")
+
     yield from calls_have_ids(history)
     yield from results_have_ids(history)
     yield from _check_pairs(history)
     for entry in _loose_reasoning(history):
         text = "nothing of the assistant's follows this reasoning"
         yield Violation(entry.index, "reasoning-has-item", text)
+
     earlier_ids: set[str] = set()
     for entry in history:
         if entry.id and entry.id in earlier_ids:
             text = f"an item with the id {entry.id} stands before it"
             yield Violation(entry.index, "item-ids-unique", text)
+
         earlier_ids.add(entry.id)
 
 
@@ -202,9 +289,11 @@ def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
         for call in entry.calls:
             if call.id:
                 open_calls.setdefault(call.key, []).append((entry, call))
+
         for result in entry.results:
             if result.id:
                 yield from _check_result(entry, result, open_calls)
+
     for unanswered in open_calls.values():
         for entry, call in unanswered:
             if call.required:
@@ -234,7 +323,9 @@ def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
     for entry in entries:
         if entry.id and entry.id in earlier_ids:
             broken[entry.index] = f"an item with the id {entry.id} stands before it"
+
         earlier_ids.add(entry.id)
+
     broken.update(_broken_pairs(entries))
     leads_on = False
     for entry in reversed(entries):
@@ -242,6 +333,7 @@ def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
             leads_on = entry.role == "assistant"
         elif not leads_on:
             broken[entry.index] = "the reasoning leads to nothing"
+
     return broken
 
 
@@ -256,6 +348,7 @@ def _broken_pairs(entries: Sequence[Entry]) -> dict[int, str]:
                 required[call.key].append(at)
             else:
                 optional[call.key] += 1
+
         for result in entry.results:
             if required[result.key]:
                 required[result.key].pop()
@@ -263,11 +356,14 @@ def _broken_pairs(entries: Sequence[Entry]) -> dict[int, str]:
                 optional[result.key] -= 1
             else:
                 broken[entry.index] = "it answers no call before it"
+
     unanswered: set[int] = set()
     for places in required.values():
         unanswered.update(places)
+
     if unanswered:
         broken.update(_unanswered_runs(entries, unanswered))
+
     return broken
 
 
@@ -279,9 +375,11 @@ def _unanswered_runs(entries: Sequence[Entry], unanswered: set[int]) -> dict[int
         missing = [entries[at].calls[0].id for at in run if at in unanswered]
         if not missing:
             continue
+
         for at in run:
             if entries[at].calls or entries[at].reasons:
                 broken[entries[at].index] = f"{named(missing)} has no result"
+
     return broken
 
 
@@ -294,6 +392,7 @@ def _led_by_reasoning(entries: Sequence[Entry]) -> Iterator[range]:
             if entries[at].reasons and not entries[at - 1].reasons:
                 yield range(start, at)
                 start = at
+
         yield range(start, run.stop)
 
 
@@ -320,6 +419,7 @@ def _is_copy(slot: RepairSlot, original: RepairSlot) -> bool:
     try:
         if string(get(slot.message, "type")) == "item_reference":
             return True
+
         return bool(slot.message == original.message)
     except Exception:  # a class may refuse to be compared
         return False
@@ -332,6 +432,7 @@ def give_ids(repair: Repair) -> None:
     for at, (slot, entry) in enumerate(slots):
         if entry.rule != "call-has-id":
             continue
+
         kind = entry.calls[0].kind
         new_id = _unclaimed_id(slots[at:], kind, called) or repair.fresh_id("call_")
         called.add((kind, new_id))
@@ -350,6 +451,7 @@ def _unclaimed_id(
         for result in entry.results:
             if result.id and result.kind == kind and result.key not in called:
                 return result.id
+
     return ""
 
 
@@ -362,6 +464,7 @@ def align_kinds(repair: Repair) -> None:
         for result in entry.results:
             if not result.id or result.key in called or result.kind not in ALIKE:
                 continue
+
             other_kind = ALIKE[result.kind]
             other_key = (other_kind, result.id)
             if other_key in called and other_key not in answered:
@@ -381,11 +484,14 @@ def pair_outputs(repair: Repair) -> None:
     for call in calls:
         if call.other is not None and call.place < call.other.place:
             call.other.home = call.place  # it may stand anywhere behind its call
+
         if call.other is not None or call.call.required:
             end = call.place
             while end + 1 < len(slots) and slots[end + 1][1].calls:
                 end += 1
+
             added[end] += PAIRS.result_of(repair, call)
+
     repair.slots = []
     for at, (slot, _) in enumerate(slots):
         output = outputs.get(at)
@@ -394,6 +500,7 @@ def pair_outputs(repair: Repair) -> None:
         elif output.other is None:
             restore = output.call.kind in ANSWERED
             repair.slots += PAIRS.leftover(repair, output, restore=restore)
+
         repair.slots += added[at]
 
 
@@ -401,6 +508,7 @@ def _placed_calls(slots: list[tuple[RepairSlot, Entry]]) -> list[Half]:
     calls = []
     for at, (slot, entry) in enumerate(slots):
         calls += [Half(call, at, slot) for call in entry.calls if call.id]
+
     return calls
 
 
@@ -414,6 +522,7 @@ def _placed_outputs(slots: list[tuple[RepairSlot, Entry]]) -> dict[int, Half]:
             outputs[at] = Half(entry.results[0], at, slot, ahead=behind)
         else:
             behind = at
+
     return outputs
 
 

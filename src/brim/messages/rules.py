@@ -57,8 +57,10 @@ def user_is_first(history: Sequence[Entry]) -> Iterator[Violation]:
     for entry in history:
         if entry.role == "system":
             continue
+
         if entry.role == "assistant" and not entry.compacts:
             yield Violation(entry.index, "first-is-user", "the first message is not the user's")
+
         return
 
 
@@ -68,6 +70,7 @@ def sides_are_right(history: Sequence[Entry]) -> Iterator[Violation]:
         if entry.calls and entry.role != "assistant":
             text = "a call stands in a message that is not the assistant's"
             yield Violation(entry.index, "call-by-assistant", text)
+
         if entry.results and entry.role != "user":
             text = "a result stands in a message that is not the user's"
             yield Violation(entry.index, "result-by-user", text)
@@ -90,7 +93,9 @@ def pairs_match(
         elif result.id and result.key in answered:
             text = f"the call {result.id} has been answered before"
             yield Violation(placed.index, "one-result-per-call", text)
+
         answered.add(result.key)
+
     for placed in calls:
         call = placed.call
         if call.id and call.key not in answered:

@@ -19,15 +19,23 @@ def shorten_text(text: str, limit: int, counter: TokenCounter) -> str:
     tokens = int(counter.count(text))
     if tokens <= limit:
         return text
+
     scale = 1.0
     for _ in range(ROUNDS):
         room = len(text) * limit * scale / tokens
         gone = tokens - int(limit * scale)
-        short = _cut(text, int(room * HEAD), int(room * (1 - HEAD)), gone)
+        short = _cut(
+            text,
+            int(room * HEAD),
+            int(room * (1 - HEAD)),
+            gone,
+        )
         size = int(counter.count(short))
         if size <= limit:
             return short
+
         scale *= 0.98 * limit / size
+
     return ""
 
 
@@ -40,12 +48,15 @@ def shorten_together(texts: list[str], limit: int, counter: TokenCounter) -> lis
     sizes = [int(counter.count(text)) for text in texts]
     if sum(sizes) <= limit:
         return texts
+
     share = _equal_share(sizes, limit)
     if share < SMALLEST:
         return _Ends(texts, sizes, counter).shortened(limit)
+
     short = []
     for text, size in zip(texts, sizes, strict=True):
         short.append(text if size <= share else shorten_text(text, share, counter))
+
     return short
 
 
@@ -58,14 +69,21 @@ def _equal_share(sizes: list[int], limit: int) -> int:
         share = room // (len(ascending) - at)
         if size > share:
             break
+
         room -= size
+
     return share
 
 
 class _Ends:
     """The first and the last of some texts, as many as fit."""
 
-    def __init__(self, texts: list[str], sizes: list[int], counter: TokenCounter) -> None:
+    def __init__(
+        self,
+        texts: list[str],
+        sizes: list[int],
+        counter: TokenCounter,
+    ) -> None:
         self.texts = texts
         self.sizes = sizes
         self.counter = counter
@@ -83,9 +101,11 @@ class _Ends:
         while self.begin < self.end and self.sizes[self.begin] <= head:
             head -= self.sizes[self.begin]
             self.begin += 1
+
         while self.end > self.begin and self.sizes[self.end - 1] <= tail:
             tail -= self.sizes[self.end - 1]
             self.end -= 1
+
         return self.texts[: self.begin] + self._middle(head, tail) + self.texts[self.end :]
 
     def _middle(self, head: int, tail: int) -> list[str]:
@@ -93,21 +113,36 @@ class _Ends:
         cut = self.end - self.begin
         if not cut:
             return []
+
         first = ""
         last = ""
         if self.begin == 0:
             first = part_of(self.texts[0], head, self.counter)
+
         if self.end == len(self.texts) > 1:
-            last = part_of(self.texts[-1], tail, self.counter, from_end=True)
+            last = part_of(
+                self.texts[-1],
+                tail,
+                self.counter,
+                from_end=True,
+            )
+
         shown = int(self.counter.count(first)) + int(self.counter.count(last))
         gone = sum(self.sizes[self.begin : self.end]) - shown
         note = f"{first}\n{_note(gone)}".lstrip("\n")
         if cut == 1:
             return [f"{note}\n{last}".rstrip("\n")]
+
         return [note, *[""] * (cut - 2), last]
 
 
-def part_of(text: str, limit: int, counter: TokenCounter, *, from_end: bool = False) -> str:
+def part_of(
+    text: str,
+    limit: int,
+    counter: TokenCounter,
+    *,
+    from_end: bool = False,
+) -> str:
     """Return as much of the beginning, or end, of *text* as takes at most *limit* tokens."""
     size = min(len(text), len(text) * limit // max(1, int(counter.count(text))))
     while size > 0:
@@ -115,7 +150,9 @@ def part_of(text: str, limit: int, counter: TokenCounter, *, from_end: bool = Fa
         tokens = int(counter.count(part))
         if tokens <= limit:
             return part
+
         size = min(size - 1, size * limit // tokens)
+
     return ""
 
 
@@ -123,7 +160,12 @@ def _note(gone: int) -> str:
     return f"[about {gone:,} tokens are cut out here]"
 
 
-def _cut(text: str, head: int, tail: int, gone: int) -> str:
+def _cut(
+    text: str,
+    head: int,
+    tail: int,
+    gone: int,
+) -> str:
     """Return *head* characters of the beginning and *tail* of the end of *text*.
 
     Whole lines read better: a border moves to the nearest line's end, if that costs less than a
@@ -134,7 +176,9 @@ def _cut(text: str, head: int, tail: int, gone: int) -> str:
     last_line = begin.rfind("\n")
     if last_line > head * 3 // 4:
         begin = begin[:last_line]
+
     first_line = end.find("\n")
     if 0 <= first_line < tail // 4:
         end = end[first_line + 1 :]
+
     return f"{begin}\n{_note(gone)}\n{end}"

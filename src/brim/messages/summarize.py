@@ -51,6 +51,7 @@ class SummarizePruner(Strategy):
     def __init__(self, summarize: Summarizer | None = None, *, min_turns: int = 3) -> None:
         if summarize is not None and not callable(summarize):
             raise InputError(f"summarize must be callable, not {type(summarize).__name__}")
+
         self.summarize = summarize
         self.min_turns = whole_number("min_turns", min_turns)
 
@@ -59,15 +60,32 @@ class SummarizePruner(Strategy):
         target = work.target
         if work.total <= target or work.price(work.required) > target:
             units = frozenset(work.select(target))
-            return Outcome(pruner="summarize", draft=work, units=units, reason="").pruned()
+            return Outcome(
+                pruner="summarize",
+                draft=work,
+                units=units,
+                reason="",
+            ).pruned()
+
         notes: list[str] = []
         pruned = self._with_summary(work, fill, notes)
         if pruned is not None:
             return pruned
-        units = frozenset(work.select(target, fill=fill))
-        return Outcome(pruner="summarize", draft=work, units=units, notes=notes).pruned()
 
-    def _with_summary(self, work: Draft, fill: bool, notes: list[str]) -> Pruned | None:
+        units = frozenset(work.select(target, fill=fill))
+        return Outcome(
+            pruner="summarize",
+            draft=work,
+            units=units,
+            notes=notes,
+        ).pruned()
+
+    def _with_summary(
+        self,
+        work: Draft,
+        fill: bool,
+        notes: list[str],
+    ) -> Pruned | None:
         """Return *work* with a summary; None if there can't be one, for a reason in *notes*."""
         target = work.target
         room = max(SMALLEST, min(LARGEST, int(SHARE * target)))
@@ -75,14 +93,27 @@ class SummarizePruner(Strategy):
         gone: set[int] = set()
         for _ in range(ROUNDS):
             may_fill = fill and not gone
-            units = work.select(target - room, turns=self.min_turns, most=target, fill=may_fill)
+            units = work.select(
+                target - room,
+                turns=self.min_turns,
+                most=target,
+                fill=may_fill,
+            )
             leaving = [at for at in range(len(work.units)) if at not in units and at not in gone]
             if leaving:
                 space = min(room, target - work.price(units))
-                text = self._summary(work, text, leaving, space, notes)
+                text = self._summary(
+                    work,
+                    text,
+                    leaving,
+                    space,
+                    notes,
+                )
+
             if not leaving or not text:
                 notes.append(NO_ROOM)
                 return None
+
             gone.update(leaving)
             final, summary = _counted(work, units, _tagged(work, text))
             size = summary.tokens
@@ -91,6 +122,7 @@ class SummarizePruner(Strategy):
                     f"a summary of {size:,} tokens is not smaller than what it replaces: rejected"
                 )
                 return None
+
             if final.price(units) + size <= target:
                 return Outcome(
                     pruner="summarize",
@@ -101,7 +133,9 @@ class SummarizePruner(Strategy):
                     limit=0,
                     summary=summary,
                 ).pruned()
+
             room = max(room, int(size))
+
         notes.append(f"the summary did not fit after {ROUNDS} rounds: left out")
         return None
 
@@ -114,9 +148,11 @@ class SummarizePruner(Strategy):
             messages = [entry.message for entry in entries]
             if so_far:
                 messages.insert(0, _tagged(work, so_far))
+
             text = _summarized(self.summarize, messages, notes)
             if text:
                 return text
+
         quotes = extract(entries, work.counter, room - FRAME)
         return "\n".join(filter(None, (so_far, quotes)))
 
@@ -131,8 +167,10 @@ def _summarized(summarize: Summarizer, messages: list[Any], notes: list[str]) ->
         reason = f"{type(error).__name__}: {error}"
         notes.append(f"summarize failed ({reason}): the summary quotes instead")
         return ""
+
     if isinstance(text, str) and text.strip():
         return text.strip()
+
     answer = "an empty text" if isinstance(text, str) else f"{type(text).__name__}, not a text"
     notes.append(f"summarize returned {answer}: the summary quotes instead")
     return ""
@@ -144,6 +182,7 @@ def _tagged(work: Draft, text: str) -> Any:
     like = None
     if work.layout.framework:
         like = next((entry.message for entry in work.entries if entry.is_prompt), None)
+
     return user_message(work.provider, f"<summary>\n{inside}\n</summary>", like)
 
 
@@ -158,6 +197,7 @@ def _counted(work: Draft, units: set[int], message: Any) -> tuple[Draft, History
     if not outdated or not hasattr(work.counter, "costs"):
         tokens = message_costs(work.counter, [message]).alone([0])
         return work, HistorySummary(message, tokens)
+
     messages = [work.entries[at].message for at in outdated]
     costs = message_costs(work.counter, [*messages, message])
     final = replace(work, costs=work.costs.replaced(outdated, costs))
@@ -171,10 +211,13 @@ def _outdated_reasoning(work: Draft, units: set[int]) -> list[int]:
     for number, unit in enumerate(work.units):
         if number not in units:
             break
+
         for entry in unit.entries:
             if entry.is_prompt:
                 outdated = []
             elif entry.reasons:
                 outdated.append(at)
+
             at += 1
+
     return outdated

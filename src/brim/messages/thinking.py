@@ -25,8 +25,10 @@ def is_thinking(block: object) -> bool:
     """Whether a block of a message holds thinking."""
     if string(get(block, "type")) in BLOCK_TYPES:
         return True
+
     if string(get(block, "part_kind")) == "thinking":  # pydantic-ai
         return True
+
     return get(block, "reasoning_text") is not None  # Haystack
 
 
@@ -34,8 +36,10 @@ def has_thinking(message: object) -> bool:
     """Whether *message* holds thinking."""
     if is_thinking(message):  # an item of the Responses API
         return True
+
     if any(is_thinking(block) for block in _blocks(message)):
         return True
+
     # LangChain puts fields that it doesn't know into additional_kwargs.
     return _has_thinking_field(message) or _has_thinking_field(get(message, "additional_kwargs"))
 
@@ -44,16 +48,20 @@ def without_thinking(message: Any) -> Any:
     """Return a copy of *message* without its thinking; None if nothing else was in it."""
     if not has_thinking(message):
         return message
+
     if is_thinking(message):
         return None
+
     message = _without_thinking_fields(message)
     body = _body_field(message)
     blocks = _blocks(message)
     other_blocks = [block for block in blocks if not is_thinking(block)]
     if len(other_blocks) < len(blocks):
         message = with_fields(message, **{body: other_blocks})
+
     if filled(get(message, body)) or filled(get(message, "tool_calls")):
         return message
+
     return None
 
 
@@ -61,6 +69,7 @@ def _body_field(message: object) -> str:
     for name in BODY_FIELDS:
         if get(message, name) is not None:
             return name
+
     return "content"
 
 
@@ -76,10 +85,13 @@ def _without_thinking_fields(message: Any) -> Any:
     for name in MESSAGE_FIELDS:
         if filled(get(message, name)):
             message = without_field(message, name)
+
     added = get(message, "additional_kwargs")
     if is_mapping(added) and _has_thinking_field(added):
         fields: dict[str, Any] = dict(added)  # type: ignore[call-overload]
         for name in MESSAGE_FIELDS:
             fields.pop(name, None)
+
         message = with_fields(message, additional_kwargs=fields)
+
     return message

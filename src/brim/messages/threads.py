@@ -40,9 +40,11 @@ def finished(value: Any) -> Any:
         # This thread's own loop can't run while it waits here.
         with ThreadPoolExecutor(1) as executor:
             return executor.submit(asyncio.run, wait()).result()
+
     loop = _waiting_loop.get()
     if loop is None:
         return asyncio.run(wait())
+
     return asyncio.run_coroutine_threadsafe(wait(), loop).result()
 
 
@@ -52,4 +54,5 @@ def _has_running_loop() -> bool:
         asyncio.get_running_loop()
     except RuntimeError:
         return False
+
     return True

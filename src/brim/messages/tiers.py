@@ -51,13 +51,20 @@ class TieredPruner(Strategy):
                 "low and high must be shares of the target with low < high, "
                 f"not {low!r} and {high!r}"
             )
+
         if isinstance(exclude_tools, str):
             raise InputError(f"exclude_tools must be a list of names, not {exclude_tools!r}")
+
         self.high: float = high
         self.low: float = low
         self.keep_results: int = whole_number("keep_results", keep_results)
         self.exclude_tools: frozenset[str] = frozenset(exclude_tools)
-        self.longest_result: int = whole_number("longest_result", longest_result, LEAST, TOKENS)
+        self.longest_result: int = whole_number(
+            "longest_result",
+            longest_result,
+            LEAST,
+            TOKENS,
+        )
         self.min_turns: int = whole_number("min_turns", min_turns)
         self.summarize: Summarizer | None = summarize
         SummarizePruner(summarize)  # refuses what can't be called
@@ -69,6 +76,7 @@ class TieredPruner(Strategy):
         if work.total <= high:
             units = frozenset(work.select(high))
             return Outcome(pruner="tiered", draft=work, units=units).pruned()
+
         bench = Bench(work)
         self._clear(bench, low)
         self._fold(bench, low)
@@ -80,7 +88,13 @@ class TieredPruner(Strategy):
             units = frozenset(changed.select(high))
             pruned = Outcome(pruner="tiered", draft=changed, units=units).pruned()
         else:
-            pruned = self._drop(changed, high, low, fill)
+            pruned = self._drop(
+                changed,
+                high,
+                low,
+                fill,
+            )
+
         receipt = replace(pruned.receipt, pruner="tiered", before=work.before)
         return replace(pruned, receipt=receipt)
 
@@ -89,6 +103,7 @@ class TieredPruner(Strategy):
         for result in bench.results[: max(0, len(bench.results) - self.keep_results)]:
             if bench.total <= low:
                 return
+
             if result.name not in self.exclude_tools:
                 note = f"the result of {result}. Call it again if you need it."
                 bench.put(result, f"[Cleared to make room: {note}]", "cleared")
@@ -99,8 +114,10 @@ class TieredPruner(Strategy):
         for result in bench.results:
             if bench.total <= low:
                 return
+
             if not result.reading or newest[result.reading] is result:
                 continue
+
             if (result.at, result.number) not in bench.noted:
                 note = f"[Folded: {result} was read again later; see the last result.]"
                 bench.put(result, note, "folded")
@@ -111,20 +128,45 @@ class TieredPruner(Strategy):
         for result in bench.results:
             if bench.total <= low:
                 return
+
             if bench.tokens(result.at) > self.longest_result:
                 bench.change(result.at, shortener.message(bench.entry(result.at)), "shortened")
 
-    def _drop(self, work: Draft, high: int, low: int, fill: bool) -> Pruned:
+    def _drop(
+        self,
+        work: Draft,
+        high: int,
+        low: int,
+        fill: bool,
+    ) -> Pruned:
         """Drop the oldest units down to the low mark, or as far as possible."""
         if self.summarize is not None:
             pruner = SummarizePruner(self.summarize, min_turns=self.min_turns)
             goal = low if work.price(work.required) <= low else work.target
             pruned = pruner.choose(replace(work, target=goal), fill)
             if int(pruned.tokens) <= work.target:
-                receipt = replace(pruned.receipt, target=work.target, fits=True, reason="")
+                receipt = replace(
+                    pruned.receipt,
+                    target=work.target,
+                    fits=True,
+                    reason="",
+                )
                 return _with_step(work, replace(pruned, fits=True, receipt=receipt))
-        units = frozenset(work.select(low, turns=self.min_turns, most=high, fill=fill))
-        outcome = Outcome(pruner="tiered", draft=work, units=units, limit=low)
+
+        units = frozenset(
+            work.select(
+                low,
+                turns=self.min_turns,
+                most=high,
+                fill=fill,
+            )
+        )
+        outcome = Outcome(
+            pruner="tiered",
+            draft=work,
+            units=units,
+            limit=low,
+        )
         return _with_step(work, outcome.pruned())
 
 
@@ -134,10 +176,12 @@ def _with_step(work: Draft, pruned: Pruned) -> Pruned:
     for unit in pruned.receipt.dropped:
         if unit.kind in DROPPED:
             places += unit.indices
+
     steps = work.steps
     if places:
         staying = len(work.entries) - len(places)
         action = "summarized" if len(pruned.messages) > staying else "dropped"
         saved = max(0, work.total - int(pruned.tokens))
         steps = work.stepped(action, places, saved).steps
+
     return replace(pruned, receipt=replace(pruned.receipt, steps=steps))

@@ -44,6 +44,7 @@ def is_transcript(lines: Sequence[Any]) -> bool:
 def _is_linked_message(line: Any) -> bool:
     if not _is_message(line):
         return False
+
     return isinstance(line.get("uuid"), str) and "parentUuid" in line
 
 
@@ -59,6 +60,7 @@ def conversation(lines: Sequence[Any]) -> list[TranscriptMessage]:
     for number, line in numbered:
         if _is_message(line) and line.get("isApiErrorMessage") is not True:
             sent.append(_read(number, line))
+
     places = _with_branches(sent, _chain(numbered))
     ordered = [line for line in sent if line.number in places]
     ordered.sort(key=lambda line: places[line.number])
@@ -84,9 +86,16 @@ def _read(number: int, line: Line) -> _SentLine:
     answer = message.get("id")
     if line["type"] != "assistant" or not isinstance(answer, str):
         answer = ""
+
     calls = _ids(message, "tool_use", "id")
     results = _ids(message, "tool_result", "tool_use_id")
-    return _SentLine(number, message, answer, calls, results)
+    return _SentLine(
+        number,
+        message,
+        answer,
+        calls,
+        results,
+    )
 
 
 def _own_lines(lines: Sequence[Any]) -> list[tuple[int, Line]]:
@@ -95,9 +104,11 @@ def _own_lines(lines: Sequence[Any]) -> list[tuple[int, Line]]:
     for number, line in enumerate(lines, start=1):
         if isinstance(line, dict):
             numbered.append((number, line))
+
     main_lines = [(number, line) for number, line in numbered if not _is_sidechain(line)]
     if any(_is_message(line) for _, line in main_lines):
         return main_lines
+
     return numbered
 
 
@@ -118,15 +129,18 @@ def _chain(lines: list[tuple[int, Line]]) -> dict[int, Place]:
         uuid = line.get("uuid")
         if not isinstance(uuid, str):
             continue
+
         by_uuid.setdefault(uuid, (number, line))
         if _is_message(line):
             last = uuid
+
     places: dict[int, Place] = {}
     for number, line in _upwards(by_uuid, last):
         places[number] = (number, 0)
         if line.get("subtype") == "compact_boundary":
             places.update(_carried_over(by_uuid, line))
             break
+
     return places
 
 
@@ -146,15 +160,18 @@ def _carried_over(by_uuid: dict[str, tuple[int, Line]], boundary: Line) -> dict[
     segment = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
     if not isinstance(segment, dict):
         return {}
+
     anchor = segment.get("anchorUuid")
     if not isinstance(anchor, str) or anchor not in by_uuid:
         return {}
+
     summary, _ = by_uuid[anchor]
     places: dict[int, Place] = {}
     for number, line in _upwards(by_uuid, segment.get("tailUuid")):
         places[number] = (summary, number)
         if line["uuid"] == segment.get("headUuid"):
             return places
+
     return {}
 
 
@@ -185,6 +202,7 @@ class _Branches:
         """Take another block of an answer of the chain."""
         if line.number in self.places or line.answer not in self.answers:
             return
+
         if not self.calls.keys() & line.calls:
             place = _next_to(self.answers[line.answer], line.number)
             self.places[line.number] = place
@@ -194,6 +212,7 @@ class _Branches:
         """Take the results of a call that has none yet."""
         if line.number in self.places:
             return
+
         for id_ in line.results:
             if id_ in self.calls and id_ not in self.answered:
                 self.places[line.number] = _next_to(self.calls[id_], line.number)
@@ -207,10 +226,13 @@ def _with_branches(sent: list[_SentLine], chain: dict[int, Place]) -> dict[int, 
     for line in sent:
         if line.number in chain:
             branches.add_to_chain(line)
+
     for line in sent:
         branches.add_block(line)
+
     for line in sent:
         branches.add_results(line)
+
     return branches.places
 
 
@@ -220,6 +242,7 @@ def _next_to(place: Place, number: int) -> Place:
     summary, moved = place
     if moved:
         return (summary, number)
+
     return (number, 0)
 
 
@@ -239,11 +262,13 @@ def _joined(ordered: list[_SentLine]) -> Iterator[TranscriptMessage]:
         if line.answer:
             if line.answer not in blocks:
                 messages.append(line)
+
             blocks.setdefault(line.answer, []).append(line)
         elif caller:
             results.setdefault(caller, []).append(line)
         else:
             messages.append(line)
+
     for line in messages:
         yield _message_of(line, blocks.get(line.answer, []))
         if line.answer:
@@ -255,15 +280,18 @@ def _message_of(line: _SentLine, lines: list[_SentLine]) -> TranscriptMessage:
     """Return the message that begins with *line*, with the blocks in all its *lines*."""
     if len(lines) < 2:
         return TranscriptMessage(line.number, line.message)
+
     content = []
     for part in lines:
         content += _blocks(part.message)
+
     return TranscriptMessage(line.number, {**line.message, "content": content})
 
 
 def _is_message(line: Any) -> bool:
     if not isinstance(line, dict) or line.get("type") not in ("user", "assistant"):
         return False
+
     return isinstance(line.get("message"), dict)
 
 
@@ -271,8 +299,10 @@ def _blocks(message: dict[str, Any]) -> list[Any]:
     content = message.get("content")
     if content is None:
         return []
+
     if isinstance(content, list):
         return content
+
     return [{"type": "text", "text": content}]
 
 
@@ -284,4 +314,5 @@ def _ids(message: dict[str, Any], kind: str, field: str) -> tuple[str, ...]:
             id_ = block.get(field)
             if isinstance(id_, str):
                 ids.append(id_)
+
     return tuple(ids)

@@ -55,6 +55,7 @@ class Outlook:
         rewriting = cuts * (low - self.static) * float(prices.write - prices.read)
         if not plain:
             return 0.0
+
         return rewriting / plain
 
     def low_mark(self, prices: CachePrices | None) -> tuple[float, str]:
@@ -62,16 +63,20 @@ class Outlook:
         cheap enough."""
         if prices is None:
             return DEFAULT_LOW, f"low mark {DEFAULT_LOW}: the prices of the cache are not known"
+
         if not self.warm:
             reason = "the cache does not live until the next turn"
             return MARKS[0], f"low mark {MARKS[0]}: {reason}, so a cut costs nothing"
+
         if prices.write <= prices.read:
             reason = "writing the cache costs no more than reading"
             return MARKS[0], f"low mark {MARKS[0]}: {reason}, so a cut costs nothing"
+
         low, share = self._cheapest_mark(prices)
         aim = f"the aim is at most {OVERHEAD:.0%}"
         if share > OVERHEAD:
             aim = f"no mark reaches the aim of {OVERHEAD:.0%}"
+
         turns = "1 turn" if self.turns == 1 else f"{self.turns} turns"
         return low, (
             f"low mark {low}: with {self.growth:,} tokens a turn and {turns} "
@@ -86,9 +91,11 @@ class Outlook:
             share = self.overhead(mark, prices)
             if share <= OVERHEAD:
                 return mark, share
+
             if share < best_share:
                 best_mark = mark
                 best_share = share
+
         return best_mark, best_share
 
 
@@ -125,14 +132,18 @@ class WatermarkPruner(Strategy):
     ) -> None:
         if not is_share(high):
             raise InputError(f"high must be more than 0 and at most 1, not {high!r}")
+
         if low != "auto" and (not is_share(low) or low >= high):
             raise InputError(
                 f"low must be 'auto', or more than 0 and less than high ({high}), not {low!r}"
             )
+
         if decisions is not None and not isinstance(decisions, Decisions):
             raise InputError(f"decisions must be Decisions, not {type(decisions).__name__}")
+
         if prices is not None:
             _require_price(prices)
+
         self.high = high
         self.low = low
         self.min_turns = whole_number("min_turns", min_turns)
@@ -141,6 +152,7 @@ class WatermarkPruner(Strategy):
         self._by_digest: dict[str, Decisions] = {}
         if self.decisions.cut:
             self._by_digest[self.decisions.digest] = self.decisions
+
         self._prices = prices
         self._ttl = whole_number("ttl", ttl, 1)
         self._expected_turns = whole_number("expected_turns", expected_turns, 1)
@@ -168,8 +180,10 @@ class WatermarkPruner(Strategy):
         for digest, decisions in self._by_digest.items():
             if prefixes[decisions.cut - 1 : decisions.cut] == [digest]:
                 fitting.append(decisions)
+
         if fitting:
             self.decisions = max(fitting, key=lambda decisions: decisions.cut)
+
         return self.decisions.view(messages)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
@@ -182,17 +196,30 @@ class WatermarkPruner(Strategy):
         elif earlier.cut:
             gone = len(work.messages) - len(work.only)
             notes.append(f"{gone:,} messages were cut away before")
+
         prices = work.cache_prices(self._prices, self._ttl)
         high = int(self.high * work.target)
         decided = earlier
         if work.total <= high:
             units = work.select(high)
         else:
-            low = self._low(work, high, prices, notes)
-            units = work.select(low, turns=self.min_turns, most=high, fill=fill)
+            low = self._low(
+                work,
+                high,
+                prices,
+                notes,
+            )
+            units = work.select(
+                low,
+                turns=self.min_turns,
+                most=high,
+                fill=fill,
+            )
+
         if work.total > high and len(units) < len(work.units):
             broken = [index for unit in work.broken for index in unit.indices]
             decided = earlier.cut_again(work.messages, work.indices(units), broken)
+
         self._remember(earlier, decided)
         return Outcome(
             pruner="watermark",
@@ -209,22 +236,37 @@ class WatermarkPruner(Strategy):
         self.decisions = decided
         if not decided.cut or not decided.digest:
             return
+
         self._by_digest.pop(earlier.digest, None)
         self._by_digest[decided.digest] = decided
         if len(self._by_digest) > MOST_CONVERSATIONS:
             del self._by_digest[next(iter(self._by_digest))]
 
-    def _low(self, work: Draft, high: int, prices: CachePrices | None, notes: list[str]) -> int:
+    def _low(
+        self,
+        work: Draft,
+        high: int,
+        prices: CachePrices | None,
+        notes: list[str],
+    ) -> int:
         """Return the low mark in tokens; with ``auto``, say in *notes* why it is that."""
         if self.low != "auto":
             return int(self.low * work.target)
+
         static = work.price(work.pins)
         answers = sum(unit.kind in ("assistant", "step") for unit in work.units)
         growth = (work.total - static) // max(1, answers)
-        outlook = Outlook(high, static, growth, self._expected_turns, self._warm)
+        outlook = Outlook(
+            high,
+            static,
+            growth,
+            self._expected_turns,
+            self._warm,
+        )
         mark, reason = outlook.low_mark(prices)
         if self.high != 1:
             reason = f"{reason}; as a share of the high mark of {high:,} tokens"
+
         notes.append(reason)
         return int(mark * high)
 
@@ -242,6 +284,8 @@ def _stays_warm(turn_seconds: object, ttl: int) -> bool:
     is."""
     if turn_seconds is None:
         return True
+
     if not isinstance(turn_seconds, (int, float)) or not turn_seconds >= 0:
         raise InputError(f"turn_seconds must be a number, 0 or more, not {turn_seconds!r}")
+
     return turn_seconds <= ttl

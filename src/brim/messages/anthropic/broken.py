@@ -31,9 +31,11 @@ def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
     broken.update(_misplaced_notes(turns))
     for entry in takewhile(lambda entry: entry.ends_in_reasoning, reversed(entries)):
         broken[entry.index] = "the last message cannot end in thinking"
+
     for entry in entries:
         if _is_misplaced(entry):
             broken[entry.index] = "its compaction is signed and must come first"
+
     broken.update(_broken_pairs(turns))
     broken.update(_unpaired_server_tools(turns))
     return broken
@@ -50,7 +52,9 @@ def _broken_pairs(turns: list[Turn]) -> dict[int, str]:
         if pairs.problem:
             for entry in callers:
                 broken[entry.index] = pairs.problem
+
         before = turn
+
     return broken
 
 
@@ -62,6 +66,7 @@ def _is_misplaced(entry: Entry) -> bool:
         if is_summary(block):
             place = at
             is_signed = is_signed or get(block, "signature") is not None
+
     return is_signed and place > 0
 
 
@@ -78,8 +83,10 @@ def _out_of_order(turns: list[Turn]) -> dict[int, str]:
                 broken[entry.index] = "the result stands after other text of the same turn"
             elif has_call and any(kind_of(block) == "text" for block in blocks_of(entry.wire)):
                 broken[entry.index] = "it stands between a call and its result"
+
             has_text = has_text or entry.says
             has_call = has_call or bool(entry.calls)
+
     return broken
 
 
@@ -91,7 +98,9 @@ def _reused_ids(entries: Sequence[Entry]) -> dict[int, str]:
         for call in entry.calls:
             if call.id in later_ids:
                 broken[entry.index] = f"the id {named([call.id])} is used again later"
+
         later_ids.update(call.id for call in entry.calls)
+
     return broken
 
 
@@ -102,22 +111,27 @@ def _misplaced_notes(turns: list[Turn]) -> dict[int, str]:
     for at, turn in enumerate(turns):
         if turn[0].role != "system":
             continue
+
         is_last = at + 1 == len(turns)
         is_placed = at > 0 and _may_precede_note(turns[at - 1])
         if not is_last and turns[at + 1][0].role != "assistant":
             is_placed = False
+
         misplaced = turn[1:] if is_placed else turn
         for entry in misplaced:
             broken[entry.index] = MISPLACED_NOTE
+
     return broken
 
 
 def _may_precede_note(turn: Turn) -> bool:
     if turn[-1].role == "user":
         return True
+
     blocks = blocks_of(turn[-1].wire)
     if turn[-1].role != "assistant" or not blocks:
         return False
+
     return is_server_kind(kind_of(blocks[-1])) and not any(entry.calls for entry in turn)
 
 
@@ -130,13 +144,18 @@ def _unpaired_server_tools(turns: list[Turn]) -> dict[int, str]:
         if turn[0].role == "user" and any(entry.says or entry.reasons for entry in turn):
             for index in waiting.values():
                 broken[index] = "a call of the provider's own tool has no result"
+
             waiting = {}
+
         if turn[0].role != "assistant":
             continue
+
         for entry in turn:
             for call in entry.closes:
                 if waiting.pop(call, None) is None:
                     broken[entry.index] = "a result of the provider's own tool has no call"
                     break
+
             waiting.update(dict.fromkeys(entry.opens, entry.index))
+
     return broken

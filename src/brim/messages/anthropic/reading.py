@@ -30,6 +30,7 @@ def kind_of(block: object) -> str:
     """Return the type of *block*."""
     if isinstance(block, str):
         return "text"
+
     return string(get(block, "type"))
 
 
@@ -49,8 +50,10 @@ def is_directive(message: object) -> bool:
     content = get(message, "content")
     if not is_sequence(content) or content:
         return False
+
     if string(get(message, "role")) != "system":
         return False
+
     return get(message, "output_config") is not None
 
 
@@ -96,6 +99,7 @@ class ServerTools:
                 call_ids.append(string(get(block, "id")))
             elif is_server_result(kind):
                 result_ids.append(string(get(block, "tool_use_id")))
+
         opens = tuple(id_ for id_ in call_ids if id_ not in result_ids)
         closes = tuple(id_ for id_ in result_ids if id_ not in call_ids)
         return cls(opens, closes)
@@ -108,7 +112,13 @@ def read_message(index: int, message: object) -> Entry:
     role = ROLES.get(name, "")
     if not role:
         problem = f"{name!r} is not a role" if name else "it has no role"
-        return unknown_role(index, message, own_id, f"{problem} that the API knows")
+        return unknown_role(
+            index,
+            message,
+            own_id,
+            f"{problem} that the API knows",
+        )
+
     blocks = blocks_of(message)
     kinds = [kind_of(block) for block in blocks]
     calls = []
@@ -118,6 +128,7 @@ def read_message(index: int, message: object) -> Entry:
             calls.append(call_of(block))
         elif kind == "tool_result":
             results.append(EntryCall(string(get(block, "tool_use_id"))))
+
     server_tools = ServerTools.of(blocks)
     return Entry(
         index,
@@ -132,7 +143,12 @@ def read_message(index: int, message: object) -> Entry:
         opens=server_tools.opens,
         closes=server_tools.closes,
         id=own_id,
-        fault=_fault(role, message, blocks, calls),
+        fault=_fault(
+            role,
+            message,
+            blocks,
+            calls,
+        ),
         compacts=role != "system" and any(is_summary(block) for block in blocks),
     )
 
@@ -143,18 +159,27 @@ def _is_in_order(kinds: list[str]) -> bool:
     for kind in kinds:
         if kind not in THINKING and not is_server_kind(kind):
             ranks.append(ORDER.get(kind, 1))
+
     return ranks == sorted(ranks)
 
 
-def _fault(role: Role, message: object, blocks: list[Any], calls: list[EntryCall]) -> Fault:
+def _fault(
+    role: Role,
+    message: object,
+    blocks: list[Any],
+    calls: list[EntryCall],
+) -> Fault:
     if not blocks and not is_directive(message):
         return "has-content", "it has no content"
+
     for block in blocks:
         fault = _fault_of_block(role, block)
         if fault != NO_FAULT:
             return fault
+
     if len({call.id for call in calls}) < len(calls):
         return "call-ids-unique", "two tool calls have the same id"
+
     return NO_FAULT
 
 
@@ -162,10 +187,13 @@ def _fault_of_block(role: Role, block: object) -> Fault:
     """Return the rule that *block* breaks in a message of *role*."""
     if is_empty_text(block):
         return "text-not-empty", "it holds an empty text"
+
     if is_summary(block) and role == "system":
         return "compaction-first", "a system message can't hold a compaction"
+
     if is_summary(block) and get(block, "content") == "":
         return "text-not-empty", "it holds a compaction with an empty summary"
+
     return _fault_of_pair(role, block)
 
 
@@ -174,10 +202,14 @@ def _fault_of_pair(role: Role, block: object) -> Fault:
     kind = kind_of(block)
     if kind == "tool_use" and role != "assistant":
         return "call-by-assistant", "only the assistant can call a tool"
+
     if kind == "tool_use" and not string(get(block, "id")):
         return "call-has-id", "a tool_use block has no id"
+
     if kind == "tool_result" and role != "user":
         return "result-by-user", "only the user can answer a call"
+
     if kind == "tool_result" and not string(get(block, "tool_use_id")):
         return "result-has-id", "a tool_result has no tool_use_id"
+
     return NO_FAULT

@@ -56,6 +56,7 @@ def as_blocks(values: Iterable[Any]) -> list[Any]:
             blocks.append({"type": "text", "text": value})
         else:
             blocks.append(value)
+
     return blocks
 
 
@@ -79,6 +80,7 @@ class Edits(defaultdict[RepairSlot, dict[int, tuple[Any, ...]]]):
             blocks: list[Any] = []
             for at, block in enumerate(blocks_in(slot)):
                 blocks += edits.get(at, (block,))
+
             repair.set_body(slot, blocks)
 
 
@@ -90,9 +92,11 @@ def drop_compacted(repair: Repair) -> None:
     summaries = summaries_of(repair.slots)
     if not summaries:
         return
+
     last, at = summaries[-1]
     for slot in repair.slots[: repair.slots.index(last)]:
         repair.drop(slot, "compaction-first")
+
     if at > 0:
         blocks = blocks_in(last)
         repair.note(last, "compaction-first", "removed", words(blocks[:at]))
@@ -107,7 +111,9 @@ def drop_empty(repair: Repair) -> None:
             is_end = slot is repair.slots[-1] and is_open_end(entry.role, slot.message)
             if not is_end and not is_directive(slot.message):
                 repair.drop(slot, "has-content")
+
             continue
+
         empty = [block for block in blocks if is_empty_text(block)]
         if empty:
             repair.note(slot, "text-not-empty", "removed", words(empty))
@@ -140,6 +146,7 @@ def place_system(repair: Repair) -> None:
         elif turn.role == "system":
             for slot in turn.owners[:-1]:
                 _as_user(repair, slot)
+
             _place_last(repair, turns, at)
 
 
@@ -155,6 +162,7 @@ def _place_last(repair: Repair, turns: list[MessageTurn], at: int) -> None:
         repair.slots.remove(last)
         repair.insert_after(after.owners[-1], last)
         return
+
     follows_user = len(turn.owners) > 1 or turns[at - 1].may_precede_system
     if after.role == "user" or not follows_user:
         _as_user(repair, last)
@@ -163,7 +171,13 @@ def _place_last(repair: Repair, turns: list[MessageTurn], at: int) -> None:
 def _as_user(repair: Repair, slot: RepairSlot) -> None:
     """Let the user say it, tagged."""
     text = "a text of the user's, tagged as system"
-    repair.change(slot, "system-placement", text, role="user", content=_tagged(slot))
+    repair.change(
+        slot,
+        "system-placement",
+        text,
+        role="user",
+        content=_tagged(slot),
+    )
 
 
 def _into_user(repair: Repair, slot: RepairSlot, turn: MessageTurn) -> None:
@@ -171,6 +185,7 @@ def _into_user(repair: Repair, slot: RepairSlot, turn: MessageTurn) -> None:
     if turn.role != "user":
         _as_user(repair, slot)
         return
+
     text = "into the first message of the user's, tagged as system"
     repair.note(slot, "system-placement", "moved", text)
     first = turn.owners[0]
@@ -182,6 +197,7 @@ def _into_user(repair: Repair, slot: RepairSlot, turn: MessageTurn) -> None:
         blocks = blocks_in(first)
         results = kinds_in(first).count("tool_result")
         repair.set_body(first, blocks[:results] + tagged + blocks[results:])
+
     repair.slots.remove(slot)
 
 
@@ -190,6 +206,7 @@ def _tagged(slot: RepairSlot) -> list[Any]:
     blocks = blocks_in(slot)
     if kinds_in(slot) == ["text"] and isinstance(blocks[0], dict):
         return [with_fields(blocks[0], text=f"<system>\n{blocks[0]['text']}\n</system>")]
+
     return [{"type": "text", "text": "<system>"}, *blocks, {"type": "text", "text": "</system>"}]
 
 
@@ -202,14 +219,22 @@ def give_ids(repair: Repair) -> None:
     taken: set[str] = set()
     for turn in turns:
         taken.update(call.id for call in turn.blocks_of_kind("tool_use"))
+
     earlier_ids: set[str] = set()
     edits = Edits(dict)
     for turn, after in zip(turns, [*turns[1:], NO_TURN], strict=False):
         calls = turn.blocks_of_kind("tool_use")
         results = after.blocks_of_kind("tool_result")
-        PAIRS.give_ids(repair, calls, results, earlier_ids, taken)
+        PAIRS.give_ids(
+            repair,
+            calls,
+            results,
+            earlier_ids,
+            taken,
+        )
         for block in (*calls, *results):
             edits.set(block, block.message)
+
     edits.apply(repair)
 
 
@@ -222,12 +247,14 @@ def pair_results(repair: Repair) -> None:
     answers: dict[int, list[Any]] = defaultdict(list)
     for call in calls:
         answers[call.place] += [slot.message for slot in PAIRS.result_of(repair, call)]
+
     edits = Edits(dict)
     stubs = _restored_calls(repair, calls, results, edits)
     edits.apply(repair)
     for at, blocks in answers.items():
         if blocks:
             _add_results(repair, turns[at], blocks)
+
     for at, blocks in stubs.items():
         if blocks:
             _add_calls(repair, turns, at, blocks)
@@ -238,6 +265,7 @@ def _placed_calls(turns: list[MessageTurn]) -> list[Half]:
     for at, turn in enumerate(turns):
         for block in turn.blocks_of_kind("tool_use"):
             calls.append(Half(EntryCall(block.id), at, block))
+
     return calls
 
 
@@ -249,7 +277,16 @@ def _placed_results(turns: list[MessageTurn]) -> list[Half]:
         is_before = at + 1 < len(turns) and turns[at + 1].role == "assistant"
         ahead = at + 1 if is_before else None
         for block in turn.blocks_of_kind("tool_result"):
-            results.append(Half(EntryCall(block.id), at, block, home, ahead))
+            results.append(
+                Half(
+                    EntryCall(block.id),
+                    at,
+                    block,
+                    home,
+                    ahead,
+                )
+            )
+
     return results
 
 
@@ -271,12 +308,20 @@ def _restored_calls(
             for stub in slots[:1]:
                 stubs[result.place].append(stub.message)
                 restored.add(stub.message["id"])
+
             staying = slots[1:]
+
         edits.set(result.slot, *(slot.message for slot in staying))
+
     return stubs
 
 
-def _add_calls(repair: Repair, turns: list[MessageTurn], at: int, blocks: list[Any]) -> None:
+def _add_calls(
+    repair: Repair,
+    turns: list[MessageTurn],
+    at: int,
+    blocks: list[Any],
+) -> None:
     """Add calls to the assistant's turn before the results of the turn *at*, or as one."""
     if at > 0 and turns[at - 1].role == "assistant":
         neighbor = turns[at - 1].owners[-1]
@@ -284,6 +329,7 @@ def _add_calls(repair: Repair, turns: list[MessageTurn], at: int, blocks: list[A
     else:
         neighbor = next(slot for slot in turns[at].owners if slot in repair.slots)
         place = repair.slots.index(neighbor)
+
     message = {"role": "assistant", "content": blocks}
     repair.slots.insert(place, RepairSlot(neighbor.index, message))
 
@@ -298,10 +344,12 @@ def _add_results(repair: Repair, turn: MessageTurn, blocks: list[Any]) -> None:
         message = {"role": "user", "content": blocks}
         repair.slots.insert(place, RepairSlot(last.index, message))
         return
+
     own_blocks = blocks_in(following)
     end = 0
     while end < len(own_blocks) and kind_of(own_blocks[end]) == "tool_result":
         end += 1
+
     repair.set_body(following, own_blocks[:end] + blocks + own_blocks[end:])
 
 
@@ -309,6 +357,7 @@ def _begins_with_result(slot: RepairSlot) -> bool:
     """Whether a message is the user's and begins with a result."""
     if string(get(slot.message, "role")) != "user":
         return False
+
     return kinds_in(slot)[:1] == ["tool_result"]
 
 
@@ -320,7 +369,13 @@ def _stub_call(result: EntryCall) -> dict[str, Any]:
     return {"type": "tool_use", "id": result.id, "name": UNKNOWN_TOOL, "input": {}}
 
 
-PAIRS = Pairs("result", "tool_use_id", "toolu_", _stub_result, _stub_call)
+PAIRS = Pairs(
+    "result",
+    "tool_use_id",
+    "toolu_",
+    _stub_result,
+    _stub_call,
+)
 
 
 # Order
@@ -350,21 +405,26 @@ def _ordered(repair: Repair, turn: MessageTurn) -> list[RepairSlot]:
                 results.append(block)
             else:
                 others.append(block)
+
         first_kinds = set(kinds_in(slot)[: len(results)])
         is_mixed = first_kinds - {"tool_result"} != set()
         is_late = bool(results) and (bool(back) or is_mixed)
         if is_late:
             text = "the results, before everything else in the turn"
             repair.note(slot, "results-first", "moved", text)
+
         if not others:
             front.append(slot)
             continue
+
         if back and results:
             front.append(RepairSlot(slot.index, {"role": "user", "content": results}))
             repair.set_body(slot, others)
         elif is_late:
             repair.set_body(slot, results + others)
+
         back.append(slot)
+
     return front + back
 
 
@@ -375,13 +435,17 @@ def calls_last(repair: Repair) -> None:
         late = _texts_after_call(turn)
         if not late:
             continue
+
         for owner in dict.fromkeys(block.owner for block in late):
             repair.note(owner, "calls-last", "moved", "the text, before the calls of its turn")
+
         for block in late:
             edits.set(block)
+
         first_call = turn.blocks_of_kind("tool_use")[0]
         texts = as_blocks(block.message for block in late)
         edits.set(first_call, *texts, first_call.message)
+
     edits.apply(repair)
 
 
@@ -390,6 +454,7 @@ def _texts_after_call(turn: MessageTurn) -> list[Block]:
     calls = turn.blocks_of_kind("tool_use")
     if not calls:
         return []
+
     start = turn.blocks.index(calls[0])
     return [block for block in turn.blocks[start:] if block.kind == "text"]
 
@@ -410,6 +475,7 @@ def pair_server_tools(repair: Repair) -> None:
             edits.set(block, *new_blocks)
             if new_blocks:
                 restored.add(block.id)
+
     edits.apply(repair)
 
 
@@ -419,6 +485,7 @@ def _with_error(repair: Repair, call: Block) -> list[Any]:
     if not call.id or not name:
         repair.note(call, "server-call-has-result", "removed", words(call.message))
         return []
+
     repair.note(call, "server-call-has-result", "added", f"an error as the result of {call.id}")
     if call.kind == "mcp_tool_use":
         result = {
@@ -433,6 +500,7 @@ def _with_error(repair: Repair, call: Block) -> list[Any]:
             "tool_use_id": call.id,
             "content": {"type": f"{name}_tool_result_error", "error_code": "unavailable"},
         }
+
     return [call.message, result]
 
 
@@ -441,11 +509,13 @@ def _with_call(repair: Repair, result: Block) -> list[Any]:
     if not repair.restore_calls or not result.id:
         repair.note(result, "server-result-has-call", "removed", words(result.message))
         return []
+
     repair.note(result, "server-result-has-call", "added", f"a call for the result of {result.id}")
     name = result.kind.removesuffix("_tool_result")
     stub = {"type": "server_tool_use", "id": result.id, "name": name, "input": {}}
     if name == "mcp":
         stub.update(type="mcp_tool_use", name=UNKNOWN_TOOL, server_name="unknown")
+
     return [stub, result.message]
 
 
@@ -457,14 +527,17 @@ def drop_last_thinking(repair: Repair) -> None:
     turns = turns_of(repair.slots)
     if not turns or turns[-1].role != "assistant":
         return
+
     for slot in reversed(turns[-1].owners):
         blocks = blocks_in(slot)
         end = len(blocks)
         while end and kind_of(blocks[end - 1]) in THINKING:
             end -= 1
+
         if end < len(blocks):
             repair.note(slot, "reasoning-not-last", "removed", words(blocks[end:]))
             repair.set_body(slot, blocks[:end])
+
         if end:
             break
 

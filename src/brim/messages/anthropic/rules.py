@@ -60,10 +60,12 @@ def _check_content(history: Sequence[Entry]) -> Iterator[Violation]:
     for entry in history:
         if not entry.role:
             continue
+
         blocks = blocks_of(entry.wire)
         is_end = entry is history[-1] and is_open_end(entry.role, entry.wire)
         if not blocks and not is_end and not is_directive(entry.wire):
             yield Violation(entry.index, "has-content", "it has no content")
+
         for block in blocks:
             if is_empty_text(block) or (is_summary(block) and get(block, "content") == ""):
                 yield Violation(entry.index, "text-not-empty", "it holds a text without a letter")
@@ -75,6 +77,7 @@ def _check_compaction(history: Sequence[Entry]) -> Iterator[Violation]:
     for entry, _ in summaries[:-1]:
         text = "a newer compaction follows: send only the last one"
         yield Violation(entry.index, "one-compaction", text)
+
     for entry, at in summaries[-1:]:
         if entry is not history[0] or at > 0 or entry.role == "system":
             text = "a signed compaction must be the first block"
@@ -90,6 +93,7 @@ def _check_markers(history: Sequence[Entry]) -> Iterator[Violation]:
         if markers <= MOST_MARKERS < markers + own:
             text = f"with it, more than {MOST_MARKERS} blocks have a cache_control marker"
             yield Violation(entry.index, "few-markers", text)
+
         markers += own
 
 
@@ -99,11 +103,14 @@ def _check_system(turns: list[MessageTurn]) -> Iterator[Violation]:
     for at, turn in enumerate(turns):
         if turn.role != "system":
             continue
+
         text = _problem_of_place(turns, at)
         if text:
             for entry in turn.owners:
                 yield Violation(entry.index, "system-placement", text)
+
             continue
+
         for entry in turn.owners[1:]:
             text = "two system messages follow each other"
             yield Violation(entry.index, "system-placement", text)
@@ -113,9 +120,11 @@ def _problem_of_place(turns: list[MessageTurn], at: int) -> str:
     """Return why system messages can't stand at the place *at*; empty if they can."""
     if at == 0:
         return "the first system text belongs in the request's own field, not in the messages"
+
     is_followed = at + 1 < len(turns) and turns[at + 1].role != "assistant"
     if is_followed or not turns[at - 1].may_precede_system:
         return "a system message stands between a user's turn and an assistant's, or at the end"
+
     return ""
 
 
@@ -126,6 +135,7 @@ def _check_unique_ids(history: Sequence[Entry]) -> Iterator[Violation]:
             if call.id and call.id in earlier:
                 text = f"an earlier call has the id {call.id}"
                 yield Violation(entry.index, "call-ids-unique", text)
+
             earlier.add(call.id)
 
 
@@ -163,13 +173,19 @@ def _check_pairs(turns: list[MessageTurn]) -> Iterator[Violation]:
     for before, turn in zip([NO_TURN, *turns], [*turns, NO_TURN], strict=True):
         calls = before.pairable("tool_use")
         results = turn.pairable("tool_result")
-        yield from pairs_match(calls, results, "turn", "in the next turn")
+        yield from pairs_match(
+            calls,
+            results,
+            "turn",
+            "in the next turn",
+        )
 
 
 def _check_last_block(turns: list[MessageTurn]) -> Iterator[Violation]:
     """The history doesn't end in the assistant's thinking."""
     if not turns or turns[-1].role != "assistant" or not turns[-1].blocks:
         return
+
     last = turns[-1].blocks[-1]
     if last.kind in THINKING:
         text = "the last message cannot end in thinking"
@@ -181,5 +197,6 @@ def _unpaired_server_tool(block: Block) -> Violation:
         tool = string(get(block.message, "name")) or "a tool"
         text = f"a {block.kind} of {tool} has no result in its turn"
         return Violation(block.index, "server-call-has-result", text)
+
     text = f"a {block.kind} stands without its call before it in the same turn"
     return Violation(block.index, "server-result-has-call", text)

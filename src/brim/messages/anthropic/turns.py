@@ -52,6 +52,7 @@ class MessageTurn:
         """Return the calls of an assistant's turn, or the results of a user's."""
         if self.role != SIDES[kind]:
             return []
+
         return [block for block in self.blocks if block.kind == kind]
 
     def pairable(self, kind: str) -> list[PlacedCall]:
@@ -65,8 +66,10 @@ class MessageTurn:
         tools."""
         if self.role == "user":
             return True
+
         if self.role != "assistant" or not self.blocks:
             return False
+
         return is_server_kind(self.blocks[-1].kind) and not self.blocks_of_kind("tool_use")
 
 
@@ -85,7 +88,9 @@ def turns_of(owners: Iterable[Any]) -> list[MessageTurn]:
         blocks: list[Block] = []
         for owner in members:
             blocks += _blocks_of_owner(owner)
+
         turns.append(MessageTurn(role, members, blocks))
+
     return turns
 
 
@@ -98,7 +103,14 @@ def _blocks_of_owner(owner: Any) -> Iterator[Block]:
         kind = kind_of(value)
         field = "tool_use_id" if kind.endswith("tool_result") else "id"
         id_ = string(get(value, field))
-        yield Block(owner.index, value, owner=owner, at=at, kind=kind, id=id_)
+        yield Block(
+            owner.index,
+            value,
+            owner=owner,
+            at=at,
+            kind=kind,
+            id=id_,
+        )
 
 
 def summaries_of(owners: Iterable[Any]) -> list[tuple[Any, int]]:
@@ -111,6 +123,7 @@ def summaries_of(owners: Iterable[Any]) -> list[tuple[Any, int]]:
             if is_summary(block):
                 summaries.append((owner, at))
                 is_signed = is_signed or get(block, "signature") is not None
+
     return summaries if is_signed else []
 
 
@@ -129,6 +142,7 @@ def unpaired_server_tools(turns: Iterable[MessageTurn]) -> Iterator[Block]:
         elif turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks):
             yield from _unpaired_in(long_turn, is_over=True)
             long_turn = []
+
     yield from _unpaired_in(long_turn, is_over=False)
 
 

@@ -1,20 +1,22 @@
-"""Gemini's format.
-
-Calls come right after the user's content, and the very next content answers all of them. This
-module reads it, checks it (``check``), finds what a pruner must drop (``find_broken``) and repairs
-it (``PASSES``).
-"""
+"""Repairs histories of Gemini's contents."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from brim.messages.content import call_of, items_of, with_fields, words
-from brim.messages.entries import NO_FAULT, Entry, EntryCall, Fault, Role, unknown_role
-from brim.messages.receipt import Violation
+from brim.messages.content import with_fields, words
+from brim.messages.entries import Entry, EntryCall
+from brim.messages.gemini.reading import (
+    CALLS,
+    RESULTS,
+    call_in,
+    is_empty_part,
+    parts_of,
+    read_content,
+    result_in,
+)
 from brim.messages.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
@@ -26,241 +28,7 @@ from brim.messages.repairs import (
     begin_with_user,
     give_roles,
 )
-from brim.messages.rules import calls_have_names, known_roles, sides_are_right, user_is_first
-from brim.tokens.messages.fields import first, get, pairs, string
-
-ROLES: dict[str, Role] = {
-    "user": "user",
-    "model": "assistant",
-    "function": "user",
-    "tool": "user",
-    "": "user",
-}
-"""A content without a role is the user's; old programs answer calls as ``function``, Google's own
-SDK as ``tool``."""
-NO_DATA = frozenset(
-    ("thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata")
-)
-"""Fields of a part that describe its data and aren't data themselves."""
-CALLS = ("functionCall", "function_call")
-RESULTS = ("functionResponse", "function_response")
-
-
-# Reading
-
-
-def parts_of(content: object) -> list[Any]:
-    """Return the parts of *content*; a text is one part."""
-    if isinstance(content, str):
-        return items_of(content)
-    return items_of(get(content, "parts"))
-
-
-def call_in(part: object) -> object:
-    """Return the function call in *part*, or None."""
-    return first(part, *CALLS)
-
-
-def result_in(part: object) -> object:
-    """Return the function response in *part*, or None."""
-    return first(part, *RESULTS)
-
-
-def is_empty_part(part: object) -> bool:
-    """Whether *part* holds no data at all: no text, not even an empty one, no image, no call."""
-    if isinstance(part, str):
-        return False
-    return all(name in NO_DATA for name, _ in pairs(part))
-
-
-def _says_something(part: object) -> bool:
-    """Whether *part* is more than a thought."""
-    return not is_empty_part(part) and get(part, "thought") is not True
-
-
-@dataclass(frozen=True, slots=True)
-class ContentParts:
-    """The parts of one content, sorted."""
-
-    calls: list[EntryCall]
-    results: list[EntryCall]
-    others: list[Any]
-    """Parts that are neither calls nor results."""
-
-    @classmethod
-    def of(cls, parts: list[Any]) -> ContentParts:
-        """Return *parts*, sorted."""
-        sorted_parts = cls([], [], [])
-        for part in parts:
-            if call_in(part) is not None:
-                sorted_parts.calls.append(call_of(call_in(part)))
-            elif result_in(part) is not None:
-                sorted_parts.results.append(call_of(result_in(part)))
-            else:
-                sorted_parts.others.append(part)
-        return sorted_parts
-
-    @property
-    def says(self) -> bool:
-        """Whether there is more than calls, results and thoughts."""
-        return any(_says_something(part) for part in self.others)
-
-    def fault(self, role: Role) -> Fault:
-        """Return the rule that a content of *role* with these parts breaks."""
-        if self.calls and role != "assistant":
-            return "call-by-assistant", "only the model can call a function"
-        if self.results and role != "user":
-            return "result-by-user", "only the user can answer a call"
-        return self._fault_inside()
-
-    def _fault_inside(self) -> Fault:
-        """Return the rule that a part breaks, whoever says it."""
-        if any(not result.name for result in self.results):
-            return "result-has-name", "a function response has no name"
-        if any(not call.name for call in self.calls):
-            return "call-has-name", "a call has no name"
-        if not (self.calls or self.results or self.others):
-            return "has-content", "it has no parts"
-        if any(is_empty_part(part) for part in self.others):
-            return "part-not-empty", "a part of it is empty"
-        return NO_FAULT
-
-
-def read_content(index: int, message: object) -> Entry:
-    """Return what the content *message* holds."""
-    if isinstance(message, str):
-        fault = NO_FAULT if message else ("has-content", "it is empty")
-        return Entry(index, message, "user", says=True, fault=fault)
-    name = string(get(message, "role"))
-    role = ROLES.get(name, "")
-    if not role:
-        problem = f"{name!r} is not a role: only user and model speak"
-        return unknown_role(index, message, "", problem)
-    parts = parts_of(message)
-    sorted_parts = ContentParts.of(parts)
-    thoughts = [get(part, "thought") is True for part in parts]
-    return Entry(
-        index,
-        message,
-        role,
-        calls=tuple(sorted_parts.calls),
-        results=tuple(sorted_parts.results),
-        says=sorted_parts.says,
-        reasons=any(thoughts),
-        ends_in_reasoning=bool(thoughts) and thoughts[-1],
-        fault=sorted_parts.fault(role),
-    )
-
-
-# Checking
-
-
-def check(history: Sequence[Entry]) -> Iterator[Violation]:
-    """Yield every place where *history* breaks a rule."""
-    yield from known_roles(history)
-    for entry in history:
-        if entry.role:
-            yield from _check_parts(entry)
-    yield from user_is_first(history)
-    yield from sides_are_right(history)
-    yield from calls_have_names(history)
-    for entry in history:
-        for result in entry.results:
-            if not result.name:
-                text = "a function response does not name its function"
-                yield Violation(entry.index, "result-has-name", text)
-    before: Entry | None = None
-    for at, entry in enumerate(history):
-        after = history[at + 1] if at + 1 < len(history) else None
-        yield from _check_calls(before, entry, after)
-        yield from _check_results(before, entry)
-        before = entry
-
-
-def _check_parts(entry: Entry) -> Iterator[Violation]:
-    parts = parts_of(entry.message)
-    if not parts:
-        yield Violation(entry.index, "has-content", "it has no parts")
-    for part in parts:
-        # A part with a call holds something, and so isn't empty.
-        if is_empty_part(part):
-            yield Violation(entry.index, "part-not-empty", "a part of it holds nothing")
-
-
-def _check_calls(before: Entry | None, entry: Entry, after: Entry | None) -> Iterator[Violation]:
-    """Calls follow the user, and the next content answers them."""
-    if not _calls_of(entry):
-        return
-    if before is None or before.role != "user":
-        text = "a function call must come right after the user or after a function response"
-        yield Violation(entry.index, "call-after-user", text)
-    if not _results_of(after):
-        text = "the next content has no function response"
-        yield Violation(entry.index, "call-has-result", text)
-
-
-def _check_results(before: Entry | None, entry: Entry) -> Iterator[Violation]:
-    """Results answer the calls of the content before them, by as many responses as there are."""
-    results = _results_of(entry)
-    called = _calls_of(before)
-    if results and not called:
-        text = "the content before it has no function call"
-        yield Violation(entry.index, "result-has-call", text)
-    elif results and results != called:
-        text = f"{results} function responses answer {called} function calls"
-        yield Violation(entry.index, "results-match-calls", text)
-
-
-def _calls_of(entry: Entry | None) -> int:
-    """Return how many calls the model makes in a content."""
-    if entry is None or entry.role != "assistant":
-        return 0
-    return len(entry.calls)
-
-
-def _results_of(entry: Entry | None) -> int:
-    """Return how many calls the user answers in a content."""
-    if entry is None or entry.role != "user":
-        return 0
-    return len(entry.results)
-
-
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the contents that can't be sent next to the others: index and reason."""
-    broken: dict[int, str] = {}
-    before: Entry | None = None
-    for at, entry in enumerate(entries):
-        if entry.calls:
-            after = entries[at + 1] if at + 1 < len(entries) else None
-            results = 0 if after is None else len(after.results)
-            if results != len(entry.calls):
-                text = f"{results} of its {len(entry.calls)} calls have results right after it"
-                broken[entry.index] = text
-            elif before is None:
-                broken[entry.index] = "a call cannot come first"
-            else:
-                broken.update(_texts_before_call(entries, at))
-        if entry.results and (before is None or not before.calls):
-            broken[entry.index] = "it answers no call of the content before it"
-        before = entry
-    return broken
-
-
-def _texts_before_call(entries: Sequence[Entry], call: int) -> dict[int, str]:
-    """Return the model's texts right before the place *call*: a call may only follow the user."""
-    broken: dict[int, str] = {}
-    for at in range(call - 1, -1, -1):
-        entry = entries[at]
-        if entry.role != "assistant" or entry.calls:
-            break
-        broken[entry.index] = "a call follows, which must come right after the user"
-    return broken
-
-
-# Repairing
+from brim.tokens.messages.fields import get, string
 
 
 def fill_parts(repair: Repair) -> None:
@@ -273,9 +41,15 @@ def fill_parts(repair: Repair) -> None:
         if not parts:
             _fill_content(repair, slot, entry)
             continue
+
         empty = [part for part in parts if is_empty_part(part)]
         if empty:
-            repair.note(slot, "part-not-empty", "removed", words(empty))
+            repair.note(
+                slot,
+                "part-not-empty",
+                "removed",
+                words(empty),
+            )
             repair.set_body(slot, [part for part in parts if not is_empty_part(part)])
 
 
@@ -285,7 +59,13 @@ def _fill_content(repair: Repair, slot: RepairSlot, entry: Entry) -> None:
     if not text.strip():
         repair.drop(slot, "has-content")
         return
-    repair.note(slot, "has-content", "changed", "what it says is a part of it")
+
+    repair.note(
+        slot,
+        "has-content",
+        "changed",
+        "what it says is a part of it",
+    )
     role = "model" if entry.role == "assistant" else "user"
     slot.message = {"role": role, "parts": [{"text": text}]}
 
@@ -294,8 +74,10 @@ def side_of(part: object) -> str:
     """Return who alone may say *part*; empty if both may."""
     if call_in(part) is not None:
         return "assistant"
+
     if result_in(part) is not None:
         return "user"
+
     return ""
 
 
@@ -310,9 +92,11 @@ def merge_before_calls(repair: Repair) -> None:
         if entry.role != "assistant":
             run = []
             continue
+
         if entry.calls and run:
             _merge(repair, run, slot)
             run = []
+
         run.append(slot)
 
 
@@ -321,11 +105,18 @@ def _merge(repair: Repair, contents: list[RepairSlot], call: RepairSlot) -> None
     parts: list[Any] = []
     for content in contents:
         parts += parts_of(content.message)
+
     parts += parts_of(call.message)
     text = "with the call that the model makes after it"
     for content in contents:
-        repair.note(content, "call-after-user", "merged", text)
+        repair.note(
+            content,
+            "call-after-user",
+            "merged",
+            text,
+        )
         repair.set_body(content, [])
+
     repair.set_body(call, parts)
 
 
@@ -348,12 +139,14 @@ class FunctionPairing:
                 self.calls[at] = [Half(call, at, slot) for call in entry.calls]
                 if self._results_after(at) == len(entry.calls):
                     self.complete.add(at)
+
         self.responses = self._read_responses()
 
     def _results_after(self, at: int) -> int:
         """Return how many responses are in the content after the place *at*."""
         if at + 1 >= len(self.slots):
             return 0
+
         return len(self.slots[at + 1][1].results)
 
     def _read_responses(self) -> list[Half]:
@@ -367,9 +160,18 @@ class FunctionPairing:
                 home = at
             elif not entry.results or (entry.says and not is_next):
                 home = None
+
             parts = [part for part in parts_of(slot.message) if result_in(part) is not None]
             for result, part in zip(entry.results, parts, strict=True):
-                responses.append(Half(result, at, RepairSlot(slot.index, part), home))
+                responses.append(
+                    Half(
+                        result,
+                        at,
+                        RepairSlot(slot.index, part),
+                        home,
+                    )
+                )
+
         return responses
 
     def match(self) -> None:
@@ -377,20 +179,24 @@ class FunctionPairing:
         for response in self.responses:
             if response.place - 1 in self.complete:
                 response.answer(self.calls[response.place - 1])
+
         for fits in (_same_id, _same_name, _without_name):
             for response in self.responses:
                 response.answer(_fitting(self._calls_at(response.home), response, fits))
+
         newest_first = sorted(self.calls, reverse=True)
         for response in self.responses:
             fits = _same_id if response.call.id else _same_name
             for at in newest_first:
                 if at < response.place:
                     response.answer(_fitting(self.calls[at], response, fits))
+
             response.answer(_fitting(self._calls_at(response.place + 1), response, fits))
 
     def _calls_at(self, place: int | None) -> list[Half]:
         if place is None:
             return []
+
         return self.calls.get(place, [])
 
     @property
@@ -398,6 +204,7 @@ class FunctionPairing:
         """Whether nothing has to change."""
         if self.complete != self.calls.keys():
             return False
+
         return all(response.other is not None for response in self.responses)
 
     def rebuild(self) -> None:
@@ -406,20 +213,40 @@ class FunctionPairing:
         for response in self.responses:
             if response.other is None:
                 orphans[response.place].append(response)
+
         rebuilt: list[RepairSlot] = []
         for at, (slot, entry) in enumerate(self.slots):
-            restored = _restore(self.repair, rebuilt, slot, orphans[at])
-            if self._stays(at, slot, entry, restored):
+            restored = _restore(
+                self.repair,
+                rebuilt,
+                slot,
+                orphans[at],
+            )
+            if self._stays(
+                at,
+                slot,
+                entry,
+                restored,
+            ):
                 rebuilt.append(slot)
+
             if at in self.calls and not self._results_after(at):
                 answers = _answers(self.repair, self.calls[at])
                 rebuilt.append(RepairSlot(slot.index, {"role": "user", "parts": answers}))
+
         self.repair.slots = rebuilt
 
-    def _stays(self, at: int, slot: RepairSlot, entry: Entry, restored: list[Half]) -> bool:
+    def _stays(
+        self,
+        at: int,
+        slot: RepairSlot,
+        entry: Entry,
+        restored: list[Half],
+    ) -> bool:
         """Put the responses that belong there into a content; return whether it holds any part."""
         if not entry.results or at - 1 in self.complete:
             return True
+
         parts = parts_of(slot.message)
         start = next(n for n, part in enumerate(parts) if result_in(part) is not None)
         new_parts = parts[:start]
@@ -428,6 +255,7 @@ class FunctionPairing:
         new_parts += [part for part in parts[start:] if result_in(part) is None]
         if [id(part) for part in new_parts] != [id(part) for part in parts]:
             self.repair.set_body(slot, new_parts)
+
         return bool(new_parts)
 
 
@@ -467,17 +295,30 @@ def _restore(
         rule = "result-has-call" if response.home is None else "results-match-calls"
         if repair.restore_calls:
             text = f"a call of {response.call.name or 'a function'} for its response"
-            repair.note(slot, rule, "added", text)
+            repair.note(
+                slot,
+                rule,
+                "added",
+                text,
+            )
         else:
-            repair.note(slot, rule, "removed", words(response.slot.message))
+            repair.note(
+                slot,
+                rule,
+                "removed",
+                words(response.slot.message),
+            )
+
     if not orphans or not repair.restore_calls:
         return []
+
     calls = [{"functionCall": {**_stub(response.call), "args": {}}} for response in orphans]
     before = rebuilt[-1] if rebuilt else None
     if before and read_content(before.index, before.message).role == "assistant":
         before.message = with_fields(before.message, parts=[*parts_of(before.message), *calls])
     else:
         rebuilt.append(RepairSlot(slot.index, {"role": "model", "parts": calls}))
+
     return orphans
 
 
@@ -488,16 +329,34 @@ def _answers(repair: Repair, calls: list[Half]) -> list[Any]:
         response = call.other
         name = call.call.name or "a function"
         if response is None:
-            repair.note(call.slot, "call-has-result", "added", f"a response for {name}")
+            repair.note(
+                call.slot,
+                "call-has-result",
+                "added",
+                f"a response for {name}",
+            )
             stub = {**_stub(call.call), "response": {"error": NO_RESULT}}
             parts.append({"functionResponse": stub})
             continue
+
         text = f"the response of {name}"
         if response.place != call.place + 1 and response.is_home:
-            repair.note(response.slot, "results-match-calls", "merged", text)
+            repair.note(
+                response.slot,
+                "results-match-calls",
+                "merged",
+                text,
+            )
         elif response.place != call.place + 1:
-            repair.note(response.slot, "result-has-call", "moved", text)
+            repair.note(
+                response.slot,
+                "result-has-call",
+                "moved",
+                text,
+            )
+
         parts.append(response.slot.message)
+
     return parts
 
 
@@ -505,6 +364,7 @@ def _stub(call: EntryCall) -> dict[str, Any]:
     fields = {"name": call.name or UNKNOWN_TOOL}
     if call.id:
         return {"id": call.id, **fields}
+
     return fields
 
 
@@ -515,15 +375,33 @@ def name_functions(repair: Repair) -> None:
         if entry.calls:
             pairs_of_names = zip(entry.calls, names, strict=False)
             names = [call.name or name or UNKNOWN_TOOL for call, name in pairs_of_names]
-            _set_names(repair, slot, CALLS, names)
+            _set_names(
+                repair,
+                slot,
+                CALLS,
+                names,
+            )
+
         names = [result.name for result in entry.results]
+
     for slot, entry in repair.read():
         if entry.results:
-            _set_names(repair, slot, RESULTS, names)
+            _set_names(
+                repair,
+                slot,
+                RESULTS,
+                names,
+            )
+
         names = [call.name for call in entry.calls]
 
 
-def _set_names(repair: Repair, slot: RepairSlot, fields: tuple[str, str], names: list[str]) -> None:
+def _set_names(
+    repair: Repair,
+    slot: RepairSlot,
+    fields: tuple[str, str],
+    names: list[str],
+) -> None:
     """Name the calls, or the results, of a content where they have no name."""
     rule = "call-has-name" if fields == CALLS else "result-has-name"
     names_left = list(names)
@@ -533,12 +411,19 @@ def _set_names(repair: Repair, slot: RepairSlot, fields: tuple[str, str], names:
         field = next((field for field in fields if get(part, field) is not None), "")
         if not field:
             continue
+
         name = names_left.pop(0) if names_left else ""
         function = get(part, field)
         if not string(get(function, "name")):
-            repair.note(slot, rule, "changed", f"named {name}; it was: {words(part)}")
+            repair.note(
+                slot,
+                rule,
+                "changed",
+                f"named {name}; it was: {words(part)}",
+            )
             parts[at] = with_fields(part, **{field: with_fields(function, name=name)})
             is_changed = True
+
     if is_changed:
         repair.set_body(slot, parts)
 
