@@ -167,8 +167,8 @@ class Account:
             yield self._over_budget(tokens)
 
         if self.below_minimum and self.fits:
-            rest = f"{tokens['history']:,} tokens of history are left"
-            yield f"the window has no room for min_history_tokens: {rest}"
+            remaining = f"{tokens['history']:,} tokens of history are left"
+            yield f"the window has no room for min_history_tokens: {remaining}"
 
         for unit in self.receipt.dropped:
             if self.tail.pins.issuperset(unit.indices):

@@ -14,16 +14,16 @@ TEXT_FIELDS = ("text", "content", "page_content")
 
 
 def whole_number(
-    name: str, value: object, least: int = 0, description: str = "a whole number"
+    name: str, value: object, minimum: int = 0, description: str = "a whole number"
 ) -> int:
-    """Return *value* if it is a whole number of at least *least*.
+    """Return *value* if it is a whole number of at least *minimum*.
 
     Otherwise ``InputError`` names *name*.
     """
-    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= minimum:
         return value
 
-    raise InputError(f"{name} must be {description}, {least} or more, not {value!r}")
+    raise InputError(f"{name} must be {description}, {minimum} or more, not {value!r}")
 
 
 def is_share(value: object) -> bool:

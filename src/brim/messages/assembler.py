@@ -202,9 +202,9 @@ class _Filling:
 
     def fill(self) -> FilledRequest:
         """Return the request with as much of the history as fits."""
-        taken = sum(message_costs(self.assembler.counter, self.before).each)
+        tokens_before = sum(message_costs(self.assembler.counter, self.before).each)
         for left in range(ROUNDS, -1, -1):
-            request = self._attempt(max(0, self.aim - taken))
+            request = self._attempt(max(0, self.aim - tokens_before))
             if not self._lower_aim(request):
                 break
 

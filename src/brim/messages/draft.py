@@ -195,12 +195,18 @@ class Draft:
     # Which units stay?
 
     def select(
-        self, limit: int, *, oldest: int = 0, turns: int = 0, most: int = 0, fill: bool = False
+        self,
+        limit: int,
+        *,
+        oldest: int = 0,
+        turns: int = 0,
+        turn_limit: int = 0,
+        fill: bool = False,
     ) -> set[int]:
         """Return the units to keep, in at most *limit* tokens if possible.
 
         It is the longest legal run of newest units that fits, together with what is ``required``.
-        No unit before *oldest* is taken, unless it must stay. The newest *turns* stay up to *most*
+        No unit before *oldest* is taken, unless it must stay. The newest *turns* stay up to *turn_limit*
         tokens. With *fill* older units follow, newest first, as far as they fit.
         """
         longest_run = len(self.units)
@@ -211,7 +217,7 @@ class Draft:
             if self._may_cut(cut):
                 longest_run = cut
 
-        cut = min(longest_run, self.cut_for_turns(turns, most))
+        cut = min(longest_run, self.cut_for_turns(turns, turn_limit))
         units = sorted({*self.required, *range(cut, len(self.units))})
         if fill:
             self._add_older(

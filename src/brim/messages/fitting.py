@@ -178,7 +178,7 @@ def fit(
     >>> [message["content"] for message in fitted.messages], fitted.tokens
     (['message 7', 'message 8', 'message 9'], Count(24))
     """
-    output, most = room_for(model, max_output, target)
+    output, prompt_limit = room_for(model, max_output, target)
     request_counter = in_request(counter or counter_for(model), system)
     history = as_list(messages)
     request = FitRequest(
@@ -191,7 +191,7 @@ def fit(
     )
     fitted = request.fit(
         named(strategy),
-        most,
+        prompt_limit,
         output,
         sure=sure,
         pin=pin,

@@ -89,8 +89,10 @@ class WorkingMemory:
             "episodes": episodes,
             "current_message": current_message,
         }
-        taken = sum(self._tokens(name, section) for name, section in sections.items())
-        return max(0, self.config.max_working_memory_tokens - taken - self.config.output_reserve)
+        section_tokens = sum(self._tokens(name, section) for name, section in sections.items())
+        return max(
+            0, self.config.max_working_memory_tokens - section_tokens - self.config.output_reserve
+        )
 
     def assemble(
         self,

@@ -63,7 +63,7 @@ class Repair:
     reader: Callable[[int, object], Entry]
     restore_calls: bool = False
     changes: list[Change] = field(default_factory=list)
-    used_ids: set[str] = field(default_factory=set)
+    history_ids: set[str] = field(default_factory=set)
     """Ids that are taken; empty until one is needed."""
     last_id: int = 0
     """The number of the last id that was made."""
@@ -150,13 +150,13 @@ class Repair:
 
     def fresh_id(self, prefix: str) -> str:
         """Return an id that nothing in the history has."""
-        if not self.used_ids:
-            self.used_ids.add("")
+        if not self.history_ids:
+            self.history_ids.add("")
             for _, entry in self.read():
-                self.used_ids.update(entry.ids, entry.opens, entry.closes)
+                self.history_ids.update(entry.ids, entry.opens, entry.closes)
 
         self.last_id += 1
-        while f"{prefix}{self.last_id}" in self.used_ids:
+        while f"{prefix}{self.last_id}" in self.history_ids:
             self.last_id += 1
 
         return f"{prefix}{self.last_id}"
@@ -460,12 +460,12 @@ class Pairs:
         calls: Sequence[RepairSlot],
         results: Sequence[RepairSlot],
         earlier_ids: set[str],
-        taken: set[str],
+        used_ids: set[str],
     ) -> None:
         """Give each of *calls* an id that isn't among *earlier_ids*, and the same one to its
         result.
 
-        One of the *results* whose id isn't *taken* has one to give to a call without an id.
+        One of the *results* whose id isn't among *used_ids* has one to give to a call without an id.
         """
         own_ids: set[str] = set()
         for call in calls:
@@ -476,7 +476,7 @@ class Pairs:
                     repair,
                     call,
                     results,
-                    taken,
+                    used_ids,
                     is_second=is_second,
                 )
 
@@ -488,7 +488,7 @@ class Pairs:
         repair: Repair,
         call: RepairSlot,
         results: Sequence[RepairSlot],
-        taken: set[str],
+        used_ids: set[str],
         *,
         is_second: bool,
     ) -> str:
@@ -496,7 +496,7 @@ class Pairs:
         id_ = string(get(call.message, "id"))
         offered = ""
         if not id_:
-            offered = self._offered_id(results, taken)
+            offered = self._offered_id(results, used_ids)
 
         new_id = offered or repair.fresh_id(self.prefix)
         rule = "call-ids-unique" if id_ else "call-has-id"
@@ -513,17 +513,17 @@ class Pairs:
                 result.message = with_fields(result.message, **{self.id_field: new_id})
 
         call.message = with_fields(call.message, id=new_id)
-        taken.add(new_id)
+        used_ids.add(new_id)
         return new_id
 
     def _id_of(self, result: RepairSlot) -> str:
         return string(get(result.message, self.id_field))
 
-    def _offered_id(self, results: Sequence[RepairSlot], taken: set[str]) -> str:
+    def _offered_id(self, results: Sequence[RepairSlot], used_ids: set[str]) -> str:
         """Return the first id of a result that no call has."""
         for result in results:
             id_ = self._id_of(result)
-            if id_ not in taken:
+            if id_ not in used_ids:
                 return id_
 
         return ""
@@ -564,12 +564,12 @@ class Pairs:
         return [] if result.is_home else [result.slot]
 
     def leftover(
-        self, repair: Repair, result: Half, *, restore: bool = True, taken: Collection[str] = ()
+        self, repair: Repair, result: Half, *, restore: bool = True, used_ids: Collection[str] = ()
     ) -> list[RepairSlot]:
         """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of
         its call.
 
-        It gets another id if its own is *taken*.
+        It gets another id if its own is among *used_ids*.
         """
         slot = result.slot
         if result.repeated or not repair.restore_calls or not restore:
@@ -582,7 +582,7 @@ class Pairs:
             return []
 
         call = result.call
-        if not call.id or call.id in taken:
+        if not call.id or call.id in used_ids:
             name = self.other_fields.get(call.kind, self.id_field)
             id_ = UNKNOWN_TOOL if name == "name" else repair.fresh_id(self.prefix)
             call = replace(call, id=id_)

@@ -127,8 +127,8 @@ class _Ends:
                 from_end=True,
             )
 
-        shown = int(self.counter.count(first)) + int(self.counter.count(last))
-        gone = sum(self.sizes[self.begin : self.end]) - shown
+        visible = int(self.counter.count(first)) + int(self.counter.count(last))
+        gone = sum(self.sizes[self.begin : self.end]) - visible
         note = f"{first}\n{_note(gone)}".lstrip("\n")
         if cut == 1:
             return [f"{note}\n{last}".rstrip("\n")]

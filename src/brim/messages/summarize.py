@@ -96,7 +96,7 @@ class SummarizePruner(Strategy):
             units = work.select(
                 target - room,
                 turns=self.min_turns,
-                most=target,
+                turn_limit=target,
                 fill=may_fill,
             )
             leaving = [at for at in range(len(work.units)) if at not in units and at not in gone]

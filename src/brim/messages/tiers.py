@@ -157,7 +157,7 @@ class TieredPruner(Strategy):
             work.select(
                 low,
                 turns=self.min_turns,
-                most=high,
+                turn_limit=high,
                 fill=fill,
             )
         )

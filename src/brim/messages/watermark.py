@@ -212,7 +212,7 @@ class WatermarkPruner(Strategy):
             units = work.select(
                 low,
                 turns=self.min_turns,
-                most=high,
+                turn_limit=high,
                 fill=fill,
             )
 

@@ -216,9 +216,9 @@ def _tagged(slot: RepairSlot) -> list[Any]:
 def give_ids(repair: Repair) -> None:
     """Give every call its own id, and the same one to its result."""
     turns = turns_of(repair.slots)
-    taken: set[str] = set()
+    used_ids: set[str] = set()
     for turn in turns:
-        taken.update(call.id for call in turn.blocks_of_kind("tool_use"))
+        used_ids.update(call.id for call in turn.blocks_of_kind("tool_use"))
 
     earlier_ids: set[str] = set()
     edits = Edits(dict)
@@ -230,7 +230,7 @@ def give_ids(repair: Repair) -> None:
             calls,
             results,
             earlier_ids,
-            taken,
+            used_ids,
         )
         for block in (*calls, *results):
             edits.set(block, block.message)
@@ -297,14 +297,14 @@ def _restored_calls(
 
     Return calls for those that stay without one, by the turns of the results.
     """
-    taken = {call.call.id for call in calls}
+    used_ids = {call.call.id for call in calls}
     restored: set[str] = set()
     stubs: dict[int, list[Any]] = defaultdict(list)
     for result in results:
         staying = [result.slot] if result.is_home else []
         if result.other is None:
             result.repeated = result.repeated or result.call.id in restored
-            slots = PAIRS.leftover(repair, result, taken=taken)
+            slots = PAIRS.leftover(repair, result, used_ids=used_ids)
             for stub in slots[:1]:
                 stubs[result.place].append(stub.message)
                 restored.add(stub.message["id"])
@@ -399,12 +399,12 @@ def _ordered(repair: Repair, turn: MessageTurn) -> list[RepairSlot]:
     back: list[RepairSlot] = []
     for slot in turn.owners:
         results = []
-        others = []
+        other_blocks = []
         for block in blocks_in(slot):
             if kind_of(block) == "tool_result":
                 results.append(block)
             else:
-                others.append(block)
+                other_blocks.append(block)
 
         first_kinds = set(kinds_in(slot)[: len(results)])
         is_mixed = first_kinds - {"tool_result"} != set()
@@ -413,15 +413,15 @@ def _ordered(repair: Repair, turn: MessageTurn) -> list[RepairSlot]:
             text = "the results, before everything else in the turn"
             repair.note(slot, "results-first", "moved", text)
 
-        if not others:
+        if not other_blocks:
             front.append(slot)
             continue
 
         if back and results:
             front.append(RepairSlot(slot.index, {"role": "user", "content": results}))
-            repair.set_body(slot, others)
+            repair.set_body(slot, other_blocks)
         elif is_late:
-            repair.set_body(slot, results + others)
+            repair.set_body(slot, results + other_blocks)
 
         back.append(slot)
 

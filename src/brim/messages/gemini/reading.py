@@ -63,7 +63,7 @@ class ContentParts:
 
     calls: list[EntryCall]
     results: list[EntryCall]
-    others: list[Any]
+    other_parts: list[Any]
     """Parts that are neither calls nor results."""
 
     @classmethod
@@ -76,14 +76,14 @@ class ContentParts:
             elif result_in(part) is not None:
                 sorted_parts.results.append(call_of(result_in(part)))
             else:
-                sorted_parts.others.append(part)
+                sorted_parts.other_parts.append(part)
 
         return sorted_parts
 
     @property
     def says(self) -> bool:
         """Whether there is more than calls, results and thoughts."""
-        return any(_says_something(part) for part in self.others)
+        return any(_says_something(part) for part in self.other_parts)
 
     def fault(self, role: Role) -> Fault:
         """Return the rule that a content of *role* with these parts breaks."""
@@ -103,10 +103,10 @@ class ContentParts:
         if any(not call.name for call in self.calls):
             return "call-has-name", "a call has no name"
 
-        if not (self.calls or self.results or self.others):
+        if not (self.calls or self.results or self.other_parts):
             return "has-content", "it has no parts"
 
-        if any(is_empty_part(part) for part in self.others):
+        if any(is_empty_part(part) for part in self.other_parts):
             return "part-not-empty", "a part of it is empty"
 
         return NO_FAULT
