@@ -206,8 +206,8 @@ class Draft:
         """Return the units to keep, in at most *limit* tokens if possible.
 
         It is the longest legal run of newest units that fits, together with what is ``required``.
-        No unit before *oldest* is taken, unless it must stay. The newest *turns* stay up to *turn_limit*
-        tokens. With *fill* older units follow, newest first, as far as they fit.
+        No unit before *oldest* is taken, unless it must stay. The newest *turns* stay up to
+        *turn_limit* tokens. With *fill* older units follow, newest first, as far as they fit.
         """
         longest_run = len(self.units)
         for cut, tokens in self._runs():

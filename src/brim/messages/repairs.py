@@ -465,7 +465,8 @@ class Pairs:
         """Give each of *calls* an id that isn't among *earlier_ids*, and the same one to its
         result.
 
-        One of the *results* whose id isn't among *used_ids* has one to give to a call without an id.
+        One of the *results* whose id isn't among *used_ids* has one to give to a call without an
+        id.
         """
         own_ids: set[str] = set()
         for call in calls:
