@@ -30,7 +30,7 @@ class SectionRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class RequestAccount:
     """A request, and everything that its account needs."""
 
     counter: TokenCounter

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brim.messages.account import Account
+from brim.messages.account import RequestAccount
 from brim.messages.arguments import TOKENS, whole_number
 from brim.messages.assembly import Assembly
 from brim.messages.drafting import draft
@@ -133,7 +133,7 @@ class Assembler:
             is_protected,
         )
         request = filling.fill()
-        account = Account(
+        account = RequestAccount(
             counter=self.counter,
             tools=self.tools,
             tail=self.tail,

@@ -49,7 +49,7 @@ class CallText:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class AnsweredCall:
     """The result of one call."""
 
     at: int
@@ -150,7 +150,7 @@ class Bench:
 
     def put(
         self,
-        result: ToolResult,
+        result: AnsweredCall,
         note: str,
         action: str,
     ) -> None:
@@ -167,7 +167,7 @@ class Bench:
             self.noted.add((result.at, result.number))
 
     @cached_property
-    def results(self) -> list[ToolResult]:
+    def results(self) -> list[AnsweredCall]:
         """The results that may be changed, oldest first: not pinned ones."""
         pinned = set(self.work.indices(self.work.pins))
         calls: dict[str, CallText] = {}
@@ -184,7 +184,7 @@ class Bench:
                 if entry.index not in pinned and answer.kind in PLAIN:
                     name = call.name or answer.name
                     results.append(
-                        ToolResult(
+                        AnsweredCall(
                             at,
                             answer.id,
                             number,

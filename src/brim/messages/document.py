@@ -16,6 +16,7 @@ from brim.messages.layouts import provider_of
 from brim.messages.pruners import Pruner
 from brim.messages.receipt import Pruned
 from brim.messages.transcript import conversation, is_transcript
+from brim.models.names import CLAUDE
 from brim.tokens.costs import difference
 from brim.tokens.count import Count
 from brim.tokens.inputs import name_of, read_text
@@ -108,7 +109,7 @@ class Document:
     @property
     def _is_plain(self) -> bool:
         """Whether the messages are in every format, so that only the model's name can tell."""
-        return self._provider("auto") != self._provider("auto", "claude")
+        return self._provider("auto") != self._provider("auto", CLAUDE)
 
     def _is_anthropic(self) -> bool:
         """Whether the request has fields that only Anthropic's API takes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from brim.errors import InputError
@@ -14,7 +15,8 @@ from brim.messages.entries import Entry, Provider
 from brim.messages.formats import find_broken, read, refuse_unreadable
 from brim.messages.layouts import layout_of
 from brim.messages.receipt import Dropped
-from brim.tokens.costs import MessageCosts, message_costs
+from brim.tokens.costs import message_costs
+from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, string
 from brim.tokens.messages.request import compacted
@@ -40,12 +42,7 @@ def draft(
 
     Each is counted once.
     """
-    whole_number(
-        "target",
-        target,
-        0,
-        TOKENS,
-    )
+    whole_number("target", target, 0, TOKENS)
     history = as_list(messages)
     if counter is None:
         counter = counter_for(model)
@@ -57,67 +54,65 @@ def draft(
     entries = read(history, layout, only)
     _refuse_leading_system(entries, layout.rules)
     refuse_unreadable(entries, layout)
-    summarized = compacted([entry.wire for entry in entries])
-    newest = [entry for at, entry in enumerate(entries) if at not in summarized]
-    problems = find_broken(newest, layout.rules)
-    sound = [entry for entry in newest if entry.index not in problems]
-    units = units_of(sound, layout.rules)
+    division = Division.of(entries, layout.rules)
+    units = units_of(division.sound, layout.rules)
     pins = _pinned(units, pin, layout.rules)
-    costs = message_costs(counter, [entry.message for entry in sound], tools)
-    broken_costs = message_costs(counter, [history[at] for at in sorted(problems)])
-    broken = _broken_messages(problems, broken_costs)
-    for at in summarized:
-        broken.append(
-            Dropped(
-                (entries[at].index,),
-                "compacted",
-                0,
-                COMPACTED,
-            )
-        )
+    costs = message_costs(counter, [entry.message for entry in division.sound], tools)
+    broken, broken_tokens = division.dropped(history, counter)
+    before = costs.count(range(len(division.sound)))
+    if division.problems:
+        before += broken_tokens
 
     notes = []
     if pin is not None and not callable(pin):
         notes += _notes_about_pins(pin, entries if only is None else read(history, layout))
 
-    if entries and not sound:
+    if entries and not division.sound:
         notes.append(
             f"not one message can be sent as it is: are they in the format of {layout.rules}?"
         )
 
-    before = costs.count(range(len(sound)))
-    if problems:
-        before += broken_costs.alone(range(len(problems)))
-
-    about: Any = {"broken": tuple(broken), "before": before, "only": only, "notes": tuple(notes)}
-    return Draft(
-        history,
-        target,
-        layout,
-        counter,
-        model,
-        units,
-        costs,
-        pins,
-        **about,
-    )
+    about: Any = {"broken": broken, "before": before, "only": only, "notes": tuple(notes)}
+    return Draft(history, target, layout, counter, model, units, costs, pins, **about)
 
 
-def _broken_messages(problems: dict[int, str], costs: MessageCosts) -> list[Dropped]:
-    """Return the messages that the provider refuses, in order."""
-    dropped = []
-    for at, tokens in zip(sorted(problems), costs.each, strict=True):
-        reason = f"{problems[at]}: the provider refuses it, and repair can fix it"
-        dropped.append(
-            Dropped(
-                (at,),
-                "broken",
-                tokens,
-                reason,
-            )
-        )
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The messages that can be sent, and the others."""
 
-    return dropped
+    sound: list[Entry]
+    problems: dict[int, str]
+    """Why a message can't be sent, by its place."""
+    compacted: list[Entry]
+    """Messages that the provider's own summary replaces."""
+
+    @classmethod
+    def of(cls, entries: list[Entry], provider: Provider) -> Division:
+        """Return *entries*, divided."""
+        places = compacted([entry.wire for entry in entries])
+        newest = [entry for at, entry in enumerate(entries) if at not in places]
+        problems = find_broken(newest, provider)
+        sound = [entry for entry in newest if entry.index not in problems]
+        return cls(sound, problems, [entries[at] for at in places])
+
+    def dropped(
+        self, history: list[Any], counter: TokenCounter
+    ) -> tuple[tuple[Dropped, ...], Count]:
+        """Return what can't be sent, and its size."""
+        dropped = []
+        tokens = Count(0)
+        if self.problems:
+            places = sorted(self.problems)
+            costs = message_costs(counter, [history[at] for at in places])
+            tokens = costs.alone(range(len(places)))
+            for at, size in zip(places, costs.each, strict=True):
+                reason = f"{self.problems[at]}: the provider refuses it, and repair can fix it"
+                dropped.append(Dropped((at,), "broken", size, reason))
+
+        for entry in self.compacted:
+            dropped.append(Dropped((entry.index,), "compacted", 0, COMPACTED))
+
+        return tuple(dropped), tokens
 
 
 def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None:

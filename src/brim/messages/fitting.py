@@ -307,12 +307,7 @@ class FitRequest:
         for _ in range(ROUNDS):
             # A pruner with a memory must not remember an attempt that was too large.
             attempt = copy.copy(pruner)
-            pruned = self._pruned(
-                attempt,
-                goal,
-                pin,
-                fill,
-            )
+            pruned = self._pruned(attempt, goal, pin, fill)
             high = pruned.tokens.high
             if not sure or high <= target or not pruned.fits:
                 break
@@ -329,12 +324,7 @@ class FitRequest:
             too_large = f"the count may be up to {size:,} tokens, and {target:,} is the target"
             reason = pruned.receipt.reason or too_large
 
-        receipt = replace(
-            pruned.receipt,
-            target=target,
-            fits=fits,
-            reason=reason,
-        )
+        receipt = replace(pruned.receipt, target=target, fits=fits, reason=reason)
         return Fitted(
             pruned.messages,
             pruned.tokens,

@@ -336,13 +336,15 @@ def repair(
     if not validate(history, provider):
         return Repaired(list(history), ())
 
+    work = _run_repairs(history, rules, restore_calls)
+    changes = sorted(work.changes, key=lambda change: change.index)
+    return Repaired([slot.message for slot in work.slots], tuple(changes))
+
+
+def _run_repairs(history: list[Any], rules: Provider, restore_calls: bool) -> Repair:
+    """Run all repairs of a provider until nothing changes."""
     slots = [RepairSlot(index, message) for index, message in enumerate(history)]
-    work = Repair(
-        slots,
-        rules,
-        FORMATS[rules].read,
-        restore_calls,
-    )
+    work = Repair(slots, rules, FORMATS[rules].read, restore_calls)
     for _ in range(ROUNDS):
         changes_before = len(work.changes)
         for repair_pass in FORMATS[rules].passes:
@@ -351,5 +353,4 @@ def repair(
         if len(work.changes) == changes_before:
             break
 
-    changes = sorted(work.changes, key=lambda change: change.index)
-    return Repaired([slot.message for slot in work.slots], tuple(changes))
+    return work

@@ -11,6 +11,7 @@ from brim.messages import responses
 from brim.messages.content import filled, listed
 from brim.messages.entries import PROVIDERS, Provider
 from brim.messages.gemini import reading as gemini
+from brim.models.names import CLAUDE
 from brim.tokens.messages.fields import get, is_mapping, string
 from brim.tokens.messages.frameworks import framework_of
 from brim.tokens.messages.parts import has_gemini_parts
@@ -129,7 +130,7 @@ def provider_of(
 def _maker_of(model: str | None) -> Provider:
     """Return whose model it is, by its name; other makers' APIs are OpenAI's."""
     name = (model or "").lower()
-    if "claude" in name:
+    if CLAUDE in name:
         return "anthropic"
 
     if "gemini" in name:

@@ -93,22 +93,12 @@ class SummarizePruner(Strategy):
         gone: set[int] = set()
         for _ in range(ROUNDS):
             may_fill = fill and not gone
-            units = work.select(
-                target - room,
-                turns=self.min_turns,
-                turn_limit=target,
-                fill=may_fill,
-            )
+            about: Any = {"turns": self.min_turns, "turn_limit": target, "fill": may_fill}
+            units = work.select(target - room, **about)
             leaving = [at for at in range(len(work.units)) if at not in units and at not in gone]
             if leaving:
                 space = min(room, target - work.price(units))
-                text = self._summary(
-                    work,
-                    text,
-                    leaving,
-                    space,
-                    notes,
-                )
+                text = self._summary(work, text, leaving, space, notes)
 
             if not leaving or not text:
                 notes.append(NO_ROOM)
