@@ -216,8 +216,6 @@ CAPS: dict[Provider, tuple[str, ...]] = {
 """The fields that limit an answer in each API; the first is set if none is."""
 EFFORT = 4_096
 """Tokens for thinking where a request names an effort: the most that LiteLLM makes of one."""
-KEPT = ("previous_response_id", "conversation", "prompt")
-"""Fields of a Responses request that name something which the provider keeps: brim can't see it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +278,6 @@ class Body:
             max_output=self.max_output,
             thinks=self.thinks,
             answers=given.get("n") or 1,
-            has_unseen=self.api == "responses" and any(given.get(name) for name in KEPT),
             options=given,
         )
 

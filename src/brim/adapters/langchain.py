@@ -21,6 +21,8 @@ OUTPUTS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """Names for the most tokens of an answer."""
 MODEL_FIELDS = (
     *OUTPUTS,
+    "cached_content",
+    "context_management",
     "inference_geo",
     "max_tool_calls",
     "mcp_servers",
@@ -30,6 +32,7 @@ MODEL_FIELDS = (
     "service_tier",
     "speed",
     "thinking",
+    "use_previous_response_id",
 )
 """Fields of a model that change what a request may cost."""
 

@@ -26,6 +26,7 @@ from brim.history.content import listed, text_of
 from brim.history.draft import Pin
 from brim.history.entries import Provider
 from brim.history.formats import as_list, provider_of
+from brim.history.markers import FIELD as MARKER_FIELD
 from brim.history.pruners import Pruner, in_thread
 from brim.history.receipt import Receipt
 from brim.history.summarize import Summarizer
@@ -33,11 +34,11 @@ from brim.history.thinking import has_thinking
 from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
 from brim.models.light import lookup
-from brim.models.terms import Terms, read_terms
+from brim.models.terms import Terms, keeps_prompt, read_terms
 from brim.models.usage import Reported, read_response
 from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
-from brim.spend.spending import LEAST_OUTPUT, Quote, Spend
+from brim.spend.spending import LEAST_OUTPUT, Quote, Spend, is_for_an_hour
 from brim.store.ledger import open_ledger
 from brim.tokens.anchor import AnchoredTokenCounter, digests
 from brim.tokens.calibrate import MemoryCalibrationStore
@@ -250,12 +251,14 @@ class Guard:
 
         *billed_output* is how many tokens of an answer may be billed, if you don't send
         ``call.max_output``. *answers* is how many answers you ask for. Set *has_unseen* if the
-        provider keeps a part of the prompt that isn't in *messages*: then they are sent as they
-        are, and money for a full window is reserved.
+        provider keeps a part of the prompt that isn't in *messages* and no field of *options* says
+        so, as ``previous_response_id`` does: then they are sent as they are, and money for a full
+        window is reserved.
 
         *options* are the other fields of your request, by the names that the provider has for them.
         Those that change what a call costs are reserved for (``n``, ``service_tier``, ``speed``,
-        ``inference_geo``, ``modalities``, ``max_tool_calls``), and those that take tokens are
+        ``inference_geo``, ``modalities``, ``max_tool_calls``, ``cache_control``,
+        ``context_management``, ``previous_response_id``), and those that take tokens are
         counted (``tool_choice``, ``response_format``). If nothing limits what the provider's own
         tools cost, entering the call raises ``UnknownPrice``.
         """
@@ -480,8 +483,9 @@ class Call(Generic[M]):
         """The tools to send."""
         self._given = messages, system, max_output
         self._min_output, self._billed_output = min_output, billed_output
-        self._answers, self._has_unseen = answers, has_unseen
         self._options: Mapping[str, Any] = options or {}
+        self._answers = answers
+        self._has_unseen = has_unseen or keeps_prompt(self._options)
         self._counted_tools = with_options(tools, self._options)
         self._spend: Spend | None = None
         self.reported: Reported | None = None
@@ -587,6 +591,8 @@ class Call(Generic[M]):
             raise DoesNotFit(
                 f"the request doesn't fit {self.model}: {fitted.receipt.reason}", fitted
             )
+        if self._options.get(MARKER_FIELD) is not None:  # the provider marks the last block by it
+            fitted = fitted.with_few_markers([*(self.tools or ()), self._options])
         self.messages = fitted.messages
         self.system = fitted.system
         self.max_output = fitted.max_output
@@ -607,17 +613,13 @@ class Call(Generic[M]):
 
     def _quote(self, fitted: Fitted[M]) -> Quote:
         """Return the most that the call can cost."""
-        terms = self._terms(fitted)
-        window = lookup(self.model)
-        prompt = fitted.tokens.high
-        if window.resolved:
-            prompt = min(prompt, window.max_input)
-        if terms.prompts > 1:
-            prompt = window.max_input * terms.prompts
         output = fitted.max_output if self._billed_output is None else self._billed_output
-        hour = any(_is_for_an_hour(part) for part in (fitted.system, self.tools, *fitted.messages))
-        answers = max(self._answers, terms.answers)
-        return Quote(self.model, prompt, output, answers, hour, terms)
+        parts = (fitted.system, self.tools, self._options, *fitted.messages)
+        hour = any(is_for_an_hour(part) for part in parts)
+        terms = self._terms(fitted)
+        return Quote.of_request(
+            self.model, fitted.tokens, output, terms, answers=self._answers, hour=hour
+        )
 
     def _terms(self, fitted: Fitted[M]) -> Terms:
         """Return what the request asks for that changes its price."""
@@ -717,15 +719,6 @@ def with_text(system: Any, text: str) -> Any:
     if system is None or isinstance(system, str):
         return f"{system}\n\n{text}" if system else text
     return [*(system if is_sequence(system) else [system]), {"type": "text", "text": text}]
-
-
-def _is_for_an_hour(part: Any, depth: int = 0) -> bool:
-    """Whether a request asks somewhere for a cache that is kept for an hour, which costs more to
-    write."""
-    if string(get(get(part, "cache_control"), "ttl")) == "1h":
-        return True
-    inner = part if is_sequence(part) else get(part, "content")
-    return depth < 4 and any(_is_for_an_hour(each, depth + 1) for each in listed(inner))
 
 
 def _ledger(given: str | Ledger | None, limit: int | None) -> Ledger | None:

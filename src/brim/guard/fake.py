@@ -73,7 +73,7 @@ class FakeModel:
         window = self.window or lookup(model).context_window
         if problems := validate(messages, "anthropic"):
             raise Refused(f"messages.{problems[0].index}: {problems[0].text}")
-        refuse_many_markers(system, tools, messages)
+        refuse_many_markers(system, [*(tools or ()), more], messages)
         refuse_unbound_thinking(system, tools, messages)
         if tokens + max_tokens > window:
             raise Refused(
