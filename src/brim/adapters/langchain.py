@@ -28,6 +28,7 @@ MODEL_FIELDS = (
     "mcp_servers",
     "modalities",
     "n",
+    "output_config",
     "response_modalities",
     "service_tier",
     "speed",
