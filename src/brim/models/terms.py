@@ -166,9 +166,7 @@ def read_terms(
     options = _with_config(options)
     configured_tools = () if tools else options.get("tools")
     uses = _ServerToolUses(options, model)
-    uses.add_tools(
-        [*(tools or ()), *_items(configured_tools), *_implied_tools(options, model)]
-    )
+    uses.add_tools([*(tools or ()), *_items(configured_tools), *_implied_tools(options, model)])
     return Terms(
         service_tier=_service_tier(options),
         speed=_word(options.get("speed")),
