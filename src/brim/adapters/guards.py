@@ -161,6 +161,15 @@ def cap_of(call: Call[Any]) -> int | None:
     return call.max_output
 
 
+def refuse_other_models(given: Mapping[str, Any], name: str, guards: Guards) -> None:
+    """Refuse a request with a field *name* that lists models, if money is reserved: for one."""
+    if given.get(name) and guards.guard.ledger is not None:
+        raise InputError(
+            f"{name}: brim reserves money for one model, and another may answer: leave {name!r} out "
+            "and call the next model yourself"
+        )
+
+
 def thinking_of(thinking: object) -> int:
     """Return how many tokens Anthropic's ``thinking`` asks for: the cap of the answer has to be
     higher."""
@@ -268,6 +277,7 @@ class Body:
 
     def call(self, guards: Guards) -> Call[Any]:
         """Return the guard's call for this request."""
+        refuse_other_models(self.given, "models", guards)
         given, names = self.given, {"responses": "instructions", "anthropic": "system"}
         return guards.call(
             str(given.get("model") or guards.guard.model),
