@@ -303,9 +303,7 @@ def test_a_compaction_by_the_provider_is_reserved(ledger: Any, searches: int) ->
         steps = [compaction(prompt, longest)] * (searches + 1)
         used = {"web_search_requests": searches}
         whole = prompt * (searches + 1)
-        response = anthropic_response(
-            CLAUDE, whole, 500, iterations=steps, server_tool_use=used
-        )
+        response = anthropic_response(CLAUDE, whole, 500, iterations=steps, server_tool_use=used)
         call.done(response)
     assert call.cost is not None
     assert call.cost <= call.reserved
@@ -356,9 +354,7 @@ def test_a_prompt_that_the_provider_keeps_is_reserved_for(
         ({"service_tier": "priority"}, {"config": {"service_tier": "priority"}}),
     ],
 )
-def test_the_configuration_of_gemini_is_read(
-    plain: dict[str, Any], config: dict[str, Any]
-) -> None:
+def test_the_configuration_of_gemini_is_read(plain: dict[str, Any], config: dict[str, Any]) -> None:
     guard = Guard("gemini-2.5-pro", limit_usd=10, max_output=500)
     reserved = []
     for options in ({}, plain, config):
@@ -397,7 +393,12 @@ def test_money_without_a_guard_is_reserved_for_tools_and_tiers_too(ledger: Any) 
         ("gpt-5", [{"type": "image_generation"}], {"max_tool_calls": 1}, "tool_usd"),
         ("gpt-5", None, {"web_search_options": {}}, "tool_usd"),
         ("gemini-3-flash-preview", [{"google_search": {}}], {}, "tool_usd"),
-        ("gemini-3-flash-preview", None, {"config": {"tools": [{"google_search": {}}]}}, "tool_usd"),
+        (
+            "gemini-3-flash-preview",
+            None,
+            {"config": {"tools": [{"google_search": {}}]}},
+            "tool_usd",
+        ),
         ("perplexity/sonar-pro", None, {}, "tool_usd"),
         ("xai/grok-4", None, {"search_parameters": {"mode": "auto"}}, "tool_usd"),
         ("openrouter/openai/gpt-5:online", None, {}, "tool_usd"),
