@@ -295,7 +295,7 @@ def test_a_compaction_by_the_provider_is_reserved(ledger: Any, searches: int) ->
     """Measured before: 311% of the reservation."""
     edit = {"type": "compact_20260112", "trigger": {"type": "input_tokens", "value": 50_000}}
     options = {"context_management": {"edits": [edit]}}
-    longest = lookup(CLAUDE).max_output
+    longest = lookup(CLAUDE).max_output or 0
     tools = [search(searches)] if searches else None
     guard = Guard(CLAUDE, ledger=ledger, max_output=500)
     with guard.call(LONG_PROMPT, tools=tools, options=options) as call:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from brim.install.launchers import CODE, launcher_path
+from brim.install.agents import launcher_path
+from brim.install.launchers import CODE
 from tests.cli.conftest import Brim, Ran
 from tests.cli.stored import behavior, remember
 from tests.hooks.hook_world import patient

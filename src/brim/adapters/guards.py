@@ -161,12 +161,12 @@ def cap_of(call: Call[Any]) -> int | None:
     return call.max_output
 
 
-def refuse_other_models(given: Mapping[str, Any], name: str, guards: Guards) -> None:
-    """Refuse a request with a field *name* that lists models, if money is reserved: for one."""
-    if given.get(name) and guards.guard.ledger is not None:
+def refuse_other_models(body: Mapping[str, Any], field: str, guards: Guards) -> None:
+    """Refuse a request whose *field* lists other models, if money is reserved: that's for one."""
+    if body.get(field) and guards.guard.ledger is not None:
         raise InputError(
-            f"{name}: brim reserves money for one model, and another may answer: leave {name!r} out "
-            "and call the next model yourself"
+            f"{field}: brim reserves money for one model, and another may answer: "
+            f"leave {field!r} out and call the next model yourself"
         )
 
 

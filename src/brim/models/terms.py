@@ -48,8 +48,8 @@ CLIENT_TOOLS = (
 WEB_PLUGINS = ("web", "file-parser")
 """Plugins of OpenRouter's that have a fee."""
 COMPACTS_AT = 50_000
-"""The shortest prompt that a provider compacts: Anthropic's minimum; its default is 150,000. Source:
-https://platform.claude.com/docs/en/build-with-claude/compaction-threshold"""
+"""The shortest prompt that a provider compacts if a request doesn't say it: Anthropic's minimum.
+Source: https://platform.claude.com/docs/en/build-with-claude/compaction-threshold"""
 CONFIGS = ("config", "generationConfig", "generation_config")
 """Fields in which a request to Gemini has others."""
 KEPT_PROMPTS = (

@@ -395,10 +395,10 @@ def is_for_an_hour(part: Any, depth: int = 0) -> bool:
         return True
     if depth >= DEEPEST_MARKER:
         return False
-    inner = part if is_sequence(part) else get(part, "content")
-    if not is_sequence(inner):
+    blocks: Any = part if is_sequence(part) else get(part, "content")
+    if not is_sequence(blocks):
         return False
-    return any(is_for_an_hour(block, depth + 1) for block in inner)
+    return any(is_for_an_hour(block, depth + 1) for block in blocks)
 
 
 def on_worker(ledger: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
