@@ -7,18 +7,14 @@ import os
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from brim.install.agents import launcher_path
-from brim.install.launchers import CODE
 from tests.cli.conftest import Brim, Ran
 from tests.cli.stored import behavior, remember
-from tests.hooks.hook_world import patient
 from tests.install import installed
-from tests.install.installed import commands, events, file_of, tree, use
+from tests.install.installed import commands, events, file_of, let_hooks_wait, tree, use
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
@@ -26,9 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are s
 def alone(brim: Brim, *arguments: str, **more: Any) -> Ran:
     """Run brim where no agent is on the path; the hooks that it installs answer on any machine."""
     ran = installed.alone(brim, *arguments, **more)
-    launcher = Path(launcher_path(str(brim.home / ".brim")))
-    if launcher.is_file() and CODE in launcher.read_text(encoding="utf-8"):
-        patient(str(launcher))
+    let_hooks_wait(brim)
     return ran
 
 
