@@ -12,16 +12,14 @@ from brim.agents.readers import AnyReader
 from brim.errors import DoesNotFit
 from brim.guard.requests import with_system
 from brim.messages.budget import window_of
-from brim.messages.content import listed
 from brim.messages.fitting import Fitted
+from brim.messages.markers import FIELD as MARKER_FIELD
 from brim.messages.receipt import Receipt
 from brim.messages.threads import in_thread
-from brim.models.light import lookup
-from brim.models.terms import Terms, read_terms
+from brim.models.terms import Terms, keeps_prompt, read_terms
 from brim.models.usage import Reported, read_response
-from brim.spend.spending import Quote, Spend
+from brim.spend.spending import Quote, Spend, is_for_an_hour
 from brim.tokens.count import Count
-from brim.tokens.messages.fields import get, is_sequence, string
 from brim.tokens.messages.request import with_options
 
 if TYPE_CHECKING:
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 E = TypeVar("E")
-
-DEEPEST_MARKER = 4
-"""How deep cache markers are looked for: a message, its blocks, the content of a result."""
 
 
 class Call(Generic[M]):
@@ -78,8 +73,8 @@ class Call(Generic[M]):
         self._min_output = min_output
         self._billed_output = billed_output
         self._answers = answers
-        self._has_unseen = has_unseen
         self._options: Mapping[str, Any] = options or {}
+        self._has_unseen = has_unseen or keeps_prompt(self._options)
         self._counted_tools = with_options(tools, self._options)
         self._spend: Spend | None = None
         self.reported: Reported | None = None
@@ -197,6 +192,9 @@ class Call(Generic[M]):
                 f"the request doesn't fit {self.model}: {fitted.receipt.reason}", fitted
             )
 
+        if self._options.get(MARKER_FIELD) is not None:  # the provider marks the last block by it
+            fitted = fitted.with_few_markers([*(self.tools or ()), self._options])
+
         self.messages = fitted.messages
         self.system = fitted.system
         self.max_output = fitted.max_output
@@ -218,23 +216,20 @@ class Call(Generic[M]):
 
     def _quote(self, fitted: Fitted[M]) -> Quote:
         """Return the most that the call can cost."""
-        terms = self._terms(fitted)
-        window = lookup(self.model)
-        prompt = fitted.tokens.high
-        if window.resolved:
-            prompt = min(prompt, window.max_input)
-
-        if terms.prompts > 1:
-            prompt = window.max_input * terms.prompts
-
         output = fitted.max_output
         if self._billed_output is not None:
             output = self._billed_output
 
-        parts = (fitted.system, self.tools, *fitted.messages)
-        caches_for_an_hour = any(_is_for_an_hour(part) for part in parts)
-        answers = max(self._answers, terms.answers)
-        return Quote(self.model, prompt, output, answers, caches_for_an_hour, terms)
+        parts = (fitted.system, self.tools, self._options, *fitted.messages)
+        caches_for_an_hour = any(is_for_an_hour(part) for part in parts)
+        return Quote.of_request(
+            self.model,
+            fitted.tokens,
+            output,
+            self._terms(fitted),
+            answers=self._answers,
+            hour=caches_for_an_hour,
+        )
 
     def _terms(self, fitted: Fitted[M]) -> Terms:
         """Return what the request asks for that changes its price."""
@@ -321,16 +316,3 @@ def _reported(line: Mapping[str, Any], usage: Usage) -> Reported:
 
     is_anthropic = str(line.get("type")).startswith("message_")
     return Reported(usage.tokens, usage.model, usage.request, is_anthropic)
-
-
-def _is_for_an_hour(part: Any, depth: int = 0) -> bool:
-    """Whether a request asks somewhere for a cache that is kept for an hour, which costs more to
-    write."""
-    if string(get(get(part, "cache_control"), "ttl")) == "1h":
-        return True
-
-    if depth >= DEEPEST_MARKER:
-        return False
-
-    blocks = part if is_sequence(part) else get(part, "content")
-    return any(_is_for_an_hour(block, depth + 1) for block in listed(blocks))

@@ -273,12 +273,14 @@ class Guard:
 
         *billed_output* is how many tokens of an answer may be billed, if you don't send
         ``call.max_output``. *answers* is how many answers you ask for. Set *has_unseen* if the
-        provider keeps a part of the prompt that isn't in *messages*: then they are sent as they
-        are, and money for a full window is reserved.
+        provider keeps a part of the prompt that isn't in *messages* and no field of *options* says
+        so, as ``previous_response_id`` does: then they are sent as they are, and money for a full
+        window is reserved.
 
         *options* are the other fields of your request, by the names that the provider has for them.
         Those that change what a call costs are reserved for (``n``, ``service_tier``, ``speed``,
-        ``inference_geo``, ``modalities``, ``max_tool_calls``), and those that take tokens are
+        ``inference_geo``, ``modalities``, ``max_tool_calls``, ``cache_control``,
+        ``context_management``, ``previous_response_id``), and those that take tokens are
         counted (``tool_choice``, ``response_format``). If nothing limits what the provider's own
         tools cost, entering the call raises ``UnknownPrice``.
         """

@@ -68,7 +68,7 @@ class FakeModel:
         **options: Any,
     ) -> SimpleNamespace:
         """Return the next answer of the script."""
-        self._refuse(model, messages, max_tokens, system, tools)
+        self._refuse(model, messages, max_tokens, system=system, tools=tools, options=options)
         self.before_answer()
         request = {"model": model, "messages": list(messages), "max_tokens": max_tokens}
         self.requests.append({**request, **options})
@@ -94,14 +94,22 @@ class FakeModel:
         )
 
     def _refuse(
-        self, model: str, messages: list[Any], max_tokens: int, system: Any, tools: Any
+        self,
+        model: str,
+        messages: list[Any],
+        max_tokens: int,
+        *,
+        system: Any,
+        tools: Any,
+        options: dict[str, Any],
     ) -> None:
         """Refuse what the provider would refuse."""
         violations = validate(messages, "anthropic")
         if violations:
             raise Refused(f"messages.{violations[0].index}: {violations[0].text}")
 
-        refuse_many_markers(system, tools, messages)
+        # The request itself may have a marker: it stands for one on the last block.
+        refuse_many_markers(system, [*(tools or ()), options], messages)
         refuse_unbound_thinking(system, tools, messages)
         request = with_system(messages, system or None)
         tokens = int(counter_for(model).count_messages(request, tools))
