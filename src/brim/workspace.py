@@ -13,6 +13,7 @@ Everything is looked up on first use, so a hook that has nothing to say opens no
 from __future__ import annotations
 
 import os
+import site
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -336,8 +337,6 @@ class Workspace:
         except (
             ModuleNotFoundError
         ):  # a file has changed, and the hook was started without site-packages (-S)
-            import site
-
             site.main()
             return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
 

@@ -1,7 +1,7 @@
 """A model's name, tokenizer family and window, without parsing the full table.
 
-Hooks use this, so the table is a sorted file with binary search, and nothing here imports
-``typing`` or ``dataclasses``. ``catalog`` has the full record of a model.
+Hooks use this, so the table is a sorted file with binary search. ``catalog`` has the full record of
+a model.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import count, filterfalse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
@@ -20,8 +20,10 @@ from brim.files import backup_name, sha256_hex
 from brim.store.database import ERRORS, Database, connect, has_tables, in_words, log_ahead
 from brim.store.events import RuleEvent
 from brim.store.project import PARTS, check_ours, make_folder
-from brim.store.scopes import Scopes
 from brim.store.store import open_store
+
+if TYPE_CHECKING:
+    from brim.store.scopes import Scopes
 
 BACKUPS = "backups"
 """The folder of backups, in the folder of the store."""

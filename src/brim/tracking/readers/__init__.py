@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from brim.errors import InputError
 from brim.tracking.events import Event
+from brim.tracking.readers.api import provider_of
 
 
 class Reader(Protocol):
@@ -62,8 +63,6 @@ def format_of(line: Mapping[str, Any]) -> str | None:
     for name in _AGENTS:
         if _class(name).recognises(line):
             return name
-    from brim.tracking.readers.api import provider_of
-
     return provider_of(line)
 
 
