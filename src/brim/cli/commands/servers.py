@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import webbrowser
 from argparse import Namespace
 from contextlib import suppress
 from importlib.util import find_spec
@@ -55,8 +56,6 @@ def ui(options: Namespace) -> int:
     need_person("opens the pages on which limits and rules are changed")
     if any(find_spec(name) is None for name in ("starlette", "uvicorn", "jinja2")):
         raise InputError("the pages need a few packages more: pip install 'brim[ui]'")
-    import webbrowser
-
     from brim.ui.server import serve_ui
 
     end_with_reader(ends=False)  # a browser may go away before it is answered
