@@ -41,7 +41,7 @@ GUIDES = {
     "messages": "messages.md",
     "models": "models.md",
     "report": "report.md",
-    "scratch": "memory.md",
+    "memory": "memory.md",
     "spend": "limits.md",
     "store": "store.md",
     "tokens": "tokens.md",

@@ -18,8 +18,8 @@ from brim.activation import Activation, Context, Graph, activate
 from brim.behaviors import Behavior
 from brim.config import load
 from brim.injection import ActivationTierMapper, InjectionPlan, Section, Session, Tier, render
+from brim.memory import ScratchModel, ScratchWriter, extract_text
 from brim.messages import FifoPruner
-from brim.scratch import ScratchModel, ScratchWriter, extract_text
 from brim.spend import CostBudget, build_wrap_up_prompt
 from brim.tracking import ContextBudget, build_compact_prompt
 from tests.cli.conftest import Brim

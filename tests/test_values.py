@@ -25,8 +25,8 @@ from brim.record import PlainData
 from brim.tokens import Count
 
 PACKAGES = (
-    *("activation", "behaviors", "guard", "injection", "messages", "models"),
-    *("scratch", "spend", "store", "tokens", "tracking"),
+    *("activation", "behaviors", "guard", "injection", "memory", "messages"),
+    *("models", "spend", "store", "tokens", "tracking"),
 )
 
 

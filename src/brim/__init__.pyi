@@ -4,9 +4,9 @@ from brim import activation as activation
 from brim import behaviors as behaviors
 from brim import guard as guard
 from brim import injection as injection
+from brim import memory as memory
 from brim import messages as messages
 from brim import models as models
-from brim import scratch as scratch
 from brim import spend as spend
 from brim import store as store
 from brim import tokens as tokens

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import StoreError
-from brim.scratch import Journal, MemoryEntry, ScratchModel, ScratchWriter
-from brim.scratch.journal import decoded, encoded
-from tests.scratch.making import said
-from tests.scratch.test_entries import JSON
-from tests.scratch.test_quotes import NASTY
+from brim.memory import Journal, MemoryEntry, ScratchModel, ScratchWriter
+from brim.memory.journal import decoded, encoded
+from tests.memory.making import said
+from tests.memory.test_entries import JSON
+from tests.memory.test_quotes import NASTY
 
 
 @given(
@@ -198,7 +198,7 @@ def test_a_link_a_pipe_and_a_folder_are_refused(tmp_path: Path) -> None:
 def test_on_a_full_disk_nothing_is_half_written(tmp_path: Path) -> None:
     code = (
         "import resource, signal, sys\n"
-        "from brim.scratch import Journal, MemoryEntry\n"
+        "from brim.memory import Journal, MemoryEntry\n"
         "from brim.errors import StoreError\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "journal = Journal(sys.argv[1])\n"
@@ -245,7 +245,7 @@ def test_writers_killed_at_any_moment_lose_nothing_that_was_acknowledged(tmp_pat
 
 def test_many_processes_at_once_give_every_entry_its_own_number(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom brim.scratch import ScratchWriter\n"
+        "import sys\nfrom brim.memory import ScratchWriter\n"
         "writer = ScratchWriter(sys.argv[1], patience=60)\n"
         "for n in range(12):\n"
         "    entry = writer.append_human_input(f'{sys.argv[2]} {n}')\n"

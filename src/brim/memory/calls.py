@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.files import data_lines
-from brim.scratch.entries import MemoryEntry, draft, first_error, remember
-from brim.scratch.quotes import one_line
+from brim.memory.entries import MemoryEntry, draft, first_error, remember
+from brim.memory.quotes import one_line
 from brim.tracking.events import Event, ModelSeen, StateSeen, ToolCall, ToolResult
 
 PATHS = ("file_path", "notebook_path", "filePath", "path")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.scratch import facts as module
-from brim.scratch.facts import KINDS, measure, numbers_in, paths_in
+from brim.memory import facts as module
+from brim.memory.facts import KINDS, measure, numbers_in, paths_in
 
 
 def lost(summary: str, kind: str, text: str) -> bool:

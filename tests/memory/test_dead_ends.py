@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
-from brim.scratch.dead_ends import DeadEndDetector
-from brim.scratch.dead_ends.commands import check_in, parts
-from brim.scratch.dead_ends.step import signature
-from tests.scratch.dead_end_events import Play
+from brim.memory.repetition import DeadEndDetector
+from brim.memory.repetition.commands import check_in, parts
+from brim.memory.repetition.step import signature
+from tests.memory.dead_end_events import Play
 
 A = "/home/user/project/src/parser.py"
 B = "/home/user/project/src/tokens.py"

@@ -9,8 +9,8 @@ import pytest
 
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.scratch import SECTIONS, ScratchModel, ScratchWriter
-from tests.scratch.making import call, failed, ok, said
+from brim.memory import SECTIONS, ScratchModel, ScratchWriter
+from tests.memory.making import call, failed, ok, said
 
 KEY = "sk-abcdefghijklmnopqrstuvwx1234"
 
@@ -181,7 +181,7 @@ def test_a_writer_that_waits_too_long_says_so(tmp_path: Path) -> None:
 
 def test_writing_down_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom brim.scratch import ScratchModel, ScratchWriter\n"
+        "import sys\nfrom brim.memory import ScratchModel, ScratchWriter\n"
         "heavy = {'pathlib', 'logging', 'decimal', 'asyncio'}\n"
         "heavy |= {'brim.store', 'brim.tokens'}\n"
         f"writer = ScratchWriter({str(tmp_path)!r}, session='s')\n"

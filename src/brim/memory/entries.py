@@ -12,9 +12,9 @@ from typing import Any
 
 from brim.files import sha256_hex
 from brim.masking import mask
+from brim.memory.folder import SECTIONS
+from brim.memory.quotes import begun, cleaned, one_line, shortened, telling_line
 from brim.record import PlainData
-from brim.scratch.folder import SECTIONS
-from brim.scratch.quotes import begun, cleaned, one_line, shortened, telling_line
 
 KINDS = (
     *("human", "decision", "state", "dead-end", "artifact", "command"),

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from brim.tracking.events import ModelSeen, StateSeen
-from tests.scratch.making import call, failed, ok
-from tests.scratch.test_model import fed
+from tests.memory.making import call, failed, ok
+from tests.memory.test_model import fed
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from brim.scratch.dead_ends import DeadEndDetector
+from brim.memory.repetition import DeadEndDetector
 from brim.tracking.readers import AnyReader
 
 FILE = "src/parser.py"

@@ -15,10 +15,10 @@ import sys
 import time
 
 from brim.files import locked
-from brim.scratch.entries import MemoryEntry, draft
-from brim.scratch.folder import LOCK, make_folder
-from brim.scratch.journal import Journal
-from brim.scratch.writer import ScratchWriter
+from brim.memory.entries import MemoryEntry, draft
+from brim.memory.folder import LOCK, make_folder
+from brim.memory.journal import Journal
+from brim.memory.writer import ScratchWriter
 
 
 def write_on(worktree: str, told: int, name: str, *, large: bool) -> None:

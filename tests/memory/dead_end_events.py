@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
+from brim.memory.repetition import DeadEnd, DeadEndDetector
 from brim.tracking.events import End, Event, Message, StateSeen, ToolCall, ToolResult
 
 

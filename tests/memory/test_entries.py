@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.scratch import extract_text
-from brim.scratch.entries import LONGEST_OUTPUT, draft, first_error, stored
+from brim.memory import extract_text
+from brim.memory.entries import LONGEST_OUTPUT, draft, first_error, stored
 
 KEY = "sk-abcdefghijklmnopqrstuvwx1234"
 

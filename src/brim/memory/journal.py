@@ -17,8 +17,8 @@ from dataclasses import replace
 
 from brim.errors import StoreError
 from brim.files import SAFE_FLAGS, sync_folder
-from brim.scratch.entries import MemoryEntry
-from brim.scratch.quotes import encodable
+from brim.memory.entries import MemoryEntry
+from brim.memory.quotes import encodable
 
 NAME = "journal.jsonl"
 NEAR = 300.0

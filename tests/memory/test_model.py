@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.scratch import DeadEnd, MemoryEntry, MemoryView, ScratchModel
-from brim.scratch.index import sentence
+from brim.memory import DeadEnd, MemoryEntry, MemoryView, ScratchModel
+from brim.memory.index import sentence
 from brim.tracking.events import Message
-from tests.scratch.making import call, failed, ok, said
-from tests.scratch.test_entries import JSON
+from tests.memory.making import call, failed, ok, said
+from tests.memory.test_entries import JSON
 
 KEY = "sk-abcdefghijklmnopqrstuvwx1234"
 

@@ -6,10 +6,10 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from brim.scratch.calls import Calls, States, source_of, where_of
-from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
-from brim.scratch.entries import MemoryEntry, MemoryView, draft
-from brim.scratch.index import render_index, sentence
+from brim.memory.calls import Calls, States, source_of, where_of
+from brim.memory.entries import MemoryEntry, MemoryView, draft
+from brim.memory.index import render_index, sentence
+from brim.memory.repetition import DeadEnd, DeadEndDetector
 from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
 from brim.tracking.readers import AnyReader, Reader
 

@@ -5,9 +5,9 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.scratch import SECTIONS, MemoryEntry, MemoryView, ScratchModel, render_index
-from brim.scratch.index import render_details, shares, when
-from tests.scratch.test_quotes import NASTY
+from brim.memory import SECTIONS, MemoryEntry, MemoryView, ScratchModel, render_index
+from brim.memory.index import render_details, shares, when
+from tests.memory.test_quotes import NASTY
 
 REFS = st.fixed_dictionaries(
     {}, optional={"outcome": NASTY, "output": NASTY, "noun": st.sampled_from(["todo", "x\ny"])}

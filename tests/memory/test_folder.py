@@ -12,11 +12,11 @@ import pytest
 
 from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
-from brim.scratch import Journal, ScratchWriter
-from brim.scratch.entries import MemoryEntry, MemoryView
-from brim.scratch.folder import LIVE, own_names, save
-from brim.scratch.index import LINES, render_index
-from brim.scratch.model import ScratchModel
+from brim.memory import Journal, ScratchWriter
+from brim.memory.entries import MemoryEntry, MemoryView
+from brim.memory.folder import LIVE, own_names, save
+from brim.memory.index import LINES, render_index
+from brim.memory.model import ScratchModel
 
 USES: list[Callable[[ScratchWriter], object]] = [
     lambda writer: writer.append_human_input("go"),
@@ -273,7 +273,7 @@ def test_a_writer_goes_on_after_a_cleanup(tree: Path, tmp_path: Path) -> None:
 
 def test_cleanups_and_appends_at_once_lose_nothing(tree: Path, tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom brim.scratch import ScratchWriter\n"
+        "import sys\nfrom brim.memory import ScratchWriter\n"
         "writer = ScratchWriter(sys.argv[1], state_folder=sys.argv[2], patience=60)\n"
         "for n in range(20):\n"
         "    writer.cleanup() if sys.argv[3] == 'clean' else writer.append_human_input(f'{sys.argv[3]} {n}')\n"

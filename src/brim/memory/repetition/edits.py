@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass
 
 from brim.files import data_lines
+from brim.memory.calls import PATHS
+from brim.memory.quotes import masked_line
+from brim.memory.repetition.commands import any_of
 from brim.record import PlainData
-from brim.scratch.calls import PATHS
-from brim.scratch.dead_ends.commands import any_of
-from brim.scratch.quotes import masked_line
 from brim.tracking.events import ToolCall
 
 _MOST = 50

@@ -13,7 +13,9 @@ from collections import namedtuple
 from dataclasses import replace
 
 from brim.files import data_lines
-from brim.scratch.dead_ends.commands import (
+from brim.memory.entries import remember
+from brim.memory.quotes import begun, masked_line
+from brim.memory.repetition.commands import (
     Check,
     GitStep,
     any_of,
@@ -24,7 +26,7 @@ from brim.scratch.dead_ends.commands import (
     moves_tree,
     unfiltered,
 )
-from brim.scratch.dead_ends.edits import (
+from brim.memory.repetition.edits import (
     Edit,
     FileChange,
     Versions,
@@ -32,7 +34,7 @@ from brim.scratch.dead_ends.edits import (
     is_temporary,
     only_looks,
 )
-from brim.scratch.dead_ends.step import (
+from brim.memory.repetition.step import (
     CLIP,
     DeadEnd,
     SessionStep,
@@ -43,8 +45,6 @@ from brim.scratch.dead_ends.step import (
     places,
     settled,
 )
-from brim.scratch.entries import remember
-from brim.scratch.quotes import begun, masked_line
 from brim.tracking.events import End, Message, StateSeen, ToolCall, ToolResult
 
 CALLS = 3

@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from brim.memory.entries import MemoryEntry, MemoryView
+from brim.memory.folder import SECTIONS, FolderSection
+from brim.memory.quotes import code, one_line, plain_lines, shortened
 from brim.record import PlainData
-from brim.scratch.entries import MemoryEntry, MemoryView
-from brim.scratch.folder import SECTIONS, FolderSection
-from brim.scratch.quotes import code, one_line, plain_lines, shortened
 
 NAME = "scratch.md"
 LINES = 200

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from brim._lazy import exports
 
 if TYPE_CHECKING:
-    from brim.scratch.dead_ends.rules import DeadEndDetector as DeadEndDetector
-    from brim.scratch.dead_ends.step import RULES as RULES
-    from brim.scratch.dead_ends.step import STATUSES as STATUSES
-    from brim.scratch.dead_ends.step import DeadEnd as DeadEnd
+    from brim.memory.repetition.rules import DeadEndDetector as DeadEndDetector
+    from brim.memory.repetition.step import RULES as RULES
+    from brim.memory.repetition.step import STATUSES as STATUSES
+    from brim.memory.repetition.step import DeadEnd as DeadEnd
 
 __getattr__, __dir__ = exports(__name__, rules="DeadEndDetector", step="DeadEnd RULES STATUSES")

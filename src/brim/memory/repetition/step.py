@@ -15,9 +15,10 @@ from typing import Any
 
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines, data_rows, sha256_hex
-from brim.record import PlainData
-from brim.scratch.calls import EXIT, exit_code
-from brim.scratch.dead_ends.commands import (
+from brim.memory.calls import EXIT, exit_code
+from brim.memory.entries import MemoryEntry, draft
+from brim.memory.quotes import begun, masked_line, telling_line
+from brim.memory.repetition.commands import (
     Check,
     CommandPart,
     any_of,
@@ -27,9 +28,8 @@ from brim.scratch.dead_ends.commands import (
     unfiltered,
     writes,
 )
-from brim.scratch.dead_ends.edits import changes
-from brim.scratch.entries import MemoryEntry, draft
-from brim.scratch.quotes import begun, masked_line, telling_line
+from brim.memory.repetition.edits import changes
+from brim.record import PlainData
 from brim.tracking.events import End, Message, ToolCall, ToolResult
 
 RULES = {

@@ -17,13 +17,13 @@ from functools import lru_cache
 
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
+from brim.memory.calls import PATHS, Calls
+from brim.memory.entries import remember
+from brim.memory.facts import numbers_in, paths_in
+from brim.memory.index import sentence
+from brim.memory.quotes import one_line
+from brim.memory.repetition.commands import check_in, looks, parts, writes
 from brim.record import PlainData
-from brim.scratch.calls import PATHS, Calls
-from brim.scratch.dead_ends.commands import check_in, looks, parts, writes
-from brim.scratch.entries import remember
-from brim.scratch.facts import numbers_in, paths_in
-from brim.scratch.index import sentence
-from brim.scratch.quotes import one_line
 from brim.tracking.events import Event, Message, StateSeen, ToolCall, ToolResult
 
 Thing = tuple[str, str]

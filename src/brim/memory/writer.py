@@ -16,8 +16,8 @@ from functools import partial
 from brim.config import user_folder
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.scratch.entries import MemoryEntry, MemoryView, draft
-from brim.scratch.folder import (
+from brim.memory.entries import MemoryEntry, MemoryView, draft
+from brim.memory.folder import (
     LOCK,
     NAME,
     SECTIONS,
@@ -33,11 +33,11 @@ from brim.scratch.folder import (
     save,
     session_folders,
 )
-from brim.scratch.index import NAME as INDEX
-from brim.scratch.index import render_details, render_index
-from brim.scratch.journal import NAME as JOURNAL
-from brim.scratch.journal import Journal, Matching
-from brim.scratch.model import ScratchModel
+from brim.memory.index import NAME as INDEX
+from brim.memory.index import render_details, render_index
+from brim.memory.journal import NAME as JOURNAL
+from brim.memory.journal import Journal, Matching
+from brim.memory.model import ScratchModel
 
 HANDED = ("human", "decision", "state", "dead-end")
 """The kinds of entries that ``append`` takes."""

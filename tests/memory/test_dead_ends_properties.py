@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.scratch.dead_ends import RULES, STATUSES, DeadEnd, DeadEndDetector
+from brim.memory.repetition import RULES, STATUSES, DeadEnd, DeadEndDetector
 from brim.tracking.events import TOOLS, End, Event, Message, StateSeen, ToolCall, ToolResult
 from brim.tracking.readers import AnyReader
-from tests.scratch.dead_end_events import Play
+from tests.memory.dead_end_events import Play
 
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORDS = st.sampled_from(
@@ -192,7 +192,7 @@ def _size(thing: Any, seen: set[int]) -> int:
 
 def test_same_stream_gives_the_same_keys_in_every_process() -> None:
     code = (
-        "from tests.scratch.dead_end_events import Play\n"
+        "from tests.memory.dead_end_events import Play\n"
         "play = Play()\n"
         "for i in range(4):\n"
         "    play.sh('python app.py', 'KeyError: name', 1)\n"

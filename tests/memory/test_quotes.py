@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.scratch.quotes import code, encodable, one_line, plain_lines, shortened, telling_line
+from brim.memory.quotes import code, encodable, one_line, plain_lines, shortened, telling_line
 
 NASTY = st.text(
     st.one_of(
@@ -75,7 +75,7 @@ def test_every_sign_that_steers_or_is_half_a_pair_counts_as_not_printable() -> N
     """Lines that are printable are taken as they are, whatever the language."""
     import sys
 
-    from brim.scratch.quotes import _HALVES, _STEERING
+    from brim.memory.quotes import _HALVES, _STEERING
 
     every = "".join(map(chr, range(sys.maxunicode + 1)))
     found = re.findall(_STEERING, every) + re.findall(_HALVES, every)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.scratch import inventory as module
-from brim.scratch.inventory import LONGEST, Inventory, is_set_up, told_in
+from brim.memory import inventory as module
+from brim.memory.inventory import LONGEST, Inventory, is_set_up, told_in
 from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 
 
