@@ -1,5 +1,7 @@
-"""How figures and texts are written for people: money, tokens, shares, bars, ages, paths. One of
-each."""
+"""How figures and texts are written for people: money, tokens, shares, bars, ages, paths.
+
+One of each.
+"""
 
 from __future__ import annotations
 

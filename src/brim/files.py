@@ -36,8 +36,10 @@ there."""
 
 
 def open_safely(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open the regular file *path* and return its descriptor. A link, pipe or folder raises
-    ``OSError``."""
+    """Open the regular file *path* and return its descriptor.
+
+    A link, pipe or folder raises ``OSError``.
+    """
     handle = os.open(path, flags | SAFE_FLAGS, mode)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
@@ -86,8 +88,10 @@ def replace_file(
 
 
 def _rename(old: str, new: str) -> None:
-    """Give the file *old* the name *new*. Windows refuses that while another process reads *new*,
-    so wait for it."""
+    """Give the file *old* the name *new*.
+
+    Windows refuses that while another process reads *new*, so wait for it.
+    """
     ends = time.monotonic() + (RENAME_PATIENCE if WINDOWS else 0.0)
     while True:
         try:
@@ -102,8 +106,10 @@ def _rename(old: str, new: str) -> None:
 def write_new(
     path: str, data: bytes, *, durable: bool = True, prepare: Callable[[str], object] | None = None
 ) -> None:
-    """Write *data* to *path*, which must not exist yet, all or nothing. *prepare* is as in
-    ``replace_file``."""
+    """Write *data* to *path*, which must not exist yet, all or nothing.
+
+    *prepare* is as in ``replace_file``.
+    """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE_FLAGS, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -132,8 +138,9 @@ def sync_folder(folder: str) -> None:
 def locked(
     path: str, *, patience: float = 10.0, prepare: Callable[[], object] = bool
 ) -> Iterator[None]:
-    """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds. *prepare*
-    makes its folder.
+    """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds.
+
+    *prepare* makes its folder.
 
     The system releases the lock when its process ends, however it ends. If the folder is removed
     while this waits, it starts over in the new one.
@@ -169,8 +176,10 @@ def locked(
 
 
 def try_lock(handle: int) -> bool:
-    """Take the lock on an open file if it's free; return whether that worked. Closing the file
-    releases it."""
+    """Take the lock on an open file if it's free; return whether that worked.
+
+    Closing the file releases it.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -261,8 +270,10 @@ def unfinished(folder: str, prefix: str = "", *, age: float) -> list[str]:
 
 
 def check_regular(path: str) -> None:
-    """Raise unless *path* is a file, a link to one, or nothing yet. Call it before reading: a pipe
-    may never end."""
+    """Raise unless *path* is a file, a link to one, or nothing yet.
+
+    Call it before reading: a pipe may never end.
+    """
     if os.path.isdir(path):
         raise InputError(f"{path}: is a folder: name a file in it")
     if os.path.exists(path) and not os.path.isfile(path):
@@ -295,8 +306,10 @@ def keep(path: str, text: str, name: str = "") -> str:
 
 
 def _encoded(text: str) -> bytes:
-    """Return *text* in UTF-8. Half of a surrogate pair has no bytes there, so it is written as JSON
-    writes it."""
+    """Return *text* in UTF-8.
+
+    Half of a surrogate pair has no bytes there, so it is written as JSON writes it.
+    """
     return text.encode("utf-8", "backslashreplace")
 
 

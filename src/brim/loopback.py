@@ -19,8 +19,10 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
-"""What a client may call this machine. A page that was loaded from elsewhere calls it something
-else."""
+"""What a client may call this machine.
+
+A page that was loaded from elsewhere calls it something else.
+"""
 
 
 @dataclass(frozen=True)

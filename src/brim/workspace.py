@@ -198,8 +198,10 @@ class Workspace:
 
     @cached_property
     def settings_changed(self) -> bool:
-        """Whether a trusted project has other settings than the user agreed to. Agents then ignore
-        them."""
+        """Whether a trusted project has other settings than the user agreed to.
+
+        Agents then ignore them.
+        """
         if self.project is None or self._agreed_settings is None:
             return False
 
@@ -283,8 +285,10 @@ class Workspace:
         return None
 
     def memory_secret(self, root: str) -> str:
-        """Return ``secret`` for the memory in *root*. ``StoreError`` if git tracks it: it may be
-        someone else's."""
+        """Return ``secret`` for the memory in *root*.
+
+        ``StoreError`` if git tracks it: it may be someone else's.
+        """
 
         if is_tracked(os.path.join(root, ""), endings=FILES):
             why = (
@@ -354,8 +358,10 @@ class Workspace:
         return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
 
     def open(self, *, create: bool | None = None) -> Scopes:
-        """Open the stores that may be used here. By default, only a person's command creates a
-        missing file."""
+        """Open the stores that may be used here.
+
+        By default, only a person's command creates a missing file.
+        """
         return self._open(self.who == "person" if create is None else create)
 
     def _open(self, create: bool, timeout: float | None = None) -> Scopes:

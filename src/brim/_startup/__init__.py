@@ -96,8 +96,10 @@ def _is_safe(status: os.stat_result) -> bool:
 
 
 def stamp() -> tuple[object, ...]:
-    """Return what a start-up file is written for. An installer replaces RECORD, which has the hash
-    of every file."""
+    """Return what a start-up file is written for.
+
+    An installer replaces RECORD, which has the hash of every file.
+    """
     # Not RECORD's own hash: a hook would have to read and hash it, about a millisecond per call. A
     # hash that only ``brim init`` computes decides nothing, since the hook compares what it can
     # see: path, size, time and inode.

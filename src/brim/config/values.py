@@ -49,8 +49,10 @@ DEFAULTS = {setting.key: Value(setting.default, DEFAULT) for setting in SETTINGS
 
 
 class Config:
-    """The settings in force: ``config["mode"]``. ``config.values["mode"].origin`` says where it was
-    set."""
+    """The settings in force: ``config["mode"]``.
+
+    ``config.values["mode"].origin`` says where it was set.
+    """
 
     def __init__(
         self,
@@ -277,8 +279,10 @@ def load_cached(
 
 
 def cache_path(folder: str, paths: list[str]) -> str:
-    """Return the cache for *paths* in the user's *folder*. If two share a name, their stamps
-    differ."""
+    """Return the cache for *paths* in the user's *folder*.
+
+    If two share a name, their stamps differ.
+    """
     return os.path.join(folder, "cache", f"config-{sha256_hex(os.fsencode(paths[-1]))[:8]}.json")
 
 

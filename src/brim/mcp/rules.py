@@ -194,8 +194,10 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
 
 @without_broken_project
 def expanded_text(workspace: Workspace, id: str) -> str:
-    """Return one rule whole. An unconfirmed note is told by its summary only, as everywhere, until
-    it is accepted."""
+    """Return one rule whole.
+
+    An unconfirmed note is told by its summary only, as everywhere, until it is accepted.
+    """
     with workspace.open(create=True) as scopes:
         behavior = found_rule(scopes, id)
     if not behavior.live:

@@ -182,8 +182,10 @@ def with_whole_characters(line: str) -> str:
 
 
 def standard_input() -> TextIO:
-    """Return the client's stream. Programs that this process starts get an empty standard input
-    instead."""
+    """Return the client's stream.
+
+    Programs that this process starts get an empty standard input instead.
+    """
     if sys.stdin is None or sys.stdout is None:
         raise InputError(
             "standard input and output are closed, and a client talks to 'brim mcp' there; see --http"

@@ -205,8 +205,10 @@ _client: ContextVar[str] = ContextVar("client", default="")
 
 
 class Clients:
-    """Where the server was started, and the clock it goes by. *shared* is whether several clients
-    may come to it."""
+    """Where the server was started, and the clock it goes by.
+
+    *shared* is whether several clients may come to it.
+    """
 
     def __init__(
         self,
@@ -221,8 +223,10 @@ class Clients:
 
     @property
     def workspace(self) -> Workspace:
-        """What this call may use. It is looked up for each call: a project may be trusted
-        meanwhile."""
+        """What this call may use.
+
+        It is looked up for each call: a project may be trusted meanwhile.
+        """
         return Workspace(self.environ, self.folder, who="agent", now=self.clock())
 
     @property

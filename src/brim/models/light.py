@@ -237,8 +237,10 @@ def _sized(key: str) -> _Row | None:
 
 @lru_cache(1024)
 def _row(key: str) -> _Row | None:
-    """Return the fields of the table's line for *key*. The lines are sorted, so only a few are
-    read."""
+    """Return the fields of the table's line for *key*.
+
+    The lines are sorted, so only a few are read.
+    """
     wanted = key.encode("utf-8", "surrogatepass")
     with open(data_path(__file__, "index.tsv"), "rb") as table:
         low, high = 0, table.seek(0, os.SEEK_END)

@@ -229,8 +229,9 @@ class WasteReader:
 
 
 def names_in(text: str) -> set[str]:
-    """Return the words of *text* that name something: paths, identifiers, numbers. Plain words
-    don't.
+    """Return the words of *text* that name something: paths, identifiers, numbers.
+
+    Plain words don't.
 
     >>> sorted(names_in("The importer reads src/app.py with parse_rows, 4096 at a time"))
     ['app.py', 'parse_rows', 'src/app.py']

@@ -27,8 +27,10 @@ from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.windows import DEFAULT_WINDOW
 
 SCHEMA = 1
-"""The version of the object. A key that is added does not raise it; one that changes its meaning or
-goes does."""
+"""The version of the object.
+
+A key that is added does not raise it; one that changes its meaning or goes does.
+"""
 
 UNTOLD = ("time", "notices", "lines", "unknown_lines", "plan_windows")
 """Keys that change without anything to tell."""
@@ -91,8 +93,10 @@ class Watch:
         self._around: tuple[object, Reading] = (None, {})
 
     def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
-        """Take *events* in; return what must be told now. *live* is whether they have just
-        happened."""
+        """Take *events* in; return what must be told now.
+
+        *live* is whether they have just happened.
+        """
         notices: list[Notice] = []
         for event in events:
             told = self.budget.update(event)

@@ -165,8 +165,10 @@ class NativeEngine:
     """OpenAI's three, and the open models' that the package carries."""
 
     pays_from = 500_000
-    """From so many characters on, loading it (about a quarter of a second) beats the table. Before
-    that, brim doesn't even look for it: that costs more than counting a prompt."""
+    """From so many characters on, loading it (about a quarter of a second) beats the table.
+
+    Before that, brim doesn't even look for it: that costs more than counting a prompt.
+    """
 
     def load(self, encoding: str) -> Callable[[str], int]:
         """Return the counter of *encoding*, or raise ``EngineUnavailable``."""

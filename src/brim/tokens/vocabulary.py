@@ -35,8 +35,10 @@ NO_RANK = 1 << 30
 DATA = os.path.join(os.path.dirname(__file__), "data", "")
 
 FILES = {"o200k_base": "o200k_base", "o200k_harmony": "o200k_base", "cl100k_base": "cl100k_base"}
-"""Encoding to table. Harmony has the words of o200k_base and only adds special tokens, which text
-never holds."""
+"""Encoding to table.
+
+Harmony has the words of o200k_base and only adds special tokens, which text never holds.
+"""
 
 
 class Table:

@@ -87,8 +87,10 @@ class ContextBudget(Occupancy):
         self._begin()
 
     def _begin(self) -> None:
-        """Begin with another window. Its floor is what the last compaction left, as the prompt
-        after it shows."""
+        """Begin with another window.
+
+        Its floor is what the last compaction left, as the prompt after it shows.
+        """
         self._contents = Contents()
         self._floor: int | None = None
         self._compacted = self._told_overhead = False

@@ -59,8 +59,10 @@ class Usage(Event):
 
 @dataclass(frozen=True)
 class Message(Event):
-    """Text in the conversation. ``human`` is whether a person typed it, not a sub-agent or the
-    client."""
+    """Text in the conversation.
+
+    ``human`` is whether a person typed it, not a sub-agent or the client.
+    """
 
     role: str = ""
     text: str = ""
@@ -70,8 +72,10 @@ class Message(Event):
 
 @dataclass(frozen=True)
 class ToolCall(Event):
-    """A tool was called. ``name`` is the client's, ``tool`` one of ``TOOLS``; ``input`` is what was
-    given to it."""
+    """A tool was called.
+
+    ``name`` is the client's, ``tool`` one of ``TOOLS``; ``input`` is what was given to it.
+    """
 
     id: str = ""
     name: str = ""
@@ -81,8 +85,10 @@ class ToolCall(Event):
 
 @dataclass(frozen=True)
 class ToolResult(Event):
-    """What a call answered: ``id`` is the call's. ``refusal`` says why it wasn't carried out, one
-    of ``REFUSALS``."""
+    """What a call answered: ``id`` is the call's.
+
+    ``refusal`` says why it wasn't carried out, one of ``REFUSALS``.
+    """
 
     id: str = ""
     text: str = ""

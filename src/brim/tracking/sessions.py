@@ -715,8 +715,10 @@ def _scan_or_error(file: SessionFile, read: Callable[[SessionFile], Scan]) -> Sc
 def _in_processes(
     files: Sequence[SessionFile], read: Callable[[SessionFile], Scan], count: int
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    """Yield what *count* children read. Each gets as many files as the others, of about the same
-    sizes."""
+    """Yield what *count* children read.
+
+    Each gets as many files as the others, of about the same sizes.
+    """
 
     largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
     children: list[int] = []

@@ -70,8 +70,10 @@ class Window(PlainData):
 
 
 class Windows:
-    """The windows of a session's models, from every source. *given* is the caller's, for the main
-    thread's model."""
+    """The windows of a session's models, from every source.
+
+    *given* is the caller's, for the main thread's model.
+    """
 
     def __init__(self, given: int = DEFAULT_WINDOW, *, pinned: bool = False) -> None:
         self._given = None if given is DEFAULT_WINDOW else int(given)
@@ -215,8 +217,10 @@ class Occupancy:
 
     @property
     def answer_tokens(self) -> int:
-        """Tokens that the last call wrote; 0 if their number isn't final. The next prompt has them
-        too."""
+        """Tokens that the last call wrote; 0 if their number isn't final.
+
+        The next prompt has them too.
+        """
         return self._answer
 
     @property

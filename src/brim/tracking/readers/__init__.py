@@ -18,8 +18,9 @@ from brim.tracking.readers.api import provider_of
 
 
 class Reader(Protocol):
-    """Turns the parsed lines of one stream into events. It keeps what it needs to count nothing
-    twice.
+    """Turns the parsed lines of one stream into events.
+
+    It keeps what it needs to count nothing twice.
 
     ``recognises`` (static) says whether a line is of this format. A reader may have ``finish``,
     which returns what it held back until the next line. It never raises on what is in a line: what

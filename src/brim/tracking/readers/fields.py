@@ -106,8 +106,10 @@ def tokens(usage: object) -> Tokens | None:
 
 
 def text_of(content: object) -> str:
-    """Return the text of a message's *content*: a text, a text block, or a list of both. Other
-    blocks are left out."""
+    """Return the text of a message's *content*: a text, a text block, or a list of both.
+
+    Other blocks are left out.
+    """
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -176,8 +178,10 @@ _NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def arguments(raw: object) -> dict[str, Any]:
-    """Return what a call was given: an object, or the JSON text of one. Any other text is kept as
-    ``input``."""
+    """Return what a call was given: an object, or the JSON text of one.
+
+    Any other text is kept as ``input``.
+    """
     if isinstance(raw, Mapping):
         return dict(raw)
     with suppress(ValueError, RecursionError, TypeError):
@@ -286,8 +290,9 @@ class Told:
         self._told = Bounded(most)  # hashes only: a long session takes a few megabytes
 
     def is_new(self, key: str, told: object = None, *, final: bool = True) -> bool:
-        """Remember what is *told* under *key*; return whether that is new. Under an empty key
-        everything is.
+        """Remember what is *told* under *key*; return whether that is new.
+
+        Under an empty key everything is.
 
         What is final is never replaced by what isn't, such as a count of output tokens while the
         model still writes.

@@ -146,8 +146,10 @@ def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None
 
 
 class GeminiStreamReader(LineReader):
-    """Reads one stream, line by line. An answer comes in pieces: it is told when the next thing
-    happens."""
+    """Reads one stream, line by line.
+
+    An answer comes in pieces: it is told when the next thing happens.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -22,8 +22,9 @@ def _tools() -> dict[str, str]:
 
 
 def tool_of(name: str) -> str:
-    """Return which of ``events.TOOLS`` the tool *name* is, empty if that isn't known. Case doesn't
-    matter.
+    """Return which of ``events.TOOLS`` the tool *name* is, empty if that isn't known.
+
+    Case doesn't matter.
 
     >>> tool_of("MultiEdit"), tool_of("run_shell_command"), tool_of("mcp__budget__status")
     ('edit', 'shell', '')
