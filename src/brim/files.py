@@ -19,12 +19,8 @@ from brim.errors import InputError, StoreError
 WINDOWS = os.name == "nt"
 
 SAFE_FLAGS = 0
-for _flag in (
-    "O_NOFOLLOW",
-    "O_NONBLOCK",
-    "O_BINARY",
-    "O_CLOEXEC",
-):  # each exists only on some systems
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):
+    # Each exists only on some systems.
     SAFE_FLAGS |= getattr(os, _flag, 0)
 """Never follow a link, never wait for a pipe."""
 

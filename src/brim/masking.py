@@ -714,9 +714,8 @@ def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
         ends = _pattern(r"\d").search(value) or _pattern(_LOG).search(
             named.line + text[end : end + 200].partition("\n")[0]
         )
-    if (
-        not apart or not ends or (named.word == "PASS" and not named.before)
-    ):  # "PASS: …" is the result of a test
+    if not apart or not ends or (named.word == "PASS" and not named.before):
+        # "PASS: …" is the result of a test.
         return False
     if not name:
         return _odd(value) or (named.strong and value[0] not in "&*!-+(|>")

@@ -306,9 +306,8 @@ class Workspace:
             raise InputError("--model is empty: name a model, or leave the option out")
         config = self._load()
         models = config["models"] if self.who == "person" else config.yours["models"]
-        if (
-            models or not self.ending
-        ):  # a longer process may have to forget those of another project
+        if models or not self.ending:
+            # A longer process may have to forget those of another project.
             try:
                 use(models)
             except ConfigError as error:
@@ -338,9 +337,8 @@ class Workspace:
         problems = self.problems if self.goes_on else None
         try:
             return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
-        except (
-            ModuleNotFoundError
-        ):  # a file has changed, and the hook was started without site-packages (-S)
+        except ModuleNotFoundError:
+            # A file has changed, and the hook was started without site-packages (-S).
             site.main()
             return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
 
@@ -442,9 +440,8 @@ class Workspace:
         databases.
         """
         for path in self.databases if self.ending else ():
-            with suppress(
-                OSError, StoreError
-            ):  # no log; another process works with it; it isn't ours to change
+            with suppress(OSError, StoreError):
+                # No log; another process works with it; it isn't ours to change.
                 if os.path.getsize(f"{path}-wal") >= at_least:
                     _left_open.append(fold_log(path))
 

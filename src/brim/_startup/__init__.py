@@ -73,12 +73,9 @@ def use_startup(home: str) -> bool:
     return True
 
 
+# As brim.files has them, which isn't imported yet.
 _FLAGS = os.O_RDONLY
-for _flag in (
-    "O_NOFOLLOW",
-    "O_NONBLOCK",
-    "O_BINARY",
-):  # as brim.files has them, which isn't imported yet
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
     _FLAGS |= getattr(os, _flag, 0)
 
 _FILE_TYPE = 0o170000

@@ -102,9 +102,8 @@ def main() -> None:
     except BrimError as error:
         note(str(error))
         code = 1 if isinstance(error, PersonNeeded) else 2
-    except (
-        OSError
-    ) as error:  # rooms turn most of theirs into BrimErrors; without a name it's the output's
+    except OSError as error:
+        # Rooms turn most of theirs into BrimErrors; without a name it's the output's.
         place = error.filename2 or error.filename
         if place is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -243,9 +243,8 @@ def _told(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
         if summary_of(item.behavior) != item.behavior.canonical.strip()
     ]
     cut += [item.behavior for item in plan.name_only]
-    if all(
-        behavior.status is Status.PENDING for behavior in cut
-    ):  # of an unconfirmed note there is no more to read
+    if all(behavior.status is Status.PENDING for behavior in cut):
+        # Of an unconfirmed note there is no more to read.
         return text
     longer = text + POINTER
     calibrations = scopes.user.calibrations if scopes.user is not None else None

@@ -68,9 +68,8 @@ class BrimServer(MCPServer):
         if name == HOOK:
             return CallToolResult(content=[TextContent(type="text", text="{}")])
         session, client = "", ""
-        with suppress(
-            AttributeError, TypeError, ValueError
-        ):  # what comes with a call in addition to its arguments
+        with suppress(AttributeError, TypeError, ValueError):
+            # What comes with a call in addition to its arguments.
             thread = dict(context.request_context.meta or {}).get("threadId")
             session = thread if isinstance(thread, str) and file_id(thread) == thread else ""
         with suppress(AttributeError, ValueError):

@@ -150,9 +150,8 @@ def guarded(
         except BrimError as problem:
             text = mask(str(problem))
             raise error(text if len(text) <= LONGEST else f"{text[:LONGEST]}…") from None
-        except (
-            Exception
-        ) as problem:  # a defect of ours: what it is called is all that helps a client
+        except Exception as problem:
+            # A defect of ours: what it is called is all that helps a client.
             raise error(
                 f"brim has a defect here ({type(problem).__name__}); nothing more is known"
             ) from None

@@ -19,7 +19,9 @@ _SEPARATORS = "-._:@/ "
 _RELEASE_WORDS = ("latest", "preview", "exp", "experimental", "beta")
 _CLAUDE_SIZES = ("opus", "sonnet", "haiku", "fable", "mythos")
 _PROVIDERS = {
-    **{"x-ai": "xai", "grok": "xai", "moonshotai": "moonshot"},
+    "x-ai": "xai",
+    "grok": "xai",
+    "moonshotai": "moonshot",
     **dict.fromkeys(("google-cloud", "google-gla", "google-vertex"), "google"),
 }
 """What frameworks call a provider, and what the table does."""

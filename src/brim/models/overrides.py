@@ -24,8 +24,14 @@ from brim.models.names import clean, spellings, split_window
 Override = dict[str, object]
 
 PRICE_FIELDS = (
-    *("input", "output", "cache_read", "cache_write_5m", "cache_write_1h"),
-    *("input_audio", "output_audio", "web_search"),
+    "input",
+    "output",
+    "cache_read",
+    "cache_write_5m",
+    "cache_write_1h",
+    "input_audio",
+    "output_audio",
+    "web_search",
 )
 """The prices that a model has, in USD per million tokens; of ``web_search`` per million
 searches."""
@@ -146,9 +152,8 @@ def _number(price: object) -> str:
         number = Decimal(text) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
     except InvalidOperation:
         return ""
-    if (
-        not number.is_finite() or number.adjusted() < -40
-    ):  # written out, it would be as long as a book
+    if not number.is_finite() or number.adjusted() < -40:
+        # Written out, it would be as long as a book.
         return ""
     return f"{number:f}" if 0 <= number < 10**6 and len(text) <= 40 else ""
 

@@ -56,14 +56,14 @@ BLOCK = 5 * 3600.0
 
 _NONE = [0] * 5
 _COUNTED = (
-    *(
-        "requests",
-        "input_tokens",
-        "output_tokens",
-        "cache_creation_input_tokens",
-        "cache_read_input_tokens",
-    ),
-    *("total_tokens", "cost", "unpriced_requests"),
+    "requests",
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "total_tokens",
+    "cost",
+    "unpriced_requests",
 )
 _READ = ("files", "bytes", "new_bytes", "broken_lines", "failed", "index")
 """What the JSON object has of a sum and of a reading."""

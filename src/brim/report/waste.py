@@ -193,9 +193,8 @@ class WasteReader:
             )
         elif size >= LARGE * _SHORTEST_TOKEN and len(thread.items) < _MOST_OPEN:
             names = names_in(f"{what} {event.text}")
-            if (
-                len(names) < _MOST_NAMES
-            ):  # with more, it can't be told whether something refers to it
+            if len(names) < _MOST_NAMES:
+                # With more, it can't be told whether something refers to it.
                 thread.items.append(
                     _Item("unused", event.id, what, event.time, size, thread.requests, names)
                 )

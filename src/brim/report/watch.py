@@ -36,8 +36,15 @@ UNTOLD = ("time", "notices", "lines", "unknown_lines", "plan_windows")
 """Keys that change without anything to tell."""
 
 _SAME = (
-    *("warn_threshold", "compact_threshold", "should_warn", "should_compact", "input_tokens"),
-    *("cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens", "answer_tokens"),
+    "warn_threshold",
+    "compact_threshold",
+    "should_warn",
+    "should_compact",
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+    "answer_tokens",
 )
 """Keys that are the budget's own names."""
 

@@ -96,10 +96,8 @@ def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = Fa
         if store_size(store.path) > LARGEST_KEPT:
             return
         folder = copies_folder(store.path, user_folder)
-        for each in (
-            os.path.dirname(folder),
-            folder,
-        ):  # makedirs would let others read all but the last
+        for each in (os.path.dirname(folder), folder):
+            # Makedirs would let others read all but the last.
             make_folder(each)
         _copy(store, new_backup(folder, now=now))
         copies = kept_copies(store.path, user_folder)

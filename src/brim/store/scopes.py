@@ -363,10 +363,8 @@ class Scopes(Closing):
         for store in self.stores.values():
             store.database.check_once()  # before anything is locked: hooks don't wait long
         with ExitStack() as held:
-            for scope in (
-                "user",
-                "project",
-            ):  # always in this order: two processes can't block each other
+            for scope in ("user", "project"):
+                # Always in this order: two processes can't block each other.
                 found = self.stores.get(scope)
                 if found is not None and (not found.readonly or scope in scopes):
                     held.enter_context(found.writing())

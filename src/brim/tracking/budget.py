@@ -146,10 +146,8 @@ class ContextBudget(Occupancy):
             rest += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
         if not self.basis:
             return rest
-        if self.basis in (
-            "total",
-            "guess",
-        ):  # at most as much as a run's sum; a guess has no lower end either
+        if self.basis in ("total", "guess"):
+            # At most as much as a run's sum; a guess has no lower end either.
             return anchored(0, rest, more=self.used_tokens)
         # What clients say that a compaction left is the conversation: system and tools come on top
         # of it.

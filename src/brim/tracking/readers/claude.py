@@ -279,9 +279,8 @@ class ClaudeTranscriptReader(_LineReader):
                     self._main_messages.is_new(id)
                 if self._requests.is_new(usage.request, usage.tokens):
                     self.found.append(usage)
-        if self._lines.is_new(
-            text(line, "uuid")
-        ):  # a session that is resumed can have its history again
+        if self._lines.is_new(text(line, "uuid")):
+            # A session that is resumed can have its history again.
             self._speak(message, "assistant")
 
     def _user(self, line: Mapping[str, Any]) -> None:

@@ -97,9 +97,8 @@ def tokens(usage: object) -> Tokens | None:
     if not isinstance(usage, Mapping):
         return None
     for sound in (False, True):
-        with suppress(
-            InputError, RecursionError
-        ):  # a number that is a nested list without end cannot even be shown
+        with suppress(InputError, RecursionError):
+            # A number that is a nested list without end cannot even be shown.
             read = read_usage(_sound(usage) if sound else usage)
             return read if read.prompt or read.output else None
     return None

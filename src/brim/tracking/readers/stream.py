@@ -79,9 +79,8 @@ class Feed:
         found: list[tuple[dict[str, Any], int]] = []
         begin = 0
         while (end := data.find(b"\n", begin)) >= 0:
-            if not self._held_size and (
-                blank := _BLANK_LINES.match(data, begin)
-            ):  # there may be millions
+            if not self._held_size and (blank := _BLANK_LINES.match(data, begin)):
+                # There may be millions.
                 end = blank.end() - 1
                 self.offset += end + 1 - begin
             else:
