@@ -107,9 +107,7 @@ def _problem(node: ast.AST) -> str:
     if isinstance(node, ast.Import):
         return _import_problem(node)
     if isinstance(node, ast.ImportFrom) and node.module in STAND_INS:
-        stand_in = STAND_INS[node.module]
-        missing = [alias.name for alias in node.names if alias.name not in vars(stand_in)]
-        return f"{node.module}.{missing[0]}" if missing else ""
+        return _names_problem(node, node.module)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OPTIONS:
         return _call_problem(node, node.func.id)
     return ""
@@ -118,6 +116,15 @@ def _problem(node: ast.AST) -> str:
 def _import_problem(node: ast.Import) -> str:
     if any(alias.name == "dataclasses" for alias in node.names):
         return "'import dataclasses': write 'from dataclasses import ...'"
+    return ""
+
+
+def _names_problem(node: ast.ImportFrom, module: str) -> str:
+    for alias in node.names:
+        if alias.name not in vars(STAND_INS[module]):
+            return f"{module}.{alias.name}"
+        if alias.name in OPTIONS and alias.asname not in (None, alias.name):
+            return f"'{alias.name} as {alias.asname}'"  # its calls couldn't be checked
     return ""
 
 
