@@ -189,7 +189,7 @@ class CostNotice(Notice):
 
     spent: int
     limit: int | None
-    """None only if a scope without a limit was closed."""
+    """None if the scope has no limit."""
     scope: str = ""
     """The scope whose limit it is; empty for a budget without a name."""
     unit: str = "usd"

@@ -298,11 +298,6 @@ def new_backup(folder: str, *, now: float) -> str:
     )
 
 
-def rules_in(path: str) -> int:
-    """Return how many rules the store *path* holds; raise if it cannot be used."""
-    return len(rule_ids(path))
-
-
 def rule_ids(path: str) -> set[str]:
     """Return the ids of the rules that the store *path* holds; raise if it cannot be used."""
     with connect(path, readonly=True) as database:
