@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,8 @@ def test_the_stub_has_the_names_of_the_package() -> None:
     stub = ast.parse(Path(brim.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     names = [(node.module, alias.name) for node in imports for alias in node.names]
-    assert sorted(name for _, name in names) == brim.__all__
+    package: Any = brim
+    assert sorted(name for _, name in names) == package.__all__
     for module, name in names:
         assert getattr(brim, name) is getattr(import_module(str(module)), name)
 

@@ -16,12 +16,8 @@ from brim.messages.transcript import conversation, is_transcript
 from brim.tokens.costs import difference
 from brim.tokens.count import Count
 from brim.tokens.inputs import name_of, read_text
-from brim.tokens.messages.request import split
+from brim.tokens.messages.request import BODIES, split
 from brim.tokens.protocol import TokenCounter
-
-BODIES = ("messages", "input", "contents")
-"""Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses,
-Gemini's."""
 
 
 @dataclass

@@ -52,6 +52,9 @@ def _begins_a_word(pattern: str, key: str) -> bool:
 UNKNOWN_WINDOW = 8_192
 """The window of an unknown model: small enough for any model of today."""
 
+DEFAULT_ENCODING = "o200k_base"
+"""The tokenizer family of newer models of OpenAI; what is counted with if no model is named."""
+
 UNKNOWN_ENCODING = "cl100k_base"
 """The tokenizer of an unknown model."""
 
