@@ -288,8 +288,10 @@ def backup_name(path: str) -> str:
 
 
 def keep(path: str, text: str, name: str = "") -> str:
-    """Write *text*, the content of the file *path*, to the backup *name*; return that (default:
-    ``backup_name``)."""
+    """Write *text*, the content of the file *path*, to the backup *name*.
+
+    Return that (default: ``backup_name``).
+    """
     name = name or backup_name(path)
     try:
         write_new(name, _encoded(text), prepare=lambda new: _make_like(new, os.path.realpath(path)))

@@ -45,8 +45,10 @@ def compile_library(source: str, path: str) -> CodeType:
 
 
 def compile_brim(source: str, path: str) -> tuple[CodeType, ast.Module]:
-    """Return the code of a module of brim, and the tree that it was made of; raises
-    ``Unsupported``."""
+    """Return the code of a module of brim, and the tree that it was made of.
+
+    Raises ``Unsupported``.
+    """
     tree = ast.parse(source)
     _drop_type_checking(tree)
     is_redirected = False

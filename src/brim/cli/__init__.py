@@ -223,8 +223,10 @@ def _whole_parser() -> argparse.ArgumentParser:
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
-    """Return the parser of the command *name*; its ``--help`` shows the examples after the
-    options."""
+    """Return the parser of the command *name*.
+
+    Its ``--help`` shows the examples after the options.
+    """
 
     command = load(name)
     first, _, rest = command.help.partition("\n")
@@ -243,8 +245,10 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 
 class _Help(argparse.HelpFormatter):
-    """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as
-    they are."""
+    """Prose fills the width of the terminal; rows of a list keep their columns.
+
+    Examples stay as they are.
+    """
 
     def _split_lines(self, text: str, width: int) -> list[str]:
 

@@ -49,8 +49,10 @@ def command(*options: Adder) -> Callable[[Callable[[Namespace], int]], Command]:
 def option(
     *names: str, completer: Callable[..., list[str]] | None = None, **settings: Any
 ) -> Adder:
-    """Return a function that adds one option or argument to a parser; *completer* completes it in a
-    shell."""
+    """Return a function that adds one option or argument to a parser.
+
+    *completer* completes it in a shell.
+    """
 
     def add(parser: ArgumentParser) -> None:
         added: Any = parser.add_argument(*names, **settings)
@@ -398,8 +400,10 @@ def one_key(question: str) -> str:
 
 
 def answer(question: str, *, at_end: str = "") -> str:
-    """Ask on standard error, so that standard output stays clean; return the answer, *at_end* if
-    there is none."""
+    """Ask on standard error, so that standard output stays clean.
+
+    Return the answer, *at_end* if there is none.
+    """
     if sys.stdout is not None:
         sys.stdout.flush()
     print(question, end="", file=sys.stderr, flush=True)

@@ -406,8 +406,10 @@ def file_progress(path: str) -> Progress:
 
 
 class ReadingProgress(Progress):
-    """A bar that ``read_all`` moves; it appears when there is much to read, in bytes or in
-    files."""
+    """A bar that ``read_all`` moves.
+
+    It appears when there is much to read, in bytes or in files.
+    """
 
     def __init__(self) -> None:
         super().__init__(0, shown_from=1, doing="reading")

@@ -126,8 +126,10 @@ class Setting(PlainData):
         return ", ".join(words)
 
     def parsed(self, text: str) -> Any:
-        """Return the value of *text* from a variable or the command line; raise ``ValueError`` if
-        it's wrong."""
+        """Return the value of *text* from a variable or the command line.
+
+        Raise ``ValueError`` if it's wrong.
+        """
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None

@@ -217,8 +217,10 @@ def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
 
 
 def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
-    """Return the *value* of *key* in the setting's type; raise ``ValueError`` that says what is
-    wrong."""
+    """Return the *value* of *key* in the setting's type.
+
+    Raise ``ValueError`` that says what is wrong.
+    """
     if key in SECTIONS:
         raise ValueError(f"{key} must be a section of settings, not {value!r}")
     if key not in KNOWN:

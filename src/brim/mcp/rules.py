@@ -143,8 +143,10 @@ def active_text(workspace: Workspace, situation: str = "", task: str = "") -> st
 
 @without_broken_project
 def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> str:
-    """Return what matters; where there is nothing to tell, say whether nothing matters or nothing
-    fits."""
+    """Return what matters.
+
+    Where there is nothing to tell, say whether nothing matters or nothing fits.
+    """
     with workspace.open(create=True) as scopes:
         planner = _planner(scopes, workspace, situation, task)
         if text := _told(scopes, workspace, planner):

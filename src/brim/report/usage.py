@@ -401,8 +401,10 @@ class UsageReading:
         return any(problem.startswith(f"{path}: ") for problem in self.failed for path in named)
 
     def add(self, file: SessionFile, scan: Scan, names: Mapping[str, str]) -> None:
-        """Add what is in *file*; *names* are the projects' folders by the names that agents give
-        them."""
+        """Add what is in *file*.
+
+        *names* are the projects' folders by the names that agents give them.
+        """
         usage, has_slug = scan.usage, file.slug and scan.format in _SLUGGED
         project = (names.get(file.slug, file.slug) if has_slug else "") or usage.folder
         agent, has_kind, _ = scan.format.partition("-")
@@ -431,8 +433,9 @@ def read_all(
     observe: Callable[[SessionFile], Observer] | None = None,
     most: int | None = None,
 ) -> UsageReading:
-    """Read *files*, with the index at the path *index* if one is given; *prices* names the prices
-    in force.
+    """Read *files*, with the index at the path *index* if one is given.
+
+    *prices* names the prices in force.
 
     *on_read* is called for each file that was read, with its bytes, those of all files to read, and
     their number. *observe* makes the observer of a file, which sees all its events. If there is

@@ -130,8 +130,10 @@ class Watch:
     def follow(
         self, path: str, counts: Counts, ticks: Iterable[Tick], *, live: bool = True
     ) -> Iterator[Reading]:
-        """Take in what happens and yield the state after each change; *live* is whether it happens
-        now."""
+        """Take in what happens and yield the state after each change.
+
+        *live* is whether it happens now.
+        """
         for tick in ticks:
             if tick.again:
                 self.forget()
@@ -309,8 +311,10 @@ class Memory:
             self._failed = True
 
     def get(self, model: str, /) -> Calibration | None:
-        """Return what is known about *model*'s ratio; with ``put``, this is a
-        ``CalibrationStore``."""
+        """Return what is known about *model*'s ratio.
+
+        With ``put``, this is a ``CalibrationStore``.
+        """
         store = self._open(make=False)
         return store.calibrations.get(model) if store is not None else None
 

@@ -121,8 +121,10 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
 
 
 BATCH_FROM = 1 << 16
-"""Text of at least so many characters is cut into blocks for the threads; shorter text is one call
-on this thread."""
+"""Text of at least so many characters is cut into blocks for the threads.
+
+Shorter text is one call on this thread.
+"""
 
 BLOCK = 1 << 13
 """The least characters of a block."""

@@ -407,8 +407,10 @@ class Merger:
 
 
 PIECES_KEPT = 1 << 16
-"""Pieces whose count is remembered; when there are more, all are forgotten and the memory starts
-again."""
+"""Pieces whose count is remembered.
+
+When there are more, all are forgotten and the memory starts again.
+"""
 
 LONGEST_KEPT = 64
 """Characters of the longest piece that is remembered: longer ones hardly ever come twice."""

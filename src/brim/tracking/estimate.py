@@ -210,8 +210,10 @@ class Contents:
             self._measured = True
 
     def since(self, output: int, counter: TokenCounter | None, model: str) -> Count:
-        """Return the tokens that came since the last report; *output* is what that call wrote, 0 if
-        not known."""
+        """Return the tokens that came since the last report.
+
+        *output* is what that call wrote, 0 if not known.
+        """
         written = Count(output) if output else self._written.count(counter, model)
         return written + self._arrived.count(counter, model) + self._step.count(counter, model)
 

@@ -290,8 +290,10 @@ def _file(path: str, about: os.stat_result) -> SessionFile:
 
 
 def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFile]:
-    """Yield the ``.jsonl`` files under *root*, if it exists; links are followed last, for a folder
-    is found once."""
+    """Yield the ``.jsonl`` files under *root*, if it exists.
+
+    Links are followed last, for a folder is found once.
+    """
     waiting, seen = [root], set()
     while waiting:
         folder = waiting.pop()

@@ -99,8 +99,10 @@ class Windows:
             self._found.clear()
 
     def of(self, model: str, *, main: bool = True) -> Window:
-        """Return the window of *model*; *main* says whether it is the main thread's, which the
-        caller's is for."""
+        """Return the window of *model*.
+
+        *main* says whether it is the main thread's, which the caller's is for.
+        """
         if (model, main) in self._found:
             return self._found[model, main]  # type: ignore[no-any-return]
         said = {

@@ -42,8 +42,10 @@ PAGES = {
     "/rules/{id}": "rules.rule",
     "/money": "money.money",
 }
-"""Which function shows which page; its module is imported when the page is first shown, or when
-there is time."""
+"""Which function shows which page.
+
+Its module is imported when the page is first shown, or when there is time.
+"""
 
 STREAMS = {"/events": "now.events", "/session/{id}/events": "session.events"}
 

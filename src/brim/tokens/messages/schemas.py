@@ -38,8 +38,9 @@ _JSON_TYPES = {
 
 
 def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
-    """Add *tools* in the shape of any provider, framework or MCP server; *choice* is the request's
-    ``tool_choice``.
+    """Add *tools* in the shape of any provider, framework or MCP server.
+
+    *choice* is the request's ``tool_choice``.
 
     OpenAI's models read functions as a TypeScript namespace; others get the tools as JSON.
     Sources: ``data/tools.json``.

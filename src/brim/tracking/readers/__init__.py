@@ -29,7 +29,6 @@ class Reader(Protocol):
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*, which begins at byte *at* of its stream."""
-        ...
 
 
 _READERS = {

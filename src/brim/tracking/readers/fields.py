@@ -336,8 +336,10 @@ class LineReader:
             self.tell(Message, role=role, text=words, **fields)
 
     def states(self, line: object, **keys: str) -> None:
-        """Tell which of the session's states changed; they are in *line*, each under its key if it
-        is known."""
+        """Tell which of the session's states changed.
+
+        They are in *line*, each under its key if it is known.
+        """
         for name, key in keys.items():
             if (state := text(line, key)) and self.told.is_new(name, state):
                 self.tell(StateSeen, name=name, value=state)

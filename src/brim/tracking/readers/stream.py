@@ -206,8 +206,10 @@ def subagent_of(path: str) -> str:
 
 
 def open_session(path: str) -> FileIO:
-    """Open the regular file *path* to read it; anything else, and what isn't text, is an
-    ``InputError``."""
+    """Open the regular file *path* to read it.
+
+    Anything else, and what isn't text, is an ``InputError``.
+    """
     try:
         file = FileIO(
             path, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
