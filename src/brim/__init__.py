@@ -15,7 +15,7 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation behaviors guard injection memory messages models spend store tokens tracking",
+    packages="activation agents behaviors guard injection memory messages models spend store tokens tracking",
     **{
         "errors": "BrimError DoesNotFit InputError LimitReached",
         "guard.conversation": "Guard",

@@ -1,6 +1,7 @@
 """The names of ``brim`` for type checkers and editors; ``__init__.py`` imports them lazily."""
 
 from brim import activation as activation
+from brim import agents as agents
 from brim import behaviors as behaviors
 from brim import guard as guard
 from brim import injection as injection

@@ -29,7 +29,6 @@ Those that aren't Python code are left to Python.
 DOORS = [
     "__main__",
     "adapters",
-    "agents",
     "cli",
     "guard",
     "install",
