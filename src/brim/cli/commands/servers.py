@@ -12,6 +12,7 @@ from threading import Thread
 
 from brim.cli.options import add_json, command, need_person, option, whole_number, working_folder
 from brim.cli.output import emit, end_with_reader, heading, lines, note, paint, table
+from brim.config import user_folder
 from brim.errors import InputError
 
 UI_PORT, MCP_PORT = 8673, 8672
@@ -158,7 +159,6 @@ def _serve() -> int:
 
 
 def _serve_http(options: Namespace) -> int:
-    from brim.config import user_folder
     from brim.mcp.http import read_token, serve_http, token_file
     from brim.mcp.server import build_server
 
