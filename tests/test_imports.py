@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,11 +122,23 @@ def test_every_public_name_is_there() -> None:
         assert set(package.__all__) <= set(dir(package))
 
 
+def test_the_stub_has_the_names_of_the_package() -> None:
+    import brim
+
+    stub = ast.parse(Path(brim.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    names = [(node.module, alias.name) for node in imports for alias in node.names]
+    package: Any = brim
+    assert sorted(name for _, name in names) == package.__all__
+    for module, name in names:
+        assert getattr(brim, name) is getattr(import_module(str(module)), name)
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     import brim
 
     with pytest.raises(AttributeError, match="nonsense"):
-        _ = brim.nonsense
+        _ = brim.nonsense  # type: ignore[attr-defined]
 
 
 def test_the_command_line_imports_a_command_when_it_is_called() -> None:

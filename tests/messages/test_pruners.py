@@ -134,9 +134,8 @@ def test_it_fits_or_says_why_not(
         ), name
         assert pruned.receipt.over_by == max(0, pruned.tokens - target), name
         assert pruned.receipt.before == before, name
-        if (
-            not pruned.fits
-        ):  # then nothing but what is never dropped is left, and the prompts that this needs
+        if not pruned.fits:
+            # Then nothing but what is never dropped is left, and the prompts that this needs.
             gone = {index for unit in pruned.receipt.dropped for index in unit.indices}
             assert set(range(len(messages))) - gone <= allowed, name
 

@@ -64,8 +64,10 @@ class Guards:
             raise InputError(f"guard must be a brim.Guard, not {guard!r}")
         self._is_one = guard is not None
         self.guard: Guard = guard or Guard("", **(settings or {}))
-        """Ledger, scope and limit of every call; its model is that of no request unless the caller
-        gave it."""
+        """Ledger, scope and limit of every call.
+
+        Its model is that of no request unless the caller gave it.
+        """
         self._by_model: dict[tuple[str, str], Guard] = {}
         self._lock = threading.Lock()
 

@@ -96,9 +96,8 @@ class BrimLogger(CustomLogger):
             error = _origin(exception)
             self._attempts.keep(key, call, error)
             await call.__aexit__(type(error), error, None)
-            if may_be_billed(
-                error
-            ):  # LiteLLM may try it again on its own, and report a stream then
+            if may_be_billed(error):
+                # LiteLLM may try it again on its own, and report a stream then.
                 self._remember(request_data, key, call)
 
     async def async_log_success_event(

@@ -12,9 +12,10 @@ Readers never raise on what is in a line.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.agents.agent import Agent as Agent
     from brim.agents.call import Event as Event

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from brim.agents.agent import Agent
 from brim.agents.call import Event
+from brim.agents.responses import ApiResponseReader, provider_of
 from brim.agents.table import every_agent
 from brim.errors import InputError
 
@@ -62,8 +63,6 @@ def format_of(line: Mapping[str, Any]) -> str | None:
     for name, reader in _agent_readers().items():
         if reader.recognises(line):
             return name
-    from brim.agents.responses import provider_of
-
     return provider_of(line)
 
 
@@ -138,8 +137,6 @@ class AnyReader:
         if self._own_class is not None:
             return self._own_class
         if self.format in RESPONSES:
-            from brim.agents.responses import ApiResponseReader
-
             return ApiResponseReader
         return _agent_readers()[self.format or ""]
 

@@ -79,9 +79,8 @@ class Feed:
         found: list[tuple[dict[str, Any], int]] = []
         begin = 0
         while (end := data.find(b"\n", begin)) >= 0:
-            if not self._held_size and (
-                blank := _BLANK_LINES.match(data, begin)
-            ):  # there may be millions
+            if not self._held_size and (blank := _BLANK_LINES.match(data, begin)):
+                # There may be millions.
                 end = blank.end() - 1
                 self.offset += end + 1 - begin
             else:
@@ -178,8 +177,10 @@ def subagent_of(path: str) -> str:
 
 
 def open_session(path: str) -> FileIO:
-    """Open the regular file *path* to read it; anything else, and what isn't text, is an
-    ``InputError``."""
+    """Open the regular file *path* to read it.
+
+    Anything else, and what isn't text, is an ``InputError``.
+    """
     try:
         file = FileIO(
             path, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))

@@ -20,12 +20,8 @@ from brim.models.names import CLAUDE
 from brim.tokens.costs import difference
 from brim.tokens.count import Count
 from brim.tokens.inputs import name_of, read_text
-from brim.tokens.messages.request import split
+from brim.tokens.messages.request import BODIES, split
 from brim.tokens.protocol import TokenCounter
-
-BODIES = ("messages", "input", "contents")
-"""Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses,
-Gemini's."""
 
 KEYS: dict[str, Provider] = {"input": "responses", "contents": "gemini"}
 """Fields of a request that only one provider has."""

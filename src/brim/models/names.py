@@ -21,7 +21,9 @@ CLAUDE = "claude"
 """What the names of Anthropic's models hold, wherever they are hosted."""
 _CLAUDE_SIZES = ("opus", "sonnet", "haiku", "fable", "mythos")
 _PROVIDERS = {
-    **{"x-ai": "xai", "grok": "xai", "moonshotai": "moonshot"},
+    "x-ai": "xai",
+    "grok": "xai",
+    "moonshotai": "moonshot",
     **dict.fromkeys(("google-cloud", "google-gla", "google-vertex"), "google"),
 }
 """What frameworks call a provider, and what the table does."""

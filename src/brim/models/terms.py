@@ -18,8 +18,10 @@ from brim.files import data_rows
 from brim.record import PlainData
 
 CHEAPER_TIERS = ("flex", "batch")
-"""Tiers that cost less than the standard one. A provider may answer with the standard tier, so that
-is reserved."""
+"""Tiers that cost less than the standard one.
+
+A provider may answer with the standard tier, so that is reserved.
+"""
 STANDARD = ("", "auto", "default", "standard", "standard_only", "global", "not_available")
 """Values of a tier, a speed or a region that don't change the price."""
 OPEN = ("", "auto")

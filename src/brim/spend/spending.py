@@ -371,9 +371,8 @@ class Spend:
         reserving = on_worker(self.ledger, self.reserve)
         try:
             await in_loop(reserving)
-        except (
-            BaseException
-        ):  # cancelled while it waited: the worker may have reserved all the same
+        except BaseException:
+            # Cancelled while it waited: the worker may have reserved all the same.
             reserving.add_done_callback(lambda _: on_worker(self.ledger, self._undo))
             raise
         return self

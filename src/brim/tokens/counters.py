@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from brim.errors import InputError, NoExactCounter
-from brim.models.light import lookup
+from brim.models.light import DEFAULT_ENCODING, lookup
 from brim.tokens.approximate import NOT_A_TEXT, ApproximateTokenCounter
 from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, prior_for, ratio_for
 from brim.tokens.costs import MessageCosts
@@ -23,9 +23,6 @@ from brim.tokens.protocol import Mode, TokenCounter
 MODES = ("auto", "approximate", "exact", "api")
 """``auto`` is the best count without the network; ``exact`` refuses where there is none; ``api``
 asks the provider."""
-
-DEFAULT_ENCODING = "o200k_base"
-"""The vocabulary used when no model is given."""
 
 
 class VocabularyCounter:

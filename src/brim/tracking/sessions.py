@@ -291,8 +291,10 @@ def _file(path: str, about: os.stat_result) -> SessionFile:
 
 
 def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFile]:
-    """Yield the ``.jsonl`` files under *root*, if it exists; links are followed last, for a folder
-    is found once."""
+    """Yield the ``.jsonl`` files under *root*, if it exists.
+
+    Links are followed last, for a folder is found once.
+    """
     waiting, seen = [root], set()
     while waiting:
         folder = waiting.pop()
@@ -628,8 +630,9 @@ def _transcript(
         parsed = None
         if reports or observer is not None:
             parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
-        if reports and not isinstance(parsed, dict) and line.endswith(b"\n"):
-            found.broken += 1  # a half line may be completed later
+            # A half line may be completed later.
+            is_whole = line.endswith(b"\n") and not line.isspace()
+            found.broken += is_whole and not isinstance(parsed, dict)
         if observer is not None and isinstance(parsed, dict):
             observer.line(parsed)
             for seen in reader.events(parsed, at):
@@ -716,8 +719,10 @@ def _scan_or_error(file: SessionFile, read: Callable[[SessionFile], Scan]) -> Sc
 def _in_processes(
     files: Sequence[SessionFile], read: Callable[[SessionFile], Scan], count: int
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    """Yield what *count* children read. Each gets as many files as the others, of about the same
-    sizes."""
+    """Yield what *count* children read.
+
+    Each gets as many files as the others, of about the same sizes.
+    """
 
     largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
     children: list[int] = []

@@ -151,8 +151,10 @@ class _LineReader(LineReader):
             self.tell(End, agent=agent, reason=status, error=status != "completed", text=said)
 
     def _speak(self, message: Mapping[str, Any], role: str) -> None:
-        """Tell the texts and the tool calls of an assistant's *message*; *role* is whose text it
-        is."""
+        """Tell the texts and the tool calls of an assistant's *message*.
+
+        *role* is whose text it is.
+        """
         id, content = text(message, "id"), message.get("content")
         for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
             kind = text(block, "type")
@@ -264,9 +266,8 @@ class ClaudeTranscriptReader(_LineReader):
                     self._main_messages.is_new(id)
                 if self._requests.is_new(usage.request, usage.tokens):
                     self.found.append(usage)
-        if self._lines.is_new(
-            text(line, "uuid")
-        ):  # a session that is resumed can have its history again
+        if self._lines.is_new(text(line, "uuid")):
+            # A session that is resumed can have its history again.
             self._speak(message, "assistant")
 
     def _user(self, line: Mapping[str, Any]) -> None:
@@ -371,8 +372,10 @@ class ClaudeStreamReader(_LineReader):
             self.tell(Usage, tokens=used, model=model, request=key, final=final)
 
     def _partial(self, line: Mapping[str, Any]) -> None:
-        """Follow one answer: it begins with the prompt's tokens and ends with the output's; its key
-        comes between."""
+        """Follow one answer: it begins with the prompt's tokens and ends with the output's.
+
+        Its key comes between.
+        """
         event, agent = mapping(line, "event"), self.where["agent"]
         kind, message = event.get("type"), mapping(event, "message")
         if kind == "message_start":

@@ -121,16 +121,20 @@ def _everything(message: object) -> str:
 
 
 def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:
-    """Return what a request or a run took; its *prompt* contains what was *read* from a cache, but
-    no *tool* use."""
+    """Return what a request or a run took.
+
+    Its *prompt* contains what was *read* from a cache, but no *tool* use.
+    """
     if not prompt and not output:
         return None
     return Tokens(input=max(0, prompt - read) + tool, cache_read=min(read, prompt), output=output)
 
 
 class GeminiStreamReader(LineReader):
-    """Reads one stream, line by line. An answer comes in pieces: it is told when the next thing
-    happens."""
+    """Reads one stream, line by line.
+
+    An answer comes in pieces: it is told when the next thing happens.
+    """
 
     tools = TOOLS
 

@@ -227,8 +227,10 @@ class Labels:
         return RequestPiece(label, self._count(said) if said else 0, 0, mark(said))
 
     def pieces(self, role: str, content: object, **reported: int) -> tuple[RequestPiece, ...]:
-        """Return the pieces of a message; *reported* is ``output`` and ``thinking``, for an answer
-        of the model."""
+        """Return the pieces of a message.
+
+        *reported* is ``output`` and ``thinking``, for an answer of the model.
+        """
         blocks = content if isinstance(content, list) else [content]
         found: list[RequestPiece] = []
         for block in blocks:
