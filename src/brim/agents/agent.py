@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, Answer, HookCall
+from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, Answer, HookCall, Tools
 from brim.agents.fields import text
-from brim.agents.tools import Tools
 from brim.config.places import home_folder
 from brim.record import PlainData
 
@@ -191,6 +190,11 @@ def no_project_folders(environ: Mapping[str, str], projects: tuple[str, ...]) ->
     return set()
 
 
+def any_file(parts: Sequence[str]) -> str | None:  # noqa: ARG001
+    """Return an empty text: every file is a session's, and none says its project."""
+    return ""
+
+
 def name_of_file(path: str) -> str:
     """Return the session that the name of the file *path* says."""
     return os.path.basename(path).removesuffix(".jsonl")
@@ -230,6 +234,12 @@ class Agent(PlainData):
     """Reads what the agent sends in its own way at an event: fields of a ``HookCall``."""
     window_in: Callable[[bytes], WindowSeen | None] = no_window
     """Reads what a line of a transcript says about the window."""
+    session_folders: Callable[[Mapping[str, str]], list[str]] | None = None
+    """Names the folders with the files of sessions, whether they exist or not; None if the agent
+    keeps no such files."""
+    session_slug: Callable[[Sequence[str]], str | None] = any_file
+    """Reads from the parts of a path below such a folder how the agent calls the project; empty if
+    it doesn't say, None if the file isn't a session's."""
     project_folders: Callable[[Mapping[str, str], tuple[str, ...]], set[str]] = no_project_folders
     """Names the folders in which the agent keeps the sessions of some projects."""
     session_in: Callable[[str], str] = name_of_file

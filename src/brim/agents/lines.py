@@ -9,10 +9,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from brim.agents.call import Event, ToolCall
+from brim.agents.call import Event, ToolCall, Tools, arguments
 from brim.agents.events import Message, StateSeen, ToolResult
 from brim.agents.fields import text, value, whole
-from brim.agents.tools import Tools, arguments
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window

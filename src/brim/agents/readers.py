@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Protocol
 
+from brim.agents import every_agent
 from brim.agents.agent import Agent
 from brim.agents.call import Event
-from brim.agents.table import every_agent
 from brim.errors import InputError
 
 RESPONSES = ("anthropic", "openai-chat", "openai-responses", "gemini")
@@ -147,6 +147,11 @@ class AnyReader:
 @cache
 def _agent_readers() -> dict[str, Any]:
     return {format: _reader_class(agent, name) for format, (agent, name) in agent_formats().items()}
+
+
+def forget_readers() -> None:
+    """Look at the table of agents again."""
+    _agent_readers.cache_clear()
 
 
 def _reader_class(agent: Agent, name: str) -> Any:

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from brim.agents import kind_of_tool
+from brim.agents.call import Tools
 from brim.agents.events import Usage
 from brim.agents.fields import flag, items, mapping, text, text_of, value
 from brim.agents.lines import LineReader, Told, seconds, tokens
-from brim.agents.table import kind_of_tool
-from brim.agents.tools import Tools
 
 _ANTHROPIC_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _RESPONSES_CALLS = ("function", "custom_tool", "mcp", "local_shell", "shell", "apply_patch")

@@ -22,10 +22,10 @@ from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.gate import payer, session_scope
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.readings import known_window
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
+from brim.hooks.transcript import known_window
 from brim.record import PlainData
 from brim.spend.periods import out_of, said_when
 from brim.store.database import open_database

@@ -1,7 +1,11 @@
-"""The file of a session, read forwards from where the last hook stopped, or backwards from its end.
+"""The file of a session, and how full it says the window is.
 
-The path comes from outside: links aren't followed, pipes aren't waited for, and another user's file
-counts as missing.
+It is read forwards from where the last hook stopped, or backwards from its end. The path comes from
+outside: links aren't followed, pipes aren't waited for, and another user's file counts as missing.
+
+No hook is told how many tokens are in the window, except by agents that report each request. The
+status line is, and leaves it in the session's state; a transcript that was written to since then is
+newer. When the window fills up, the human is warned: whether to look is decided at every event.
 """
 
 from __future__ import annotations
@@ -11,10 +15,17 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from io import FileIO
+from typing import Any
 
 from brim._startup import read_at
+from brim.agents.agent import Agent
+from brim.agents.call import Answer, HookCall
 from brim.files import open_safely
+from brim.hooks.state import HookWorkspace, UsageSeen
+from brim.models.light import lookup
+from brim.tracking.notices import CompactDue, ContextWarning
 
 BLOCK = 1 << 17
 """Bytes that are read at once: readers look at the clock after each block."""
@@ -24,14 +35,6 @@ TAIL_BLOCK = 1 << 16
 
 TAIL = 4 << 20
 """Bytes from the end that are read at most."""
-
-FORMATS = {
-    "claude": "claude-transcript",
-    "codex": "codex-rollout",
-    "gemini": "gemini-transcript",
-    "opencode": "opencode",
-}
-"""The format of each agent's session file."""
 
 
 def stat_of(path: str) -> os.stat_result | None:
@@ -119,3 +122,174 @@ def _opened(path: str) -> FileIO:
     if stat_of(path) is None:
         raise FileNotFoundError(path)
     return FileIO(open_safely(path))
+
+
+# Warnings -----------------------------------------------------------------------------------------
+
+GROWN = 200_000
+"""Bytes that a transcript must have grown by before it is looked at again within a turn."""
+
+GROWN_TURN = 16_000
+"""Bytes by which it has grown at a prompt if the turn before was interrupted: what follows an end
+is less."""
+
+LOOKED = "looked"
+"""Kept in a session's state: how long its transcript was at the last look."""
+
+WARNED, DUE, OVERHEAD = "context warning", "compact due", "context overhead"
+"""The latches of the window."""
+
+COMPRESSING = "compressing"
+"""Kept in the state of a session whose client may compress its window at any request."""
+
+BEGAN = "began"
+"""Kept in the state of a session that wasn't told its rules yet: how it began."""
+
+SHRUNK = 0.6
+"""A window that holds less than this share of what it held was compressed."""
+
+_COMPACTED = "compacted"
+_BEFORE = "tokens before"
+
+
+def is_look_due(call: HookCall, workspace: HookWorkspace) -> bool:
+    """Whether enough was written since the last look at the window to look again: a cheap check at
+    every event."""
+    grown = size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED)
+    return not call.sub_agent and grown >= (GROWN_TURN if call.event == "prompt" else GROWN)
+
+
+def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return the warning that is due about the main thread's window, None if there is none."""
+    if not call.session or call.sub_agent:
+        return None
+    state = workspace.state(call.session)
+    state.keep(
+        LOOKED, size_of(call.transcript)
+    )  # whatever is found: a file that says nothing isn't read at every call
+
+    seen = usage_now(call, workspace)
+    if seen is None or seen.window <= 0:
+        return None
+    see_compression(call, workspace, seen.tokens)
+    after = state.kept(_COMPACTED) is True
+    if after:  # this is what the compaction has left
+        state.keep(_COMPACTED, False)
+    if seen.tokens / seen.window < workspace.config["context.warn"]:
+        return None
+
+    told = _warning(call, workspace, seen.tokens, seen.window, after=after)
+    return Answer(note=f"brim: {told}") if told else None
+
+
+def _warning(
+    call: HookCall, workspace: HookWorkspace, tokens: int, window: int, *, after: bool
+) -> str:
+    """Return the sentence that is due at this many *tokens*; crossing the second mark brings only
+    that one."""
+
+    state = workspace.state(call.session)
+    facts: Any = {
+        "used_tokens": tokens,
+        "window": window,
+        "utilization": tokens / window,
+        "session": call.session,
+    }
+    if tokens / window < workspace.config["context.compact"]:
+        return str(ContextWarning(**facts)) if state.tell_once(WARNED) else ""
+    if after or state.told(OVERHEAD):
+        return str(ContextWarning(reason="overhead", **facts)) if state.tell_once(OVERHEAD) else ""
+    if not state.tell_once(DUE):
+        return ""
+    state.tell_once(WARNED)
+    return f"{CompactDue(**facts)} Type {call.agent.compact_command}."
+
+
+def open_context_latches(call: HookCall, workspace: HookWorkspace) -> None:
+    """Let the warnings come again: the window was compacted and may fill again."""
+    state = workspace.state(call.session)
+    for latch in (WARNED, DUE):
+        state.open_latch(latch)
+    state.keep(_COMPACTED, True)
+    state.keep(LOOKED, size_of(call.transcript))
+
+
+def see_compression(call: HookCall, workspace: HookWorkspace, tokens: int) -> None:
+    """Treat a window that has shrunk as compacted: before every request Gemini says only that it
+    may compress."""
+    state = workspace.state(call.session)
+    if state.kept(COMPRESSING) is not True:
+        return
+    before = state.kept(_BEFORE)
+    if type(before) is int and tokens < SHRUNK * before:
+        open_context_latches(call, workspace)
+        state.keep(BEGAN, "compact")
+    state.keep(_BEFORE, tokens)
+
+
+# The agent's own numbers --------------------------------------------------------------------------
+
+LATE = 2.0
+"""Seconds that the status line may be behind the transcript's last line and still describe the same
+request."""
+
+
+def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
+    """Return the newest exact reading of the main thread's window, None if there is none.
+
+    Its ``window`` is the setting ``context.window``, else what the agent said, else what is known
+    of the model.
+    """
+    cached = workspace.state(call.session).usage
+    seen = cached
+    found = stat_of(call.transcript)
+    if cached is None or (found is not None and found.st_mtime > cached.time + LATE):
+        seen = from_transcript(call.transcript, agent=call.agent, now=workspace.now) or cached
+    if seen is None:
+        return None
+    cached = cached or seen
+    model = seen.model or call.model or cached.model
+    window = seen.window or (cached.window if cached.model in ("", model) else 0)
+    return replace(
+        seen,
+        window=workspace.config["context.window"] or window or known_window(model),
+        model=model,
+    )
+
+
+def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
+    """Keep what the agent reported with *call* itself, as Gemini CLI does after each request."""
+
+    tokens = call.prompt_tokens
+    if not tokens or call.sub_agent:
+        return
+    state = workspace.state(call.session)
+    before = state.usage
+    if before is None or (before.tokens, before.model) != (tokens, call.model):
+        state.usage = UsageSeen(tokens, 0, call.model, workspace.now, "hook")
+
+
+def known_window(model: str) -> int:
+    """Return the window of a model in the table, else 0: a warning from a guess would be a false
+    one."""
+
+    found = lookup(model)
+    return found.context_window if found.resolved else 0
+
+
+# The transcript's end -----------------------------------------------------------------------------
+
+
+def from_transcript(path: str, *, agent: Agent, now: float) -> UsageSeen | None:
+    """Return the last reading in the transcript *path* of *agent*; None if there is none."""
+    model = ""
+    window = 0
+    for line in tail_lines(path):
+        seen = agent.window_in(line)
+        if seen is None:
+            continue
+        model = model or seen.model
+        window = window or seen.window
+        if seen.tokens is not None:
+            return UsageSeen(seen.tokens, window, model, now, "transcript") if seen.tokens else None
+    return None

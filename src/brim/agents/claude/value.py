@@ -7,13 +7,15 @@ those. What a *PreCompact* hook prints goes unchanged into the instructions of t
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
+from brim.agents.call import Tools
 from brim.agents.fields import count, flag, mapping, parsed_line, text, text_of
-from brim.agents.tools import Tools
+from brim.config.places import home_folder
 from brim.files import data_lines
 
 EVENTS = {
@@ -109,6 +111,24 @@ def window_in(line: bytes) -> WindowSeen | None:
     if not isinstance(report, Usage) or report.agent or not report.tokens.prompt:
         return None
     return WindowSeen(report.tokens.prompt, report.model)
+
+
+def session_folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folders in which Claude Code may keep sessions."""
+    named = environ.get("CLAUDE_CONFIG_DIR", "").split(",")
+    folders = [part.strip() for part in named if part.strip()]
+    if not folders:
+        home = home_folder(environ)
+        config = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+        folders = [os.path.join(config, "claude"), os.path.join(home, ".claude")]
+    return [os.path.join(folder, "projects") for folder in folders]
+
+
+def session_slug(parts: Sequence[str]) -> str | None:
+    """Return the folder of a project, whose name begins as a path does: with a slash or a drive."""
+    if len(parts) > 1 and re.match(r"-|[A-Za-z]--", parts[0]):
+        return parts[0]
+    return ""
 
 
 def project_folders(environ: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:  # noqa: ARG001
@@ -208,5 +228,7 @@ AGENT = Agent(
     sign_prefixes=("CLAUDECODE", "CLAUDE_CODE_"),
     read_own=read_own,
     window_in=window_in,
+    session_folders=session_folders,
+    session_slug=session_slug,
     project_folders=project_folders,
 )

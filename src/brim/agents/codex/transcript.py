@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from brim.agents.call import Event, ToolCall
+from brim.agents.call import Event, ToolCall, arguments, command_line, edits_in, patch_in
 from brim.agents.codex.value import TOOLS, asked, typed
 from brim.agents.events import (
     Attachment,
@@ -34,8 +34,6 @@ from brim.agents.events import (
 )
 from brim.agents.fields import count, flag, items, mapping, parsed_line, text, text_of, value
 from brim.agents.lines import Bounded, LineReader, refusal_in, seconds, tokens
-from brim.agents.patches import edits_in, patch_in
-from brim.agents.tools import arguments, command_line
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.models.usage import Tokens
