@@ -1,13 +1,14 @@
 """What do agents send, what do they accept, and where do they write things down?
 
 ``TABLE`` lists all agents, one line each. ``agent`` says what an ``Agent`` is, and ``call`` has the
-neutral words: ``ToolCall``, ``HookCall`` and ``Answer``. Each agent is a folder: ``value.py`` is what hooks
-load, ``transcript.py`` reads its files, ``settings.py`` is what ``brim init`` writes for it.
+neutral words: ``ToolCall``, ``HookCall`` and ``Answer``. Each agent is a folder: ``value.py`` is
+what hooks load, ``transcript.py`` reads its files, and ``settings.py`` is what ``brim init`` writes
+for it.
 
 ``events`` are what happened in a session, whichever agent wrote it down. ``readers`` finds out
 which format a line has, ``stream`` reads files as they grow, and ``responses`` reads plain
-responses of providers. ``lines`` and ``fields`` are what readers share.
-Readers never raise on what is in a line.
+responses of providers. ``lines`` and ``fields`` are what readers share. Readers never raise on what
+is in a line.
 """
 
 from __future__ import annotations

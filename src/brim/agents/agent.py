@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, Answer, HookCall, Tools
-from brim.agents.fields import text
+from brim.agents.fields import mapping, text
 from brim.config.places import home_folder
 from brim.record import PlainData
 
@@ -175,22 +175,22 @@ class WindowSeen(PlainData):
     window: int = 0
 
 
-def nothing_more(event: str, data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+def nothing_more(_: str, __: Mapping[str, Any]) -> dict[str, Any]:
     """Return no more fields: the agent sends nothing in a way of its own."""
     return {}
 
 
-def no_window(line: bytes) -> WindowSeen | None:  # noqa: ARG001
+def no_window(_: bytes) -> WindowSeen | None:
     """Return None: the agent's files don't say how full the window is."""
     return None
 
 
-def no_project_folders(environ: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:  # noqa: ARG001
+def no_project_folders(_: Mapping[str, str], __: tuple[str, ...]) -> set[str]:
     """Return nothing: the agent doesn't keep its sessions by project."""
     return set()
 
 
-def any_file(parts: Sequence[str]) -> str | None:  # noqa: ARG001
+def any_file(_: Sequence[str]) -> str | None:
     """Return an empty text: every file is a session's, and none says its project."""
     return ""
 
@@ -249,11 +249,11 @@ class Agent(PlainData):
         self, name: str, data: Mapping[str, Any], environ: Mapping[str, str]
     ) -> HookCall | None:
         """Return what happened at the event *name*; None if brim doesn't know it."""
-        known = self.events.get(name)
-        if known is None:
+        event = self.events.get(name)
+        if event is None:
             return None
         fields: dict[str, Any] = {
-            "event": known.event,
+            "event": event.event,
             "session": text(data, "session_id") or environ.get(self.session_variable, ""),
             "sub_agent": text(data, "agent_id"),
             "cwd": _path(data, "cwd"),
@@ -271,14 +271,13 @@ class Agent(PlainData):
         }
         if isinstance(data.get("tool_name"), str):
             fields["tool"] = self._tool_call(data, fields["session"], fields["sub_agent"])
-        fields.update(self.read_own(known.event, data))
+        fields.update(self.read_own(event.event, data))
         return HookCall(agent=self, name=name, data=data, **fields)
 
     def _tool_call(self, data: Mapping[str, Any], session: str, sub_agent: str) -> Any:
-        given = data.get("tool_input")
         return self.tools.call(
             text(data, "tool_name"),
-            given if isinstance(given, dict) else {},
+            mapping(data, "tool_input"),
             id=text(data, "tool_use_id"),
             session=session,
             agent=sub_agent,
@@ -294,7 +293,7 @@ class Agent(PlainData):
 
     def reports(self, event: str) -> bool:
         """Whether the agent says when *event* happens."""
-        return any(known.event == event for known in self.events.values())
+        return any(reported.event == event for reported in self.events.values())
 
 
 def cut(written: str, chars: int, most_bytes: int | None = None) -> str:

@@ -204,18 +204,18 @@ class Tools(PlainData):
         """Return what the tool *name* does, one of ``call.KINDS``; empty if that isn't known."""
         return self._kinds.get(name.lower(), "")
 
-    def call(self, name: str, given: Mapping[str, Any], **where: Any) -> ToolCall:
-        """Return the call of the tool *name*, which was *given* an object."""
+    def call(self, name: str, raw_input: Mapping[str, Any], **where: Any) -> ToolCall:
+        """Return the call of the tool *name*, which got *raw_input*."""
         kind = self.kind(name)
-        input = self.normalized(kind, given)
+        input = self.normalized(kind, raw_input)
         words: tuple[str, ...] = ()
         if kind == "shell":
-            words = self._words(given)
+            words = self._words(raw_input)
         return ToolCall(name=name, kind=kind, input=input, words=words, **where)
 
-    def normalized(self, kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a tool of *kind* was *given*, under one set of names."""
-        return normalized(kind, given, self.keys)
+    def normalized(self, kind: str, raw_input: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a tool of *kind* got, under one set of names."""
+        return normalized(kind, raw_input, self.keys)
 
     @cached_property
     def _kinds(self) -> dict[str, str]:
@@ -224,32 +224,34 @@ class Tools(PlainData):
             kinds.update(dict.fromkeys(names.lower().split(), kind))
         return kinds
 
-    def _words(self, given: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the words of a command that is *given* as a list."""
+    def _words(self, raw_input: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the words of a command that is a list."""
         for key in self.keys.get("shell", {}).get("command", ()):
-            if isinstance(given.get(key), list):
-                return tuple(_texts(given[key]))
+            if isinstance(raw_input.get(key), list):
+                return tuple(_texts(raw_input[key]))
         return ()
 
 
 def normalized(
-    kind: str, given: Mapping[str, Any], keys: Mapping[str, Mapping[str, tuple[str, ...]]] = KEYS
+    kind: str,
+    raw_input: Mapping[str, Any],
+    keys: Mapping[str, Mapping[str, tuple[str, ...]]] = KEYS,
 ) -> dict[str, Any]:
-    """Return what a tool of *kind* was *given*, under one set of names; its own keys stay.
+    """Return what a tool of *kind* got, under one set of names; its own keys stay.
 
     Every call that has one gets ``command`` (shell), ``file_path``, ``old_string``, ``new_string``,
     ``content`` (files) and ``todos``, a list of ``content`` and ``status``.
     """
-    normal = dict(given)
+    normal = dict(raw_input)
     for name, other_names in keys.get(kind, {}).items():
         for key in other_names:
-            if given.get(key):
-                normal[name] = given[key]
+            if raw_input.get(key):
+                normal[name] = raw_input[key]
                 break
     if kind == "shell" and "command" in normal:
         normal["command"] = command_line(normal["command"])
     if kind == "todo":
-        normal["todos"] = _todos(given)
+        normal["todos"] = _todos(raw_input)
     return normal
 
 
@@ -278,9 +280,9 @@ def command_line(command: object) -> str:
     return " ".join(words)
 
 
-def _todos(given: Mapping[str, Any]) -> list[dict[str, str]]:
+def _todos(raw_input: Mapping[str, Any]) -> list[dict[str, str]]:
     todos = []
-    for todo in items(given, "todos") or items(given, "plan") or items(given, "items"):
+    for todo in items(raw_input, "todos") or items(raw_input, "plan") or items(raw_input, "items"):
         if isinstance(todo, Mapping):
             content = text(todo, "content") or text(todo, "step")
             content = content or text(todo, "description") or text(todo, "text")
@@ -464,12 +466,10 @@ NOTHING = Answer()
 
 def joined(*answers: Answer) -> Answer:
     """Return *answers* as one, in order. The first reason to deny or stop is the reason."""
-    given = [answer for answer in answers if answer]
-    if not given:
-        return NOTHING
-    if len(given) == 1:
-        return given[0]
-    whole = given[0]
-    for answer in given[1:]:
-        whole = whole.followed_by(answer)
+    whole = NOTHING
+    for answer in answers:
+        if whole and answer:
+            whole = whole.followed_by(answer)
+        else:
+            whole = whole or answer
     return whole

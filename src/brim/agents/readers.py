@@ -78,8 +78,8 @@ class AnyReader:
         if writer is not None:
             format = writer.transcripts.format
         elif format is not None and format not in known_formats():
-            known = ", ".join(known_formats())
-            raise InputError(f"format: {format!r} is not known; known are {known}")
+            formats = ", ".join(known_formats())
+            raise InputError(f"format: {format!r} is not known; known are {formats}")
         self.format = format
         """The format of the last line that had one; None before the first."""
         self.agent = ""
@@ -113,8 +113,8 @@ class AnyReader:
 
     def finish(self) -> list[Event]:
         """Return what readers held back until the next line, now that none follows."""
-        held = [reader for reader in self._readers.values() if hasattr(reader, "finish")]
-        return [event for reader in held for event in reader.finish()]
+        readers = [reader for reader in self._readers.values() if hasattr(reader, "finish")]
+        return [event for reader in readers for event in reader.finish()]
 
     def _reader(self, line: Mapping[str, Any]) -> Reader | None:
         if not self._fixed and not self._goes_on(line):

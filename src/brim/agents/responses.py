@@ -29,7 +29,8 @@ def provider_of(line: Mapping[str, Any]) -> str | None:
     """Return whose response *line* holds: ``anthropic``, ``openai-chat``, ``openai-responses``,
     ``gemini`` or None."""
     response = _response(line)
-    kind, sort = text(response, "type"), text(response, "object")
+    kind = text(response, "type")
+    sort = text(response, "object")
     if sort == "response" or kind.startswith("response."):
         return "openai-responses"
     if sort.startswith("chat.completion") or (items(response, "choices") and "usage" in response):
@@ -61,7 +62,8 @@ class ApiResponseReader(LineReader):
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
-        provider, response = provider_of(line), _response(line)
+        provider = provider_of(line)
+        response = _response(line)
         if provider is None:
             return
         kind = text(response, "type")

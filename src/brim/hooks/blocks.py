@@ -42,7 +42,8 @@ def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return the refusal of a pending *call*; None lets it happen."""
     if not call.tool.name:
         return None
-    pending, found = PendingCall(call, workspace), []
+    pending = PendingCall(call, workspace)
+    found = []
     is_stored = any(map(os.path.exists, workspace.databases))
     for scope, store in workspace.scopes.stores.items() if is_stored else ():
         rows = store.database.rows(_BLOCKING, (pending.kind,))
@@ -59,7 +60,8 @@ class PendingCall:
     glance."""
 
     def __init__(self, call: HookCall, workspace: HookWorkspace) -> None:
-        self.call, self.workspace = call, workspace
+        self.call = call
+        self.workspace = workspace
         tool = call.tool
         self.command: str | list[str] = _command_of(tool)
         self.paths: list[str] = []
@@ -100,7 +102,8 @@ class PendingCall:
             if not _UNSURE.isdisjoint(pattern.replace("*", "").replace("/", "")):
                 return bool(self.paths)
             return all(map(self.seen.__contains__, pattern.lower().removeprefix("./").split("*")))
-        tool, pattern = self.call.tool.name.lower(), pattern.lower()
+        tool = self.call.tool.name.lower()
+        pattern = pattern.lower()
         if "?" in pattern or "[" in pattern:
             return True
         return pattern == tool or (
@@ -140,7 +143,8 @@ def _patched(patch: str, text: str) -> list[str]:
 
 # A call that may be refused -----------------------------------------------------------------------
 
-LONGEST, SHOWN = 2_000, 200
+LONGEST = 2_000
+SHOWN = 200
 """Characters of a rule that are quoted, and of a call that are shown or kept."""
 _PLACES = ("branch", "environment", "project_type")
 """Conditions of a rule that its blocks keep to."""
@@ -158,7 +162,8 @@ def refusal(pending: PendingCall, found: list[tuple[str, str, str]]) -> Answer |
     ]
     if pending.may_touch_brim and pending.workspace.config["hooks.protect"]:
         paths = zip(pending.paths, pending.real, strict=True)
-        workspace, folder = pending.workspace, pending.call.cwd or pending.workspace.cwd
+        workspace = pending.workspace
+        folder = pending.call.cwd or pending.workspace.cwd
         what = (
             loosening_command(commands, pending.text)
             or next((path for path, real in paths if is_protected(real, workspace)), "")
@@ -179,7 +184,8 @@ def refusal(pending: PendingCall, found: list[tuple[str, str, str]]) -> Answer |
 def _refused(pending: PendingCall, block: str, commands: list[list[str]]) -> str:
     """Return what of the call *block* refuses; empty if nothing."""
     kind, _, pattern = block.partition(" ")
-    call, workspace = pending.call, pending.workspace
+    call = pending.call
+    workspace = pending.workspace
     if kind == "run":
         return refused_command(pattern, commands)
     if kind == "tool":
@@ -196,7 +202,8 @@ def _refused(pending: PendingCall, block: str, commands: list[list[str]]) -> str
 def _in_force(pending: PendingCall, scope: str, id: str) -> Behavior | None:
     """Return the rule if its block holds here: agreed to, and under no condition that this place
     contradicts."""
-    workspace, scopes = pending.workspace, pending.workspace.scopes
+    workspace = pending.workspace
+    scopes = pending.workspace.scopes
     if scope == "project":
         scopes.leave_out((id,))
         if id in scopes.left_out:
@@ -215,12 +222,10 @@ class Blocked:
     """A call of which *what* is refused by *rule*; without one, because it would loosen brim."""
 
     def __init__(self, pending: PendingCall, what: str, rule: Behavior | None = None) -> None:
-        self._call, self._workspace, self._what, self._rule = (
-            pending.call,
-            pending.workspace,
-            what,
-            rule,
-        )
+        self._call = pending.call
+        self._workspace = pending.workspace
+        self._what = what
+        self._rule = rule
         self.id = OWN if rule is None else rule.id
         self._scopes = pending.workspace.scopes
         is_theirs = rule is not None and rule.scope == "project"
@@ -238,7 +243,8 @@ class Blocked:
         user = self._scopes.user
         if user is None:
             return ""
-        session, now = self._call.session, self._workspace.now
+        session = self._call.session
+        now = self._workspace.now
         return is_allowed(user.database, self.id, self._place, session=session, now=now)
 
     def use(self) -> bool:
@@ -254,7 +260,8 @@ class Blocked:
     def record(self, kind: str) -> None:
         """Write that the call was ``blocked`` or ``allowed`` next to the rule; a refusal doesn't
         depend on it."""
-        call, workspace = self._call, self._workspace
+        call = self._call
+        workspace = self._workspace
         own = None if self._rule is None else self._scopes.stores[self._rule.scope]
         if (
             kind == "allowed" and call.session

@@ -143,5 +143,7 @@ def _is_there(words: bytes, path: str) -> bool:
 
 def _live_size(path: str, now: float) -> int:
     """Return how many bytes the transcript has, -1 if there is none or it isn't in use."""
-    found = stat_of(path)
-    return found.st_size if found is not None and abs(now - found.st_mtime) < LIVE else -1
+    status = stat_of(path)
+    if status is None or abs(now - status.st_mtime) >= LIVE:
+        return -1
+    return status.st_size

@@ -86,9 +86,9 @@ def room_at(call: HookCall, workspace: HookWorkspace, budget: str) -> Room:
 
 def _room(call: HookCall, workspace: HookWorkspace, budget: str, chars: int) -> Room:
     config = workspace.config.yours
-    most = config["injection.max_chars"]
-    if most is not None:
-        chars = min(chars, most)
+    limit = config["injection.max_chars"]
+    if limit is not None:
+        chars = min(chars, limit)
     return Room(config[budget], chars, call.agent.answers.bytes)
 
 
@@ -98,8 +98,8 @@ def size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _less(limit: int | None, taken: int) -> int | None:
-    return None if limit is None else max(0, limit - taken)
+def _less(limit: int | None, charge: int) -> int | None:
+    return None if limit is None else max(0, limit - charge)
 
 
 # At the start of a session ------------------------------------------------------------------------
@@ -153,9 +153,9 @@ def _rules_at_start(call: HookCall, workspace: HookWorkspace, how: str, room: Ro
 
 
 def _charged_at_start(call: HookCall, workspace: HookWorkspace, how: str, room: Room) -> str:
-    seen = _session_seen(call, workspace)
-    seen.begin(how)
-    planner = _planner(call, workspace, seen, leave=_read_already(call, workspace))
+    before = _session_seen(call, workspace)
+    before.begin(how)
+    planner = _planner(call, workspace, before, leave=_read_already(call, workspace))
     with _session(call, workspace) as session:
         session.begin(how)
         plan = planner.plan(
@@ -244,7 +244,8 @@ class _Telling:
 
     def tell(self) -> Answer:
         """Return what is told, and charge the session for it."""
-        call, workspace = self._call, self._workspace
+        call = self._call
+        workspace = self._workspace
         planner = self._planner()
         if planner is None and not _gives_back(call, workspace, self._room):
             if self._new_prompt:
@@ -266,7 +267,8 @@ class _Telling:
             return None
         if self._room.chars <= 0 and not self._is_gated:
             return None
-        call, workspace = self._call, self._workspace
+        call = self._call
+        workspace = self._workspace
         planner = _planner(
             call,
             workspace,
@@ -280,7 +282,8 @@ class _Telling:
         self, session: Session, planner: HookPlanner | None, against: dict[str, str]
     ) -> Answer:
         """Return what fits by now, and charge *session* for it."""
-        call, workspace = self._call, self._workspace
+        call = self._call
+        workspace = self._workspace
         if planner is not None and against:
             reason = _held_back(call, workspace, planner, session, against)
             if reason:
@@ -369,8 +372,8 @@ def _against(
 ) -> dict[str, str]:
     """Return the constraints that this window was never shown and that speak against *call*: what
     each names of it."""
-    shown = {*session.shown, *workspace.permitted}
-    unseen = [id for id in planner.constraints if id not in shown][:MOST_RULES]
+    passed = {*session.shown, *workspace.permitted}
+    unseen = [id for id in planner.constraints if id not in passed][:MOST_RULES]
     if not unseen:
         return {}
     files = files_of(call)
@@ -468,8 +471,8 @@ def _gives_back(call: HookCall, workspace: HookWorkspace, room: Room) -> bool:
     thread."""
     if call.sub_agent or room.is_empty:
         return False
-    told, _ = _that_fit(workspace.state(call.session).lost, room)
-    return bool(told)
+    text, _ = _that_fit(workspace.state(call.session).lost, room)
+    return bool(text)
 
 
 def _give_back(call: HookCall, workspace: HookWorkspace, session: Session, room: Room) -> str:
@@ -478,11 +481,11 @@ def _give_back(call: HookCall, workspace: HookWorkspace, session: Session, room:
     if not _gives_back(call, workspace, room):
         return ""
     state = workspace.state(call.session)
-    told, waiting = _that_fit(state.take_lost(), room)
-    session.spend(size(told))
+    text, waiting = _that_fit(state.take_lost(), room)
+    session.spend(size(text))
     if waiting:
         state.lost = waiting
-    return told
+    return text
 
 
 def _tell_lost_alone(call: HookCall, workspace: HookWorkspace, room: Room) -> Answer:
@@ -503,16 +506,16 @@ def _that_fit(text: str, room: Room) -> tuple[str, str]:
     """Return the lines of *text* that fit, and those that don't, each below the first line, which
     is a heading."""
     heading, *lines = [f"{line}\n" for line in text.split("\n") if line.strip()] or [""]
-    told = heading
+    fitting = heading
     waiting = ""
     for line in lines:
-        if room.holds(told + line):
-            told += line
+        if room.holds(fitting + line):
+            fitting += line
         else:
             waiting += line
-    if not room.holds(told) or (lines and told == heading):
+    if not room.holds(fitting) or (lines and fitting == heading):
         return "", text
-    return told, heading + waiting if waiting else ""
+    return fitting, heading + waiting if waiting else ""
 
 
 # The situation ------------------------------------------------------------------------------------
@@ -534,15 +537,15 @@ MOST_FILES = 20
 def situation(call: HookCall, workspace: HookWorkspace) -> Context:
     """Return what *call* and its workspace say: a prompt's words and open files, or a pending
     call's."""
-    here = workspace.surroundings
+    place = workspace.surroundings
     if call.event == "prompt" and call.human:
-        return Context(**here, prompt=_ends(call.prompt), open=_open_files(call, workspace))
+        return Context(**place, prompt=_ends(call.prompt), open=_open_files(call, workspace))
     if call.event in ("session_start", "prompt"):
-        return Context(**here)
+        return Context(**place)
     files = files_of(call)
     _keep_open(call, workspace, files)
     command = _ends(call.tool.command)
-    return Context(**here, file=files, command=command, written=written_by(call))
+    return Context(**place, file=files, command=command, written=written_by(call))
 
 
 def written_by(call: HookCall) -> str:

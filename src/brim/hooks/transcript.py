@@ -21,7 +21,7 @@ from typing import Any
 
 from brim._startup import read_at
 from brim.agents.agent import Agent
-from brim.agents.call import Answer, HookCall
+from brim.agents.call import PROMPT, Answer, HookCall
 from brim.files import open_safely
 from brim.hooks.state import HookWorkspace, UsageSeen
 from brim.models.light import lookup
@@ -41,17 +41,17 @@ def stat_of(path: str) -> os.stat_result | None:
     """Return what the system says about the transcript *path*; None if there is none that may be
     read."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except (OSError, ValueError):
         return None
-    is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-    return found if is_own and stat.S_ISREG(found.st_mode) else None
+    is_own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    return status if is_own and stat.S_ISREG(status.st_mode) else None
 
 
 def size_of(path: str) -> int:
     """Return how many bytes the transcript *path* has, 0 if there is none that may be read."""
-    found = stat_of(path)
-    return 0 if found is None else found.st_size
+    status = stat_of(path)
+    return 0 if status is None else status.st_size
 
 
 def whole_lines(
@@ -68,21 +68,27 @@ def whole_lines(
         handle = file.fileno()
         size = os.fstat(handle).st_size
         at = max(0, (start if start <= size else 0) - overlap)
-        held, left = b"", most
+        unfinished = b""
+        left = most
         skips = at > 0 and read_at(handle, 1, at - 1) != b"\n"
-        while left > 0 and (block := read_at(handle, min(BLOCK, left), at + len(held))):
+        while left > 0:
+            block = read_at(handle, min(BLOCK, left), at + len(unfinished))
+            if not block:
+                return
             left -= len(block)
-            data = held + block
+            data = unfinished + block
             if skips:
                 begin = data.find(b"\n") + 1
-                if not begin:
-                    at, held = at + len(data), b""
-                    continue
-                at, data, skips = at + begin, data[begin:], False
+                skips = not begin
+                if skips:
+                    begin = len(data)
+                at += begin
+                data = data[begin:]
             end = data.rfind(b"\n") + 1
             if end:
                 yield at, data[:end]
-            at, held = at + end, data[end:]
+            at += end
+            unfinished = data[end:]
 
 
 def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
@@ -90,20 +96,24 @@ def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
     ones are skipped."""
     with suppress(OSError), _opened(path) as file:
         handle = file.fileno()
-        begin, left, size, rest = os.fstat(handle).st_size, most, TAIL_BLOCK, b""
+        begin = os.fstat(handle).st_size
+        left = most
+        size = TAIL_BLOCK
+        cut_line = b""
         while begin > 0 and left > 0:
             take = min(size, begin, left)
-            begin, left, size = begin - take, left - take, size * 2
-            data = read_at(handle, take, begin) + rest
-            if (
-                b"\n\n" in data or b"\n\r" in data
-            ):  # there may be millions; the pattern isn't compiled for nothing
+            begin -= take
+            left -= take
+            size *= 2
+            data = read_at(handle, take, begin) + cut_line
+            # There may be millions of blank lines; the pattern isn't compiled for nothing.
+            if b"\n\n" in data or b"\n\r" in data:
                 data = re.sub(rb"\n\s+", b"\n", data)
-            rest, *lines = data.split(b"\n")
+            cut_line, *lines = data.split(b"\n")
             lines.reverse()
             yield from lines
         if begin == 0:
-            yield rest
+            yield cut_line
 
 
 def tail_bytes(path: str, most: int) -> tuple[int, bytes]:
@@ -136,7 +146,9 @@ is less."""
 LOOKED = "looked"
 """Kept in a session's state: how long its transcript was at the last look."""
 
-WARNED, DUE, OVERHEAD = "context warning", "compact due", "context overhead"
+WARNED = "context warning"
+DUE = "compact due"
+OVERHEAD = "context overhead"
 """The latches of the window."""
 
 COMPRESSING = "compressing"
@@ -155,8 +167,10 @@ _BEFORE = "tokens before"
 def is_look_due(call: HookCall, workspace: HookWorkspace) -> bool:
     """Whether enough was written since the last look at the window to look again: a cheap check at
     every event."""
-    grown = size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED)
-    return not call.sub_agent and grown >= (GROWN_TURN if call.event == "prompt" else GROWN)
+    if call.sub_agent:
+        return False
+    growth = size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED)
+    return growth >= (GROWN_TURN if call.event == PROMPT else GROWN)
 
 
 def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -164,40 +178,37 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if not call.session or call.sub_agent:
         return None
     state = workspace.state(call.session)
-    state.keep(
-        LOOKED, size_of(call.transcript)
-    )  # whatever is found: a file that says nothing isn't read at every call
-
-    seen = usage_now(call, workspace)
-    if seen is None or seen.window <= 0:
+    # Whatever is found: a file that says nothing isn't read at every call.
+    state.keep(LOOKED, size_of(call.transcript))
+    usage = usage_now(call, workspace)
+    if usage is None or usage.window <= 0:
         return None
-    see_compression(call, workspace, seen.tokens)
-    after = state.kept(_COMPACTED) is True
-    if after:  # this is what the compaction has left
+    see_compression(call, workspace, usage.tokens)
+    was_compacted = state.kept(_COMPACTED) is True
+    if was_compacted:  # this is what the compaction has left
         state.keep(_COMPACTED, False)
-    if seen.tokens / seen.window < workspace.config["context.warn"]:
+    if usage.tokens / usage.window < workspace.config["context.warn"]:
         return None
-
-    told = _warning(call, workspace, seen.tokens, seen.window, after=after)
-    return Answer(note=f"brim: {told}") if told else None
+    warning = _warning(call, workspace, usage, was_compacted=was_compacted)
+    return Answer(note=f"brim: {warning}") if warning else None
 
 
 def _warning(
-    call: HookCall, workspace: HookWorkspace, tokens: int, window: int, *, after: bool
+    call: HookCall, workspace: HookWorkspace, usage: UsageSeen, *, was_compacted: bool
 ) -> str:
-    """Return the sentence that is due at this many *tokens*; crossing the second mark brings only
-    that one."""
-
+    """Return the sentence that is due for this *usage*; crossing the second mark brings only that
+    one."""
     state = workspace.state(call.session)
+    share = usage.tokens / usage.window
     facts: Any = {
-        "used_tokens": tokens,
-        "window": window,
-        "utilization": tokens / window,
+        "used_tokens": usage.tokens,
+        "window": usage.window,
+        "utilization": share,
         "session": call.session,
     }
-    if tokens / window < workspace.config["context.compact"]:
+    if share < workspace.config["context.compact"]:
         return str(ContextWarning(**facts)) if state.tell_once(WARNED) else ""
-    if after or state.told(OVERHEAD):
+    if was_compacted or state.told(OVERHEAD):
         return str(ContextWarning(reason="overhead", **facts)) if state.tell_once(OVERHEAD) else ""
     if not state.tell_once(DUE):
         return ""
@@ -241,20 +252,21 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     of the model.
     """
     cached = workspace.state(call.session).usage
-    seen = cached
-    found = stat_of(call.transcript)
-    if cached is None or (found is not None and found.st_mtime > cached.time + LATE):
-        seen = from_transcript(call.transcript, agent=call.agent, now=workspace.now) or cached
-    if seen is None:
+    usage = cached
+    status = stat_of(call.transcript)
+    is_newer = cached is None or (status is not None and status.st_mtime > cached.time + LATE)
+    if is_newer:
+        written = from_transcript(call.transcript, agent=call.agent, now=workspace.now)
+        usage = written or cached
+    if usage is None:
         return None
-    cached = cached or seen
-    model = seen.model or call.model or cached.model
-    window = seen.window or (cached.window if cached.model in ("", model) else 0)
-    return replace(
-        seen,
-        window=workspace.config["context.window"] or window or known_window(model),
-        model=model,
-    )
+    cached = cached or usage
+    model = usage.model or call.model or cached.model
+    window = usage.window
+    if not window and cached.model in ("", model):
+        window = cached.window
+    window = workspace.config["context.window"] or window or known_window(model)
+    return replace(usage, window=window, model=model)
 
 
 def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
@@ -273,8 +285,8 @@ def known_window(model: str) -> int:
     """Return the window of a model in the table, else 0: a warning from a guess would be a false
     one."""
 
-    found = lookup(model)
-    return found.context_window if found.resolved else 0
+    terms = lookup(model)
+    return terms.context_window if terms.resolved else 0
 
 
 # The transcript's end -----------------------------------------------------------------------------
@@ -285,11 +297,13 @@ def from_transcript(path: str, *, agent: Agent, now: float) -> UsageSeen | None:
     model = ""
     window = 0
     for line in tail_lines(path):
-        seen = agent.window_in(line)
-        if seen is None:
+        reading = agent.window_in(line)
+        if reading is None:
             continue
-        model = model or seen.model
-        window = window or seen.window
-        if seen.tokens is not None:
-            return UsageSeen(seen.tokens, window, model, now, "transcript") if seen.tokens else None
+        model = model or reading.model
+        window = window or reading.window
+        if reading.tokens == 0:
+            return None
+        if reading.tokens is not None:
+            return UsageSeen(reading.tokens, window, model, now, "transcript")
     return None

@@ -15,7 +15,8 @@ def off_switch(settings: Mapping[str, Any], _: Mapping[str, Any]) -> str:
 
 SETTINGS = AgentSettings(
     learn_file="commands/learn.md",
-    learn_text="---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: {allowed}\n---\n{task}",
+    learn_text="---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: {allowed}\n"
+    "---\n{task}",
     mcp_command="claude mcp add --scope user brim{own} -- {program}",
     remove_plugin="claude plugin uninstall brim@brim",
     has_status_line=True,

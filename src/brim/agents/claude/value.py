@@ -131,7 +131,7 @@ def session_slug(parts: Sequence[str]) -> str | None:
     return ""
 
 
-def project_folders(environ: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:  # noqa: ARG001
+def project_folders(_: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:
     """Return how Claude Code calls the folders in which it keeps the sessions of *projects*."""
     return {re.sub(r"[^A-Za-z0-9]", "-", project) for project in projects}
 
@@ -166,10 +166,10 @@ def _without_blocks(opening: str) -> str:
     """
     while opening.startswith(_BEFORE):
         tag, closed, _ = opening[1:].partition(">")
-        _, found, rest = opening.rpartition(f"</{tag}>")
-        if not (closed and found):
+        _, ending, after = opening.rpartition(f"</{tag}>")
+        if not (closed and ending):
             break
-        opening = rest.lstrip()
+        opening = after.lstrip()
     return opening
 
 
@@ -186,8 +186,8 @@ def _without_reminders(written: str) -> str:
 
 def tagged(written: str, tag: str) -> str:
     """Return what stands between ``<tag>`` and ``</tag>`` in *written*, empty if nothing does."""
-    _, opened, rest = written.partition(f"<{tag}>")
-    inside, closed, _ = rest.partition(f"</{tag}>")
+    _, opened, after = written.partition(f"<{tag}>")
+    inside, closed, _ = after.partition(f"</{tag}>")
     return inside.strip() if opened and closed else ""
 
 

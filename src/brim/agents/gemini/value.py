@@ -74,9 +74,9 @@ def words(content: object) -> str:
     return re.sub(f"{HOOK}.*?{_HOOK_END}", "", text_of(content), flags=re.DOTALL).strip()
 
 
-def is_typed(said: str) -> bool:
-    """Return whether a person typed *said*, the words of a user message."""
-    return bool(said) and not said.startswith(_MACHINE)
+def is_typed(written: str) -> bool:
+    """Return whether a person typed *written*, the words of a user message."""
+    return bool(written) and not written.startswith(_MACHINE)
 
 
 def window_in(line: bytes) -> WindowSeen | None:
