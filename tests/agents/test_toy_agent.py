@@ -15,6 +15,8 @@ from brim.agents import TableLine, agent_named, events, readers
 from brim.agents.readers import format_of
 from brim.agents.stream import read
 from brim.hooks.process import main
+from brim.report.usage import usage_report
+from brim.tracking.sessions import named_files
 from tests.hooks.hook_world import RULE, World
 
 VALUE = '''
@@ -134,6 +136,15 @@ def test_its_records_are_read(tmp_path: Path) -> None:
     (usage,) = read(record)
     assert isinstance(usage, events.Usage)
     assert (usage.tokens.prompt, usage.model, usage.request) == (40_000, "gpt-5", "r1")
+
+
+def test_its_usage_is_reported(tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    lines = [{"toys": 100 * n, "model": "gpt-5", "id": f"r{n}"} for n in (1, 2)]
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    report = usage_report(named_files([str(record)]), by="model", models={}, now=1.8e9)
+    (total,) = report.sums
+    assert (total.requests, total.input_tokens, total.agents) == (2, 300, {"toy"})
 
 
 def test_its_value_is_found_by_name() -> None:

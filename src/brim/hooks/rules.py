@@ -78,14 +78,14 @@ class Room(PlainData):
         )
 
 
-def room_at(call: HookCall, workspace: HookWorkspace, budget: str) -> Room:
-    """Return what the setting *budget* and the agent allow a text at this event."""
-    chars = call.agent.answers.chars_at(call.event)
-    return _room(call, workspace, budget, chars)
-
-
-def _room(call: HookCall, workspace: HookWorkspace, budget: str, chars: int) -> Room:
+def room_at(
+    call: HookCall, workspace: HookWorkspace, budget: str, chars: int | None = None
+) -> Room:
+    """Return what the setting *budget* and the agent allow a text: *chars*, by default those of
+    this event."""
     config = workspace.config.yours
+    if chars is None:
+        chars = call.agent.answers.chars_at(call.event)
     limit = config["injection.max_chars"]
     if limit is not None:
         chars = min(chars, limit)
@@ -412,7 +412,7 @@ def _held_back(
     A rule that doesn't fit the budget denies nothing: a call is never denied without saying why.
     """
     unseen = [id for id in against if id not in session.shown]
-    room = _room(call, workspace, DYNAMIC, call.agent.answers.chars)
+    room = room_at(call, workspace, DYNAMIC, call.agent.answers.chars)
     room = replace(room, tokens=session.budget(room.tokens)).minus(HELD_BACK)
     if not unseen or room.tokens == 0:
         return ""
@@ -528,8 +528,6 @@ OPEN = "open"
 """Kept for a session: the files of the last calls, for the next prompt."""
 
 MOST_OPEN = 5
-"""How many of them."""
-
 MOST_FILES = 20
 """Files of one call that are looked at."""
 
