@@ -17,8 +17,8 @@ from collections import Counter
 from typing import Any
 
 from brim.agents.readers import AnyReader
-from brim.scratch.dead_ends import RULES as RULE_TEXTS
-from brim.scratch.dead_ends import DeadEndDetector
+from brim.memory.repetition import RULES as RULE_TEXTS
+from brim.memory.repetition import DeadEndDetector
 from labelled.dead_ends.developed import DEVELOPED
 from labelled.dead_ends.developed_alikes import LOOK_ALIKES
 from labelled.dead_ends.unclear import UNCLEAR

@@ -17,7 +17,7 @@ from brim.agents import agent_named, read
 from brim.agents.call import HookCall
 from brim.hooks.state import HookWorkspace
 from brim.hooks.turns import LARGE, OVERLAP, SECONDS, write_turn
-from brim.scratch import ScratchModel
+from brim.memory import ScratchModel
 from tests.hooks.sittings import SESSION, Sitting
 
 

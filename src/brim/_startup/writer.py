@@ -29,14 +29,13 @@ DOORS = [
     "adapters",
     "cli",
     "guard",
-    "history",
     "install",
     "loopback",
     "mcp",
+    "messages",
     "report",
     "run",
     "ui",
-    "window",
 ]
 """The packages that no hook imports."""
 

@@ -20,8 +20,8 @@ from brim.agents.call import HookCall
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.tasks import language_of
 from brim.behaviors.when import matches
+from brim.memory.repetition.commands import CommandPart, parts, writes
 from brim.record import PlainData
-from brim.scratch.dead_ends.commands import CommandPart, parts, writes
 
 MOST_FILES = 20
 """Files of one call that are looked at."""

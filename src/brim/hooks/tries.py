@@ -15,12 +15,12 @@ from brim.agents.readers import AnyReader
 from brim.agents.stream import Feed
 from brim.files import sha256_hex
 from brim.hooks.loops import EDITS, TAIL
+from brim.memory.calls import changed_path
+from brim.memory.quotes import masked_line
+from brim.memory.repetition.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
+from brim.memory.repetition.edits import FileChange, changes
+from brim.memory.repetition.step import SessionStep, clipped, settled
 from brim.record import PlainData
-from brim.scratch.calls import changed_path
-from brim.scratch.dead_ends.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
-from brim.scratch.dead_ends.edits import FileChange, changes
-from brim.scratch.dead_ends.step import SessionStep, clipped, settled
-from brim.scratch.quotes import masked_line
 
 Key = tuple[str, str]
 """What a call was given, and the folder where a command ran; a pending call doesn't say that."""

@@ -18,8 +18,8 @@ from brim.errors import BrimError
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace, SessionState
 from brim.hooks.transcript import size_of, whole_lines
-from brim.scratch.model import ScratchModel
-from brim.scratch.writer import ScratchWriter
+from brim.memory.model import ScratchModel
+from brim.memory.writer import ScratchWriter
 
 MOST = 8 << 20
 """Bytes of a transcript that one hook reads. Earlier ones are left out: the journal has what hooks

@@ -14,9 +14,9 @@ from typing import Any, BinaryIO
 from brim.agents.readers import AnyReader
 from brim.agents.stream import BLOCK, read, subagent_files
 from brim.errors import InputError
+from brim.memory.facts import KINDS
+from brim.memory.quotes import code
 from brim.report.compactions import CompactionReader, CompactionReport, Lost
-from brim.scratch.facts import KINDS
-from brim.scratch.quotes import code
 from brim.store.events import RuleEvent as Noted
 from brim.tracking.sessions import newest_first
 from brim.workspace import Workspace

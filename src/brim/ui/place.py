@@ -33,8 +33,8 @@ from brim.figures import (
 )
 from brim.hooks.limit_words import clock
 from brim.injection.text import summary_of
+from brim.memory.quotes import masked_line
 from brim.models.overrides import use
-from brim.scratch.quotes import masked_line
 from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files, usage_index
 from brim.ui.background import Live, Work
 from brim.ui.gate import Keys

@@ -37,15 +37,15 @@ from brim.cli.output import (
 )
 from brim.config import project_folder
 from brim.errors import InputError
+from brim.memory.entries import MemoryView, withdrawn
+from brim.memory.facts import KINDS
+from brim.memory.folder import NAME, check_folder, is_foreign, session_folders
+from brim.memory.index import render_index, sentence, when
+from brim.memory.journal import Journal
+from brim.memory.model import ScratchModel
+from brim.memory.writer import ScratchWriter
 from brim.report.compactions import CompactionReport, Lost
 from brim.report.lost import LostReport, find_lost
-from brim.scratch.entries import MemoryView, withdrawn
-from brim.scratch.facts import KINDS
-from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
-from brim.scratch.index import render_index, sentence, when
-from brim.scratch.journal import Journal
-from brim.scratch.model import ScratchModel
-from brim.scratch.writer import ScratchWriter
 
 TAKES = {
     "show": "",
@@ -121,7 +121,7 @@ def memory(options: Namespace) -> int:
       get NUMBER             one entry whole
       add TEXT               add an entry (- reads it from standard input); --kind says what it is
       rebuild [TRANSCRIPTS]  render the files again; of transcripts, take in what the journal does not hold yet
-      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/scratch
+      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/memory
 
     'lost' compares the window before a compaction with the window afterwards. It lists what the
     agent had to find again, how many tokens that took, and what never came back. It reads the
