@@ -13,7 +13,8 @@ from typing import Any, Literal, TypedDict
 
 from brim.behaviors import Behavior
 from brim.errors import BrimError, InputError
-from brim.guard.conversation import Call, Guard
+from brim.guard.call import Call
+from brim.guard.conversation import Guard
 from brim.messages.draft import Pin
 from brim.messages.entries import Provider
 from brim.messages.fitting import Name

@@ -13,7 +13,8 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from brim.adapters.guards import Attempts, Body, Guards, Settings, settle
 from brim.errors import InputError
-from brim.guard.conversation import Call, Guard
+from brim.guard.call import Call
+from brim.guard.conversation import Guard
 from brim.messages.entries import Provider
 from brim.messages.receipt import digest_of
 from brim.models.light import lookup
