@@ -15,7 +15,7 @@ import pytest
 import brim.tokens as tokens
 import brim.window as window
 from brim.activation import Activation, Context, Graph, activate
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.config import load
 from brim.history import FifoPruner
 from brim.injection import ActivationTierMapper, InjectionPlan, Section, Session, Tier, render
@@ -86,7 +86,7 @@ def tiers(plan: InjectionPlan) -> dict[str, str]:
 
 @row("behavior")
 def check_behavior(brim: Brim) -> None:
-    assert isinstance(behavior("x"), Behavior)
+    assert isinstance(behavior("x"), Rule)
 
 
 @row("Full, Summary, Name Only, Omitted")

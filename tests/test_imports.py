@@ -102,7 +102,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     import brim
 
     with pytest.raises(AttributeError, match="nonsense"):
-        _ = brim.nonsense
+        _ = brim.nonsense  # type: ignore[attr-defined]
 
 
 def test_the_command_line_imports_a_command_when_it_is_called() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, When
+from brim.behaviors import Rule, When
 from brim.behaviors.summary import summarize
 from brim.behaviors.yaml_form import as_yaml, from_yaml
 from tests.cli.conftest import COMMAND, Brim, Ran
@@ -225,9 +225,9 @@ def test_what_is_not_there_is_said(brim: Brim) -> None:
 
 
 @settings(deadline=None)
-@example(Behavior("b", "b", "directive", "x", summary="\ud800x"), "Use uv.")
+@example(Rule("b", "b", "directive", "x", summary="\ud800x"), "Use uv.")
 @given(behaviors, st.text(min_size=1).filter(lambda text: bool(text.strip())))
-def test_the_file_says_exactly_what_the_behavior_says(behavior: Behavior, text: str) -> None:
+def test_the_file_says_exactly_what_the_behavior_says(behavior: Rule, text: str) -> None:
     old = replace(behavior, canonical=text)
     assume("\\ud" not in ascii(str(old.when)))  # half of a surrogate pair: no file can hold it
     again = from_yaml(

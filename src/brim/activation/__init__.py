@@ -11,9 +11,10 @@ its number, and ``weights`` is how edges learn from use.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.activation.context import Context as Context
     from brim.activation.engine import Activation as Activation
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
     from brim.activation.source import Node as Node
     from brim.activation.source import Source as Source
     from brim.activation.weights import touched as touched
-
-__getattr__, __dir__ = exports(
-    __name__,
-    context="Context",
-    engine="Activation activate",
-    explanation="Explanation explain",
-    graph="Graph",
-    parameters="Parameters",
-    source="Node Source",
-    weights="touched",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        context="Context",
+        engine="Activation activate",
+        explanation="Explanation explain",
+        graph="Graph",
+        parameters="Parameters",
+        source="Node Source",
+        weights="touched",
+    )

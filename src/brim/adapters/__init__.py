@@ -10,9 +10,10 @@ clients send. A framework is imported with its module, never before.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.adapters import anthropic as anthropic
     from brim.adapters import langchain as langchain
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from brim.adapters import openai as openai
     from brim.adapters import openai_agents as openai_agents
     from brim.adapters import pydantic_ai as pydantic_ai
-
-__getattr__, __dir__ = exports(
-    __name__, packages="anthropic langchain litellm openai openai_agents pydantic_ai"
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__, packages="anthropic langchain litellm openai openai_agents pydantic_ai"
+    )

@@ -1,6 +1,6 @@
 """What have we learned?
 
-``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions.
+``behavior`` has the things themselves (``Rule``, ``Edge``) and ``when`` their conditions.
 ``words`` and ``tasks`` find what a text is about, ``inference`` what a rule is for, ``summary``
 cuts one without changing its sense. ``blocks`` are what a rule refuses; ``shell`` reads the
 commands that they are compared with, and ``programs`` knows which program one runs. ``sentences``
@@ -13,15 +13,16 @@ connected. ``jsonl``, ``yaml_form``, ``floop`` and ``markdown`` read and write f
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
-    from brim.behaviors.behavior import Behavior as Behavior
     from brim.behaviors.behavior import BehaviorKind as BehaviorKind
     from brim.behaviors.behavior import Edge as Edge
     from brim.behaviors.behavior import EdgeKind as EdgeKind
     from brim.behaviors.behavior import Provenance as Provenance
+    from brim.behaviors.behavior import Rule as Rule
     from brim.behaviors.behavior import RuleUsage as RuleUsage
     from brim.behaviors.behavior import Status as Status
     from brim.behaviors.duplicates import Merged as Merged
@@ -35,14 +36,14 @@ if TYPE_CHECKING:
     from brim.behaviors.learning import learn as learn
     from brim.behaviors.summary import summarize as summarize
     from brim.behaviors.when import When as When
-
-__getattr__, __dir__ = exports(
-    __name__,
-    behavior="Behavior BehaviorKind Edge EdgeKind Provenance Status RuleUsage",
-    duplicates="Merged merge near_duplicate",
-    graph="check",
-    jsonl="dump load",
-    learning="Learned confirmed learn",
-    summary="summarize",
-    when="When",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        behavior="Rule BehaviorKind Edge EdgeKind Provenance Status RuleUsage",
+        duplicates="Merged merge near_duplicate",
+        graph="check",
+        jsonl="dump load",
+        learning="Learned confirmed learn",
+        summary="summarize",
+        when="When",
+    )

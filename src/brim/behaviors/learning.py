@@ -19,9 +19,9 @@ from unicodedata import normalize
 from brim.behaviors.behavior import (
     LARGEST_TEXT,
     LONGEST_NAME,
-    Behavior,
     BehaviorKind,
     Provenance,
+    Rule,
     Status,
     as_tag,
     in_name,
@@ -96,8 +96,8 @@ class KnownRules:
     """Behaviors that are known already, by what they say: learning many doesn't compare each with
     each."""
 
-    def __init__(self, behaviors: Iterable[Behavior] = ()) -> None:
-        self._found: dict[tuple[str, str], Behavior] = {}
+    def __init__(self, behaviors: Iterable[Rule] = ()) -> None:
+        self._found: dict[tuple[str, str], Rule] = {}
         self._saying: dict[str, dict[tuple[str, str], None]] = {}
         self.ids: set[str] = set()
         self.names: set[str] = set()
@@ -105,10 +105,10 @@ class KnownRules:
         for behavior in behaviors:
             self.put(behavior)
 
-    def __iter__(self) -> Iterator[Behavior]:
+    def __iter__(self) -> Iterator[Rule]:
         return iter(self._found.values())
 
-    def put(self, behavior: Behavior) -> None:
+    def put(self, behavior: Rule) -> None:
         """Add *behavior*, or let it take the place of the one with its id. Its earlier texts still
         count as its own."""
         key = behavior.scope, behavior.id
@@ -119,17 +119,17 @@ class KnownRules:
         for text in (behavior.canonical, *behavior.variants):
             self._saying.setdefault(normalized(text), {})[key] = None
 
-    def get(self, scope: str, id: str) -> Behavior | None:
+    def get(self, scope: str, id: str) -> Rule | None:
         """Return the behavior with this id."""
         return self._found.get((scope, id))
 
-    def saying(self, text: str, scope: str | None = None) -> list[Behavior]:
+    def saying(self, text: str, scope: str | None = None) -> list[Rule]:
         """Return the behaviors that have this very *text*, or a variant of it, by id; of *scope*,
         or of any."""
         keys = [key for key in self._saying.get(normalized(text), ()) if scope in (None, key[0])]
         return [self._found[key] for key in sorted(keys, key=lambda key: key[1])]
 
-    def same_text(self, behavior: Behavior, *, anywhere: bool) -> Behavior | None:
+    def same_text(self, behavior: Rule, *, anywhere: bool) -> Rule | None:
         """Return the one that has the text of *behavior*, or a variant of it: a live one before the
         others.
 
@@ -143,8 +143,8 @@ class Learned(NamedTuple):
     """The behavior to store, the one it takes the place of under the same id (None if it is new),
     and what was done."""
 
-    behavior: Behavior
-    merged_with: Behavior | None
+    behavior: Rule
+    merged_with: Rule | None
     changes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def learn(
     source: str = "human",
     session: str = "",
     now: float,
-    existing: Iterable[Behavior] | KnownRules = (),
+    existing: Iterable[Rule] | KnownRules = (),
 ) -> Learned:
     """Learn *right* at the time *now*, given what *existing* behaviors say.
 
@@ -182,7 +182,7 @@ def learn(
     by_agent, tags = source == "agent", tuple(tags)
     blocks = () if by_agent else checked_blocks(blocks)
     kind = kind or (BehaviorKind.CONSTRAINT if blocks else None)
-    behavior = Behavior(
+    behavior = Rule(
         id=id_of(right),
         name=name or infer_name(right),
         kind=kind or infer_kind(right, wrong),
@@ -207,7 +207,7 @@ def learn(
     return Learned(_apart(behavior, known, named=bool(name)), None, ("new",))
 
 
-def _as_note(behavior: Behavior) -> Behavior:
+def _as_note(behavior: Rule) -> Rule:
     """Return *behavior* as an agent may teach it: a pending note of the project, and not a
     constraint."""
     weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
@@ -249,9 +249,7 @@ def _check(source: str, right: str, wrong: str, *places: str) -> None:
         )
 
 
-def _again(
-    known: Behavior, said: Behavior, given: list[str], by_agent: bool, now: float
-) -> Learned:
+def _again(known: Rule, said: Rule, given: list[str], by_agent: bool, now: float) -> Learned:
     """Return what becomes of *known* when its text is taught again: it is confirmed, and what was
     *given* holds."""
     is_note = known.status is Status.PENDING
@@ -281,7 +279,7 @@ def _again(
     )
 
 
-def _apart(behavior: Behavior, known: KnownRules, *, named: bool) -> Behavior:
+def _apart(behavior: Rule, known: KnownRules, *, named: bool) -> Rule:
     """Return *behavior* under an id that no other has, and a name too, unless a person *named* it.
 
     An edited behavior keeps the id that its first text gave it, so that text may come again and
@@ -302,7 +300,7 @@ def _free(taken: set[str], numbered: Callable[[int], str]) -> str:
     return next(each for each in map(numbered, count(2)) if each not in taken)
 
 
-def confirmed(behavior: Behavior, now: float) -> Behavior:
+def confirmed(behavior: Rule, now: float) -> Rule:
     """Return *behavior* after a person or an agent said at the time *now* that it was right."""
     usage = behavior.usage
     return replace(
@@ -319,12 +317,12 @@ HOLDING = ("kind", "canonical", "summary", "when")
 """What of a constraint decides whether and when it holds."""
 
 
-def holds(behavior: Behavior) -> bool:
+def holds(behavior: Rule) -> bool:
     """Whether agents must not weaken it: a constraint, or a rule that refuses something."""
     return behavior.kind is BehaviorKind.CONSTRAINT or bool(behavior.blocks)
 
 
-def loosens(old: Behavior | None, new: Behavior) -> bool:
+def loosens(old: Rule | None, new: Rule) -> bool:
     """Whether *new* in place of *old* could make a constraint hold less, or refuses less."""
     if old is None or not old.live or not holds(old):
         return False

@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.figures import age, counted, dollars, home_path, printable, readable_size, rounded, share
 
 Result = TypeVar("Result")
@@ -456,20 +456,20 @@ _KINDS = {
 """The colours of the kinds that stand out; a directive is the usual one."""
 
 
-def kind_of(rule: Behavior) -> str:
+def kind_of(rule: Rule) -> str:
     """Return the kind of *rule*, in its colour."""
     kind = rule.kind.value
     return paint(kind, _KINDS[kind]) if kind in _KINDS else kind
 
 
-def title(rule: Behavior) -> str:
+def title(rule: Rule) -> str:
     """Return the line that says which rule it is."""
     return "  ".join(
         [paint(rule.name, "green"), kind_of(rule), rule.id, f"({rule.status}, {rule.scope})"]
     )
 
 
-def whole(rule: Behavior) -> str:
+def whole(rule: Rule) -> str:
     """Return all that an agent can be told about *rule*, and when: a person is asked to agree to
     it.
 

@@ -10,9 +10,10 @@ in it, ``values`` has what is in force, and ``retention`` how long brim keeps wh
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.config.places import agents_environment as agents_environment
     from brim.config.places import config_paths as config_paths
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from brim.config.values import Value as Value
     from brim.config.values import load as load
     from brim.config.values import load_cached as load_cached
-
-__getattr__, __dir__ = exports(
-    __name__,
-    places="agents_environment config_paths project_folder user_folder",
-    settings="MODES SETTINGS Setting",
-    values="Config Value load load_cached",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        places="agents_environment config_paths project_folder user_folder",
+        settings="MODES SETTINGS Setting",
+        values="Config Value load load_cached",
+    )

@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from brim.activation import Context, Graph, activate
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import DoesNotFit, InputError
 from brim.guard.cut import Cut
 from brim.guard.fitting import Fitted, GuardRequest, Name, guessed, in_request, named, room_for
@@ -103,7 +103,7 @@ class Guard:
         strategy: Name | Pruner | None = None,
         summarize: Summarizer | None = None,
         exclude_tools: Sequence[str] = (),
-        rules: Iterable[Behavior] = (),
+        rules: Iterable[Rule] = (),
         rule_tokens: int = RULE_TOKENS,
         provider: Provider | Literal["auto"] = "auto",
         counter: TokenCounter | None = None,
@@ -145,11 +145,11 @@ class Guard:
             )
         self.ledger: Ledger | None = _ledger(ledger, self.limit)
         """Where money is counted; None if neither a ledger nor a limit was given."""
-        self.rules: tuple[Behavior, ...] = tuple(rules)
+        self.rules: tuple[Rule, ...] = tuple(rules)
         """The rules to choose from."""
-        if not all(isinstance(each, Behavior) for each in self.rules):
+        if not all(isinstance(each, Rule) for each in self.rules):
             raise InputError(
-                f"rules must be Behavior objects of brim.behaviors, not {self.rules!r:.80}"
+                f"rules must be Rule objects of brim.behaviors, not {self.rules!r:.80}"
             )
         self._rule_tokens = rule_tokens
         self._given_counter = counter

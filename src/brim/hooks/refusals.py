@@ -8,7 +8,7 @@ from functools import cached_property
 from shlex import quote
 
 from brim.activation.context import Context
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.behaviors.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.config.places import home_folder
 from brim.errors import StoreError
@@ -72,7 +72,7 @@ def _refused(pending: PendingCall, block: str, commands: list[list[str]]) -> str
     return next((path for path in pending.paths if refused_path(pattern, path, **places)), "")
 
 
-def _in_force(pending: PendingCall, scope: str, id: str) -> Behavior | None:
+def _in_force(pending: PendingCall, scope: str, id: str) -> Rule | None:
     """Return the rule if its block holds here: agreed to, and under no condition that this place
     contradicts."""
     workspace, scopes = pending.workspace, pending.workspace.scopes
@@ -93,7 +93,7 @@ def _in_force(pending: PendingCall, scope: str, id: str) -> Behavior | None:
 class Blocked:
     """A call of which *what* is refused by *rule*; without one, because it would loosen brim."""
 
-    def __init__(self, pending: PendingCall, what: str, rule: Behavior | None = None) -> None:
+    def __init__(self, pending: PendingCall, what: str, rule: Rule | None = None) -> None:
         self._call, self._workspace, self._what, self._rule = (
             pending.call,
             pending.workspace,

@@ -22,7 +22,7 @@ from typing import Any
 from brim import __version__
 from brim._startup.writer import startup_problem
 from brim.activation.context import Context
-from brim.behaviors.behavior import LIVE, Behavior
+from brim.behaviors.behavior import LIVE, Rule
 from brim.errors import BrimError, StoreError
 from brim.figures import counted
 from brim.files import WINDOWS
@@ -595,7 +595,7 @@ def probe(
         home, work = os.path.join(folder, "home"), os.path.join(folder, "work")
         os.mkdir(work)
         with open_store(os.path.join(home, DATABASE)) as store:
-            store.put(Behavior("doctor", "doctor", "constraint", RULE), event="learned", now=0)
+            store.put(Rule("doctor", "doctor", "constraint", RULE), event="learned", now=0)
         cache = os.path.join(os.path.dirname(os.path.dirname(launcher)), "cache")
         if os.path.isdir(cache):  # hooks start as fast as they do for the user
             shutil.copytree(cache, os.path.join(home, "cache"))

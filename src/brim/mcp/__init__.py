@@ -11,15 +11,16 @@ person taught.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.mcp.http import serve_http as serve_http
     from brim.mcp.server import build_server as build_server
-
-__getattr__, __dir__ = exports(
-    __name__,
-    http="serve_http",
-    server="build_server",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        http="serve_http",
+        server="build_server",
+    )

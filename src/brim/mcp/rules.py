@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from brim.activation.context import Context
 from brim.activation.explanation import explain
-from brim.behaviors.behavior import LIVE, Behavior, Status
+from brim.behaviors.behavior import LIVE, Rule, Status
 from brim.behaviors.learning import Learned, learn
 from brim.behaviors.tasks import language_of
 from brim.errors import InputError, StoreError
@@ -118,7 +118,7 @@ class RuleAnswer:
     summary: str
 
     @classmethod
-    def of(cls, rule: Behavior) -> Self:
+    def of(cls, rule: Rule) -> Self:
         """Return the line of *rule*."""
         summary = " ".join(summary_of(rule).split())
         summary = summary if len(summary) <= LONGEST_SUMMARY else f"{summary[:LONGEST_SUMMARY]}…"
@@ -159,7 +159,7 @@ def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> 
 def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     """Return the live rules that *query* is a part of: of the id, the name, a tag or the text."""
 
-    def matches(rule: Behavior) -> bool:
+    def matches(rule: Rule) -> bool:
         texts = (rule.id, rule.name, *rule.tags, rule.summary, rule.canonical)
         return any(query.strip().casefold() in text.casefold() for text in texts)
 
@@ -211,7 +211,7 @@ def expanded_text(workspace: Workspace, id: str) -> str:
     return f"{head}\n{behavior.canonical}\n"
 
 
-def found_rule(scopes: Scopes, id: str) -> Behavior:
+def found_rule(scopes: Scopes, id: str) -> Rule:
     """Return the rule that *id* means: an id, a name, or the beginning of either."""
     if not id.strip():
         raise InputError("the id is empty: give an id or a name; the tool 'list' has them")
@@ -309,7 +309,7 @@ def _check_length(name: str, text: str, remedy: str) -> None:
 
 
 def _store_note(
-    scopes: Scopes, learned: Learned, known: list[Behavior], now: float, session: str
+    scopes: Scopes, learned: Learned, known: list[Rule], now: float, session: str
 ) -> None:
     """Write the note, unless a person's rule says the same already."""
     old = learned.merged_with

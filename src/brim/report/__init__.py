@@ -10,9 +10,10 @@ of what, request by request, and what its compactions lost.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.report.overview import Overview as Overview
     from brim.report.overview import sessions_report as sessions_report
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from brim.report.usage import usage_report as usage_report
     from brim.report.watch import Reading as Reading
     from brim.report.watch import Watch as Watch
-
-__getattr__, __dir__ = exports(
-    __name__,
-    overview="Overview sessions_report",
-    usage="UsageReport usage_report",
-    watch="Reading Watch",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        overview="Overview sessions_report",
+        usage="UsageReport usage_report",
+        watch="Reading Watch",
+    )

@@ -10,9 +10,10 @@ kept.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.scratch.dead_ends import DeadEnd as DeadEnd
     from brim.scratch.dead_ends import DeadEndDetector as DeadEndDetector
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
     from brim.scratch.journal import Journal as Journal
     from brim.scratch.model import ScratchModel as ScratchModel
     from brim.scratch.writer import ScratchWriter as ScratchWriter
-
-__getattr__, __dir__ = exports(
-    __name__,
-    dead_ends="DeadEnd DeadEndDetector",
-    entries="MemoryEntry MemoryView extract_text",
-    folder="SECTIONS",
-    index="render_index",
-    journal="Journal",
-    model="ScratchModel",
-    writer="ScratchWriter",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        dead_ends="DeadEnd DeadEndDetector",
+        entries="MemoryEntry MemoryView extract_text",
+        folder="SECTIONS",
+        index="render_index",
+        journal="Journal",
+        model="ScratchModel",
+        writer="ScratchWriter",
+    )

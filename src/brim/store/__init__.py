@@ -17,9 +17,10 @@ In one SQLite file per project and one per user.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.store.events import RuleEvent as RuleEvent
     from brim.store.ledger import SqliteLedger as SqliteLedger
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
     from brim.store.scopes import open_scopes as open_scopes
     from brim.store.store import Store as Store
     from brim.store.store import open_store as open_store
-
-_NAMES = {
-    "ledger": "SqliteLedger open_ledger",
-    "scopes": "Scopes open_scopes",
-    "store": "Store open_store",
-}
-__getattr__, __dir__ = exports(__name__, events="RuleEvent", **_NAMES)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        events="RuleEvent",
+        ledger="SqliteLedger open_ledger",
+        scopes="Scopes open_scopes",
+        store="Store open_store",
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
+from brim.behaviors.behavior import LIVE, BehaviorKind, Edge, EdgeKind, Rule, Status
 from brim.behaviors.contradictions import Contradiction, among
 from brim.behaviors.contradictions import find as find_contradictions
 from brim.behaviors.duplicates import Merged, Pair, merge_order, near_duplicate, near_pairs
@@ -31,7 +31,7 @@ MOST_ALIKE = 3
 """Rules that say nearly the same as a new one, and are named when it is learned."""
 
 
-def named(behavior: Behavior) -> str:
+def named(behavior: Rule) -> str:
     """Return the name of *behavior* for a sentence."""
     return f"{behavior.name} ({behavior.id})"
 
@@ -39,7 +39,7 @@ def named(behavior: Behavior) -> str:
 # Finding ------------------------------------------------------------------------------------------
 
 
-def find_rule(scopes: Scopes, text: str) -> Behavior:
+def find_rule(scopes: Scopes, text: str) -> Rule:
     """Return the rule with the id or name *text*, or the only one that it begins or is a part
     of."""
     try:
@@ -79,7 +79,7 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
         raise InputError(f"no rule matches {text!r}; {hint}") from None
 
 
-def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
+def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Rule]:
     """Return the rule for each of *given*, without duplicates: see ``find_rule``."""
     found = [find_rule(scopes, each) for each in given]
     return list({each.id: each for each in found}.values())
@@ -97,8 +97,8 @@ class Taught:
     conflicts: tuple[Contradiction, ...] = ()
     """Rules that it contradicts. They are kept and marked; agents are told only the newer of
     two."""
-    replaced: tuple[Behavior, ...] = ()
-    alike: tuple[Behavior, ...] = ()
+    replaced: tuple[Rule, ...] = ()
+    alike: tuple[Rule, ...] = ()
     """Rules of its scope that say nearly the same. A person decides."""
 
 
@@ -110,7 +110,7 @@ def teach(
     now: float,
     summary: str = "",
     priority: int | None = None,
-    replaces: Iterable[Behavior] = (),
+    replaces: Iterable[Rule] = (),
 ) -> Taught:
     """Learn and store a rule in *scope*. *said* has the arguments of ``learn``.
 
@@ -175,7 +175,7 @@ def teach(
     return Taught(learned, event, tuple(conflicts), tuple(replaced), tuple(like[:MOST_ALIKE]))
 
 
-def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behavior]:
+def _replaced(rules: Iterable[Rule], by: Rule, now: float) -> list[Rule]:
     """Return *rules* as superseded by *by*."""
     found = []
     for rule in rules:
@@ -194,13 +194,13 @@ def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behav
     return found
 
 
-def conflicts_of(scopes: Scopes, behavior: Behavior) -> list[Contradiction]:
+def conflicts_of(scopes: Scopes, behavior: Rule) -> list[Contradiction]:
     """Return the live rules of both scopes that *behavior* contradicts, the newest first."""
     return find_contradictions(behavior, scopes.behaviors(LIVE))
 
 
 def mark_conflicts(
-    scopes: Scopes, behavior: Behavior, conflicts: Iterable[Contradiction], *, now: float
+    scopes: Scopes, behavior: Rule, conflicts: Iterable[Contradiction], *, now: float
 ) -> None:
     """Connect *behavior* with the rules that it contradicts, so that agents are told only the newer
     of two."""
@@ -213,7 +213,7 @@ def mark_conflicts(
             scopes.put_edge(Edge(*ends, EdgeKind.CONFLICTS, created_at=now), now=now)
 
 
-def unmarked_conflicts(scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
+def unmarked_conflicts(scopes: Scopes) -> list[tuple[Rule, Contradiction]]:
     """Return pairs of rules that contradict each other and aren't connected, the newer first."""
     known = {pair for edge in scopes.all_edges() for pair in (edge.key[:2], edge.key[1::-1])}
     return [
@@ -223,12 +223,12 @@ def unmarked_conflicts(scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
     ]
 
 
-def same_elsewhere(scopes: Scopes, behavior: Behavior) -> Behavior | None:
+def same_elsewhere(scopes: Scopes, behavior: Rule) -> Rule | None:
     """Return a rule of the other scope that says the same, or None."""
     return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior])), None)
 
 
-def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, Any], *, now: float) -> None:
+def edit_rule(scopes: Scopes, old: Rule, changes: Mapping[str, Any], *, now: float) -> None:
     """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old
     values."""
     stored = scopes.store(old.scope).get(old.id)
@@ -249,8 +249,8 @@ def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, Any], *, now:
 
 
 def remove_rules(
-    scopes: Scopes, rules: Iterable[Behavior], *, now: float, reason: str = ""
-) -> tuple[list[Behavior], list[Behavior]]:
+    scopes: Scopes, rules: Iterable[Rule], *, now: float, reason: str = ""
+) -> tuple[list[Rule], list[Rule]]:
     """Mark *rules* as forgotten; return those that changed, and those that were forgotten
     already."""
     removed, already = [], []
@@ -265,8 +265,8 @@ def remove_rules(
 
 
 def restore_rules(
-    scopes: Scopes, rules: Iterable[Behavior], *, now: float
-) -> tuple[list[Behavior], list[Behavior]]:
+    scopes: Scopes, rules: Iterable[Rule], *, now: float
+) -> tuple[list[Rule], list[Rule]]:
     """Restore forgotten *rules*; return those that changed, and those that weren't forgotten."""
     back, already = [], []
     for rule in rules:
@@ -279,7 +279,7 @@ def restore_rules(
     return back, already
 
 
-def _status_before(rule: Behavior, scopes: Scopes) -> Status:
+def _status_before(rule: Rule, scopes: Scopes) -> Status:
     """Return the status of *rule* before it was removed; if no event has it, the highest that it
     can have had."""
     for event in reversed(scopes.store(rule.scope).events(behavior=rule.id)):
@@ -295,13 +295,13 @@ def _status_before(rule: Behavior, scopes: Scopes) -> Status:
 
 def decide_notes(
     scopes: Scopes,
-    notes: Iterable[Behavior],
+    notes: Iterable[Rule],
     *,
     accept: bool,
     now: float,
     kind: BehaviorKind | None = None,
     reason: str = "",
-) -> list[Behavior]:
+) -> list[Rule]:
     """Accept or reject *notes* by agents that wait for review."""
     decided = []
     for note in notes:
@@ -391,7 +391,7 @@ def duplicate_pairs(scopes: Scopes) -> list[Pair]:
 def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Merged]:
     """Merge *pairs* in order. A rule that was merged before is used as it is now, or skipped if
     it's gone."""
-    became: dict[str, Behavior] = {}
+    became: dict[str, Rule] = {}
     done: list[Merged] = []
     for pair in pairs:
         one, other = (became.get(each.id, each) for each in (pair.one, pair.other))

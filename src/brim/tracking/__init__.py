@@ -11,9 +11,10 @@ them, ``live`` follows one while it grows. ``requests`` takes each request apart
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tracking.budget import ContextBudget as ContextBudget
     from brim.tracking.compaction import Pending as Pending
@@ -35,16 +36,16 @@ if TYPE_CHECKING:
     from brim.tracking.readers.stream import Feed as Feed
     from brim.tracking.readers.stream import read as read
     from brim.tracking.windows import Window as Window
-
-__getattr__, __dir__ = exports(
-    __name__,
-    **{
-        "budget": "ContextBudget",
-        "compaction": "Pending build_compact_prompt",
-        "events": "Compaction End Event Message ModelSeen RunTotal StateSeen ToolCall ToolResult Usage",
-        "notices": "CompactDue ContextWarning",
-        "readers": "FORMATS format_of",
-        "readers.stream": "Feed read",
-        "windows": "Window",
-    },
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        **{
+            "budget": "ContextBudget",
+            "compaction": "Pending build_compact_prompt",
+            "events": "Compaction End Event Message ModelSeen RunTotal StateSeen ToolCall ToolResult Usage",
+            "notices": "CompactDue ContextWarning",
+            "readers": "FORMATS format_of",
+            "readers.stream": "Feed read",
+            "windows": "Window",
+        },
+    )

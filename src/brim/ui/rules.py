@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brim.activation.context import Context
-from brim.behaviors.behavior import Behavior, BehaviorKind, EdgeKind, Status
+from brim.behaviors.behavior import BehaviorKind, EdgeKind, Rule, Status
 from brim.behaviors.blocks import EDIT, RUN, TOOL, checked_blocks, too_much
 from brim.behaviors.sentences import heard
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
@@ -46,7 +46,7 @@ MOST_PAIRS = 50
 class Row:
     """One rule of the table."""
 
-    rule: Behavior
+    rule: Rule
     outcome: RuleOutcome
     tokens: dict[str, int]
 
@@ -59,7 +59,7 @@ class Planned:
     plan: InjectionPlan
     why: Mapping[str, str]
     """Why each rule is in or out, by its id."""
-    waiting: list[Behavior]
+    waiting: list[Rule]
     left_out: int
     """Constraints that don't fit."""
     read: int
@@ -214,7 +214,7 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
         )
 
 
-def _merge(scopes: Scopes, workspace: Workspace, rule: Behavior, other: Behavior) -> str:
+def _merge(scopes: Scopes, workspace: Workspace, rule: Rule, other: Rule) -> str:
     chosen = [
         pair
         for pair in duplicate_pairs(scopes)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tempfile import mkdtemp
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.behavior import BehaviorKind, Rule
 from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
 from brim.behaviors.blocks import said as in_words
 from brim.behaviors.jsonl import as_object
@@ -230,7 +230,7 @@ def tell_masked(*texts: str) -> None:
         note(f"{counted(count, 'secret')} masked: others may read your rules")
 
 
-def _object(taught: Taught, stored: Behavior, like: Behavior | None) -> dict[str, Any]:
+def _object(taught: Taught, stored: Rule, like: Rule | None) -> dict[str, Any]:
     """Return what was learned for ``--json``."""
     old = taught.learned.merged_with
     return {
@@ -258,7 +258,7 @@ def _scope(options: Namespace, workspace: Workspace) -> str:
     return options.scope or "project"
 
 
-def _replaces(options: Namespace, scopes: Scopes, made: Behavior) -> list[Behavior]:
+def _replaces(options: Namespace, scopes: Scopes, made: Rule) -> list[Rule]:
     """Return the rules that *made* replaces: those that are named, and those that a person agrees
     to."""
     found = find_rules(scopes, options.replaces)
@@ -272,7 +272,7 @@ def _replaces(options: Namespace, scopes: Scopes, made: Behavior) -> list[Behavi
     return found
 
 
-def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterator[str]:
+def _further(taught: Taught, stored: Rule, like: Rule | None) -> Iterator[str]:
     """Yield what a person should know of other rules."""
     for gone in taught.replaced:
         yield f"{named(gone)} is replaced; teach it again to bring it back"
@@ -318,7 +318,7 @@ def _said(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
+def _learned_view(taught: Taught, stored: Rule, whose: str) -> str:
     """Return whose rule it is, what brim understood, and when agents are told: two lines."""
     said = {"learned": "Learned", "confirmed": "Already known"}[taught.event]
     told = (
@@ -391,7 +391,7 @@ def edit(options: Namespace) -> int:
     return emit(result, view, options.as_json, code=1 if new is None else 0)
 
 
-def _edited(old: Behavior, path: str) -> Behavior | None:
+def _edited(old: Rule, path: str) -> Rule | None:
     """Return what a person made of *old* in the file *path*; None if they emptied it to say no."""
     before = read_text(path)
     while True:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Status
+from brim.behaviors.behavior import BehaviorKind, Rule, Status
 from brim.behaviors.corrections import rule_in
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
@@ -161,7 +161,7 @@ def _ask(options: Namespace, workspace: Workspace, correction: Suggestion) -> bo
     return key not in ("q", "")
 
 
-def _accept(options: Namespace, workspace: Workspace, number: int, text: str) -> Behavior:
+def _accept(options: Namespace, workspace: Workspace, number: int, text: str) -> Rule:
     """Make a rule of correction *number*, say so unless it's for a script, and return the rule."""
     scope = scope_of(options, workspace)
     if scope == "project":

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, Status
+from brim.behaviors.behavior import LIVE, BehaviorKind, Edge, Rule, Status
 from brim.behaviors.jsonl import as_object, edge_object, iso
 from brim.behaviors.sentences import heard, refused
 from brim.cli import RULES
@@ -62,7 +62,7 @@ from brim.store.rulebook import (
 from brim.store.statistics import RuleOutcome, outcomes, tier_tokens
 from brim.workspace import DATABASE, Workspace
 
-SORTS: dict[str, Callable[[Behavior], float]] = {
+SORTS: dict[str, Callable[[Rule], float]] = {
     "name": lambda _: 0,
     "used": lambda behavior: -behavior.usage.count,
     "new": lambda behavior: -(behavior.created_at or 0),
@@ -162,7 +162,7 @@ def listing(options: Namespace) -> int:
     return 1 if narrowed and not found else 0
 
 
-def _is_wanted(behavior: Behavior, options: Namespace) -> bool:
+def _is_wanted(behavior: Rule, options: Namespace) -> bool:
     names = [text.casefold() for text in (behavior.id, behavior.name, *behavior.tags)]
     texts = [*names, behavior.summary.casefold(), behavior.canonical.casefold()]
 
@@ -186,10 +186,10 @@ def _is_wanted(behavior: Behavior, options: Namespace) -> bool:
     )
 
 
-def _list_view(found: list[Behavior], came: dict[str, RuleOutcome], now: float, sort: str) -> str:
+def _list_view(found: list[Rule], came: dict[str, RuleOutcome], now: float, sort: str) -> str:
     """Return one line each. Where the terminal is narrow, numbers and age make room, unless it is
     sorted by them."""
-    columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
+    columns: dict[str, Callable[[Rule], str]] = {"kind": kind_of}
     if any(each.status is not Status.ACTIVE for each in found):
         columns["status"] = lambda each: each.status.value
     if len({each.scope for each in found}) > 1:
@@ -251,7 +251,7 @@ def whole_rule(workspace: Workspace, id: str) -> tuple[dict[str, Any], str]:
     )
 
 
-def _about(behavior: Behavior, outcome: RuleOutcome) -> list[tuple[str, str]]:
+def _about(behavior: Rule, outcome: RuleOutcome) -> list[tuple[str, str]]:
     usage, came = behavior.usage, behavior.provenance
     used = f"{counted(outcome.told, 'time')}, confirmed {usage.confirmed:,}, overridden {outcome.overridden:,}"
     held = f"{counted(outcome.held, 'call')}, obeyed {outcome.obeyed:,}" if outcome.held else ""
@@ -276,7 +276,7 @@ def _about(behavior: Behavior, outcome: RuleOutcome) -> list[tuple[str, str]]:
     ]
 
 
-def _edges(behavior: Behavior, edges: list[Edge], ends: dict[str, Behavior]) -> str:
+def _edges(behavior: Rule, edges: list[Edge], ends: dict[str, Rule]) -> str:
     rows = []
     for edge in edges:
         outward = edge.source == behavior.id

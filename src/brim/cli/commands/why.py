@@ -10,7 +10,7 @@ from typing import Any
 
 from brim.activation.context import Context
 from brim.activation.explanation import explain
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
 from brim.cli.commands.rules import whole_rule
@@ -202,7 +202,7 @@ def _why_rule(options: Namespace) -> int:
     return 0
 
 
-def _put_away(scopes: Scopes, behavior: Behavior) -> str:
+def _put_away(scopes: Scopes, behavior: Rule) -> str:
     """Return why a rule that is not live takes part in nothing."""
     if behavior.superseded_by is not None:
         other = scopes.get(behavior.superseded_by)
@@ -220,7 +220,7 @@ def _explained(
     scopes: Scopes,
     workspace: Workspace,
     context: Context,
-    behavior: Behavior,
+    behavior: Rule,
     *,
     read_by: str,
 ) -> tuple[dict[str, Any], str]:
@@ -456,7 +456,7 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     return lines(shown, more, f"\n{total_line(plan)}", *plan.reasons)
 
 
-def waiting_view(rules: Sequence[Behavior]) -> str:
+def waiting_view(rules: Sequence[Rule]) -> str:
     """Return the rules that come later, each with when agents are told it; empty if there are
     none."""
     if not rules:

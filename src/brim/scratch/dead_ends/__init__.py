@@ -7,13 +7,14 @@ find dead ends, and the detector that gives every step of every agent to all of 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.scratch.dead_ends.rules import DeadEndDetector as DeadEndDetector
     from brim.scratch.dead_ends.step import RULES as RULES
     from brim.scratch.dead_ends.step import STATUSES as STATUSES
     from brim.scratch.dead_ends.step import DeadEnd as DeadEnd
-
-__getattr__, __dir__ = exports(__name__, rules="DeadEndDetector", step="DeadEnd RULES STATUSES")
+else:
+    __getattr__, __dir__ = exports(__name__, rules="DeadEndDetector", step="DeadEnd RULES STATUSES")

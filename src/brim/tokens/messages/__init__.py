@@ -14,17 +14,18 @@ reads tools, ``request`` finds the messages in what was given and measures them.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tokens.messages.request import measure as measure
     from brim.tokens.messages.rules import Framing as Framing
     from brim.tokens.messages.tally import Tally as Tally
-
-__getattr__, __dir__ = exports(
-    __name__,
-    request="measure",
-    rules="Framing",
-    tally="Tally",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        request="measure",
+        rules="Framing",
+        tally="Tally",
+    )
