@@ -25,7 +25,7 @@ from brim.files import data_lines
 from brim.scratch.facts import KINDS, measure
 from brim.scratch.inventory import MOST, Inventory, Thing, is_set_up, told_by
 from brim.scratch.quotes import masked_line
-from brim.tracking.compaction import fold
+from brim.text import fold
 from brim.tracking.estimate import BilledRatio, length_of
 from brim.tracking.events import (
     Attachment,

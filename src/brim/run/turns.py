@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.tracking.compaction import build_reminder, fold
+from brim.text import fold
+from brim.tracking.compaction import build_reminder
 from brim.tracking.events import End
 
 END, ASK, COMPACT, SEND, CONTINUE = "end", "ask", "compact", "send", "continue"

@@ -16,7 +16,6 @@ from brim.errors import InputError
 from brim.record import PlainData
 from brim.spend.limits import Limit, Raise
 from brim.spend.periods import Allowance, Ceiling
-from brim.tokens.counters import counter_for
 from brim.tracking.notices import Notice
 
 if TYPE_CHECKING:
@@ -295,6 +294,7 @@ class Ledger(Protocol):
                 spend.settle(client.messages.create(...))
         """
         from brim.spend.spending import Quote, Spend
+        from brim.tokens.counters import counter_for  # limits alone load no tokenizer
 
         prompt = counter_for(model).count_messages(messages, tools).high
         return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)

@@ -13,10 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brim.errors import InputError
-from brim.install.status import limits_of, open_limits
+from brim.install.status import open_limits
 from brim.report.usage import Gathered, UsageReport, usage_report
-from brim.spend.limits import ANSWERS, OPEN, Limit
-from brim.spend.money import limit_in
+from brim.spend.limits import ANSWERS, OPEN
 from brim.spend.periods import EVERYWHERE, PERCENT, read_ceiling
 from brim.store.limits import LimitRow
 from brim.tracking.sessions import SessionFile
@@ -96,11 +95,8 @@ def money(place: Place, request: Request) -> Response:
         )
     report = usage(place, by, int(given))
     workspace = place.workspace()
-    default = limit_in(workspace.config["spend.limit"])
     with open_limits(workspace) as limits:
-        projects = (
-            limits.projects(default=None if default is None else Limit(default)) if limits else []
-        )
+        projects = limits.projects() if limits else []
     sums = report.sums[::-1] if by in ("day", "week") else report.sums
     return page(
         "money.html",
@@ -128,8 +124,7 @@ def set_limit(place: Place, form: dict[str, str]) -> str:
         form.get("scope", ""),
         form.get("limit", "").strip(),
     )
-    with workspace.open_ledger() as ledger:
-        limits = limits_of(workspace, ledger)
+    with workspace.open_limits() as limits:
         scope = scope or limits.scope(
             EVERYWHERE if form.get("everywhere") else form.get("project", "")
         )

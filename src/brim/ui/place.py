@@ -20,6 +20,7 @@ from brim.behaviors.sentences import heard, refused
 from brim.errors import InputError
 from brim.figures import (
     age,
+    clock,
     counted,
     dollars,
     home_path,
@@ -29,7 +30,6 @@ from brim.figures import (
     rounded,
     share,
 )
-from brim.hooks.limit_words import clock
 from brim.injection.text import summary_of
 from brim.models.overrides import use
 from brim.scratch.quotes import masked_line

@@ -8,24 +8,11 @@ from dataclasses import asdict
 
 from brim.behaviors.graph import Problem
 from brim.behaviors.learning import holds
-from brim.cli.options import (
-    NOTHING_YET,
-    add_json,
-    command,
-    here,
-    need_person,
-    option,
-    says_yes,
-)
-from brim.cli.output import (
-    counted,
-    emit,
-    home_path,
-    lines,
-    listed,
-    paint,
-    printable,
-)
+from brim.cli.asking import need_person, says_yes
+from brim.cli.options import add_json, command, here, option
+from brim.cli.output import counted, emit, home_path, lines, paint, printable
+from brim.cli.rule_options import NO_RULES
+from brim.cli.tables import listed
 from brim.errors import InputError
 from brim.store.checks import (
     file_problems,
@@ -96,7 +83,7 @@ def audit(options: Namespace) -> int:
     )
     view = lines(*(home_path(f"fixed: {text}") for text in fixed), left) if paths else ""
     result = {"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed}
-    return emit(result, view, options.as_json, empty=NOTHING_YET, code=1 if problems else 0)
+    return emit(result, view, options.as_json, empty=NO_RULES, code=1 if problems else 0)
 
 
 def _check_view(

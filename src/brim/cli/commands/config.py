@@ -8,24 +8,17 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Any
 
-from brim.cli.options import (
-    add_json,
-    check_words,
-    command,
-    here,
-    need_person,
-    one_of,
-    option,
-    scope_option,
-    settings,
-    working_folder,
-)
-from brim.cli.output import emit, heading, home_path, note, table, terminal_width
+from brim.cli.asking import need_person
+from brim.cli.options import add_json, check_words, command, here, one_of, option, settings
+from brim.cli.output import emit, home_path, note, terminal_width
+from brim.cli.rule_options import scope_option
+from brim.cli.tables import heading, table
 from brim.config.places import config_paths
 from brim.config.settings import Setting
 from brim.config.text import UNSET, SettingEdit, config_file, unknown
 from brim.config.values import KNOWN, Config
 from brim.errors import InputError
+from brim.workspace import working_folder
 
 NARROW = 80
 """Columns of a terminal under which a list shows less about each setting."""

@@ -14,20 +14,20 @@ from brim.cli.options import add_json, command, here, option, whole_number
 from brim.cli.output import (
     counted,
     cut,
-    day,
     dollars,
     emit,
-    file_progress,
     home_path,
     lines,
     note,
     paint,
     printable,
     share,
-    table,
     terminal_width,
     wrapped,
 )
+from brim.cli.progress import file_progress
+from brim.cli.rule_views import day
+from brim.cli.tables import table
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
 from brim.tracking.requests import RequestPart

@@ -7,19 +7,11 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
+from brim.cli.counts import count_fields
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
-from brim.cli.output import (
-    Progress,
-    count_fields,
-    counted,
-    emit,
-    heading,
-    lines,
-    note,
-    paint,
-    share,
-    table,
-)
+from brim.cli.output import counted, emit, lines, note, paint, share
+from brim.cli.progress import Progress
+from brim.cli.tables import heading, table
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.record import PlainData

@@ -9,23 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from brim import history
+from brim.cli.counts import basis_of, count_fields
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
-from brim.cli.output import (
-    basis_of,
-    count_fields,
-    counted,
-    cut,
-    dollars,
-    emit,
-    heading,
-    lines,
-    listed,
-    note,
-    say_json,
-    say_text,
-    table,
-    tell,
-)
+from brim.cli.output import counted, cut, dollars, emit, lines, note, say_json, say_text, tell
+from brim.cli.tables import heading, listed, table
 from brim.config import Config
 from brim.errors import InputError
 from brim.files import keep, save
@@ -250,7 +237,7 @@ def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
     if not receipt.fits:
         rows.append(["too many", f"{receipt.over_by:,}", receipt.reason])
     dropped, more = listed(
-        [["dropped", f"{tokens:,}", what] for tokens, what in _groups(receipt.dropped)], most=12
+        [["dropped", f"{tokens:,}", what] for tokens, what in _groups(receipt.dropped)], limit=12
     )
     rows += [*dropped, ["", "", more]] if more else dropped
     if receipt.cache is not None:

@@ -20,24 +20,11 @@ from brim.behaviors.learning import holds, loosens
 from brim.behaviors.learning import learn as learned_from
 from brim.behaviors.sentences import heard, refused
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
-from brim.cli.options import (
-    add_json,
-    add_scope,
-    agrees,
-    answer,
-    command,
-    here,
-    is_person_there,
-    need_person,
-    option,
-    rule,
-    says_yes,
-    scope_of,
-    tell_trust,
-    text_of,
-    values_by_key,
-)
-from brim.cli.output import counted, cut, emit, lines, note, printable, tokens_line
+from brim.cli.asking import agrees, answer, is_person_there, need_person, says_yes
+from brim.cli.options import add_json, command, here, option, text_of, values_by_key
+from brim.cli.output import counted, cut, emit, lines, note, printable
+from brim.cli.rule_options import add_scope, rule, scope_of, tell_trust
+from brim.cli.rule_views import tokens_line
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, write_new
 from brim.masking import masked

@@ -7,33 +7,20 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any
 
+from brim.cli.asking import add_yes, says_yes
 from brim.cli.options import (
     add_json,
-    add_yes,
     check_belongs,
     check_words,
     command,
     here,
     option,
-    says_yes,
     text_of,
     whole_number,
-    working_folder,
 )
-from brim.cli.output import (
-    counted,
-    emit,
-    facts,
-    file_progress,
-    heading,
-    home_path,
-    lines,
-    note,
-    paint,
-    printable,
-    table,
-    wrapped,
-)
+from brim.cli.output import counted, emit, home_path, lines, note, paint, printable, wrapped
+from brim.cli.progress import file_progress
+from brim.cli.tables import facts, heading, table
 from brim.config import project_folder
 from brim.errors import InputError
 from brim.report.compactions import CompactionReport, Lost
@@ -46,6 +33,7 @@ from brim.scratch.journal import Journal
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
 from brim.tracking.readers.stream import read
+from brim.workspace import working_folder
 
 TAKES = {
     "show": "",

@@ -10,18 +10,8 @@ from typing import Any
 
 from brim.cli.commands.usage import read_sessions
 from brim.cli.options import add_json, command, here, option, whole_number
-from brim.cli.output import (
-    counted,
-    cut,
-    dollars,
-    emit,
-    facts,
-    heading,
-    lines,
-    note,
-    paint,
-    table,
-)
+from brim.cli.output import counted, cut, dollars, emit, lines, note, paint
+from brim.cli.tables import facts, heading, table
 from brim.errors import InputError
 from brim.files import save
 from brim.install.status import is_installed

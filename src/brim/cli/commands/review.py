@@ -8,21 +8,11 @@ from brim.behaviors.behavior import BehaviorKind, Rule, Status
 from brim.behaviors.corrections import rule_in
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
-from brim.cli.options import (
-    add_json,
-    add_scope,
-    answer,
-    check_belongs,
-    command,
-    complete_rule,
-    here,
-    is_person_there,
-    need_person,
-    one_key,
-    option,
-    scope_of,
-)
-from brim.cli.output import age, block, counted, emit, lines, note, paint, printable, whole
+from brim.cli.asking import answer, is_person_there, need_person, one_key
+from brim.cli.options import add_json, check_belongs, command, here, option
+from brim.cli.output import age, block, counted, emit, lines, note, paint, printable
+from brim.cli.rule_options import add_scope, complete_rule, scope_of
+from brim.cli.rule_views import whole
 from brim.errors import InputError
 from brim.store.rulebook import (
     accept_correction,

@@ -11,43 +11,30 @@ from typing import Any
 
 from brim.behaviors.floop import floop_folder, project_names, read_floop_folder
 from brim.behaviors.jsonl import as_object, edge_object, load
-from brim.cli.options import (
-    add_json,
-    add_scope,
-    add_yes,
-    command,
-    here,
-    need_person,
-    option,
-    says_yes,
-    scope_of,
-    tell_trust,
-    working_folder,
-)
+from brim.cli.asking import add_yes, need_person, says_yes
+from brim.cli.options import add_json, command, here, option
 from brim.cli.output import (
-    Progress,
     block,
     counted,
     cut,
     emit,
-    heading,
-    kind_of,
     lines,
-    listed,
     note,
     paint,
     printable,
     say_paged,
     symbols,
-    table,
-    whole,
 )
+from brim.cli.progress import Progress
+from brim.cli.rule_options import add_scope, scope_of, tell_trust
+from brim.cli.rule_views import kind_of, whole
+from brim.cli.tables import heading, listed, table
 from brim.errors import InputError
 from brim.install.rule_files import read_rule_files
 from brim.store.imports import ImportOutcome, Plan, RuleChange, RulesReader, plan_of
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
-from brim.workspace import Workspace
+from brim.workspace import Workspace, working_folder
 
 PROGRESS_FROM = 500
 """Rules from which a bar is shown: each takes about a millisecond, most of it to count its

@@ -13,37 +13,12 @@ from brim.behaviors.behavior import LIVE, BehaviorKind, Edge, Rule, Status
 from brim.behaviors.jsonl import as_object, edge_object, iso
 from brim.behaviors.sentences import heard, refused
 from brim.cli import RULES
-from brim.cli.options import (
-    NOTHING_YET,
-    add_json,
-    command,
-    complete_rule,
-    here,
-    need_person,
-    one_of,
-    option,
-    rule,
-    tell_trust,
-)
-from brim.cli.output import (
-    age,
-    block,
-    counted,
-    cut,
-    day,
-    emit,
-    facts,
-    heading,
-    home_path,
-    kind_of,
-    lines,
-    note,
-    paint,
-    printable,
-    table,
-    title,
-    tokens_line,
-)
+from brim.cli.asking import need_person
+from brim.cli.options import add_json, command, here, one_of, option
+from brim.cli.output import age, block, counted, cut, emit, home_path, lines, note, paint, printable
+from brim.cli.rule_options import NO_RULES, complete_rule, rule, tell_trust
+from brim.cli.rule_views import day, kind_of, title, tokens_line
+from brim.cli.tables import facts, heading, table
 from brim.errors import InputError
 from brim.injection.text import summary_of
 from brim.install.agents import NAMES
@@ -154,7 +129,7 @@ def listing(options: Namespace) -> int:
             else f"nothing is live; {how_many} removed or replaced"
         )
         if every or not news:
-            note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
+            note(f"{why}: brim rules list --status all" if every else NO_RULES)
         for action in get_close_matches(options.patterns[0], RULES, 1) if options.patterns else ():
             note(f"did you mean 'brim rules {action}'?")
     if news:

@@ -9,9 +9,12 @@ from contextlib import suppress
 from importlib.util import find_spec
 from threading import Thread
 
-from brim.cli.options import add_json, command, need_person, option, whole_number, working_folder
-from brim.cli.output import emit, end_with_reader, heading, lines, note, paint, table
+from brim.cli.asking import need_person
+from brim.cli.options import add_json, command, option, whole_number
+from brim.cli.output import emit, lines, note, outlive_reader, paint
+from brim.cli.tables import heading, table
 from brim.errors import InputError
+from brim.workspace import working_folder
 
 UI_PORT, MCP_PORT = 8673, 8672
 PORT = whole_number(0, 65_535)
@@ -59,7 +62,7 @@ def ui(options: Namespace) -> int:
 
     from brim.ui.server import serve_ui
 
-    end_with_reader(ends=False)  # a browser may go away before it is answered
+    outlive_reader()  # a browser may go away before it is answered
 
     def ready(link: str, once: str) -> None:
         _ready({"url": link}, link, as_json=options.as_json)
@@ -163,7 +166,7 @@ def _serve_http(options: Namespace) -> int:
     from brim.mcp.http import read_token, serve_http, token_file
     from brim.mcp.server import build_server
 
-    end_with_reader(ends=False)  # a client may go away before it is answered
+    outlive_reader()  # a client may go away before it is answered
     home = user_folder(os.environ)
     token, file = read_token(home), token_file(home)
 

@@ -10,36 +10,23 @@ from collections import Counter
 from collections.abc import Callable
 from difflib import unified_diff
 
+from brim.cli.asking import add_yes, need_person, says_yes
 from brim.cli.commands.config import show_setting
-from brim.cli.options import (
-    add_json,
-    add_yes,
-    command,
-    need_person,
-    one_of,
-    option,
-    says_yes,
-    scope_option,
-    token_budget,
-    whole_number,
-    working_folder,
-)
+from brim.cli.options import add_json, command, one_of, option, token_budget, whole_number
 from brim.cli.output import (
     block,
     counted,
-    day,
     emit,
-    facts,
-    heading,
     home_path,
     lines,
     note,
     paint,
     printable,
     say_paged,
-    table,
-    whole,
 )
+from brim.cli.rule_options import scope_option
+from brim.cli.rule_views import day, whole
+from brim.cli.tables import facts, heading, table
 from brim.config.places import agents_environment, project_folder, user_folder
 from brim.errors import InputError
 from brim.install import installation
@@ -52,7 +39,7 @@ from brim.install.rule_files import shared_news
 from brim.scratch.entries import MemoryEntry
 from brim.store.consent import Consent
 from brim.store.trust import is_trusted, trusted_projects, untrust
-from brim.workspace import Workspace
+from brim.workspace import Workspace, working_folder
 
 
 def agent_option(default: str) -> Callable[[ArgumentParser], object]:

@@ -7,21 +7,11 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import Any
 
-from brim.cli.commands.limit import limit_line
 from brim.cli.commands.report import look, one_line, show_summary
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, here, own_prices
-from brim.cli.output import (
-    counted,
-    dollars,
-    emit,
-    facts,
-    home_path,
-    lines,
-    note,
-    printable,
-    table,
-)
+from brim.cli.output import counted, dollars, emit, home_path, lines, note, printable
+from brim.cli.tables import facts, table
 from brim.errors import InputError
 from brim.figures import percent
 from brim.install.status import home_status, is_installed
@@ -134,7 +124,7 @@ def _session_line(session: dict[str, Any]) -> str:
 
 def _money_line(spending: dict[str, Any] | None, limits: list[LimitRow]) -> str:
     if limits:
-        return ", ".join(limit_line(each) for each in limits)
+        return ", ".join(limit.summary(time.time()) for limit in limits)
     if spending is None:
         default = limit_in(here().config["spend.limit"])
         return f"nothing counted yet, {'no limit' if default is None else f'{dollars(default)} allowed in all'}"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from brim.cli.options import add_json, command, option, settings
-from brim.cli.output import end_with_reader, note, say_json
+from brim.cli.output import note, outlive_reader, say_json
 from brim.hooks.status_drawing import Look, draw
 from brim.hooks.statusline import (
     MOST_BYTES,
@@ -76,7 +76,7 @@ def statusline(options: Namespace) -> int:
     if options.as_json:
         say_json(facts_of(given, os.environ, now=now) or {})
         return 0
-    end_with_reader(ends=False)
+    outlive_reader()
     shown = lines_for(
         given, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal()
     )

@@ -11,18 +11,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from brim.cli.options import add_json, command, option, own_prices, settings
-from brim.cli.output import (
-    ReadingProgress,
-    counted,
-    dollars,
-    emit,
-    heading,
-    listed,
-    note,
-    paint,
-    table,
-    wrapped,
-)
+from brim.cli.output import counted, dollars, emit, note, paint, wrapped
+from brim.cli.progress import ReadingProgress
+from brim.cli.tables import heading, listed, table
 from brim.errors import InputError
 from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
 from brim.tracking.plan_windows import current_plan_windows

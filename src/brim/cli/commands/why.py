@@ -14,36 +14,20 @@ from brim.behaviors.behavior import Rule
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
 from brim.cli.commands.rules import whole_rule
+from brim.cli.counts import basis_of
 from brim.cli.options import (
-    NOTHING_YET,
     add_json,
     add_model,
-    add_situation,
     command,
     here,
     option,
     planning_flags,
-    rule,
-    situation_of,
-    tell_trust,
     token_budget,
 )
-from brim.cli.output import (
-    basis_of,
-    counted,
-    emit,
-    heading,
-    kind_of,
-    lines,
-    listed,
-    note,
-    paint,
-    printable,
-    say_json,
-    symbols,
-    table,
-    wrapped,
-)
+from brim.cli.output import counted, emit, lines, note, paint, printable, say_json, symbols, wrapped
+from brim.cli.rule_options import NO_RULES, add_situation, rule, situation_of, tell_trust
+from brim.cli.rule_views import kind_of
+from brim.cli.tables import heading, listed, table
 from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
@@ -262,7 +246,7 @@ def _situation_dict(context: Context) -> dict[str, list[str]]:
 
 def _tell_nothing(scopes: Scopes, context: Context) -> None:
     nothing = scopes.user is None and scopes.project is None
-    note(NOTHING_YET if nothing else f"no rule applies here ({context})")
+    note(NO_RULES if nothing else f"no rule applies here ({context})")
 
 
 @command(

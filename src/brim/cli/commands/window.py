@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from brim.cli.counts import basis_of, count_fields
 from brim.cli.options import (
     add_json,
     add_model,
@@ -18,19 +19,8 @@ from brim.cli.options import (
     settings,
     whole_number,
 )
-from brim.cli.output import (
-    basis_of,
-    count_fields,
-    emit,
-    heading,
-    lines,
-    note,
-    paint,
-    share,
-    symbols,
-    table,
-    terminal_width,
-)
+from brim.cli.output import emit, lines, note, paint, share, symbols, terminal_width
+from brim.cli.tables import heading, table
 from brim.errors import InputError
 from brim.history.document import read_messages, read_tools
 from brim.models.catalog import Model

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from brim.tracking.compaction import fold
+from brim.text import fold
 from brim.tracking.readers.claude import words
 from brim.tracking.readers.fields import (
     SYNTHETIC,

@@ -18,8 +18,8 @@ from typing import Any
 
 from brim.files import data_rows
 from brim.masking import mask
+from brim.text import fold
 from brim.tokens.messages import Framing, measure
-from brim.tracking.compaction import fold
 from brim.tracking.readers.fields import Bounded, arguments, mapping, named, text
 from brim.tracking.readers.tools import tool_of
 
