@@ -8,8 +8,8 @@ full a window is, and ``ScratchWriter`` keeps what a compaction would lose.
 
 Everything is imported when it's first used. Each room of the house is a module with more names:
 ``brim.tokens`` (how many tokens is this?), ``brim.models`` (what does a model hold and charge?),
-``brim.history`` (which messages can be dropped?), ``brim.window`` (how much room is there?), and
-those in ``dir(brim)``.
+``brim.messages`` (which of them can be dropped, and how much room is there?), and those in
+``dir(brim)``.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ if TYPE_CHECKING:
     from brim import behaviors as behaviors
     from brim import config as config
     from brim import guard as guard
-    from brim import history as history
     from brim import injection as injection
+    from brim import memory as memory
+    from brim import messages as messages
     from brim import models as models
     from brim import report as report
-    from brim import scratch as scratch
     from brim import spend as spend
     from brim import store as store
     from brim import tokens as tokens
     from brim import tracking as tracking
-    from brim import window as window
     from brim.activation.engine import activate as activate
     from brim.behaviors.behavior import Rule as Rule
     from brim.errors import BrimError as BrimError
@@ -43,18 +42,21 @@ if TYPE_CHECKING:
     from brim.errors import InputError as InputError
     from brim.errors import LimitReached as LimitReached
     from brim.guard.conversation import Guard as Guard
-    from brim.guard.fitting import Fitted as Fitted
-    from brim.guard.fitting import fit as fit
-    from brim.history.formats import repair as repair
-    from brim.history.formats import validate as validate
-    from brim.history.pruners import prune as prune
     from brim.injection.mapper import ActivationTierMapper as ActivationTierMapper
     from brim.injection.session import Session as Session
     from brim.injection.text import render as render
+    from brim.memory.model import ScratchModel as ScratchModel
+    from brim.memory.writer import ScratchWriter as ScratchWriter
+    from brim.messages.budget import TokenBudgetCalculator as TokenBudgetCalculator
+    from brim.messages.fitting import Fitted as Fitted
+    from brim.messages.fitting import fit as fit
+    from brim.messages.formats import repair as repair
+    from brim.messages.formats import validate as validate
+    from brim.messages.memory import MemoryConfig as MemoryConfig
+    from brim.messages.memory import WorkingMemory as WorkingMemory
+    from brim.messages.pruners import prune as prune
     from brim.models.catalog import cost as cost
     from brim.models.catalog import model as model
-    from brim.scratch.model import ScratchModel as ScratchModel
-    from brim.scratch.writer import ScratchWriter as ScratchWriter
     from brim.spend.ledger import Ledger as Ledger
     from brim.spend.limits import CostBudget as CostBudget
     from brim.store.ledger import open_ledger as open_ledger
@@ -62,35 +64,32 @@ if TYPE_CHECKING:
     from brim.tokens.counters import count as count
     from brim.tokens.counters import counter_for as counter_for
     from brim.tracking.budget import ContextBudget as ContextBudget
-    from brim.window.budget import TokenBudgetCalculator as TokenBudgetCalculator
-    from brim.window.memory import MemoryConfig as MemoryConfig
-    from brim.window.memory import WorkingMemory as WorkingMemory
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        packages="activation adapters behaviors config guard history injection models report"
-        " scratch spend store tokens tracking window",
+        packages="activation adapters behaviors config guard injection memory messages models report"
+        " spend store tokens tracking",
         **{
             "activation.engine": "activate",
             "behaviors.behavior": "Rule",
             "errors": "BrimError DoesNotFit InputError LimitReached",
             "guard.conversation": "Guard",
-            "guard.fitting": "Fitted fit",
-            "history.formats": "repair validate",
-            "history.pruners": "prune",
+            "messages.fitting": "Fitted fit",
+            "messages.formats": "repair validate",
+            "messages.pruners": "prune",
             "injection.mapper": "ActivationTierMapper",
             "injection.session": "Session",
             "injection.text": "render",
             "models.catalog": "cost model",
-            "scratch.model": "ScratchModel",
-            "scratch.writer": "ScratchWriter",
+            "memory.model": "ScratchModel",
+            "memory.writer": "ScratchWriter",
             "spend.ledger": "Ledger",
             "spend.limits": "CostBudget",
             "store.ledger": "open_ledger",
             "tokens.count": "Count",
             "tokens.counters": "count counter_for",
             "tracking.budget": "ContextBudget",
-            "window.budget": "TokenBudgetCalculator",
-            "window.memory": "MemoryConfig WorkingMemory",
+            "messages.budget": "TokenBudgetCalculator",
+            "messages.memory": "MemoryConfig WorkingMemory",
         },
     )
