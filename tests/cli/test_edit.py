@@ -133,14 +133,14 @@ def test_an_emptied_file_means_no(brim: Brim) -> None:
     [
         (
             "text = text.replace('directive', 'law')",
-            ("behavior.yaml:7", "'law'", "constraint, directive"),
+            ("rule.yaml:7", "'law'", "constraint, directive"),
         ),
-        ("text = text.replace('use-uv', 'use uv')", ("behavior.yaml:6", "'use uv'")),
+        ("text = text.replace('use-uv', 'use uv')", ("rule.yaml:6", "'use uv'")),
         ("text = text.replace('priority: 2', 'priority: high')", ("whole number", "'high'")),
         ("text = text.replace('[python, c]', '3')", ("tags must be a list",)),
         ("text = text.replace('[python, c]', '[a b]')", ("'a b'",)),
         ("text = text.replace('name:', 'id: x\\nname:')", ("'id' cannot be edited",)),
-        ("text = text.replace('\\nkind:', '\\nname: y\\nkind:')", ("behavior.yaml:7", "twice")),
+        ("text = text.replace('\\nkind:', '\\nname: y\\nkind:')", ("rule.yaml:7", "twice")),
         ("text = 'name: [1\\n'", ("not valid YAML",)),
         ("text = 'just words'", ("must be a mapping",)),
         ("text = 'canonical: \"  \"\\n'", ("empty",)),

@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from brim.behaviors.jsonl import dump as dump
     from brim.behaviors.jsonl import load as load
     from brim.behaviors.learning import Learned as Learned
+    from brim.behaviors.learning import Proposal as Proposal
     from brim.behaviors.learning import confirmed as confirmed
     from brim.behaviors.learning import learn as learn
+    from brim.behaviors.learning import propose as propose
+    from brim.behaviors.learning import settle as settle
     from brim.behaviors.summary import summarize as summarize
     from brim.behaviors.when import When as When
 else:
@@ -43,7 +46,7 @@ else:
         duplicates="Merged merge near_duplicate",
         graph="check",
         jsonl="dump load",
-        learning="Learned confirmed learn",
+        learning="Learned Proposal confirmed learn propose settle",
         summary="summarize",
         when="When",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from itertools import count, islice
@@ -152,7 +152,21 @@ class Learned(NamedTuple):
         return {name: plain(value) for name, value in self._asdict().items()}
 
 
-def learn(
+@dataclass(frozen=True)
+class Proposal:
+    """A rule as somebody says it, before it's compared with those that are there."""
+
+    rule: Rule
+    explicit: tuple[str, ...] = ()
+    """The fields that were said, and not inferred."""
+
+    @property
+    def by_agent(self) -> bool:
+        """Whether an agent says it: then it becomes a note at most."""
+        return self.rule.provenance.source == "agent"
+
+
+def propose(
     right: str,
     *,
     wrong: str = "",
@@ -167,44 +181,65 @@ def learn(
     source: str = "human",
     session: str = "",
     now: float,
-    existing: Iterable[Rule] | KnownRules = (),
-) -> Learned:
-    """Learn *right* at the time *now*, given what *existing* behaviors say.
+) -> Proposal:
+    """Make a rule of *right*, said at the time *now*. What isn't said is inferred.
 
-    The text is kept as it is given, but secrets are masked, NULs removed and lone surrogates
-    replaced. What is not given is inferred. The same text again confirms what is there. What an
-    agent says becomes a pending note of the project, at most a directive, and never changes what a
-    person has taught. *blocks* are what it refuses; such a rule is a constraint unless *kind* says
-    otherwise, and an agent's note has none.
+    The text is kept as it is, but secrets are masked, NULs removed and lone surrogates replaced.
+    What an agent says becomes a pending note of the project, at most a directive. *blocks* are what
+    it refuses; such a rule is a constraint unless *kind* says otherwise, and an agent's note has
+    none.
     """
     _check(source, right, wrong, file, task, session)
     right, wrong, file, task, session = map(cleaned, (right, wrong, file, task, session))
-    by_agent, tags = source == "agent", tuple(tags)
-    blocks = () if by_agent else checked_blocks(blocks)
-    kind = kind or (BehaviorKind.CONSTRAINT if blocks else None)
-    behavior = Rule(
+    tags = tuple(tags)
+    refused: tuple[str, ...] = ()
+    if source != "agent":
+        refused = checked_blocks(blocks)
+    if refused and not kind:
+        kind = BehaviorKind.CONSTRAINT
+    conditions = when
+    if conditions is None:
+        conditions = infer_when(file, task)
+    rule = Rule(
         id=id_of(right),
         name=name or infer_name(right),
         kind=kind or infer_kind(right, wrong),
         canonical=right,
         tags=tags or infer_tags(right, file),
-        when=infer_when(file, task) if when is None else when,
-        blocks=blocks,
+        when=conditions,
+        blocks=refused,
         scope=scope,
         provenance=Provenance(source, at=now, wrong=wrong, file=file, task=task, session=session),
         created_at=now,
         updated_at=now,
     )
-    if by_agent:
-        behavior = _as_note(behavior)
-    known = existing if isinstance(existing, KnownRules) else KnownRules(existing)
-    again = known.same_text(behavior, anywhere=by_agent)
-    if again is not None:
-        given = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": blocks}
-        return _again(
-            again, behavior, [key for key, value in given.items() if value], by_agent, now
-        )
-    return Learned(_apart(behavior, known, named=bool(name)), None, ("new",))
+    if source == "agent":
+        rule = _as_note(rule)
+    values = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": refused}
+    return Proposal(rule, tuple(field for field, value in values.items() if value))
+
+
+def settle(proposal: Proposal, existing: Iterable[Rule] | KnownRules = ()) -> Learned:
+    """Learn what was proposed, beside the *existing* rules.
+
+    The same text again confirms what is there. An agent never changes what a person has taught.
+    """
+    rules = existing
+    if not isinstance(rules, KnownRules):
+        rules = KnownRules(rules)
+    rule = proposal.rule
+    same = rules.same_text(rule, anywhere=proposal.by_agent)
+    if same is None:
+        is_named = "name" in proposal.explicit
+        return Learned(_apart(rule, rules, named=is_named), None, ("new",))
+    return _again(same, rule, list(proposal.explicit), proposal.by_agent, rule.created_at or 0.0)
+
+
+def learn(
+    right: str, *, existing: Iterable[Rule] | KnownRules = (), now: float, **said: Any
+) -> Learned:
+    """Learn *right* at the time *now*, beside the *existing* rules: see ``propose``, ``settle``."""
+    return settle(propose(right, now=now, **said), existing)
 
 
 def _as_note(behavior: Rule) -> Rule:

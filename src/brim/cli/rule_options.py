@@ -68,7 +68,7 @@ def tell_trust(workspace: Workspace) -> None:
 _NARGS = {(False, False): None, (False, True): "?", (True, False): "+", (True, True): "*"}
 
 
-def rule(
+def rule_argument(
     name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False
 ) -> Adder:
     """Return a function that adds the argument *name*: one rule, or *several*."""

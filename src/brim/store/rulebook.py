@@ -17,7 +17,7 @@ from brim.behaviors.contradictions import Contradiction, among
 from brim.behaviors.contradictions import find as find_contradictions
 from brim.behaviors.duplicates import Merged, Pair, merge_order, near_duplicate, near_pairs
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import Learned, cleaned, learn
+from brim.behaviors.learning import Learned, Proposal, holds, loosens, propose, settle
 from brim.behaviors.yaml_form import FIELDS
 from brim.errors import InputError
 from brim.record import PlainData
@@ -26,6 +26,9 @@ from brim.store.imports import similar_elsewhere, store_merged
 from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
 from brim.store.trust import ONCE, OWN, SESSION, allow
+
+MOST_NOTES = 200
+"""Notes that may wait for a person: one who cannot keep up with them would accept them unread."""
 
 MOST_ALIKE = 3
 """Rules that say nearly the same as a new one, and are named when it is learned."""
@@ -101,24 +104,36 @@ class Taught:
     alike: tuple[Rule, ...] = ()
     """Rules of its scope that say nearly the same. A person decides."""
 
+    @property
+    def loosening(self) -> str:
+        """What it does that only a person may do; empty if nothing."""
+        if any(map(holds, self.replaced)):
+            return "replaces a constraint"
+        rule = self.learned.behavior
+        if loosens(self.learned.merged_with, rule):
+            return "changes a constraint"
+        for conflict in self.conflicts:
+            is_hidden = rule.scope == "user" or conflict.other.scope == "project"
+            if is_hidden and holds(conflict.other):
+                return "teaches what contradicts a constraint"
+        return ""
+
 
 def teach(
     scopes: Scopes,
-    said: Mapping[str, Any],
-    scope: str,
+    proposal: Proposal,
     *,
     now: float,
     summary: str = "",
     priority: int | None = None,
     replaces: Iterable[Rule] = (),
 ) -> Taught:
-    """Learn and store a rule in *scope*. *said* has the arguments of ``learn``.
+    """Learn and store the rule that is proposed, in its scope.
 
     Rules that it *replaces* become superseded. Others that it contradicts are marked.
     """
-    text = cleaned(said["right"])
-    known = scopes.store(scope).behaviors()
-    learned = learn(**said, scope=scope, now=now, existing=known)
+    known = scopes.store(proposal.rule.scope).behaviors()
+    learned = settle(proposal, known)
     old, event = learned.merged_with, "learned"
     replaces = list(replaces)
     replaced = _replaced(replaces, learned.behavior, now)
@@ -150,8 +165,8 @@ def teach(
             if getattr(behavior, field) != getattr(old, field)
         }
         detail = {
-            "text": text,
-            "wrong": cleaned(said["wrong"]),
+            "text": proposal.rule.canonical,
+            "wrong": proposal.rule.provenance.wrong,
             "changes": list(learned.changes),
             "before": before,
         }
@@ -321,15 +336,42 @@ def decide_notes(
     return decided
 
 
+def note_down(scopes: Scopes, proposal: Proposal, *, now: float) -> Learned:
+    """Keep what an agent proposes as a note, unless a person's rule says the same already."""
+    rules = scopes.behaviors()
+    learned = settle(proposal, rules)
+    old = learned.merged_with
+    if old is not None and old.status is not Status.PENDING:
+        return learned
+    waiting = sum(rule.status is Status.PENDING and rule.scope == "project" for rule in rules)
+    if old is None and waiting >= MOST_NOTES:
+        raise InputError(
+            f"{waiting:,} notes wait for the user, so nothing was kept:"
+            " ask for 'brim rules review' first"
+        )
+    event = "confirmed"
+    if old is None:
+        event = "learned"
+    scopes.put(
+        learned.behavior,
+        event=event,
+        now=now,
+        session=proposal.rule.provenance.session,
+        changes=list(learned.changes),
+    )
+    mark_conflicts(scopes, learned.behavior, conflicts_of(scopes, learned.behavior), now=now)
+    return learned
+
+
 def accept_correction(
     scopes: Scopes, corrections: Suggestions, number: int, text: str, scope: str, *, now: float
 ) -> Taught:
     """Turn the correction *number* into the rule *text*; the call that it corrected is noted as
     wrong."""
     found = corrections.find(number)
-    said = {"right": text, "wrong": found.call, "session": found.session}
+    proposal = propose(text, wrong=found.call, session=found.session, scope=scope, now=now)
     with scopes.writing(scope):
-        taught = teach(scopes, said, scope, now=now)
+        taught = teach(scopes, proposal, now=now)
     corrections.take(number)
     return taught
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from brim.activation.context import Context
 from brim.behaviors.behavior import BehaviorKind, EdgeKind, Rule, Status
 from brim.behaviors.blocks import EDIT, RUN, TOOL, checked_blocks, too_much
+from brim.behaviors.learning import propose
 from brim.behaviors.sentences import heard
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.errors import InputError
@@ -185,8 +186,8 @@ def change_rule(place: Place, form: dict[str, str]) -> str:
         if action == "merge":
             return _merge(scopes, workspace, rule, scopes.find(form.get("other", "")))
         if action == "replace":
-            said = {"right": _text(form), "wrong": ""}
-            taught = teach(scopes, said, rule.scope, replaces=[rule], now=workspace.now)
+            proposal = propose(_text(form), scope=rule.scope, now=workspace.now)
+            taught = teach(scopes, proposal, replaces=[rule], now=workspace.now)
             return f"{taught.learned.behavior.name} takes the place of {rule.name}."
         if action == "block":
             changes: dict[str, object] = {"blocks": checked_blocks([*rule.blocks, *_blocks(form)])}
@@ -273,6 +274,7 @@ def _teach(workspace: Workspace, form: dict[str, str], correction: Suggestion | 
             )
         else:
             with scopes.writing(scope):
-                taught = teach(scopes, {"right": text, "wrong": ""}, scope, now=workspace.now)
+                proposal = propose(text, scope=scope, now=workspace.now)
+                taught = teach(scopes, proposal, now=workspace.now)
     rule = taught.learned.behavior
     return f"Saved as {rule.name}. Agents hear it {heard(rule)}."

@@ -16,7 +16,7 @@ from brim.cli import RULES
 from brim.cli.asking import need_person
 from brim.cli.options import add_json, command, here, one_of, option
 from brim.cli.output import age, block, counted, cut, emit, home_path, lines, note, paint, printable
-from brim.cli.rule_options import NO_RULES, complete_rule, rule, tell_trust
+from brim.cli.rule_options import NO_RULES, complete_rule, rule_argument, tell_trust
 from brim.cli.rule_views import day, kind_of, title, tokens_line
 from brim.cli.tables import facts, heading, table
 from brim.errors import InputError
@@ -295,7 +295,7 @@ def _events(events: list[RuleEvent]) -> str:
 
 
 @command(
-    rule("ids", several=True),
+    rule_argument("ids", several=True),
     option("--reason", default="", metavar="TEXT", help="why; kept with it"),
     add_json,
 )
@@ -330,7 +330,7 @@ def remove(options: Namespace) -> int:
     return emit(found, view, options.as_json)
 
 
-@command(rule("ids", several=True, optional=True), add_json)
+@command(rule_argument("ids", several=True, optional=True), add_json)
 def restore(options: Namespace) -> int:
     """Bring removed rules back, each as it was.
 

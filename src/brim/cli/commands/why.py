@@ -25,7 +25,7 @@ from brim.cli.options import (
     token_budget,
 )
 from brim.cli.output import counted, emit, lines, note, paint, printable, say_json, symbols, wrapped
-from brim.cli.rule_options import NO_RULES, add_situation, rule, situation_of, tell_trust
+from brim.cli.rule_options import NO_RULES, add_situation, rule_argument, situation_of, tell_trust
 from brim.cli.rule_views import kind_of
 from brim.cli.tables import heading, listed, table
 from brim.errors import BrimError, InputError
@@ -58,7 +58,7 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 
 
 @command(
-    rule(optional=True),
+    rule_argument(optional=True),
     option("--text", action="store_true", help="print only the text that the agent gets"),
     option(
         "--agent",
