@@ -19,7 +19,7 @@ from brim.injection.plan import InjectionPlan
 from brim.injection.text import render, summary_of
 from brim.mcp.measures import local_mode
 from brim.store.planner import START_KEY, Planner
-from brim.store.rulebook import note_down
+from brim.store.rulebook import RuleFilter, note_down
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
@@ -159,14 +159,11 @@ def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> 
 def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     """Return the live rules that *query* is a part of: of the id, the name, a tag or the text."""
 
-    def matches(rule: Rule) -> bool:
-        texts = (rule.id, rule.name, *rule.tags, rule.summary, rule.canonical)
-        return any(query.strip().casefold() in text.casefold() for text in texts)
-
+    wanted = RuleFilter((query.strip(),))
     with workspace.open(create=True) as scopes:
-        found = [each for each in scopes.behaviors(LIVE) if matches(each)]
-    found.sort(key=lambda each: (each.name.casefold(), each.id))
-    return Rules([RuleAnswer.of(each) for each in found[: max(0, limit)]], len(found))
+        rules = [rule for rule in scopes.behaviors(LIVE) if wanted.matches(rule)]
+    rules.sort(key=lambda rule: (rule.name.casefold(), rule.id))
+    return Rules([RuleAnswer.of(rule) for rule in rules[: max(0, limit)]], len(rules))
 
 
 @without_broken_project

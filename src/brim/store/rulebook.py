@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, BehaviorKind, Edge, EdgeKind, Rule, Status
@@ -86,6 +87,50 @@ def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Rule]:
     """Return the rule for each of *given*, without duplicates: see ``find_rule``."""
     found = [find_rule(scopes, each) for each in given]
     return list({each.id: each for each in found}.values())
+
+
+@dataclass(frozen=True)
+class RuleFilter:
+    """Which rules a person looks for; without anything, those in force."""
+
+    patterns: tuple[str, ...] = ()
+    """Parts of an id, a name, a tag or the text, or names with ``*`` and ``?``."""
+    kind: str | None = None
+    tags: tuple[str, ...] = ()
+    status: str = "live"
+    """A status, ``live`` or ``all``."""
+    scope: str | None = None
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves out rules in force."""
+        return self != RuleFilter()
+
+    def matches(self, rule: Rule) -> bool:
+        """Whether *rule* is looked for."""
+        if self.kind not in (None, rule.kind.value) or self.scope not in (None, rule.scope):
+            return False
+        if rule.status not in self._statuses():
+            return False
+        rule_tags = {tag.casefold() for tag in rule.tags}
+        if not rule_tags.issuperset(tag.casefold() for tag in self.tags):
+            return False
+        return all(_matches(rule, pattern.casefold()) for pattern in self.patterns)
+
+    def _statuses(self) -> Iterable[str]:
+        if self.status == "all":
+            return tuple(Status)
+        if self.status == "live":
+            return LIVE
+        return (self.status,)
+
+
+def _matches(rule: Rule, pattern: str) -> bool:
+    names = [text.casefold() for text in (rule.id, rule.name, *rule.tags)]
+    if any(character in pattern for character in "*?["):
+        return any(fnmatchcase(name, pattern) for name in names)
+    texts = [*names, rule.summary.casefold(), rule.canonical.casefold()]
+    return any(pattern in text for text in texts)
 
 
 # Learning -----------------------------------------------------------------------------------------
