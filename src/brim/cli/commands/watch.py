@@ -71,11 +71,9 @@ def _handle(path: str) -> int:
 
 
 def _newest() -> str:
-    found = newest(os.environ, working_folder())
-    which = (
-        "the newest session of this project"
-        if found.here
-        else "no session of this project; the newest of all"
-    )
-    note(f"{which}: {printable(found.path)}")
-    return found.path
+    newest_file = newest(os.environ, working_folder())
+    which = "no session of this project; the newest of all"
+    if newest_file.here:
+        which = "the newest session of this project"
+    note(f"{which}: {printable(newest_file.path)}")
+    return newest_file.path
