@@ -13,15 +13,25 @@ from typing import Any
 import pytest
 
 import brim.tokens as tokens
+from brim import (
+    ActivationTierMapper,
+    ContextBudget,
+    CostBudget,
+    Rule,
+    ScratchModel,
+    ScratchWriter,
+    Session,
+    activate,
+    render,
+)
 from brim import messages as window
-from brim.activation import Activation, Context, Graph, activate
-from brim.behaviors import Rule
+from brim.activation import Activation, Context, Graph
 from brim.config import load
-from brim.injection import ActivationTierMapper, InjectionPlan, Section, Session, Tier, render
-from brim.memory import ScratchModel, ScratchWriter, extract_text
+from brim.injection import InjectionPlan, Section, Tier
+from brim.memory import extract_text
 from brim.messages import FifoPruner
-from brim.spend import CostBudget, build_wrap_up_prompt
-from brim.tracking import ContextBudget, build_compact_prompt
+from brim.spend import build_wrap_up_prompt
+from brim.tracking import build_compact_prompt
 from tests.cli.conftest import Brim
 from tests.cli.stored import FRAME, behavior, remember
 from tests.mcp.conftest import World

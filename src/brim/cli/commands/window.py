@@ -33,7 +33,7 @@ from brim.tokens.inputs import read_text
 
 
 @dataclass(frozen=True)
-class WindowPart:
+class DrawnPart:
     """One part of a window, and how it's drawn."""
 
     field: str
@@ -49,12 +49,12 @@ class WindowPart:
 
 
 PARTS = (
-    WindowPart("messages_tokens", "messages", "cyan", "█", "m"),
-    WindowPart("tools_tokens", "tools", "blue", "▇", "t"),
-    WindowPart("directive_tokens", "directive", "magenta", "▓", "d"),
-    WindowPart("memory_tokens", "free for memory", "green", "░", "."),
-    WindowPart("response_reserve", "response reserve", "yellow", "▒", "r"),
-    WindowPart("safety_buffer", "safety buffer", "red", "╱", "s"),
+    DrawnPart("messages_tokens", "messages", "cyan", "█", "m"),
+    DrawnPart("tools_tokens", "tools", "blue", "▇", "t"),
+    DrawnPart("directive_tokens", "directive", "magenta", "▓", "d"),
+    DrawnPart("memory_tokens", "free for memory", "green", "░", "."),
+    DrawnPart("response_reserve", "response reserve", "yellow", "▒", "r"),
+    DrawnPart("safety_buffer", "safety buffer", "red", "╱", "s"),
 )
 """The parts of a window in the order they are drawn."""
 COUNTED = ("messages_tokens", "tools_tokens", "directive_tokens")
