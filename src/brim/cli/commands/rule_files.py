@@ -125,8 +125,8 @@ class _Import:
     show: Callable[[Plan], None]
     describe: Callable[[Plan], dict[str, Any]]
     """Returns the plan for ``--json``."""
-    nothing: str
-    """What is said if there is nothing to store."""
+    nothing: Callable[[], str]
+    """Says that there is nothing to store, once the plan is made."""
     source: str
     event: str = "imported"
 
@@ -158,9 +158,11 @@ def _import_lines(options: Namespace, file: str) -> int:
         ]
         return {"file": source, "scope": scope, **plan_object(plan), "problems": problems}
 
-    nothing = "the file holds no rules"
-    if rules or edges:
-        nothing = "there is nothing to store"
+    def nothing() -> str:
+        if rules or edges:
+            return "there is nothing to store"
+        return "the file holds no rules"
+
     job = _Import(
         lambda scopes: plan_of(scopes, rules, edges, source=name, now=workspace.now),
         show,
@@ -191,7 +193,7 @@ def _carry_out(options: Namespace, workspace: Workspace, job: _Import) -> tuple[
     if is_stored:
         view = f"stored: {_stored_parts(plan)}"
     elif plan.is_empty:
-        view = job.nothing
+        view = job.nothing()
     emit({**job.describe(plan), "stored": is_stored}, view, options.as_json)
     if is_stored and "project" in plan.scopes:
         tell_trust(workspace)
@@ -257,9 +259,11 @@ def _import_rules(options: Namespace) -> int:
             **plan_object(plan),
         }
 
-    nothing = "no rules were found"
-    if reader.outcomes:
-        nothing = "there is nothing new to store"
+    def nothing() -> str:
+        if reader.outcomes:
+            return "there is nothing new to store"
+        return "no rules were found"
+
     files = ", ".join(reader.files)
     job = _Import(reader.plan, show, describe, nothing, source=files, event="learned")
     plan, code = _carry_out(options, workspace, job)
@@ -299,9 +303,11 @@ def _import_floop(options: Namespace, folder: str) -> int:
         unmapped = [asdict(problem) for problem in floop.unmapped]
         return {"folder": folder, **plan_object(plan), "unmapped": unmapped}
 
-    nothing = "there is nothing new to store"
-    if floop.rules and not floop.unmapped:
-        nothing = "there is nothing to store: all of it is here already"
+    def nothing() -> str:
+        if floop.rules and not floop.unmapped:
+            return "there is nothing to store: all of it is here already"
+        return "there is nothing new to store"
+
     job = _Import(
         lambda scopes: plan_of(
             scopes, floop.rules, floop.scoped_edges, source=".floop", now=workspace.now
