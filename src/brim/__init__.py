@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim import activation as activation
     from brim import adapters as adapters
+    from brim import agents as agents
     from brim import behaviors as behaviors
     from brim import config as config
     from brim import guard as guard
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        packages="activation adapters behaviors config guard injection memory messages models report"
+        packages="activation adapters agents behaviors config guard injection memory messages models report"
         " spend store tokens tracking",
         **{
             "activation.engine": "activate",

@@ -6,9 +6,9 @@ import os
 import sys
 from argparse import ArgumentParser
 
+from brim.agents.table import agent_at_work
 from brim.cli.options import one_of, option
 from brim.cli.output import note
-from brim.config.places import agents_environment
 from brim.errors import PersonNeeded
 
 END_OF_INPUT = "\x04"
@@ -20,7 +20,7 @@ def need_person(action: str) -> None:
 
     *action* loosens something, which only a person may do.
     """
-    agent = agents_environment(os.environ)
+    agent = agent_at_work(os.environ)
     if not agent:
         return
     culprit = f"and this command was run by {agent}"

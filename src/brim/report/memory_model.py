@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from brim.agents.stream import read
 from brim.memory.model import ScratchModel
-from brim.tracking.readers.stream import read
 
 
 def read_model(path: str) -> ScratchModel | None:

@@ -111,7 +111,7 @@ def memory(options: Namespace) -> int:
       get NUMBER             one entry whole
       add TEXT               add an entry (- reads it from standard input); --kind says what it is
       rebuild [TRANSCRIPTS]  render the files again; of transcripts, take in what the journal does not hold yet
-      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/scratch
+      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/memory
 
     'lost' compares the window before a compaction with the window afterwards. It lists what the
     agent had to find again, how many tokens that took, and what never came back. It reads the

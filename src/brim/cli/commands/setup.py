@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from difflib import unified_diff
 from typing import Any
 
+from brim.agents.table import agent_at_work
 from brim.cli.asking import add_yes, need_person, says_yes
 from brim.cli.commands.config import show_setting
 from brim.cli.options import add_json, command, one_of, option, token_budget, whole_number
@@ -28,7 +29,7 @@ from brim.cli.output import (
 from brim.cli.rule_options import scope_option
 from brim.cli.rule_views import day, whole
 from brim.cli.tables import facts, heading, table
-from brim.config.places import agents_environment, project_folder, user_folder
+from brim.config.places import project_folder, user_folder
 from brim.errors import InputError
 from brim.install import installation
 from brim.install.agents import ALL, HOOKS, NAMES
@@ -104,7 +105,7 @@ def init(options: Namespace) -> int:
         trusting=options.yes and options.as_json,
         dry_run=options.dry_run,
     )
-    if result.trusted is False and not options.as_json and not agents_environment(os.environ):
+    if result.trusted is False and not options.as_json and not agent_at_work(os.environ):
         _ask_for_trust(options)
     reasons = list(result.skipped.values())
     if result.reason:
