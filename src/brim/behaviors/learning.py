@@ -35,7 +35,7 @@ from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.masking import mask
-from brim.record import plain
+from brim.record import PlainData, plain
 
 SOURCES = ("human", "agent", "import", "floop", "rules")
 """Who can teach. What an agent teaches is a pending note until a person accepts it."""
@@ -153,7 +153,7 @@ class Learned(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Proposal:
+class Proposal(PlainData):
     """A rule as somebody says it, before it's compared with those that are there."""
 
     rule: Rule

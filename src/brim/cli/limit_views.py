@@ -72,15 +72,15 @@ def bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
     A small part is never shown as nothing.
     """
     filled = min(BAR, -(-BAR * spent // limit))
-    taken = min(BAR, max(filled, -(-BAR * (spent + reserved) // limit)))
+    used = min(BAR, max(filled, -(-BAR * (spent + reserved) // limit)))
     colour = "green"
     if left == 0:
         colour = "red"
     elif spent >= ALMOST * limit:
         colour = "yellow"
     full = symbols("█", "#") * filled
-    half = symbols("▒", "=") * (taken - filled)
-    empty = symbols("░", ".") * (BAR - taken)
+    half = symbols("▒", "=") * (used - filled)
+    empty = symbols("░", ".") * (BAR - used)
     return paint(full + half + empty, colour)
 
 

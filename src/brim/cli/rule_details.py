@@ -57,8 +57,8 @@ def _about(details: RuleDetails) -> list[tuple[str, str]]:
         ("refuses", refused(rule)),
         ("priority", priority),
         ("confidence", f"{rule.confidence:.2f}"),
-        ("told", _told(details)),
-        ("held", _held(details)),
+        ("told", _tellings(details)),
+        ("held", _refusals(details)),
         ("learned", _origin(rule)),
         ("changed", changed),
         ("instead of", rule.provenance.wrong),
@@ -69,7 +69,7 @@ def _about(details: RuleDetails) -> list[tuple[str, str]]:
     ]
 
 
-def _told(details: RuleDetails) -> str:
+def _tellings(details: RuleDetails) -> str:
     usage = details.rule.usage
     parts = [
         counted(details.outcome.told, "time"),
@@ -81,7 +81,7 @@ def _told(details: RuleDetails) -> str:
     return ", ".join(parts)
 
 
-def _held(details: RuleDetails) -> str:
+def _refusals(details: RuleDetails) -> str:
     outcome = details.outcome
     if not outcome.held:
         return ""

@@ -375,13 +375,13 @@ class Limits:
                 )
         return found
 
-    def statuses(self, under: str = "", *, most: int = MOST) -> tuple[list[ScopeStatus], int]:
-        """Return how the scopes *under* one stand, and how many there are beyond *most*.
+    def statuses(self, under: str = "", *, limit: int = MOST) -> tuple[list[ScopeStatus], int]:
+        """Return how the scopes *under* one stand, and how many there are beyond *limit*.
 
         They stand as they would under the default limit, which isn't set.
         """
-        statuses = self.ledger.statuses(under, default=Limit(self.default), most=most)
-        if len(statuses) < most:
+        statuses = self.ledger.statuses(under, default=Limit(self.default), most=limit)
+        if len(statuses) < limit:
             return statuses, 0
         return statuses, self.ledger.count(under) - len(statuses)
 

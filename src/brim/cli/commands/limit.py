@@ -53,7 +53,7 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
         workspace = here()
         if os.path.exists(workspace.database):
             with workspace.open_limits() as limits:
-                statuses, _more = limits.statuses(prefix.rpartition("/")[0], most=MOST_WRITTEN)
+                statuses, _more = limits.statuses(prefix.rpartition("/")[0], limit=MOST_WRITTEN)
             return [status.scope for status in statuses if status.scope.startswith(prefix)]
     return []
 
@@ -303,12 +303,12 @@ def _shown_scope(limits: Limits, name: str, options: Namespace) -> str:
 
 def _scopes(limits: Limits, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
     """Return the scopes that are shown, and how many more there are."""
-    most = MOST_SHOWN
+    limit = MOST_SHOWN
     if options.as_json:
-        most = MOST_WRITTEN
+        limit = MOST_WRITTEN
     if under == EVERYWHERE:
         under = ""
-    return limits.statuses(under, most=options.most or most)
+    return limits.statuses(under, limit=options.most or limit)
 
 
 def _tables(projects: list[ProjectRow], scopes: list[ScopeStatus], now: float) -> str:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from brim.behaviors.floop import floop_folder
-from brim.behaviors.jsonl import as_object, edge_object, load
+from brim.behaviors.jsonl import LineProblem, as_object, edge_object, load
 from brim.cli.asking import add_yes, need_person, says_yes
 from brim.cli.options import add_json, command, here, option
 from brim.cli.output import (
@@ -152,10 +152,7 @@ def _import_lines(options: Namespace, file: str) -> int:
         tell_problems(loaded.problems)
 
     def describe(plan: Plan) -> dict[str, Any]:
-        problems = [
-            {"line": problem.line, "why": problem.why, "text": problem.text}
-            for problem in loaded.problems
-        ]
+        problems = [_problem_object(problem) for problem in loaded.problems]
         return {"file": source, "scope": scope, **plan_object(plan), "problems": problems}
 
     def nothing() -> str:
@@ -174,6 +171,10 @@ def _import_lines(options: Namespace, file: str) -> int:
     if loaded.problems or plan.dangling:
         return 1
     return code
+
+
+def _problem_object(problem: LineProblem) -> dict[str, Any]:
+    return {"line": problem.line, "why": problem.why, "text": problem.text}
 
 
 def _carry_out(options: Namespace, workspace: Workspace, job: _Import) -> tuple[Plan, int]:

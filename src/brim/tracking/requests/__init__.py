@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        composition="ComposedRequest CompositionChange RequestPart compare requests_of tokens_of_part",
+        composition="ComposedRequest CompositionChange RequestPart compare requests_of"
+        " tokens_of_part",
         reading="read_requests",
     )
