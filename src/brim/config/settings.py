@@ -75,11 +75,9 @@ class Setting(PlainData):
     @property
     def variables(self) -> tuple[str, ...]:
         """The environment variables that set it."""
-        return (
-            (f"BRIM_{self.key.replace('.', '_').upper()}",)
-            if self.from_env is None
-            else self.from_env
-        )
+        if self.from_env is None:
+            return (f"BRIM_{self.key.replace('.', '_').upper()}",)
+        return self.from_env
 
     @property
     def flag(self) -> str:
@@ -88,37 +86,49 @@ class Setting(PlainData):
 
     def checked(self, value: Any) -> Any:
         """Return *value* in this setting's type; raise ``ValueError`` that says what it must be."""
-        if self.none and (
-            value is None or value == self.none or (value is False and self.none == "off")
-        ):
-            return None  # YAML reads a bare ``off`` as false
+        if self._is_none(value):
+            return None
         if not _is_of(self.kind, value):
-            raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(value)}")
+            raise ValueError(f"must be {WORDS[self.kind]}, not {_quoted(value)}")
         if self.kind == "words":
             return self._listed(value)
         if self.choices and value not in self.choices:
-            choices = [*self.choices, *([self.none] if self.none else [])]
-            raise ValueError(f"must be one of {', '.join(choices)}, not {_shown(value)}")
-        if (self.least is not None and value < self.least) or (
-            self.most is not None and value > self.most
-        ):
-            wanted = (
-                f"{self.least:g} or more"
-                if self.most is None
-                else f"from {self.least:g} to {self.most:g}"
-            )
-            raise ValueError(f"must be {wanted}, not {_shown(value)}")
-        return float(value) if self.kind == "number" else value
+            choices = ", ".join(filter(None, (*self.choices, self.none)))
+            raise ValueError(f"must be one of {choices}, not {_quoted(value)}")
+        if self._is_out_of_range(value):
+            raise ValueError(f"must be {self._range()}, not {_quoted(value)}")
+        if self.kind == "number":
+            return float(value)
+        return value
+
+    def _is_none(self, value: Any) -> bool:
+        """Whether *value* stands for no value. YAML reads a bare ``off`` as false."""
+        if not self.none:
+            return False
+        return value is None or value == self.none or (value is False and self.none == "off")
+
+    def _is_out_of_range(self, value: Any) -> bool:
+        if self.least is not None and value < self.least:
+            return True
+        return bool(self.most is not None and value > self.most)
+
+    def _range(self) -> str:
+        if self.most is None:
+            return f"{self.least:g} or more"
+        return f"from {self.least:g} to {self.most:g}"
 
     def _listed(self, value: str | list[str]) -> str:
         """Return the words of *value*, a list or a text, separated by commas."""
-        words = value.replace(",", " ").split() if isinstance(value, str) else value
-        if wrong := [word for word in words if word not in self.choices]:
-            raise ValueError(
-                f"must be chosen from {', '.join(self.choices)}, not {_shown(wrong[0])}"
-            )
-        if twice := [word for word in words if words.count(word) > 1]:
-            raise ValueError(f"must not name {_shown(twice[0])} twice")
+        words = value
+        if isinstance(words, str):
+            words = words.replace(",", " ").split()
+        for word in words:
+            if word not in self.choices:
+                choices = ", ".join(self.choices)
+                raise ValueError(f"must be chosen from {choices}, not {_quoted(word)}")
+        for word in words:
+            if words.count(word) > 1:
+                raise ValueError(f"must not name {_quoted(word)} twice")
         return ", ".join(words)
 
     def parsed(self, text: str) -> Any:
@@ -127,10 +137,14 @@ class Setting(PlainData):
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None
-        value: object = FLAGS.get(word, text) if self.kind == "flag" else text
-        if self.kind in ("whole", "number"):
-            with suppress(ValueError):  # then the text is checked, and refused
-                value = int(word) if self.kind == "whole" else float(word)
+        value: object = text
+        if self.kind == "flag":
+            value = FLAGS.get(word, text)
+        with suppress(ValueError):  # then the text is checked, and refused
+            if self.kind == "whole":
+                value = int(word)
+            elif self.kind == "number":
+                value = float(word)
         return self.checked(value)
 
     def is_shared(self, value: Any) -> bool:
@@ -151,14 +165,12 @@ class Setting(PlainData):
         if value is None:
             return self.none
         if isinstance(value, bool):
-            return "true" if value else "false"
+            return str(value).lower()
         if isinstance(value, dict):
             return ", ".join(value)
-        return (
-            f"{value:g}"
-            if isinstance(value, float) and float(f"{value:g}") == value
-            else str(value)
-        )
+        if isinstance(value, float) and float(f"{value:g}") == value:
+            return f"{value:g}"
+        return str(value)
 
 
 def _is_of(kind: str, value: object) -> bool:
@@ -173,9 +185,11 @@ def _is_of(kind: str, value: object) -> bool:
     return isinstance(value, {"whole": int, "mapping": dict}.get(kind, bool))
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    if len(text) > SHOWN:
+        return text[: SHOWN - 1] + "…"
+    return text
 
 
 MODES = ("auto", "approximate", "exact", "api")
