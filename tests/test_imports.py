@@ -82,6 +82,27 @@ def test_a_count_imports_nothing_heavy(call: str) -> None:
     )
 
 
+FITTING = {"_lazy", "errors", "figures", "files", "messages", "models", "record", "tokens"}
+"""The packages and modules of brim that ``brim.fit`` may load."""
+
+
+def test_fit_loads_no_ledger_no_rules_no_transcripts_no_hooks() -> None:
+    history = "[{'role': 'user', 'content': f'message {n}'} for n in range(20)]"
+    loaded = imported(f"import brim; brim.fit({history}, model='gpt-4o')")
+    assert {name.split(".")[1] for name in loaded if name.startswith("brim.")} == FITTING
+    not_needed = {
+        "asyncio",
+        "hashlib",
+        "logging",
+        "brim.messages.memory",
+        "brim.messages.tiers",
+        "brim.messages.transcript",
+        "brim.models.catalog",
+        "brim.tokens.api",
+    }
+    assert loaded & not_needed == set()
+
+
 def test_every_public_name_is_there() -> None:
     import brim
     import brim.memory

@@ -26,9 +26,10 @@ from brim.messages import (
     WatermarkPruner,
     validate,
 )
+from brim.messages.arguments import as_list
 from brim.messages.cuts import units_of
-from brim.messages.draft import draft
-from brim.messages.formats import as_list, read
+from brim.messages.drafting import draft
+from brim.messages.formats import read
 from brim.tokens import Count, counter_for
 from tests.messages.histories import any_histories, valid_histories
 from tests.messages.samples import (

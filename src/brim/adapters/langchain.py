@@ -21,15 +21,19 @@ OUTPUTS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """Names for the most tokens of an answer."""
 MODEL_FIELDS = (
     *OUTPUTS,
+    "cached_content",
+    "context_management",
     "inference_geo",
     "max_tool_calls",
     "mcp_servers",
     "modalities",
     "n",
+    "output_config",
     "response_modalities",
     "service_tier",
     "speed",
     "thinking",
+    "use_previous_response_id",
 )
 """Fields of a model that change what a request may cost."""
 

@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Unpack
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
-from brim.adapters.guards import Attempts, Body, Guards, Settings, settle
+from brim.adapters.guards import Attempts, Body, Guards, Settings, refuse_other_models, settle
 from brim.errors import InputError
-from brim.guard.conversation import Call, Guard
+from brim.guard.call import Call
+from brim.guard.conversation import Guard
 from brim.messages.entries import Provider
 from brim.messages.receipt import digest_of
 from brim.models.light import lookup
@@ -151,6 +152,7 @@ class Wrapped:
 
     def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.completion``."""
+        refuse_other_models(more, "fallbacks", self._guards)
         body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
         with body.call(self._guards) as call:
             try:
@@ -167,6 +169,7 @@ class Wrapped:
 
     async def acompletion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.acompletion``."""
+        refuse_other_models(more, "fallbacks", self._guards)
         body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
         async with body.call(self._guards) as call:
             try:

@@ -12,7 +12,6 @@ from typing import Any
 
 from brim.errors import InputError, NoExactCounter
 from brim.models.light import lookup
-from brim.tokens.api import ApiTokenCounter
 from brim.tokens.approximate import NOT_A_TEXT, ApproximateTokenCounter
 from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, prior_for, ratio_for
 from brim.tokens.costs import MessageCosts
@@ -208,6 +207,9 @@ def counter_for(
     if mode == "api":
         if model is None:
             raise NoExactCounter("mode 'api' needs a model: which provider should be asked?")
+        # Only who asks for the network pays for loading it.
+        from brim.tokens.api import ApiTokenCounter
+
         return ApiTokenCounter(model, client=client, fallback=local_counter(model, calibrations))
     raise ValueError(f"unknown mode {mode!r}: use one of {', '.join(MODES)}")
 
