@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from brim.agents.readers import known_formats as known_formats
     from brim.agents.stream import Feed as Feed
     from brim.agents.stream import read as read
-
-__getattr__, __dir__ = exports(
-    __name__,
-    agent="Agent",
-    call="Event ToolCall",
-    events="Compaction End Message ModelSeen RunTotal StateSeen ToolResult Usage",
-    readers="format_of known_formats",
-    stream="Feed read",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        agent="Agent",
+        call="Event ToolCall",
+        events="Compaction End Message ModelSeen RunTotal StateSeen ToolResult Usage",
+        readers="format_of known_formats",
+        stream="Feed read",
+    )
 
 
 @dataclass(frozen=True)

@@ -59,22 +59,22 @@ if TYPE_CHECKING:
     from brim.messages.summarize import Summarizer as Summarizer
     from brim.messages.tiers import TieredPruner as TieredPruner
     from brim.messages.watermark import WatermarkPruner as WatermarkPruner
-
-__getattr__, __dir__ = exports(
-    __name__,
-    assembly="Assembly DroppedItem WindowSection",
-    budget=(
-        "DEFAULT_CONTEXT_WINDOW MODEL_CONTEXT_WINDOWS RESPONSE_RESERVE_MAX RESPONSE_RESERVE_MIN"
-        " RESPONSE_RESERVE_RATIO SAFETY_BUFFER_RATIO Reserves TokenBudget TokenBudgetCalculator"
-    ),
-    cap="ToolResultCap shorten",
-    entries="PROVIDERS Provider",
-    fitting="Fitted fit",
-    formats="repair validate",
-    memory="MemoryConfig WorkingMemory",
-    pruners="FifoPruner Pruner SlidingWindowPruner prune",
-    receipt="CacheEffect Change Decisions Dropped Pruned Receipt Repaired Step Violation",
-    summarize="SummarizePruner Summarizer",
-    tiers="TieredPruner",
-    watermark="WatermarkPruner",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        assembly="Assembly DroppedItem WindowSection",
+        budget=(
+            "DEFAULT_CONTEXT_WINDOW MODEL_CONTEXT_WINDOWS RESPONSE_RESERVE_MAX RESPONSE_RESERVE_MIN"
+            " RESPONSE_RESERVE_RATIO SAFETY_BUFFER_RATIO Reserves TokenBudget TokenBudgetCalculator"
+        ),
+        cap="ToolResultCap shorten",
+        entries="PROVIDERS Provider",
+        fitting="Fitted fit",
+        formats="repair validate",
+        memory="MemoryConfig WorkingMemory",
+        pruners="FifoPruner Pruner SlidingWindowPruner prune",
+        receipt="CacheEffect Change Decisions Dropped Pruned Receipt Repaired Step Violation",
+        summarize="SummarizePruner Summarizer",
+        tiers="TieredPruner",
+        watermark="WatermarkPruner",
+    )

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from brim.spend.spending import Quote as Quote
     from brim.spend.spending import Spend as Spend
     from brim.spend.unsent import may_be_billed as may_be_billed
-
-__getattr__, __dir__ = exports(
-    __name__,
-    ledger="Ledger Reservation ScopeStatus lineage",
-    limits="CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
-    meter="SpendMeter",
-    money="PriceList Prices estimate_cost in_dollars micro_dollars",
-    periods="Allowance Ceiling read_ceiling",
-    spending="Quote Spend",
-    unsent="may_be_billed",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        ledger="Ledger Reservation ScopeStatus lineage",
+        limits="CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
+        meter="SpendMeter",
+        money="PriceList Prices estimate_cost in_dollars micro_dollars",
+        periods="Allowance Ceiling read_ceiling",
+        spending="Quote Spend",
+        unsent="may_be_billed",
+    )

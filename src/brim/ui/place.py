@@ -22,6 +22,7 @@ from brim.behaviors.sentences import heard, refused
 from brim.errors import InputError
 from brim.figures import (
     age,
+    clock,
     counted,
     dollars,
     home_path,
@@ -31,7 +32,6 @@ from brim.figures import (
     rounded,
     share,
 )
-from brim.hooks.limit_words import clock
 from brim.injection.text import summary_of
 from brim.memory.quotes import masked_line
 from brim.models.overrides import use
