@@ -163,14 +163,7 @@ class FunctionPairing:
 
             parts = [part for part in parts_of(slot.message) if result_in(part) is not None]
             for result, part in zip(entry.results, parts, strict=True):
-                responses.append(
-                    Half(
-                        result,
-                        at,
-                        RepairSlot(slot.index, part),
-                        home,
-                    )
-                )
+                responses.append(Half(result, at, RepairSlot(slot.index, part), home))
 
         return responses
 
@@ -222,12 +215,7 @@ class FunctionPairing:
                 slot,
                 orphans[at],
             )
-            if self._stays(
-                at,
-                slot,
-                entry,
-                restored,
-            ):
+            if self._stays(at, slot, entry, restored):
                 rebuilt.append(slot)
 
             if at in self.calls and not self._results_after(at):
