@@ -179,6 +179,9 @@ class FunctionPairing:
 
         newest_first = sorted(self.calls, reverse=True)
         for response in self.responses:
+            if response.other is not None:
+                continue
+
             fits = _same_id if response.call.id else _same_name
             for at in newest_first:
                 if at < response.place:
