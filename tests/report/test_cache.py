@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from brim.models import cost
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.cache import LEAST, CacheBreak, CacheReader
-from brim.spend.money import PriceList
 from brim.tracking.events import Compaction, Event, RunTotal, ToolCall, Usage
 from brim.tracking.sessions import Request
 

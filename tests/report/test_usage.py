@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.models import cost
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.usage import (
     BY,
@@ -24,7 +25,6 @@ from brim.report.usage import (
     priced,
     unattributed,
 )
-from brim.spend.money import PriceList
 from brim.tracking.sessions import FileUsage, Request, Total, slug_of
 
 COUNTS = st.integers(0, 400_000)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from brim.models import cost
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.waste import ADVICE, KINDS, LARGE, Waste, WasteReader
-from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio
 from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult, Usage
 

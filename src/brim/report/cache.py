@@ -12,8 +12,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.spend.money import PriceList
 from brim.tracking.events import Compaction, Event, ToolCall, Usage
 from brim.tracking.sessions import Request
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.usage import Unattributed
-from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio, length_of
 from brim.tracking.events import Compaction, Event, Message, ModelSeen, Usage
 from brim.tracking.sessions import Request, Total

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from brim.figures import home_path
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.cache import CacheBreak
 from brim.report.compactions import CompactionReport
@@ -21,7 +22,6 @@ from brim.report.findings import Findings, FindingsReader
 from brim.report.money import Bill, bill
 from brim.report.usage import UsageReading, UsageSource, is_named, iso, price_version, read_all
 from brim.report.waste import ADVICE, KINDS, Waste
-from brim.spend.money import PriceList
 from brim.tracking.sessions import Request, SessionFile
 
 SCHEMA = 1

@@ -20,8 +20,8 @@ import brim.models
 from brim import __version__
 from brim.errors import InputError
 from brim.models.names import split_window
+from brim.models.price_list import PriceList
 from brim.report.index import load_index, save_index
-from brim.spend.money import PriceList
 from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import (
     AGENTS,

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from brim.masking import mask
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio, length_of
 from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import Bounded

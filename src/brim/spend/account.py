@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from brim.spend.money import Prices
+from brim.models.price_list import Prices
 from brim.tracking.events import RunTotal
 
 _MOST_FILES = 512

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
+from brim.models.price_list import PriceList, Prices
 from brim.spend.account import SessionTotal
-from brim.spend.money import PriceList, Prices
 from brim.tracking.events import Event, RunTotal, Usage
 
 
