@@ -16,8 +16,8 @@ import time
 from collections import Counter
 from typing import Any
 
-from brim.scratch.dead_ends import RULES as RULE_TEXTS
-from brim.scratch.dead_ends import DeadEndDetector
+from brim.memory.repetition import RULES as RULE_TEXTS
+from brim.memory.repetition import DeadEndDetector
 from brim.tracking.readers import AnyReader
 from labelled.dead_ends.developed import DEVELOPED
 from labelled.dead_ends.developed_alikes import LOOK_ALIKES

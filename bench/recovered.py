@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from brim.hooks.process import answer_to
+from brim.memory.facts import measure
+from brim.memory.inventory import Thing, told_in
+from brim.memory.repetition.commands import looks, parts
 from brim.report.compactions import CompactionReader
-from brim.scratch.dead_ends.commands import looks, parts
-from brim.scratch.facts import measure
-from brim.scratch.inventory import Thing, told_in
 from brim.store import open_store
 from brim.tracking.estimate import BilledRatio
 from brim.tracking.readers.stream import read

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.files import try_lock
-from brim.scratch import Journal, ScratchWriter
+from brim.memory import Journal, ScratchWriter
 from brim.store import open_ledger, open_store
 from hook import install_wheel
 from measure import say

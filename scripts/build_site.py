@@ -37,16 +37,15 @@ GUIDES = {
     "behaviors": "rules.md",
     "config": "config.md",
     "guard": "builders.md",
-    "history": "history.md",
     "injection": "injection.md",
+    "messages": "messages.md",
     "models": "models.md",
     "report": "report.md",
-    "scratch": "memory.md",
+    "memory": "memory.md",
     "spend": "limits.md",
     "store": "store.md",
     "tokens": "tokens.md",
     "tracking": "tracking.md",
-    "window": "window.md",
 }
 """The packages that people import, and the page that explains each."""
 

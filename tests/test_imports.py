@@ -84,14 +84,14 @@ def test_a_count_imports_nothing_heavy(call: str) -> None:
 
 def test_every_public_name_is_there() -> None:
     import brim
+    import brim.memory
     import brim.models
-    import brim.scratch
     import brim.spend
     import brim.store
     import brim.tokens
     import brim.tracking
 
-    rooms = (brim.models, brim.scratch, brim.spend, brim.store, brim.tokens, brim.tracking)
+    rooms = (brim.models, brim.memory, brim.spend, brim.store, brim.tokens, brim.tracking)
     for package in (brim, *rooms):
         for name in package.__all__:
             assert getattr(package, name) is not None

@@ -23,8 +23,8 @@ from brim.config.places import project_folder, user_folder
 from brim.config.values import Config, load, load_cached
 from brim.errors import ConfigError, InputError, StoreError
 from brim.files import save, sha256_hex
+from brim.memory.folder import FILES, check_folder
 from brim.models.overrides import use
-from brim.scratch.folder import FILES, check_folder
 from brim.store.database import TIMEOUT, fold_log
 from brim.store.ledger import StoredLedger, open_ledger
 from brim.store.project import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brim.scratch import ScratchModel, ScratchWriter
+from brim.memory import ScratchModel, ScratchWriter
 from tests.cli.conftest import Brim
 
 SESSION = "0a1b2c3d-1111-2222-3333-444455556666"

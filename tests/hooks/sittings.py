@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.hooks.process import answer_to
-from brim.scratch import Journal, MemoryEntry
+from brim.memory import Journal, MemoryEntry
 from brim.store import open_ledger
 from brim.store.ledger import StoredLedger
 from tests.store.making import make_store

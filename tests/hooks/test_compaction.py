@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brim.hooks.lost_facts import LINES, LONGEST, build_instructions
-from brim.scratch import MemoryEntry
+from brim.memory import MemoryEntry
 from brim.store import open_store
 from tests.hooks.injected import rule
 from tests.hooks.sittings import Sitting

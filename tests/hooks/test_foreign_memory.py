@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from brim.scratch import ScratchWriter
+from brim.memory import ScratchWriter
 from tests.hooks.hook_world import World
 
 MARK = "brim made this folder; 'brim memory clean' removes it.\n"

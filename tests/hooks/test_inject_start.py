@@ -15,7 +15,7 @@ from brim.activation import Context
 from brim.behaviors import RuleUsage
 from brim.hooks.client import client_of
 from brim.injection import ActivationTierMapper, render
-from brim.scratch import ScratchWriter
+from brim.memory import ScratchWriter
 from brim.store.planner import Planner
 from brim.store.trust import user_secret
 from tests.hooks.injected import FRAME, NOW, SESSION, Agent, rule

@@ -26,7 +26,7 @@ def test_what_a_person_types_is_journaled_at_once(sitting: Sitting) -> None:
 def test_a_long_journal_is_not_read_for_a_new_entry(
     sitting: Sitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from brim.scratch import journal
+    from brim.memory import journal
 
     decoded = journal.decoded
     sitting.prompt("the first")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from brim.hooks.event import HookCall
 from brim.hooks.state import HookWorkspace
 from brim.hooks.turns import LARGE, OVERLAP, SECONDS, write_turn
-from brim.scratch import ScratchModel
+from brim.memory import ScratchModel
 from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting
 

@@ -12,7 +12,7 @@ from brim.config.retention import COPIES, DAY, JOURNALS, SESSIONS, USE_DAYS
 from brim.hooks.process import answer_to
 from brim.hooks.retention import MOST_ROWS
 from brim.hooks.state import SessionState
-from brim.scratch import ScratchWriter
+from brim.memory import ScratchWriter
 from brim.store import open_ledger, open_store
 from brim.store.events import RECENT, RuleEvent
 from brim.store.trust import allow, is_allowed, user_secret

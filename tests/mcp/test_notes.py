@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim.mcp.memory import index_text
-from brim.scratch import ScratchWriter
+from brim.memory import ScratchWriter
 from brim.store.trust import user_secret
 from brim.workspace import Workspace
 from tests.mcp.conftest import World

@@ -30,14 +30,13 @@ DOORS = [
     "agents",
     "cli",
     "guard",
-    "history",
     "install",
     "loopback",
     "mcp",
+    "messages",
     "report",
     "run",
     "ui",
-    "window",
 ]
 """The packages that no hook imports."""
 

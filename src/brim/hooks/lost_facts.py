@@ -18,11 +18,11 @@ from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace, log
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.hooks.turns import write_turn
-from brim.scratch.entries import MemoryEntry, MemoryView
-from brim.scratch.facts import Measured, measure
-from brim.scratch.index import sentence
-from brim.scratch.inventory import Inventory, is_set_up, told_in
-from brim.scratch.quotes import code, masked_line, one_line, shortened
+from brim.memory.entries import MemoryEntry, MemoryView
+from brim.memory.facts import Measured, measure
+from brim.memory.index import sentence
+from brim.memory.inventory import Inventory, is_set_up, told_in
+from brim.memory.quotes import code, masked_line, one_line, shortened
 from brim.store.events import RuleEvent, add_event
 from brim.tracking.events import Message
 from brim.tracking.readers import AnyReader

@@ -21,8 +21,8 @@ from brim.behaviors.tasks import language_of
 from brim.behaviors.when import matches
 from brim.hooks.event import HookCall
 from brim.hooks.rules import command_of, files_of, patch_of
+from brim.memory.repetition.commands import CommandPart, parts, writes
 from brim.record import PlainData
-from brim.scratch.dead_ends.commands import CommandPart, parts, writes
 from brim.tracking.readers.codex import edits
 
 _AGAINST = (

@@ -17,7 +17,7 @@ from brim.config.retention import COPIES, DAY, SESSIONS, UNFINISHED
 from brim.errors import BrimError
 from brim.files import locked, unfinished
 from brim.hooks.state import FOLDER, HookWorkspace, old_files
-from brim.scratch.folder import (
+from brim.memory.folder import (
     LOCK,
     NAME,
     check_folder,

@@ -18,12 +18,12 @@ from brim.errors import BrimError, StoreError
 from brim.files import locked
 from brim.hooks.event import HookCall
 from brim.hooks.state import HookWorkspace
-from brim.scratch.calls import Calls
-from brim.scratch.entries import MemoryEntry, draft
-from brim.scratch.folder import LOCK, make_folder, own, place_of
-from brim.scratch.index import NAME as INDEX
-from brim.scratch.quotes import encodable
-from brim.scratch.writer import ScratchWriter
+from brim.memory.calls import Calls
+from brim.memory.entries import MemoryEntry, draft
+from brim.memory.folder import LOCK, make_folder, own, place_of
+from brim.memory.index import NAME as INDEX
+from brim.memory.quotes import encodable
+from brim.memory.writer import ScratchWriter
 from brim.tracking.events import ToolCall, ToolResult
 from brim.workspace import without_controls
 
@@ -119,7 +119,7 @@ def _append(
     root: str, call: HookCall, workspace: HookWorkspace, entries: list[MemoryEntry]
 ) -> None:
     """Add those of *entries* that this session's journal doesn't hold, in one write."""
-    from brim.scratch.journal import NAME, Journal
+    from brim.memory.journal import NAME, Journal
 
     secret = workspace.secret
     with locked(
@@ -180,7 +180,7 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     """
     if workspace.project is None or not call.session:
         return None
-    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
+    from brim.memory.folder import NAME, check_folder, owner_of, place_of
 
     root = os.path.join(workspace.project, NAME)
     try:

@@ -30,8 +30,7 @@ LARGEST_LIST = 1 << 20
 
 @dataclass(frozen=True)
 class StandingWindow:
-    """What is in the window. ``state`` is ``ok``, ``warn`` or ``compact``; ``source`` is what it
-    was read from."""
+    """How full the window is: ``state`` is ``ok``, ``warn`` or ``compact``."""
 
     tokens: int
     context_window: int

@@ -14,12 +14,12 @@ from brim.hooks.event import HookCall
 from brim.hooks.loops import EDITS, TAIL
 from brim.hooks.rules import patch_of
 from brim.hooks.transcript import FORMATS
+from brim.memory.calls import changed_path
+from brim.memory.quotes import masked_line
+from brim.memory.repetition.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
+from brim.memory.repetition.edits import FileChange, changes
+from brim.memory.repetition.step import SessionStep, clipped, settled
 from brim.record import PlainData
-from brim.scratch.calls import changed_path
-from brim.scratch.dead_ends.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
-from brim.scratch.dead_ends.edits import FileChange, changes
-from brim.scratch.dead_ends.step import SessionStep, clipped, settled
-from brim.scratch.quotes import masked_line
 from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.codex import edits

@@ -15,8 +15,8 @@ from brim.hooks.event import HookCall
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace, SessionState
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
-from brim.scratch.model import ScratchModel
-from brim.scratch.writer import ScratchWriter
+from brim.memory.model import ScratchModel
+from brim.memory.writer import ScratchWriter
 from brim.tracking.events import Event, Message
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import Feed

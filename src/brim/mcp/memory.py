@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from brim.errors import InputError, StoreError
-from brim.scratch.entries import MemoryEntry, MemoryView, withdrawn
-from brim.scratch.folder import NAME
-from brim.scratch.index import render_index, sentence
-from brim.scratch.writer import ScratchWriter
+from brim.memory.entries import MemoryEntry, MemoryView, withdrawn
+from brim.memory.folder import NAME
+from brim.memory.index import render_index, sentence
+from brim.memory.writer import ScratchWriter
 from brim.workspace import Workspace
 
 MOST_FOUND = 30

@@ -22,9 +22,9 @@ from typing import Any, Self
 from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.learning import infer_kind
 from brim.files import data_lines
-from brim.scratch.facts import KINDS, measure
-from brim.scratch.inventory import MOST, Inventory, Thing, is_set_up, told_by
-from brim.scratch.quotes import masked_line
+from brim.memory.facts import KINDS, measure
+from brim.memory.inventory import MOST, Inventory, Thing, is_set_up, told_by
+from brim.memory.quotes import masked_line
 from brim.tracking.compaction import fold
 from brim.tracking.estimate import BilledRatio, length_of
 from brim.tracking.events import (

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from brim.errors import InputError
+from brim.memory.facts import KINDS
+from brim.memory.quotes import code
 from brim.report.compactions import CompactionReader, CompactionReport, Lost
-from brim.scratch.facts import KINDS
-from brim.scratch.quotes import code
 from brim.store.events import RuleEvent as Noted
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.stream import BLOCK, read, subagent_files

@@ -12,10 +12,10 @@ from typing import Any
 
 from brim.config.places import home_folder
 from brim.errors import BrimError
+from brim.memory.folder import NAME as FOLDER
+from brim.memory.model import ScratchModel
+from brim.memory.writer import ScratchWriter
 from brim.run.purse import Purse
-from brim.scratch.folder import NAME as FOLDER
-from brim.scratch.model import ScratchModel
-from brim.scratch.writer import ScratchWriter
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
 from brim.tracking.notices import Notice

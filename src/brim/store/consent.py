@@ -11,11 +11,11 @@ from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.summary import summarize
 from brim.config.text import read_settings, read_text
-from brim.scratch.entries import MemoryEntry
-from brim.scratch.folder import NAME, foreign_folders, mark_folder, session_folders
-from brim.scratch.journal import NAME as JOURNAL
-from brim.scratch.journal import Journal
-from brim.scratch.writer import ScratchWriter
+from brim.memory.entries import MemoryEntry
+from brim.memory.folder import NAME, foreign_folders, mark_folder, session_folders
+from brim.memory.journal import NAME as JOURNAL
+from brim.memory.journal import Journal
+from brim.memory.writer import ScratchWriter
 from brim.store.scopes import open_scopes
 from brim.store.trust import is_trusted, settings_digest, trust, user_secret
 

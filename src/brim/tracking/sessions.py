@@ -627,10 +627,8 @@ def _transcript(
         parsed = None
         if reports or observer is not None:
             parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
-            # A half line may be completed later.
-            found.broken += (
-                not isinstance(parsed, dict) and line.endswith(b"\n") and not line.isspace()
-            )
+        if reports and not isinstance(parsed, dict) and line.endswith(b"\n"):
+            found.broken += 1  # a half line may be completed later
         if observer is not None and isinstance(parsed, dict):
             observer.line(parsed)
             for seen in reader.events(parsed, at):

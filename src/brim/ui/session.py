@@ -25,6 +25,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from brim.errors import BrimError, InputError
 from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
+from brim.memory.quotes import masked_line
 from brim.report.cache import CAUSES
 from brim.report.compactions import CompactionReport
 from brim.report.context import (
@@ -40,7 +41,6 @@ from brim.report.page import Chart
 from brim.report.page import page as shared_page
 from brim.report.waste import ADVICE, KINDS
 from brim.report.watch import Reading, read_session
-from brim.scratch.quotes import masked_line
 from brim.tracking.events import Event, Message, ToolResult
 from brim.tracking.requests import ComposedRequest, RequestPart
 from brim.tracking.requests.composition import REMAINDER

@@ -36,15 +36,15 @@ from brim.cli.output import (
 )
 from brim.config import project_folder
 from brim.errors import InputError
+from brim.memory.entries import MemoryView, withdrawn
+from brim.memory.facts import KINDS
+from brim.memory.folder import NAME, check_folder, is_foreign, session_folders
+from brim.memory.index import render_index, sentence, when
+from brim.memory.journal import Journal
+from brim.memory.model import ScratchModel
+from brim.memory.writer import ScratchWriter
 from brim.report.compactions import CompactionReport, Lost
 from brim.report.lost import LostReport, find_lost
-from brim.scratch.entries import MemoryView, withdrawn
-from brim.scratch.facts import KINDS
-from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
-from brim.scratch.index import render_index, sentence, when
-from brim.scratch.journal import Journal
-from brim.scratch.model import ScratchModel
-from brim.scratch.writer import ScratchWriter
 from brim.tracking.readers.stream import read
 
 TAKES = {

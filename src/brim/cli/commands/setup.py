@@ -49,7 +49,7 @@ from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Uninstalled
 from brim.install.rule_files import shared_news
-from brim.scratch.entries import MemoryEntry
+from brim.memory.entries import MemoryEntry
 from brim.store.consent import Consent
 from brim.store.trust import is_trusted, trusted_projects, untrust
 from brim.workspace import Workspace

@@ -1,0 +1,166 @@
+"""Collects what must survive a session, from its events or from its caller."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from brim.memory.calls import Calls, States, source_of, where_of
+from brim.memory.entries import MemoryEntry, MemoryView, draft
+from brim.memory.index import render_index, sentence
+from brim.memory.repetition import DeadEnd, DeadEndDetector
+from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
+from brim.tracking.readers import AnyReader, Reader
+
+_BEFORE = 64
+"""How many of the first and of the last events before the first call are kept for the detector of
+dead ends."""
+
+
+class ScratchModel:
+    """What must survive a compaction, taken from a job's events. Nothing is guessed from prose.
+
+    Give ``extract`` every event of a stream, parsed or typed. Secrets are masked.
+    ``ScratchWriter.write_scratch`` writes the entries to files. *root* is the project's folder, if
+    it's known.
+    """
+
+    def __init__(
+        self,
+        job: str = "",
+        phase: str = "",
+        *,
+        session: str = "",
+        find_dead_ends: bool = True,
+        root: str = "",
+    ) -> None:
+        self.job, self.phase, self.session = job, phase, session
+        self._entries: list[MemoryEntry] = []
+        self._ids: set[str] = set()
+        self._calls, self._states = Calls(), States()
+        self._finds, self._root = find_dead_ends, root
+        self._detector: DeadEndDetector | None = None
+        self._before: list[Event] = []
+        self._reader: Reader | None = None
+
+    def extract(self, event: Event | Mapping[str, Any]) -> None:
+        """Add the entries of *event*: a typed one, or any parsed line of any agent. This never
+        raises."""
+        if isinstance(event, Event):
+            self._take(event)
+        elif isinstance(event, Mapping):
+            if self._reader is None:
+                self._reader = AnyReader()
+            for found in self._reader.events(event):
+                self._take(found)
+
+    def record_state_change(self, previous: str, new: str, *, now: float | None = None) -> None:
+        """Record that the work went from one state to another."""
+        self._keep([draft("state", f"{previous} → {new}", session=self.session, time=now)])
+
+    def record_decision(self, text: str, *, now: float | None = None) -> None:
+        """Record a decision."""
+        self._record("decision", text, now)
+
+    def add_dead_end(self, description: str, *, now: float | None = None) -> None:
+        """Record an approach that failed."""
+        self._record("dead-end", description, now)
+
+    def add_human_input(self, text: str, *, now: float | None = None) -> None:
+        """Record what a person typed if no event has it."""
+        self._record("human", text, now)
+
+    @property
+    def entries(self) -> tuple[MemoryEntry, ...]:
+        """All entries, in order. Those that aren't in a journal yet have the number 0."""
+        return tuple(self._entries)
+
+    @property
+    def human_inputs(self) -> list[str]:
+        """What a person typed."""
+        return self._sentences("human")
+
+    @property
+    def artifacts(self) -> list[str]:
+        """The files that were written or edited, as the calls name them, without duplicates."""
+        return [entry.text for entry in MemoryView(self._entries).of("artifact")]
+
+    @property
+    def state_changes(self) -> list[str]:
+        """What changed, one sentence each."""
+        return self._sentences("state")
+
+    @property
+    def decisions(self) -> list[str]:
+        """What was decided, one sentence each."""
+        return self._sentences("decision")
+
+    @property
+    def dead_ends(self) -> list[str]:
+        """Approaches that failed: recorded, or found and confirmed."""
+        return self._sentences("dead-end")
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands that failed, each with how it ended."""
+        return self._sentences("command")
+
+    def render(self, folder: str = ".context") -> str:
+        """Return the index: at most 200 lines. Entries get their numbers when they are written
+        down."""
+        view = MemoryView(self._entries)
+        view.job, view.phase = draft("job", self.job).text, draft("job", self.phase).text
+        return render_index(view, folder)
+
+    def forget(self, typed: Container[str]) -> None:
+        """Drop what a person typed if it's among *typed*, because a journal has it already."""
+        self._entries = [
+            entry for entry in self._entries if entry.kind != "human" or entry.text not in typed
+        ]
+
+    def written(self, at: int, entry: MemoryEntry) -> None:
+        """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
+        self._entries[at] = replace(self._entries[at], number=entry.number)
+
+    def _record(self, kind: str, text: str, now: float | None) -> None:
+        if text.strip():
+            self._keep([draft(kind, text, session=self.session, time=now)])
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, Message) and event.human and event.text.strip():
+            self._keep([draft("human", event.text, source=source_of(event), **where_of(event))])
+        self._keep(self._states.entries(event))
+        if isinstance(event, ToolCall):
+            self._keep(self._calls.called(event))
+        elif isinstance(event, ToolResult) and (call := self._calls.call_of(event)) is not None:
+            self._states.learn_task(call, event)
+            self._keep(self._calls.answered(call, event))
+        if self._finds:
+            self._keep(found.entry(event.time) for found in self._dead_ends(event))
+
+    def _dead_ends(self, event: Event) -> list[DeadEnd]:
+        if self._detector is None:
+            self._before.append(event)
+            if not isinstance(
+                event, ToolCall | End
+            ):  # before the first, there's nothing to find or import
+                del self._before[_BEFORE:-_BEFORE]
+                return []
+
+            self._detector = DeadEndDetector(self._root)
+        waiting, self._before = self._before or [event], []
+        return [found for each in waiting for found in self._detector.update(each)]
+
+    def _keep(self, entries: Iterable[MemoryEntry]) -> None:
+        for entry in entries:
+            if entry.id and entry.id in self._ids:
+                continue
+            self._ids.add(entry.id)
+            self._entries.append(entry)
+
+    def _sentences(self, kind: str) -> list[str]:
+        return [
+            sentence(entry) if entry.quoted else entry.text
+            for entry in MemoryView(self._entries).of(kind)
+        ]

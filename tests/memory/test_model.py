@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.memory import DeadEnd, MemoryEntry, MemoryView, ScratchModel
+from brim.memory.index import sentence
+from brim.tracking.events import Message
+from tests.memory.making import call, failed, ok, said
+from tests.memory.test_entries import JSON
+
+KEY = "sk-abcdefghijklmnopqrstuvwx1234"
+
+
+def fed(*events: Any) -> ScratchModel:
+    model = ScratchModel(job="job", phase="phase")
+    for event in events:
+        model.extract(event)
+    return model
+
+
+def tool_use(name: str, path: str, **more: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "name": name, "input": {"file_path": path}, **more}
+
+
+def test_the_seeds_events_are_understood() -> None:
+    model = fed(
+        {"type": "user", "message": {"role": "user", "content": "Fix the parser"}},
+        {
+            "type": "user",
+            "message": {"role": "user", "content": [{"type": "text", "text": "and the tests"}]},
+        },
+        tool_use("Write", "src/a.py"),
+        tool_use("Edit", "src/b.py"),
+        tool_use("Edit", "src/a.py"),
+        tool_use("Read", "src/c.py"),
+        {
+            "type": "assistant",
+            "message": {"id": "m1", "content": [tool_use("Edit", "src/d.py", id="t9")]},
+        },
+    )
+    model.record_state_change("PLAN", "EXECUTE")
+    model.add_dead_end("a regular expression cannot nest")
+    model.record_decision("write it by hand")
+    assert model.human_inputs == ["Fix the parser", "and the tests"]
+    assert model.artifacts == ["src/a.py", "src/b.py", "src/d.py"]
+    assert model.state_changes == ["PLAN → EXECUTE"]
+    assert model.dead_ends == ["a regular expression cannot nest"]
+    assert model.decisions == ["write it by hand"]
+
+
+def test_only_what_a_person_typed_is_human_input() -> None:
+    model = fed(
+        said("typed"),
+        Message(role="user", text="from a machine"),
+        Message(role="assistant", text="answer"),
+    )
+    assert model.human_inputs == ["typed"]
+
+
+def test_saying_the_same_twice_is_two_and_reading_the_same_event_twice_is_one() -> None:
+    assert fed(said("go"), said("go")).human_inputs == ["go", "go"]
+    assert fed(said("go", id="u1"), said("go", id="u2"), said("go", id="u1")).human_inputs == [
+        "go",
+        "go",
+    ]
+    assert fed(said("go", time=5.0), said("go", time=5.0)).human_inputs == ["go"]
+
+
+def test_secrets_are_never_in_the_model() -> None:
+    model = fed(
+        said(f"use {KEY}"),
+        call("1", "Bash", "shell", command=f"curl {KEY}"),
+        failed("1", f"error: {KEY}"),
+    )
+    model.add_dead_end(KEY)
+    model.record_decision(KEY)
+    model.record_state_change(KEY, KEY)
+    model.job = KEY
+    assert KEY not in repr(model.entries) + model.render()
+
+
+def test_a_dead_end_is_found_with_its_evidence() -> None:
+    tries = []
+    for number in range(4):
+        id = f"t{number}"
+        tries += [
+            call(id, "Bash", "shell", command="make build"),
+            failed(id, "Exit code 2\nerror: no rule for it"),
+        ]
+    model = fed(*tries)
+    (suspect, *_) = [entry for entry in model.entries if entry.kind == "suspect"]
+    assert "make build" in suspect.text
+    assert "no rule for it" in suspect.refs["output"]
+    assert (suspect.refs["rule"], suspect.refs["times"], suspect.refs["outcome"]) == (
+        "same-call",
+        3,
+        "failed the same way 3 times",
+    )
+    assert len(suspect.refs["at"]) >= 3
+    assert model.dead_ends == []
+
+
+def test_a_confirmed_dead_end_is_shown_once_however_often_it_changes() -> None:
+    def entry(times: int, status: str = "confirmed") -> MemoryEntry:
+        about = {"what": "sub-agent: port it", "error": "no time left", "at": (1, 2), "key": "k"}
+        return DeadEnd(rule="sub-agent", status=status, times=times, **about).entry(0.0)  # type: ignore[arg-type]
+
+    shown = MemoryView([entry(3, "suspect"), entry(4), entry(5)]).of("dead-end")
+    assert [sentence(each) for each in shown] == [
+        "`sub-agent: port it`: ended in error; quoted output: `no time left`"
+    ]
+
+
+def test_finding_dead_ends_can_be_switched_off() -> None:
+    model = ScratchModel(find_dead_ends=False)
+    for number in range(9):
+        model.extract(call(f"{number}", "Bash", "shell", command="false"))
+        model.extract(failed(f"{number}"))
+    assert {entry.kind for entry in model.entries} == {"command"}
+
+
+def test_empty_records_are_left_out() -> None:
+    model = fed(said("  \n"))
+    model.add_dead_end("  ")
+    model.record_decision("")
+    assert model.entries == ()
+
+
+@given(st.lists(JSON, max_size=6))
+@settings(deadline=None)
+def test_it_never_raises_on_any_line(lines: list[Any]) -> None:
+    model = ScratchModel()
+    for line in lines:
+        model.extract(line)
+    model.render()
+
+
+NAMES = [
+    "Write",
+    "Edit",
+    "Bash",
+    "TodoWrite",
+    "TaskUpdate",
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "Task",
+]
+FIELDS = [
+    "file_path",
+    "command",
+    "todos",
+    "questions",
+    "plan",
+    "taskId",
+    "status",
+    "subject",
+    "answers",
+    "task",
+    "exit_code",
+]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(NAMES),
+            st.dictionaries(st.sampled_from(FIELDS), JSON),
+            JSON,
+            st.booleans(),
+        ),
+        max_size=5,
+    )
+)
+@settings(deadline=None)
+def test_it_never_raises_on_any_call_and_result(
+    calls: list[tuple[str, dict[str, Any], Any, bool]],
+) -> None:
+    model = ScratchModel()
+    for number, (name, given_, detail, error) in enumerate(calls):
+        use = {"type": "tool_use", "id": f"t{number}", "name": name, "input": given_}
+        model.extract({"type": "assistant", "message": {"id": f"m{number}", "content": [use]}})
+        result = {
+            "type": "tool_result",
+            "tool_use_id": f"t{number}",
+            "is_error": error,
+            "content": detail,
+        }
+        model.extract({"type": "user", "message": {"content": [result]}, "tool_use_result": detail})
+    model.render()
+
+
+def test_results_of_other_calls_change_nothing() -> None:
+    assert fed(ok("nobody"), failed("nobody")).entries == ()
