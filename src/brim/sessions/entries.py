@@ -48,14 +48,12 @@ class IndexWriter:
 
     def add(self, reading: FileReading, agent: str, project: str) -> None:
         """Add what a file reports. *agent* and *project* are those of the file."""
-        reopened: set[str] = set()
         for report in reading.requests.values():
             request = report.owned_by(agent, project)
             if request.time is None and self._now is not None:
                 request = replace(request, time=self._now)
             is_new = self._put(request)
-            if is_new and request.kind == REQUEST and request.session not in reopened:
-                reopened.add(request.session)
+            if is_new and reading.is_continued and not request.sub_agent:
                 self._end_total(request)
         for total in reading.totals.values():
             self._put_total(total)
@@ -149,9 +147,11 @@ class IndexWriter:
             self._write_total(total)
 
     def _end_total(self, request: IndexedRequest) -> None:
-        """Note that a session's total doesn't include *request*, which came after it."""
+        """Note that a session's total doesn't include *request*: it stands after it in the file."""
+        if request.kind != REQUEST or request.time is None:
+            return
         total = self._total(request.session)
-        if total is not None and total.until is None and request.time is not None:
+        if total is not None and total.until is None:
             self._write_total(replace(total, until=request.time))
 
     def _total(self, session: str) -> ClientTotal | None:

@@ -112,6 +112,8 @@ class FileReading:
     folder: str = ""
     size: int = 0
     """Bytes that were read."""
+    is_continued: bool = False
+    """Whether it goes on where the file was read to before."""
     is_complete: bool = True
     """Whether it was read to its end, not only to the bounds."""
 
@@ -267,6 +269,7 @@ class _LineReader:
         self.lines.resume(json.loads(position.state))
         self.offset = position.read_to
         self.broken = position.broken
+        self.reading.is_continued = True
 
     def read(self, file: BinaryIO) -> None:
         """Read the lines of *file* from here on."""

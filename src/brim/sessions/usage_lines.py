@@ -167,7 +167,8 @@ def _identity(line: Mapping[str, Any]) -> object:
     id = text(message, "id")
     if not id:
         return None
-    return id, message.get("usage"), line.get("requestId"), line.get("isSidechain")
+    model = message.get("model")
+    return id, model, message.get("usage"), line.get("requestId"), line.get("isSidechain")
 
 
 def _mcp_server(line: Mapping[str, Any]) -> str:
