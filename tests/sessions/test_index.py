@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -192,14 +193,15 @@ def test_only_what_is_new_is_read_of_every_agents_files(tmp_path: Path, root: Pa
         AgentFile(str(root / "rollout-1.jsonl"), "codex", "codex-rollout"),
         AgentFile(str(root / "session-1.jsonl"), "gemini", "gemini-transcript"),
     ]
-    grown = {
+    gemini: Any = GEMINI[1]
+    grown: dict[str, Any] = {
         "a.jsonl": answer("msg_2", used=DEAR),
         "rollout-1.jsonl": {
             "timestamp": "2026-01-06T08:01:02Z",
             "type": "token_usage_record",
             "payload": {"response_id": "resp_2", "usage": {"input_tokens": 9, "output_tokens": 7}},
         },
-        "session-1.jsonl": {**GEMINI[1], "id": "g-2", "model": ""},
+        "session-1.jsonl": gemini | {"id": "g-2", "model": ""},
     }
     write(root / "a.jsonl", answer(used=DEAR))
     write(root / "rollout-1.jsonl", *ROLLOUT)

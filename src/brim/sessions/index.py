@@ -323,6 +323,25 @@ class Index:
             lambda: [IndexedRequest(*row) for row in self.database.execute(query, values)]
         )
 
+    def last_requests(
+        self, *, project: str = "", session: str = "", sub_agent: str | None = None, count: int
+    ) -> list[IndexedRequest]:
+        """Return the last *count* requests, the newest first: of all, or of those that are named.
+
+        *sub_agent* is one thread of the session; empty is the main one, None is all of them.
+        """
+        wanted = {"project": project or None, "session": session or None, "sub_agent": sub_agent}
+        conditions = ["kind = 'request'"]
+        values: list[object] = []
+        for column, value in wanted.items():
+            if value is not None:
+                conditions.append(f"{column} = ?")
+                values.append(value)
+        query = f"{SELECT} WHERE {' AND '.join(conditions)} ORDER BY time DESC LIMIT ?"
+        return self._guarded(
+            lambda: [IndexedRequest(*row) for row in self.database.execute(query, (*values, count))]
+        )
+
     def totals(self) -> dict[str, ClientTotal]:
         """Return the clients' own totals by session."""
         rows = self.database.execute("SELECT session, cost, tokens, until FROM totals")

@@ -40,7 +40,9 @@ class Rest:
         counts = list(self.counts)
         cost = self.cost or 0
         for row in rows:
-            counts = [count - taken for count, taken in zip(counts, row.counts, strict=True)]
+            counts = [
+                count - covered_part for count, covered_part in zip(counts, row.counts, strict=True)
+            ]
             cost -= row.cost or 0
         return Rest(tuple(counts), cost)
 
@@ -57,9 +59,13 @@ class Rest:
     def taken_from(self, row: IndexedRequest) -> tuple[IndexedRequest, Rest]:
         """Return *row* without as much of this as it has, and what is still to be taken."""
         counts = [
-            max(0, count - taken) for count, taken in zip(row.counts, self.counts, strict=True)
+            max(0, count - covered_part)
+            for count, covered_part in zip(row.counts, self.counts, strict=True)
         ]
-        left = [max(0, taken - count) for count, taken in zip(row.counts, self.counts, strict=True)]
+        left = [
+            max(0, covered_part - count)
+            for count, covered_part in zip(row.counts, self.counts, strict=True)
+        ]
         cost = row.cost
         taken_cost = self.cost or 0
         if cost is not None:

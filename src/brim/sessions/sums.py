@@ -17,9 +17,10 @@ _QUARTER = f"CAST(time / {QUARTER} AS INTEGER)"
 _COUNTS = "sum(input), sum(output), sum(cache_read), sum(write_5m), sum(write_1h)"
 _COVERED = "kind = 'request' AND (?2 IS NULL OR time IS NULL OR time < ?2)"
 """Requests that a client's total includes: made before the first one after it."""
+_COPIES = "(SELECT key FROM copies WHERE session = ?1)"
 _OF_SESSION = (
     f"session = ?1 AND {_COVERED}",
-    f"session <> ?1 AND {_COVERED} AND key IN (SELECT key FROM copies WHERE session = ?1)",  # noqa: S608
+    f"session <> ?1 AND {_COVERED} AND key IN {_COPIES}",
 )
 """Conditions for a session's own requests, and for those that it shares: a fork begins with the
 lines of its parent, and its total may go on from the other's."""
@@ -63,7 +64,9 @@ CELL_COLUMNS = ("agent", "project", "model", "session", "branch", "agent_type", 
 
 def spent(database: sqlite3.Connection, scope: str, since: float | None) -> Spent:
     """Return what was spent in *scope* since a moment; what lies in the future counts too."""
-    first = FIRST_QUARTER if since is None else quarter_of(since)
+    first = FIRST_QUARTER
+    if since is not None:
+        first = quarter_of(since)
     cost, tokens = database.execute(
         "SELECT sum(cost), sum(tokens) FROM sums WHERE scope = ? AND quarter >= ?",
         (scope, first),
@@ -77,7 +80,7 @@ def covered_by_model(
     """Return the tokens by model of the requests that the total of *session* includes."""
     covered: dict[str, list[int]] = {}
     for condition in _OF_SESSION:
-        query = f"SELECT model, {_COUNTS} FROM requests WHERE {condition} GROUP BY model"  # noqa: S608
+        query = f"SELECT model, {_COUNTS} FROM requests WHERE {condition} GROUP BY 1"  # noqa: S608
         for model, *counts in database.execute(query, (session, until)):
             sums = covered.setdefault(model, [0] * len(counts))
             for column, count in enumerate(counts):
@@ -107,9 +110,11 @@ def latest_covered(database: sqlite3.Connection, session: str, until: float | No
 
 
 def usage_cells(database: sqlite3.Connection, by: str) -> Iterator[UsageCell]:
-    """Yield the sums of all requests by agent, project, model, quarter hour, and the column *by*."""
-    name = by if by in CELL_COLUMNS else "''"
-    session = "session" if by == "session" else "CASE kind WHEN 'request' THEN '' ELSE session END"
+    """Yield the sums of all requests by quarter hour, agent, project, model and the column *by*."""
+    name = "''"
+    if by in CELL_COLUMNS:
+        name = by
+    session = "CASE kind WHEN 'request' THEN '' ELSE session END"
     query = f"""
         SELECT {name} AS name, agent, project, model, kind, {session} AS of_session,
             {_QUARTER} AS quarter, count(*), sum(cost IS NULL),
@@ -134,7 +139,7 @@ def rebuild_sums(database: sqlite3.Connection) -> None:
     counted = "sum(coalesce(cost, 0) + estimated_cost), sum(fresh)"
     for scope, condition in _SCOPES:
         database.execute(
-            f"INSERT INTO sums SELECT {scope} AS scope, {quarter} AS quarter, {counted} "  # noqa: S608
+            f"INSERT INTO sums SELECT {scope}, {quarter}, {counted} "  # noqa: S608
             f"FROM requests WHERE {condition} GROUP BY 1, 2"
         )
 

@@ -39,6 +39,8 @@ CREATE TABLE requests (
 
 CREATE INDEX requests_of_session ON requests (session, time);
 
+CREATE INDEX requests_by_time ON requests (time);
+
 CREATE TABLE copies (
     session TEXT NOT NULL,
     key TEXT NOT NULL,
