@@ -24,19 +24,21 @@ BATCH = 64
 """Files that are written in one transaction: hooks wait meanwhile."""
 
 Outcome = FileReading | InputError
+Progress = Callable[[int, int, int], object]
+"""Called for each file that was read, with its bytes, those of all files to read, and their
+number."""
 
 
 def read_all(
     index: Index,
     files: Sequence[AgentFile],
     *,
-    on_read: Callable[[int, int, int], object] = lambda *_: None,
+    on_read: Progress = lambda *_: None,
     processes: int = 0,
 ) -> UpdateResult:
     """Bring *index* up to date with all of *files*.
 
-    *on_read* is called for each file that was read, with its bytes, those of all files to read, and
-    their number. *processes* is how many to use; 0 is as many as there are processors and work for.
+    *processes* is how many to use; 0 is as many as there are processors and work for.
     """
     jobs = index.unread(files)
     size = sum(unread_bytes(file) for file in jobs)

@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -36,6 +36,7 @@ from brim.sessions.reading import (
 )
 from brim.sessions.repository import project_of
 from brim.sessions.requests import FORGOTTEN, ClientTotal, IndexedRequest
+from brim.sessions.rests import SessionRest, rest_by_model, rest_of
 from brim.sessions.storage import (
     NAME,
     OpenedIndex,
@@ -45,8 +46,21 @@ from brim.sessions.storage import (
     put_aside,
     writing,
 )
-from brim.sessions.sums import Spent, UsageCell, rebuild_sums, spent, usage_cells
+from brim.sessions.sums import (
+    Spent,
+    UsageCell,
+    covered_by_model,
+    covered_cost,
+    latest_covered,
+    rebuild_sums,
+    spent,
+    usage_cells,
+)
+from brim.sessions.usage_lines import CLAUDE, GEMINI
 
+AGENTS = ("claude", "codex", "gemini", "opencode")
+NAMED_BY_FOLDER = (CLAUDE, GEMINI)
+"""Formats of the files whose folder's name says whose project they are."""
 PATIENCE = 2.0
 """Seconds that a command waits for another process that writes; a hook waits less."""
 
@@ -78,6 +92,16 @@ class UpdateResult:
     is_complete: bool = True
     """Whether everything was read, not only to the bounds."""
     is_written: bool = True
+
+
+def agent_of(format: str) -> str:
+    """Return the agent that writes files of *format*.
+
+    >>> agent_of("codex-rollout"), agent_of("openai-chat")
+    ('codex', 'other')
+    """
+    agent = format.partition("-")[0]
+    return agent if agent in AGENTS else "other"
 
 
 def index_path(environ: Mapping[str, str]) -> str:
@@ -160,7 +184,7 @@ class Index:
                 raise
         self.close()
         put_aside(self.path)
-        problem = f"{self.path}: the index was damaged. It's made again from your agents' files."
+        problem = f"{self.path}: the index was damaged and is rebuilt from your agents' files"
         self._opened = replace(self._open(), problem=problem)
         return action()
 
@@ -251,15 +275,24 @@ class Index:
         with writing(self.database):
             writer = IndexWriter(self.database, now=self._now())
             for file, reading in readings:
+                self._note_folder(file, reading)
+            for file, reading in readings:
                 if reading.position is None:
                     continue
+                agent = file.agent or agent_of(reading.position.format)
                 project = self._project(file, reading)
-                writer.add(reading, file.agent, project)
+                writer.add(reading, agent, project)
                 put_file(
                     self.database,
-                    IndexedFile(file.path, file.agent, project, reading.position),
+                    IndexedFile(file.path, agent, project, reading.position),
                 )
             writer.finish()
+
+    def _note_folder(self, file: AgentFile, reading: FileReading) -> None:
+        """Remember which folder an agent's name for a project means: not every file says it."""
+        folder = file.folder or reading.folder
+        if file.slug and folder and self._fact(f"folder of {file.slug}") != folder:
+            self._put_fact(f"folder of {file.slug}", folder)
 
     def _now(self) -> float | None:
         """Return the time of requests whose line has none: a kept index counts them as new."""
@@ -270,8 +303,13 @@ class Index:
         earlier = indexed_file(self.database, file.path)
         if earlier is not None and earlier.project:
             return earlier.project
+        has_slug = reading.position is not None and reading.position.format in NAMED_BY_FOLDER
         folder = file.folder or reading.folder
-        return self.project_of(folder) if folder else file.slug
+        if not folder and has_slug:
+            folder = self._fact(f"folder of {file.slug}")
+        if folder:
+            return self.project_of(folder)
+        return file.slug if has_slug else ""
 
     def _count_in_memory(self, readings: list[tuple[AgentFile, FileReading]]) -> None:
         """Count requests that can't be written now; the next process reads them again."""
@@ -346,6 +384,30 @@ class Index:
         """Return the clients' own totals by session."""
         rows = self.database.execute("SELECT session, cost, tokens, until FROM totals")
         return {row[0]: ClientTotal(row[0], row[1], json.loads(row[2]), row[3]) for row in rows}
+
+    def rests(self) -> list[SessionRest]:
+        """Return what the clients' totals show beyond requests, by session and model."""
+        return self._guarded(
+            lambda: [rest for rest in self._rests() if any(rest.tokens) or rest.cost]
+        )
+
+    def _rests(self) -> Iterator[SessionRest]:
+        for session, total in sorted(self.totals().items()):
+            covered = covered_by_model(self.database, session, total.until)
+            rest = rest_of(total, covered, covered_cost(self.database, session, total.until))
+            latest = latest_covered(self.database, session, total.until)
+            by_model = rest_by_model(total, covered)
+            yield SessionRest(session, list(rest.counts), rest.cost, latest, by_model)
+
+    def owners(self) -> dict[str, tuple[str, str]]:
+        """Return agent and project of each session."""
+        rows = self.database.execute("SELECT session, agent, project FROM requests GROUP BY 1")
+        return {session: (agent, project) for session, agent, project in rows}
+
+    def broken_lines(self, paths: Iterable[str]) -> int:
+        """Return how many lines of the files *paths* couldn't be read."""
+        files = indexed_files(self.database)
+        return sum(files[path].position.broken for path in paths if path in files)
 
     def forked_sessions(self) -> set[str]:
         """Return the sessions that have requests of others: a fork begins with its parent's."""

@@ -159,8 +159,11 @@ def read_file(
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise InputError(f"{path}: is not a regular file")
-            format = format or _format_in(file)
             lines = _lines_of(format, path, slug)
+            if not format:
+                format = _format_in(file)
+                if format == CLAUDE:
+                    lines = _lines_of(format, path, slug)
             if lines is not None:
                 _read_lines(
                     _LineReader(reading, lines, prices, bounds), file, about, position, format
@@ -182,7 +185,10 @@ def _open(path: str) -> BinaryIO:
 
 
 def _lines_of(format: str, path: str, slug: str) -> UsageLines | None:
-    """Return the reader for lines of *format*; None if such a file must be read whole."""
+    """Return the reader for lines of *format*; None if such a file must be read whole.
+
+    A file that lies anywhere is read whole unless it's a transcript: it may be one JSON value.
+    """
     if format == CLAUDE:
         in_folder = os.path.basename(os.path.dirname(path)) == "subagents"
         sub_agent = subagent_of(path) if in_folder else ""
@@ -195,10 +201,7 @@ def _lines_of(format: str, path: str, slug: str) -> UsageLines | None:
 
 
 def _format_in(file: BinaryIO) -> str:
-    """Return ``CLAUDE`` if the first lines are a transcript's, empty otherwise.
-
-    Files of other formats that lie anywhere are read whole: they may be one JSON value.
-    """
+    """Return the format that the first lines have; empty if none of them has one."""
     file.seek(0)
     while file.tell() < LOOKED_AT:
         line = file.readline(LONGEST_LINE)
@@ -207,7 +210,7 @@ def _format_in(file: BinaryIO) -> str:
         parsed = parsed_line(line.removeprefix(BYTE_ORDER_MARK))
         format = format_of(parsed) if isinstance(parsed, dict) else None
         if format:
-            return format if format == CLAUDE else ""
+            return format
     return ""
 
 
@@ -372,6 +375,7 @@ def request_of(
         details=details_of(used),
         reported=event.cost,
         cost=cost,
+        final=event.final,
         **about,
     )
 

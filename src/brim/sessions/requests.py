@@ -57,6 +57,13 @@ class IndexedRequest:
     reported: int | None = None
     cost: int | None = None
     estimated_cost: int = 0
+    final: bool = True
+    """Whether its output is final, not a placeholder in a stream."""
+
+    @property
+    def main(self) -> bool:
+        """Whether the main thread made it, not a sub-agent."""
+        return not self.sub_agent
 
     @property
     def message(self) -> str:
@@ -124,6 +131,7 @@ class IndexedRequest:
             reported=_larger(self.reported, report.reported),
             cost=_larger(self.cost, report.cost),
             estimated_cost=max(self.estimated_cost, report.estimated_cost),
+            final=self.final or report.final,
         )
 
     def priced(self, prices: Prices) -> IndexedRequest:
@@ -159,6 +167,10 @@ class ClientTotal:
     cost: int | None
     tokens: Mapping[str, list[int]]
     until: float | None = None
+
+    def covers(self, request: IndexedRequest) -> bool:
+        """Whether *request*, of this session, was made before the client wrote this."""
+        return self.until is None or request.time is None or request.time < self.until
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -74,17 +74,38 @@ class Rest:
         return with_counts(row, counts, cost), Rest(tuple(left), taken_cost)
 
 
-def rest_of(total: ClientTotal, covered: Mapping[str, Counts], covered_cost: int) -> Rest:
-    """Return what *total* has beyond the requests that it includes, never below 0.
+@dataclass(frozen=True, slots=True)
+class SessionRest:
+    """The rest of one session: its tokens, together and by model, its cost, and when it was made.
+
+    ``time`` is that of the session's last request, because totals have none.
+    """
+
+    session: str
+    tokens: list[int]
+    cost: int | None
+    time: float | None
+    by_model: Mapping[str, Counts]
+
+
+def rest_by_model(total: ClientTotal, covered: Mapping[str, Counts]) -> dict[str, Counts]:
+    """Return the tokens by model that *total* has beyond the requests that it includes.
 
     *covered* are the tokens of these requests by model; a total of all models together is compared
     with all of them.
     """
-    counts = list(NOTHING)
+    rests: dict[str, Counts] = {}
     for model, reported in total.tokens.items():
         ours = _tokens_of(model, covered)
-        for column, count in enumerate(reported):
-            counts[column] += max(0, count - ours[column])
+        rests[model] = [max(0, count - ours[column]) for column, count in enumerate(reported)]
+    return rests
+
+
+def rest_of(total: ClientTotal, covered: Mapping[str, Counts], covered_cost: int) -> Rest:
+    """Return what *total* has beyond the requests that it includes, never below 0."""
+    counts = list(NOTHING)
+    for rest in rest_by_model(total, covered).values():
+        counts = [count + added for count, added in zip(counts, rest, strict=True)]
     cost = None
     if total.cost is not None:
         cost = max(0, total.cost - covered_cost)

@@ -68,7 +68,7 @@ def open_index(path: str, *, patience: float) -> OpenedIndex:
             return open_in_memory(f"{path}: {_reason(error)}. What is counted now isn't kept.")
         except sqlite3.DatabaseError:
             put_aside(path)
-            problem = f"{path}: the index was damaged. It's made again from your agents' files."
+            problem = f"{path}: the index was damaged and is rebuilt from your agents' files"
     return open_in_memory(problem)
 
 

@@ -34,7 +34,8 @@ CREATE TABLE requests (
     details TEXT NOT NULL,
     reported INTEGER,
     cost INTEGER,
-    estimated_cost INTEGER NOT NULL
+    estimated_cost INTEGER NOT NULL,
+    final INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE INDEX requests_of_session ON requests (session, time);
