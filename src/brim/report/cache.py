@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
+from brim.sessions.requests import IndexedRequest
 from brim.tracking.events import Compaction, Event, ToolCall, Usage
-from brim.tracking.sessions import Request
 
 LEAST = 1_024
 """Tokens that count as a break; providers cache nothing shorter, and a few tokens always move."""
@@ -57,7 +57,7 @@ class CacheBreak:
     cost: int | None = None
     """Micro-dollars more than reading from the cache would have cost; None if there is no price."""
 
-    def priced(self, request: Request, prices: PriceList) -> Self:
+    def priced(self, request: IndexedRequest, prices: PriceList) -> Self:
         """Return it with what it cost, as *request* was priced."""
         used, left = request.tokens, self.tokens
         moved: dict[str, Any] = {"cache_read": used.cache_read + left}

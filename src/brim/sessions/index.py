@@ -100,8 +100,10 @@ def agent_of(format: str) -> str:
     >>> agent_of("codex-rollout"), agent_of("openai-chat")
     ('codex', 'other')
     """
-    agent = format.partition("-")[0]
-    return agent if agent in AGENTS else "other"
+    agent, dash, _ = format.partition("-")
+    if format == "opencode" or (dash and agent in AGENTS):
+        return agent
+    return "other"
 
 
 def index_path(environ: Mapping[str, str]) -> str:
@@ -404,10 +406,9 @@ class Index:
         rows = self.database.execute("SELECT session, agent, project FROM requests GROUP BY 1")
         return {session: (agent, project) for session, agent, project in rows}
 
-    def broken_lines(self, paths: Iterable[str]) -> int:
-        """Return how many lines of the files *paths* couldn't be read."""
-        files = indexed_files(self.database)
-        return sum(files[path].position.broken for path in paths if path in files)
+    def files(self) -> dict[str, IndexedFile]:
+        """Return every file that was read, by path."""
+        return self._guarded(lambda: indexed_files(self.database))
 
     def forked_sessions(self) -> set[str]:
         """Return the sessions that have requests of others: a fork begins with its parent's."""

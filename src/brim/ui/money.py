@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.install.status import limits_of, open_limits
-from brim.report.usage import Gathered, UsageReport, usage_report
+from brim.report.reading import read_sessions
+from brim.report.usage import UsageFilter, UsageReport, price_version, usage_report
 from brim.spend.limits import ANSWERS, OPEN, Limit
 from brim.spend.money import limit_in
 from brim.spend.periods import EVERYWHERE, PERCENT, read_ceiling
@@ -72,18 +74,17 @@ def read_usage(
     since: date | None,
     on_read: Callable[[int, int, int], object],
 ) -> UsageReport:
-    """Return what was used in *files* since that day, without the single requests: there may be a
-    million."""
-    found = usage_report(
+    """Return what was used in all sessions since that day; *files* may have something new."""
+    reading = read_sessions(
         files,
-        by=by,
-        since=since.isoformat() if since else None,
         index=place.index,
-        models=place.workspace().config.yours["models"],
-        now=time.time(),
+        home=home_folder(place.environ),
+        price_version=price_version(place.workspace().config.yours["models"]),
         on_read=on_read,
     )
-    return replace(found, reading=replace(found.reading, gathered=Gathered(), findings=[]))
+    wanted = UsageFilter(since=since.isoformat() if since else None)
+    with reading.index:
+        return usage_report(reading, by=by, wanted=wanted, now=time.time())
 
 
 def money(place: Place, request: Request) -> Response:

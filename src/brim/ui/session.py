@@ -159,10 +159,7 @@ class Picture:
 
     def chart(self, names: Names) -> dict[str, Any]:
         """Return what is drawn, for JSON."""
-        costs = {
-            request.message: request.cost
-            for request, _ in self.overview.reading.gathered.requests()
-        }
+        costs = self.overview.costs
         point = self.reading["auto_compact"] or {}
         return {
             "numbers": [each.number for each in self.moments],
@@ -246,11 +243,11 @@ def read_picture(
         taken=advance,
         seen=lambda new: seen.extend(filter(_matters, new)),
     )
-    requests = session_requests(file.path, at=1, index=place.index, on_read=advance)
+    requests = session_requests(file.path, at=1, index=place.cache, on_read=advance)
     overview = sessions_report(
         named_files([file.path]),
         days=None,
-        index=place.index,
+        cache=place.cache,
         models=config.yours["models"],
         now=time.time(),
         on_read=lambda size, *_: advance(size),

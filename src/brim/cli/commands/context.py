@@ -30,8 +30,8 @@ from brim.cli.output import (
 )
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
+from brim.report.index import findings_cache
 from brim.tracking.requests import RequestPart
-from brim.tracking.sessions import usage_index
 
 LEAST_SHARE = 0.01
 """Rows of the tree below this share of the request are summed up, unless all are asked for."""
@@ -124,7 +124,7 @@ def context(options: Namespace) -> int:
             f"{printable(reading['path'])}: no line of it is from a session of an agent that brim knows"
         )
         return 1
-    index = usage_index(os.environ) if os.path.isdir(workspace.home) else ""
+    index = findings_cache(os.environ) if os.path.isdir(workspace.home) else ""
     with file_progress(reading["path"]) as progress:
         report = context_report(
             reading, at=options.at, since=options.since, index=index, on_read=progress.advance

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import time
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from functools import partial
-from typing import Any, TypeVar
 
 from brim.cli.options import add_json, command, option, own_prices, settings
 from brim.cli.output import (
@@ -23,12 +21,24 @@ from brim.cli.output import (
     table,
     wrapped,
 )
+from brim.config.places import home_folder
 from brim.errors import InputError
-from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
-from brim.tracking.plan_windows import current_plan_windows
-from brim.tracking.sessions import AGENTS, named_files, own_files, usage_index
+from brim.report.reading import SessionsReading, keep_index, read_sessions
+from brim.report.usage import (
+    BY,
+    GROUPINGS,
+    TIMES,
+    Sum,
+    UsageFilter,
+    UsageReport,
+    parse_day,
+    price_version,
+    usage_report,
+)
+from brim.sessions.index import index_path
+from brim.tracking.plan_windows import PlanWindow, current_plan_windows
+from brim.tracking.sessions import AGENTS, named_files, own_files
 
-Report = TypeVar("Report", bound=Any)
 COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
@@ -53,7 +63,7 @@ def _day(text: str) -> str:
         "--project", metavar="NAME", help="this project only: its folder, or the last part of it"
     ),
     option("--utc", action="store_true", help="use days in UTC"),
-    option("--no-index", action="store_true", help="read everything again, and don't cache it"),
+    option("--no-index", action="store_true", help="read everything again, and keep nothing"),
     add_json,
 )
 def usage(options: Namespace) -> int:
@@ -63,8 +73,8 @@ def usage(options: Namespace) -> int:
     rows, or use --by. PATH is a session's file, a folder of them, or a saved stream (default: the
     folders of Claude Code, Codex and Gemini CLI). Days are in your time zone.
 
-    Results are cached in ~/.brim/usage.db, so the next run reads only new lines. You can delete
-    that file.
+    Requests are kept in ~/.brim/index.db, so the next run reads only new lines, and what agents
+    have deleted still counts. PATHs are read anew each time.
 
     Examples:
       brim usage
@@ -75,49 +85,57 @@ def usage(options: Namespace) -> int:
     paths, by = options.paths, options.by or "day"
     if paths and paths[0] in GROUPINGS and not os.path.exists(paths[0]):
         by, paths = GROUPINGS[paths[0]], paths[1:]
-    index = None if options.no_index else usage_index(os.environ)
-    filters = {
-        "since": options.since,
-        "until": options.until,
-        "agent": options.agent,
-        "project": options.project,
-    }
-    plan = () if paths else current_plan_windows(os.environ, time.time(), options.agent or "")
-    make = partial(usage_report, by=by, utc=options.utc, index=index, plan_windows=plan, **filters)
-    report = read_sessions(paths, make, (options.agent,) if options.agent else AGENTS)
-    code = 2 if report.reading.lacks(paths) else 0
-    return emit(report, show_usage, options.as_json, *report.reading.failed, code=code)
+    wanted = UsageFilter(options.since, options.until, options.agent, options.project)
+    plan: list[PlanWindow] = []
+    if not paths:
+        plan = current_plan_windows(os.environ, time.time(), options.agent or "")
+    agents = (options.agent,) if options.agent else AGENTS
+    reading = brought_up_to_date(paths, agents, is_indexed=not options.no_index)
+    with reading.index:
+        report = usage_report(
+            reading, by=by, wanted=wanted, utc=options.utc, now=time.time(), plan_windows=plan
+        )
+    code = 2 if reading.lacks(paths) else 0
+    return emit(report, show_usage, options.as_json, *reading.failed, code=code)
 
 
-def read_sessions(
-    paths: list[str], make: Callable[..., Report], agents: Sequence[str] = AGENTS
-) -> Report:
-    """Return what *make* makes of the sessions in *paths*, or in the agents' own folders, with a
-    bar while it reads."""
+def brought_up_to_date(
+    paths: list[str], agents: Sequence[str] = AGENTS, *, is_indexed: bool = True
+) -> SessionsReading:
+    """Read what is new in the own folders of *agents*, with a bar, and return their index.
+
+    Files that *paths* name are read into an index of their own, which ends with the command.
+    """
     problems: list[str] = []
-    tell = problems.append
-    files = (
-        named_files(paths, on_problem=tell)
-        if paths
-        else own_files(os.environ, agents, on_problem=tell)
-    )
-    with ReadingProgress() as progress:
-        found = make(files, models=own_prices(settings()), now=time.time(), on_read=progress)
-    found.reading.failed[:0] = problems
-    note(*found.reading.notes)
-    return found
+    version = price_version(own_prices(settings()))
+    if paths:
+        files = named_files(paths, on_problem=problems.append)
+    else:
+        files = own_files(os.environ, agents, on_problem=problems.append)
+    path = index_path(os.environ) if is_indexed and not paths else None
+    home = home_folder(os.environ)
+    progress = ReadingProgress()
+    with progress:
+        reading = read_sessions(
+            files, index=path, home=home, price_version=version, on_read=progress
+        )
+    if path and agents == AGENTS:
+        keep_index(reading.index)
+    reading.failed[:0] = problems
+    note(*reading.notes)
+    return reading
 
 
 def show_usage(report: UsageReport) -> None:
     """Print the table, and what should be known about it."""
     reading, by = report.reading, report.by
-    if not report.sums and not report.rest:
+    if not (report.sums or report.rest or report.estimates):
         asked = " ".join(f"--{name} {value}" for name, value in report.filters.items() if value)
         where = f"matches {asked}" if asked else "there"
         where = where if reading.files else "yet: name a file or a folder, or run an agent first"
         note(f"no usage {where} ({counted(reading.files, 'file')} read)")
         return
-    nameless = "no date" if by in ("day", "week", "month", "block") else "unknown"
+    nameless = "no date" if by in TIMES else "unknown"
     head = [by, "requests", "input", "output", "cache write", "cache read", "cost"]
     rows = [_cells(each, each.name or nameless) for each in report.sums]
     last = [_cells(report.total, "total")]
@@ -125,6 +143,8 @@ def show_usage(report: UsageReport) -> None:
         cost = f"{'> ' if rest['unpriced_sessions'] else ''}{dollars(rest['cost'] or 0)}"
         cost = "unknown" if rest["cost"] is None else cost
         last.append(["unattributed", "", *[f"{rest[count]:,}" for count in COUNTS], cost])
+    if report.estimates:
+        last.append(["estimated", *[""] * 5, dollars(report.estimated["cost"])])
     if by in ("session", "branch"):
         head.append("project")
         rows = [
@@ -156,6 +176,9 @@ def _show_remarks(report: UsageReport) -> None:
             print(wrapped(f"plan: {line}"))
     if report.rest:
         why = "unattributed: in the client's totals, but without a line of its own: mostly compactions"
+        print(paint(wrapped(why), "faint"))
+    if report.estimates:
+        why = "estimated: compactions that no total of the client shows yet"
         print(paint(wrapped(why), "faint"))
     for model, requests in report.unpriced.items():
         many = counted(requests, "request")
