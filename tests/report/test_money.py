@@ -43,6 +43,8 @@ def rests(requests: list[IndexedRequest], total: ClientTotal) -> list[SessionRes
             covered[made.model] = [sum(pair) for pair in zip(before, made.counts, strict=True)]
     costs = sum(made.cost or 0 for made in requests if total.covers(made))
     rest = rest_of(total, covered, costs)
+    if not rest.is_positive:
+        return []
     by_model = rest_by_model(total, covered)
     return [SessionRest(total.session, list(rest.counts), rest.cost, 1.0, by_model)]
 

@@ -61,7 +61,10 @@ def read_sessions(
     *home* is the user's home folder. If there is more to read than *most* bytes, only what the
     index has is used.
     """
-    opened = Index(index or "", home=home, price_version=price_version)
+    path = index or ""
+    if not files and not os.path.lexists(path):
+        path = ""  # only looking makes no folder
+    opened = Index(path, home=home, price_version=price_version)
     opened.apply_prices()
     reading = SessionsReading(opened)
     wanted = [AgentFile(file.path, format=file.format, slug=file.slug) for file in files]
@@ -92,7 +95,7 @@ def _update(reading: SessionsReading, files: list[AgentFile], on_read: Progress)
 
 
 def _state(reading: SessionsReading, index: Index) -> str:
-    if reading.state == "unavailable" or not index.is_kept:
+    if reading.state == "unavailable" or (index.path and not index.is_kept):
         return "unavailable"
     return "used"
 
