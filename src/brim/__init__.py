@@ -14,6 +14,7 @@ from brim._lazy import exports
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim import activation as activation
+    from brim import agents as agents
     from brim import behaviors as behaviors
     from brim import guard as guard
     from brim import injection as injection
@@ -44,7 +45,7 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation behaviors guard injection memory messages models spend store tokens tracking",
+    packages="activation agents behaviors guard injection memory messages models spend store tokens tracking",
     **{
         "errors": "BrimError DoesNotFit InputError LimitReached",
         "guard.conversation": "Guard",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from brim.agents.events import Compaction, Message, ModelSeen, Usage
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.money import Bill, SummaryReader, SummaryRequest, bill
 from brim.sessions.requests import ClientTotal, IndexedRequest
 from brim.sessions.rests import SessionRest, rest_by_model, rest_of
 from brim.tracking.estimate import BilledRatio
-from brim.tracking.events import Compaction, Message, ModelSeen, Usage
 
 MODEL = "claude-sonnet-4-5"
 PRICES = PriceList()

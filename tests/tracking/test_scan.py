@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from brim.agents.lines import tokens
 from brim.errors import InputError
 from brim.models.price_list import PriceList
 from brim.sessions.index import AgentFile, Index
 from brim.sessions.reading import FileReading, read_file
 from brim.sessions.requests import ClientTotal, IndexedRequest
-from brim.tracking.readers.fields import tokens
 from brim.tracking.sessions import scan
 from tests.tracking.transcripts import answer, compact, cost_state, result, usage, write
 

@@ -27,7 +27,6 @@ to Python."""
 DOORS = [
     "__main__",
     "adapters",
-    "agents",
     "cli",
     "guard",
     "install",

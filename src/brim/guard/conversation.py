@@ -17,6 +17,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from brim.activation import Context, Graph, activate
+from brim.agents.events import Usage
+from brim.agents.readers import AnyReader
 from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
 from brim.guard.cut import Cut
@@ -50,8 +52,6 @@ from brim.tokens.messages.frameworks import as_blocks
 from brim.tokens.messages.request import with_options
 from brim.tokens.protocol import TokenCounter
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Usage
-from brim.tracking.readers import AnyReader
 
 M = TypeVar("M")
 E = TypeVar("E")

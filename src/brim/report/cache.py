@@ -12,10 +12,11 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Compaction, Usage
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.sessions.requests import IndexedRequest
-from brim.tracking.events import Compaction, Event, ToolCall, Usage
 
 LEAST = 1_024
 """Tokens that count as a break; providers cache nothing shorter, and a few tokens always move."""
@@ -108,7 +109,7 @@ class CacheReader:
             self._request(thread, event)
         elif isinstance(event, Compaction):
             thread.since.compacted = True
-        elif isinstance(event, ToolCall) and event.tool in ("edit", "write"):
+        elif isinstance(event, ToolCall) and event.kind in ("edit", "write"):
             path = event.input.get("file_path")
             thread.since.memory |= isinstance(path, str) and os.path.basename(path) in MEMORY_FILES
             thread.edited |= thread.since.memory

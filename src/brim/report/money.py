@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from brim.agents.call import Event
+from brim.agents.events import Compaction, Message, ModelSeen, Usage
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.sessions.requests import ClientTotal, IndexedRequest
 from brim.sessions.rests import SessionRest
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.events import Compaction, Event, Message, ModelSeen, Usage
 
 INSTRUCTIONS = 6_000
 """Tokens of a compaction's prompt that no line shows, at most: its instructions, and what hooks

@@ -16,6 +16,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from brim.agents.call import Event
+from brim.agents.events import Compaction, RunTotal, StateSeen, Usage
+from brim.agents.fields import parsed_line
+from brim.agents.readers import format_of
+from brim.agents.stream import BLOCK, LONGEST_LINE, read, subagent_of
 from brim.errors import InputError
 from brim.models.price_list import Prices
 from brim.models.usage import Tokens
@@ -35,9 +40,6 @@ from brim.sessions.usage_lines import (
     GeminiUsageLines,
     UsageLines,
 )
-from brim.tracking.events import Compaction, Event, RunTotal, StateSeen, Usage
-from brim.tracking.readers import format_of
-from brim.tracking.readers.stream import BLOCK, LONGEST_LINE, parsed_line, read, subagent_of
 
 TAIL = 512
 """Bytes before the place where reading goes on that must be as they were."""

@@ -11,11 +11,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from brim.tracking.events import Event, RunTotal, StateSeen, Usage
-from brim.tracking.readers.claude import report_of
-from brim.tracking.readers.codex import CodexRolloutReader
-from brim.tracking.readers.fields import items, mapping, text
-from brim.tracking.readers.gemini import GeminiTranscriptReader
+from brim.agents.call import Event
+from brim.agents.claude.transcript import report_of
+from brim.agents.codex.transcript import CodexRolloutReader
+from brim.agents.events import RunTotal, StateSeen, Usage
+from brim.agents.fields import items, mapping, text
+from brim.agents.gemini.transcript import GeminiTranscriptReader
 
 CLAUDE = "claude-transcript"
 CODEX = "codex-rollout"
