@@ -29,7 +29,7 @@ from brim.money.decision import (
     WARN,
     WARNED,
     WRAP_UP_INSTEAD,
-    Moment,
+    LimitMoment,
     decide,
     level_of,
 )
@@ -49,27 +49,27 @@ MONEY = st.integers(0, 10**9)
     ],
 )
 def test_each_event(kind: str, soft: str, hard: str) -> None:
-    assert decide(Moment(kind), BELOW) == ALLOW
-    assert decide(Moment(kind), SOFT) == soft
-    assert decide(Moment(kind), HARD) == hard
-    assert decide(Moment(kind, refusals=1), SOFT) == hard
+    assert decide(LimitMoment(kind), BELOW) == ALLOW
+    assert decide(LimitMoment(kind), SOFT) == soft
+    assert decide(LimitMoment(kind), HARD) == hard
+    assert decide(LimitMoment(kind, refusals=1), SOFT) == hard
 
 
 def test_a_person_may_not_compact_at_the_limit_and_the_agent_may() -> None:
-    assert decide(Moment(COMPACTION, is_manual=True), SOFT) == REFUSE_COMPACTION
-    assert decide(Moment(COMPACTION), SOFT) == ALLOW
+    assert decide(LimitMoment(COMPACTION, is_manual=True), SOFT) == REFUSE_COMPACTION
+    assert decide(LimitMoment(COMPACTION), SOFT) == ALLOW
 
 
 def test_a_warning_comes_once_at_the_start_or_the_end_of_a_turn() -> None:
-    assert decide(Moment(START), WARNED) == WARN
-    assert decide(Moment(STOP), WARNED) == WARN
-    assert decide(Moment(STOP, was_warned=True), WARNED) == ALLOW
-    assert decide(Moment(TOOL), WARNED) == ALLOW
+    assert decide(LimitMoment(START), WARNED) == WARN
+    assert decide(LimitMoment(STOP), WARNED) == WARN
+    assert decide(LimitMoment(STOP, was_warned=True), WARNED) == ALLOW
+    assert decide(LimitMoment(TOOL), WARNED) == ALLOW
 
 
 @given(st.sampled_from(MOMENTS), st.integers(0, 5), st.sampled_from(LEVELS), st.booleans())
 def test_every_moment_has_an_action(kind: str, refusals: int, level: str, flag: bool) -> None:
-    moment = Moment(kind, refusals, is_manual=flag, was_warned=flag)
+    moment = LimitMoment(kind, refusals, is_manual=flag, was_warned=flag)
     action = decide(moment, level)
     assert action in ACTIONS
     if level in (BELOW, WARNED):
@@ -112,7 +112,7 @@ def test_a_turn_that_only_calls_tools_goes_over_by_the_part_that_was_not_foresee
     spent = refusals = expected = 0
     for cost in costs * 400:
         level = level_of(spent, amount, set_aside=set_aside, next_cost=expected)
-        action = decide(Moment(BETWEEN, refusals), level)
+        action = decide(LimitMoment(BETWEEN, refusals), level)
         if action == END_TURN:
             break
         refusals += action == LAST_REQUEST

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brim.sessions.index import AgentFile, Index
+from brim.sessions.index import AgentFile, SessionIndex
 from brim.sessions.reading import ReadingBounds
 from tests.cli.usages import GEMINI, ROLLOUT
 from tests.sessions.tree import (
@@ -213,7 +213,7 @@ def test_only_what_is_new_is_read_of_every_agents_files(tmp_path: Path, root: Pa
             append(root / name, line)
         result = index.update(files)
         assert result.new_bytes == sum(len(compact(line)) + 1 for line in grown.values())
-        fresh = Index()
+        fresh = SessionIndex()
         fresh.update(files)
         assert index.requests() == fresh.requests()
         assert {request.model for request in index.requests()} == {
@@ -238,7 +238,7 @@ def test_an_old_rollout_goes_on_with_its_sum(tmp_path: Path, root: Path) -> None
         append(path, note(100, 100), note(150, 50))
         index.update([file])
         assert sum(request.input for request in index.requests()) == 150
-        fresh = Index()
+        fresh = SessionIndex()
         fresh.update([file])
         assert costs(index) == costs(fresh)
 

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.sessions.index import Index
+from brim.sessions.index import SessionIndex
 from brim.sessions.reading import ReadingBounds
 from tests.sessions.tree import (
     NOW,
@@ -61,7 +61,7 @@ class Machine:
         self.dearest: dict[str, int] = {}
         """The dearest line that was ever there to be read, by request."""
 
-    def open(self, **options: Any) -> Index:
+    def open(self, **options: Any) -> SessionIndex:
         """Open the index, by the machine's clock."""
         return open_index(self.folder, clock=lambda: self.now, **options)
 
@@ -170,7 +170,7 @@ def test_the_order_of_reading_changes_no_cost(lines: list[tuple[str, Any]], data
                 if data.draw(st.booleans()):
                     update(index, root)
             update(index, root)
-            fresh = Index()
+            fresh = SessionIndex()
             fresh.update(data.draw(st.permutations(transcripts(root))))
             assert index.spent("*") == fresh.spent("*")
             assert {row.key: row.cost for row in index.requests()} == {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.sessions.bulk import read_all
-from brim.sessions.index import AgentFile, Index
+from brim.sessions.index import AgentFile, SessionIndex
 from brim.sessions.requests import REQUEST
 from brim.sessions.sums import rebuild_sums, sums_by_scope
 from tests.tracking.transcripts import compact, write
@@ -19,10 +19,10 @@ TICKS = itertools.count(1_767_600_000)
 """Times of change: each differs, as if somebody had waited for the clock."""
 
 
-def open_index(folder: Path, **options: Any) -> Index:
+def open_index(folder: Path, **options: Any) -> SessionIndex:
     """Open the index of a test in *folder*."""
     options = {"clock": lambda: NOW, "patience": 0.05, **options}
-    return Index(str(folder / "home" / "index.db"), **options)
+    return SessionIndex(str(folder / "home" / "index.db"), **options)
 
 
 def transcripts(root: Path) -> list[AgentFile]:
@@ -50,22 +50,22 @@ def touch(path: Path) -> None:
     os.utime(path, (0, next(TICKS)))
 
 
-def update(index: Index, root: Path) -> None:
+def update(index: SessionIndex, root: Path) -> None:
     """Read what is new under *root*."""
     read_all(index, transcripts(root))
 
 
-def costs(index: Index) -> dict[str, int | None]:
+def costs(index: SessionIndex) -> dict[str, int | None]:
     """Return what each request cost, by its key."""
     return {request.key: request.cost for request in index.requests()}
 
 
-def rest(index: Index) -> int:
+def rest(index: SessionIndex) -> int:
     """Return what the clients' totals show beyond the requests, in micro-dollars."""
     return sum(row.cost or 0 for row in index.requests("kind = 'rest'"))
 
 
-def assert_sums_are_right(index: Index) -> None:
+def assert_sums_are_right(index: SessionIndex) -> None:
     """Check that every sum is that of its requests."""
     sums = {cell: spent for cell, spent in sums_by_scope(index.database).items() if any_of(spent)}
     index.database.execute("SAVEPOINT before")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from brim.agents.lines import tokens
 from brim.errors import InputError
 from brim.models.price_list import PriceList
-from brim.sessions.index import AgentFile, Index
+from brim.sessions.index import AgentFile, SessionIndex
 from brim.sessions.reading import FileReading, read_file
 from brim.sessions.requests import ClientTotal, IndexedRequest
 from brim.tracking.sessions import scan
@@ -155,7 +155,7 @@ def test_the_index_has_every_request_that_the_lines_report(
     path.write_bytes(
         (newline.join(written) + (newline if ended else "")).encode("utf-8", "surrogatepass")
     )
-    with Index() as index:
+    with SessionIndex() as index:
         index.update([AgentFile(str(path), format=CLAUDE)])
         rows = {row.message: row for row in index.requests() if row.key.startswith("msg_")}
     expected = naively(path)

@@ -71,7 +71,7 @@ SECOND_REFUSAL = 2
 
 
 @dataclass(frozen=True)
-class Moment:
+class LimitMoment:
     """An event of an agent at which a limit may hold it."""
 
     kind: str
@@ -100,7 +100,7 @@ def level_of(
     return BELOW
 
 
-def decide(moment: Moment, level: str) -> str:
+def decide(moment: LimitMoment, level: str) -> str:
     """Return what happens at *moment* if the nearest limit is at *level*: one of ``ACTIONS``."""
     if level in (BELOW, WARNED):
         return _below(moment, level)
@@ -111,7 +111,7 @@ def decide(moment: Moment, level: str) -> str:
     return _AT_SOFT[moment.kind]
 
 
-def _below(moment: Moment, level: str) -> str:
+def _below(moment: LimitMoment, level: str) -> str:
     if level == BELOW or moment.was_warned:
         return ALLOW
     if moment.kind in (START, STOP):

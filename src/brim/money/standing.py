@@ -9,7 +9,7 @@ from typing import Any
 from brim.money.amounts import PERCENT, TOKENS, USD
 from brim.money.decision import HARD, LEVELS, SOFT, level_of
 from brim.money.limits import WARN_SHARE, Spender, SpendingLimit
-from brim.sessions.index import Index
+from brim.sessions.index import SessionIndex
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class LimitStanding:
 
 def standings(
     limits: Iterable[SpendingLimit],
-    index: Index,
+    index: SessionIndex,
     spender: Spender,
     now: float,
     *,
@@ -122,7 +122,7 @@ def standings(
     return standing
 
 
-def spent_of(limit: SpendingLimit, index: Index, spender: Spender, now: float) -> int:
+def spent_of(limit: SpendingLimit, index: SessionIndex, spender: Spender, now: float) -> int:
     """Return what *spender* has spent of *limit*: the same sum as in ``brim usage``."""
     sums = index.spent(limit.scope_of(spender), limit.begins_at(now))
     if limit.unit == TOKENS:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brim.sessions.bulk import Progress, read_all, unread_bytes
-from brim.sessions.index import AgentFile, Index
+from brim.sessions.index import AgentFile, SessionIndex
 from brim.tracking.sessions import SessionFile
 
 
@@ -16,7 +16,7 @@ from brim.tracking.sessions import SessionFile
 class SessionsReading:
     """The index, and what bringing it up to date took."""
 
-    index: Index
+    index: SessionIndex
     files: int = 0
     bytes: int = 0
     new_bytes: int = 0
@@ -64,7 +64,7 @@ def read_sessions(
     path = index or ""
     if not files and not os.path.lexists(path):
         path = ""  # only looking makes no folder
-    opened = Index(path, home=home, price_version=price_version)
+    opened = SessionIndex(path, home=home, price_version=price_version)
     opened.apply_prices()
     reading = SessionsReading(opened)
     wanted = [AgentFile(file.path, format=file.format, slug=file.slug) for file in files]
@@ -94,13 +94,13 @@ def _update(reading: SessionsReading, files: list[AgentFile], on_read: Progress)
         reading.state = "unavailable"
 
 
-def _state(reading: SessionsReading, index: Index) -> str:
+def _state(reading: SessionsReading, index: SessionIndex) -> str:
     if reading.state == "unavailable" or (index.path and not index.is_kept):
         return "unavailable"
     return "used"
 
 
-def keep_index(index: Index) -> None:
+def keep_index(index: SessionIndex) -> None:
     """Do what a command has time for after all files were read: note that, and copy the index."""
     index.mark_complete()
     index.forget_missing()

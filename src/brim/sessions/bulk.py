@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from brim.errors import InputError
 from brim.models.price_list import Prices
-from brim.sessions.index import AgentFile, Index, UpdateResult
+from brim.sessions.index import AgentFile, SessionIndex, UpdateResult
 from brim.sessions.reading import FileReading, read_file
 
 WORTHWHILE = 8_000_000
@@ -30,7 +30,7 @@ number."""
 
 
 def read_all(
-    index: Index,
+    index: SessionIndex,
     files: Sequence[AgentFile],
     *,
     on_read: Progress = lambda *_: None,
@@ -42,7 +42,7 @@ def read_all(
     """
     jobs = index.unread(files)
     size = sum(unread_bytes(file) for file in jobs)
-    batch = _Batch(index, jobs)
+    batch = _ReadingBatch(index, jobs)
     try:
         for place, outcome in _outcomes(
             jobs, index.prices, processes or _processes_for(size, len(jobs))
@@ -67,10 +67,10 @@ def unread_bytes(file: AgentFile) -> int:
     return size - file.position.read_to
 
 
-class _Batch:
+class _ReadingBatch:
     """Collects what was read, and writes it in the order of the files."""
 
-    def __init__(self, index: Index, jobs: Sequence[AgentFile]) -> None:
+    def __init__(self, index: SessionIndex, jobs: Sequence[AgentFile]) -> None:
         self.result = UpdateResult()
         self._index = index
         self._jobs = jobs

@@ -47,7 +47,7 @@ from brim.sessions.storage import (
     writing,
 )
 from brim.sessions.sums import (
-    Spent,
+    SpentSum,
     UsageCell,
     covered_by_model,
     covered_cost,
@@ -111,7 +111,7 @@ def index_path(environ: Mapping[str, str]) -> str:
     return os.path.join(user_folder(environ), NAME)
 
 
-class Index:
+class SessionIndex:
     """The index at *path*; without a path, one in memory that ends with the process.
 
     ``problem`` is a sentence to tell once: the index was damaged, or can't be used. *home* is the
@@ -140,7 +140,7 @@ class Index:
         self._opened = self._open()
 
     @classmethod
-    def of_user(cls, environ: Mapping[str, str], **options: Any) -> Index:
+    def of_user(cls, environ: Mapping[str, str], **options: Any) -> SessionIndex:
         """Open the index of the user that *environ* belongs to."""
         return cls(index_path(environ), home=home_folder(environ), **options)
 
@@ -169,7 +169,7 @@ class Index:
         with suppress(sqlite3.Error):
             self.database.close()
 
-    def __enter__(self) -> Index:
+    def __enter__(self) -> SessionIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -338,19 +338,19 @@ class Index:
 
     # What was spent
 
-    def spent(self, scope: str, since: float | None = None) -> Spent:
+    def spent(self, scope: str, since: float | None = None) -> SpentSum:
         """Return what was spent in *scope* since a moment, or ever: the one sum for every limit."""
         try:
             sums = self._guarded(lambda: spent(self.database, scope, since))
         except sqlite3.OperationalError:
-            sums = Spent()
+            sums = SpentSum()
         cost = sums.cost
         tokens = sums.tokens
         for request, added_cost, added_tokens in self._unwritten:
             if scope in request.scopes() and (since is None or (request.time or since) >= since):
                 cost += added_cost
                 tokens += added_tokens
-        return Spent(cost, tokens)
+        return SpentSum(cost, tokens)
 
     def cells(self, by: str) -> list[UsageCell]:
         """Return the sums of all requests by quarter hour, and by the column *by*."""

@@ -168,7 +168,7 @@ def read_file(
                     lines = _lines_of(format, path, slug)
             if lines is not None:
                 _read_lines(
-                    _LineReader(reading, lines, prices, bounds), file, about, position, format
+                    _UsageReader(reading, lines, prices, bounds), file, about, position, format
                 )
                 return reading
     except OSError as error:
@@ -224,7 +224,7 @@ def tail_crc(file: BinaryIO, offset: int) -> int:
 
 
 def _read_lines(
-    reader: _LineReader,
+    reader: _UsageReader,
     file: BinaryIO,
     about: os.stat_result,
     position: FilePosition | None,
@@ -256,7 +256,7 @@ def _goes_on(position: FilePosition, file: BinaryIO, about: os.stat_result, form
     return tail_crc(file, position.read_to) == position.tail_crc
 
 
-class _LineReader:
+class _UsageReader:
     """Takes the lines of one file into a reading, up to its last whole line."""
 
     def __init__(

@@ -27,7 +27,7 @@ lines of its parent, and its total may go on from the other's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class SpentSum:
     """What was spent in a scope: micro-dollars, and tokens that weren't read from a cache."""
 
     cost: int = 0
@@ -62,7 +62,7 @@ CELL_COLUMNS = ("agent", "project", "model", "session", "branch", "agent_type", 
 """Columns that a table may have a row for each value of."""
 
 
-def spent(database: sqlite3.Connection, scope: str, since: float | None) -> Spent:
+def spent(database: sqlite3.Connection, scope: str, since: float | None) -> SpentSum:
     """Return what was spent in *scope* since a moment; what lies in the future counts too."""
     first = FIRST_QUARTER
     if since is not None:
@@ -71,7 +71,7 @@ def spent(database: sqlite3.Connection, scope: str, since: float | None) -> Spen
         "SELECT sum(cost), sum(tokens) FROM sums WHERE scope = ? AND quarter >= ?",
         (scope, first),
     ).fetchone()
-    return Spent(cost or 0, tokens or 0)
+    return SpentSum(cost or 0, tokens or 0)
 
 
 def covered_by_model(
@@ -126,10 +126,10 @@ def usage_cells(database: sqlite3.Connection, by: str) -> Iterator[UsageCell]:
         yield UsageCell(*row)
 
 
-def sums_by_scope(database: sqlite3.Connection) -> dict[tuple[str, int], Spent]:
+def sums_by_scope(database: sqlite3.Connection) -> dict[tuple[str, int], SpentSum]:
     """Return every sum, by scope and quarter: what ``rebuilt_sums`` should make again."""
     rows = database.execute("SELECT scope, quarter, cost, tokens FROM sums")
-    return {(scope, quarter): Spent(cost, tokens) for scope, quarter, cost, tokens in rows}
+    return {(scope, quarter): SpentSum(cost, tokens) for scope, quarter, cost, tokens in rows}
 
 
 def rebuild_sums(database: sqlite3.Connection) -> None:
