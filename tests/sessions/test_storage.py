@@ -164,6 +164,7 @@ def test_requests_of_deleted_transcripts_come_back_from_the_daily_copy(
 ) -> None:
     with open_index(tmp_path) as index:
         update(index, root)
+        index.mark_complete()
         assert index.copy_daily()
         assert index.copy_daily() == ""
     (root / "s-1.jsonl").unlink()
@@ -171,6 +172,7 @@ def test_requests_of_deleted_transcripts_come_back_from_the_daily_copy(
     for name in ("index.db", "index.db-wal", "index.db-shm"):
         (tmp_path / "home" / name).unlink(missing_ok=True)
     with open_index(tmp_path) as index:
+        assert not index.is_complete  # files of the time since the copy are to be read
         update(index, root)
         assert index.spent("*").cost == 2 * PRICE
         assert_sums_are_right(index)

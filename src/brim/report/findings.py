@@ -139,7 +139,7 @@ class FindingsReading:
             if self._cache and self._changed:
                 save_findings(self._cache, self._changed)
 
-    def found(self) -> dict[str, Findings]:
+    def by_file(self) -> dict[str, Findings]:
         """Return the findings by file, in the order of their paths."""
         every = {**self._findings, **self._changed}
         return {path: Findings.from_json(every[path].json) for path in sorted(every)}

@@ -260,7 +260,7 @@ def sessions_report(
         home=home,
         price_version=price_version(models),
         on_read=on_read if is_too_much else lambda *_: None,
-        most=most if is_too_much else None,
+        up_to=most if is_too_much else None,
     )
     if is_too_much:
         reading.unread = findings.unread
@@ -329,7 +329,7 @@ def _found_in(
     """Return the findings of each file with its source."""
     return [
         (FindingsSource(files[path].agent, files[path].project), one)
-        for path, one in findings.found().items()
+        for path, one in findings.by_file().items()
         if path in files
     ]
 

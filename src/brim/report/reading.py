@@ -54,11 +54,11 @@ def read_sessions(
     home: str = "",
     price_version: str = "",
     on_read: Progress = lambda *_: None,
-    most: int | None = None,
+    up_to: int | None = None,
 ) -> SessionsReading:
     """Bring the index at the path *index* up to date with *files*; without a path, one in memory.
 
-    *home* is the user's home folder. If there is more to read than *most* bytes, only what the
+    *home* is the user's home folder. If there is more to read than *up_to* bytes, only what the
     index has is used.
     """
     path = index or ""
@@ -69,7 +69,7 @@ def read_sessions(
     reading = SessionsReading(opened)
     wanted = [AgentFile(file.path, format=file.format, slug=file.slug) for file in files]
     unread = sum(unread_bytes(file) for file in opened.unread(wanted))
-    if most is not None and unread > most:
+    if up_to is not None and unread > up_to:
         reading.unread = unread
     else:
         _update(reading, wanted, on_read)

@@ -389,17 +389,18 @@ class SessionIndex:
 
     def rests(self) -> list[SessionRest]:
         """Return what the clients' totals show beyond requests, by session and model."""
-        return self._guarded(
-            lambda: [rest for rest in self._rests() if any(rest.tokens) or rest.cost]
-        )
+        return self._guarded(lambda: list(self._rests()))
 
     def _rests(self) -> Iterator[SessionRest]:
         for session, total in sorted(self.totals().items()):
             covered = covered_by_model(self.database, session, total.until)
-            rest = rest_of(total, covered, covered_cost(self.database, session, total.until))
-            latest = latest_covered(self.database, session, total.until)
-            by_model = rest_by_model(total, covered)
-            yield SessionRest(session, list(rest.counts), rest.cost, latest, by_model)
+            cost = covered_cost(self.database, session, total.until)
+            uncovered = rest_of(total, covered, cost)
+            if uncovered.is_positive:
+                latest = latest_covered(self.database, session, total.until)
+                by_model = rest_by_model(total, covered)
+                tokens = list(uncovered.counts)
+                yield SessionRest(session, tokens, uncovered.cost, latest, by_model)
 
     def owners(self) -> dict[str, tuple[str, str]]:
         """Return agent and project of each session."""

@@ -104,8 +104,8 @@ def rest_by_model(total: ClientTotal, covered: Mapping[str, Counts]) -> dict[str
 def rest_of(total: ClientTotal, covered: Mapping[str, Counts], covered_cost: int) -> Rest:
     """Return what *total* has beyond the requests that it includes, never below 0."""
     counts = list(NOTHING)
-    for rest in rest_by_model(total, covered).values():
-        counts = [count + added for count, added in zip(counts, rest, strict=True)]
+    for by_one_model in rest_by_model(total, covered).values():
+        counts = [count + added for count, added in zip(counts, by_one_model, strict=True)]
     cost = None
     if total.cost is not None:
         cost = max(0, total.cost - covered_cost)

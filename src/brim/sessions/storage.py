@@ -190,12 +190,15 @@ def copy_daily(database: sqlite3.Connection, path: str, now: float) -> str:
     return target
 
 
-def _copy(database: sqlite3.Connection, target: str) -> None:
+def _copy(database: sqlite3.Connection, target: str, *, restores: bool = False) -> None:
+    """Copy *database* into the file *target*; a restored index hasn't read every file."""
     os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
     copy = sqlite3.connect(target, isolation_level=None)
     try:
         database.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
+        if restores:
+            copy.execute("DELETE FROM facts WHERE name = 'complete'")
         if copy.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("the copy is damaged")
     finally:
@@ -209,7 +212,7 @@ def _restore(path: str) -> None:
         try:
             source = sqlite3.connect(copy, isolation_level=None)
             try:
-                _copy(source, unfinished)
+                _copy(source, unfinished, restores=True)
             finally:
                 source.close()
             os.link(unfinished, path)

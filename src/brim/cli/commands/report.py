@@ -108,7 +108,7 @@ def look(
         days = days or DAYS
     progress = ReadingProgress()
     with progress:
-        found = sessions_report(
+        overview = sessions_report(
             files,
             days=days,
             project=project,
@@ -120,9 +120,9 @@ def look(
             on_read=progress,
             most=most,
         )
-    found.reading.failed[:0] = problems
-    note(*found.reading.notes)
-    return found
+    overview.reading.failed[:0] = problems
+    note(*overview.reading.notes)
+    return overview
 
 
 def show_summary(found: Overview) -> None:
