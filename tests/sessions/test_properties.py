@@ -14,6 +14,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.report.reading import SessionsReading
+from brim.report.usage import UsageFilter, usage_report
 from brim.sessions.index import SessionIndex
 from brim.sessions.reading import ReadingBounds
 from tests.sessions.tree import (
@@ -45,6 +47,8 @@ ANSWERS = st.builds(
 )
 TOTALS = st.builds(lambda cents: cost_state(cents / 100), st.integers(0, 20))
 LINES = st.one_of(ANSWERS, ANSWERS, TOTALS, st.sampled_from(["", "no json", '{"usage"']))
+MIDNIGHT = 1_767_571_200.0
+"""The first moment of 2026-01-05 in UTC."""
 FILE_CHANGES = ("append", "append", "append", "replace", "shorten", "remove", "copy", "edit")
 INDEX_CHANGES = ("damage", "lock", "read-only", "remove with a copy", "kill", "clock", "bounds")
 STEPS = st.tuples(st.sampled_from(FILE_CHANGES + INDEX_CHANGES), st.sampled_from(NAMES), LINES)
@@ -68,7 +72,7 @@ class Machine:
     def change(self, kind: str, name: str, line: Any) -> None:
         """Let something of *kind* happen."""
         path = self.root / name
-        if kind in ("append", "replace"):
+        if kind == "replace" or (kind == "append" and not ends_torn(path)):
             self.see(line)
         if kind == "append":
             append(path, line)
@@ -125,6 +129,11 @@ class Machine:
             Path(f"{path}{part}").unlink(missing_ok=True)
 
 
+def ends_torn(path: Path) -> bool:
+    """Whether the last line of *path* has no end: what is appended to it can't be read."""
+    return path.is_file() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
+
+
 def change_file(path: Path, kind: str) -> None:
     """Change a file that is there as agents and people do."""
     if kind == "remove":
@@ -141,6 +150,19 @@ def change_file(path: Path, kind: str) -> None:
         touch(path)
 
 
+def assert_usage_agrees(index: SessionIndex) -> None:
+    """Check that brim usage and the limits have the same sums: of all, of each project, today."""
+    reading = SessionsReading(index)
+    report = usage_report(reading, utc=True, now=NOW)
+    assert report.spent == index.spent("*").cost
+    for project in {cell.project for cell in index.cells("project")} - {""}:
+        wanted = UsageFilter(project=project)
+        of_project = usage_report(reading, wanted=wanted, utc=True, now=NOW)
+        assert of_project.spent == index.spent(f"p:{project}").cost
+    today = usage_report(reading, wanted=UsageFilter(since="2026-01-05"), utc=True, now=NOW)
+    assert today.spent == index.spent("*", MIDNIGHT).cost
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=25))
 def test_sums_never_fall_and_are_those_of_the_requests(steps: list[tuple[str, str, Any]]) -> None:
@@ -154,6 +176,7 @@ def test_sums_never_fall_and_are_those_of_the_requests(steps: list[tuple[str, st
                 assert_sums_are_right(index)
                 spent = index.spent("*").cost
                 assert spent >= before
+                assert_usage_agrees(index)
                 before = spent
                 costs = {row.key: row.cost or 0 for row in index.requests()}
         assert costs == machine.dearest

@@ -56,10 +56,9 @@ from brim.sessions.sums import (
     spent,
     usage_cells,
 )
-from brim.sessions.usage_lines import CLAUDE, GEMINI
 
 AGENTS = ("claude", "codex", "gemini", "opencode")
-NAMED_BY_FOLDER = (CLAUDE, GEMINI)
+NAMED_BY_FOLDER = ("claude-transcript", "gemini-transcript")
 """Formats of the files whose folder's name says whose project they are."""
 PATIENCE = 2.0
 """Seconds that a command waits for another process that writes; a hook waits less."""

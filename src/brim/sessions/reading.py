@@ -12,7 +12,6 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -21,6 +20,7 @@ from brim.agents.events import Compaction, RunTotal, StateSeen, Usage
 from brim.agents.fields import parsed_line
 from brim.agents.readers import format_of
 from brim.agents.stream import BLOCK, LONGEST_LINE, read, subagent_of
+from brim.agents.usage import UsageLines, usage_lines_of
 from brim.errors import InputError
 from brim.models.price_list import Prices
 from brim.models.usage import Tokens
@@ -31,16 +31,9 @@ from brim.sessions.requests import (
     counts_of,
     details_of,
 )
-from brim.sessions.usage_lines import (
-    CLAUDE,
-    CODEX,
-    GEMINI,
-    ClaudeUsageLines,
-    CodexUsageLines,
-    GeminiUsageLines,
-    UsageLines,
-)
 
+TRANSCRIPT = "claude-transcript"
+"""The format of lines that are read one by one wherever a file lies."""
 TAIL = 512
 """Bytes before the place where reading goes on that must be as they were."""
 SUMMARY_TOKENS = 2_000
@@ -164,7 +157,7 @@ def read_file(
             lines = _lines_of(format, path, slug)
             if not format:
                 format = _format_in(file)
-                if format == CLAUDE:
+                if format == TRANSCRIPT:
                     lines = _lines_of(format, path, slug)
             if lines is not None:
                 _read_lines(
@@ -191,15 +184,9 @@ def _lines_of(format: str, path: str, slug: str) -> UsageLines | None:
 
     A file that lies anywhere is read whole unless it's a transcript: it may be one JSON value.
     """
-    if format == CLAUDE:
-        in_folder = os.path.basename(os.path.dirname(path)) == "subagents"
-        sub_agent = subagent_of(path) if in_folder else ""
-        return ClaudeUsageLines(sub_agent, slug)
-    if format == CODEX:
-        return CodexUsageLines()
-    if format == GEMINI:
-        return GeminiUsageLines()
-    return None
+    in_folder = os.path.basename(os.path.dirname(path)) == "subagents"
+    sub_agent = subagent_of(path) if in_folder else ""
+    return usage_lines_of(format, sub_agent, slug)
 
 
 def _format_in(file: BinaryIO) -> str:
@@ -358,15 +345,16 @@ def request_of(
     if cost is None:
         cost = event.cost
     input, output, cache_read, write_5m, write_1h = counts_of(used)
-    about: Mapping[str, Any] = {}
-    if isinstance(lines, ClaudeUsageLines):
-        about = lines.attribution()
+    about: dict[str, Any] = {}
+    if lines is not None:
+        about = {"branch": lines.branch, **lines.attribution()}
+    elif branch:
+        about = {"branch": branch}
     return IndexedRequest(
         key=event.request or f"@{event.at}:{path}",
         session=event.session,
         sub_agent=event.agent,
         model=event.model,
-        branch=branch if lines is None else lines.branch,
         time=event.time,
         input=input,
         output=output,

@@ -1,54 +1,19 @@
-"""Which lines of a session's file say what a request took, and what do they say?
-
-A file grows while its agent works, so each reader can stop after a line and go on later: ``state``
-is what it must remember. Most bytes are tool results; a line without one of the reader's ``signs``
-isn't parsed.
-"""
+"""Reads what requests took from the lines of a transcript, and nothing else: that's fast."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from brim.agents.call import Event
 from brim.agents.claude.transcript import report_of
-from brim.agents.codex.transcript import CodexRolloutReader
-from brim.agents.events import RunTotal, StateSeen, Usage
+from brim.agents.events import Usage
 from brim.agents.fields import items, mapping, text
-from brim.agents.gemini.transcript import GeminiTranscriptReader
-
-CLAUDE = "claude-transcript"
-CODEX = "codex-rollout"
-GEMINI = "gemini-transcript"
 
 MCP_TOOL = "mcp__"
 """How the names of an MCP server's tools begin; the server's name follows, up to the next two
 underscores."""
-
-
-class UsageLines(Protocol):
-    """Reads the lines of one file that have one of ``signs``, in their order."""
-
-    folder: str
-    """The folder that the agent worked in, empty if no line has said it yet."""
-    branch: str
-    """The git branch of the last line."""
-    model: str
-    """The model that answered last, if the lines of a compaction don't name it."""
-
-    @property
-    def signs(self) -> tuple[bytes, ...]:
-        """What a line must hold to be read, one of them."""
-
-    def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
-        """Return the requests, totals and compactions in *line*, which begins at byte *at*."""
-
-    def state(self) -> dict[str, Any]:
-        """Return what ``resume`` needs to go on after this line, as JSON can hold it."""
-
-    def resume(self, state: Mapping[str, Any]) -> None:
-        """Go on where the reader stood whose *state* this is."""
 
 
 class ClaudeUsageLines:
@@ -107,54 +72,9 @@ class ClaudeUsageLines:
         self.model = text(state, "model")
 
 
-class _ReaderLines:
-    """Reads a file with the reader of its format, which knows more than requests."""
-
-    def __init__(self, reader: Any) -> None:
-        self._reader = reader
-        self.folder = ""
-        self.branch = ""
-        self.model = ""
-
-    def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
-        """Return the requests and totals in *line*."""
-        reports: list[Event] = []
-        for event in self._reader.events(line, at):
-            if isinstance(event, (Usage, RunTotal)):
-                reports.append(event)
-            elif isinstance(event, StateSeen) and event.name == "folder":
-                self.folder = self.folder or event.value
-            elif isinstance(event, StateSeen) and event.name == "branch":
-                self.branch = event.value
-        return reports
-
-    def state(self) -> dict[str, Any]:
-        """Return the reader's state, with folder and branch."""
-        return {"folder": self.folder, "branch": self.branch, "reader": self._reader.state()}
-
-    def resume(self, state: Mapping[str, Any]) -> None:
-        """Go on where the reader stood."""
-        self.folder = text(state, "folder")
-        self.branch = text(state, "branch")
-        self._reader.resume(mapping(state, "reader"))
-
-
-class CodexUsageLines(_ReaderLines):
-    """Reads a rollout of Codex. Lines that name a turn show where a parent's history ends."""
-
-    signs = (b'"token_', b'"turn_id"', b'"turn_context"', b'"session_meta"', b'"thread_settings')
-
-    def __init__(self) -> None:
-        super().__init__(CodexRolloutReader())
-
-
-class GeminiUsageLines(_ReaderLines):
-    """Reads a session's record of Gemini CLI."""
-
-    signs = (b'"tokens"', b'"sessionId"', b'"$set"')
-
-    def __init__(self) -> None:
-        super().__init__(GeminiTranscriptReader())
+def usage_lines(sub_agent: str, slug: str) -> ClaudeUsageLines:
+    """Return the reader for one file."""
+    return ClaudeUsageLines(sub_agent, slug)
 
 
 def slug_of(folder: str) -> str:
