@@ -383,7 +383,7 @@ class SessionIndex:
 
     def totals(self) -> dict[str, ClientTotal]:
         """Return the clients' own totals by session."""
-        rows = self.database.execute("SELECT session, cost, tokens, until FROM totals")
+        rows = self._rows("SELECT session, cost, tokens, until FROM totals")
         return {row[0]: ClientTotal(row[0], row[1], json.loads(row[2]), row[3]) for row in rows}
 
     def rests(self) -> list[SessionRest]:
@@ -403,7 +403,7 @@ class SessionIndex:
 
     def owners(self) -> dict[str, tuple[str, str]]:
         """Return agent and project of each session."""
-        rows = self.database.execute("SELECT session, agent, project FROM requests GROUP BY 1")
+        rows = self._rows("SELECT session, agent, project FROM requests GROUP BY 1")
         return {session: (agent, project) for session, agent, project in rows}
 
     def files(self) -> dict[str, IndexedFile]:
@@ -412,7 +412,10 @@ class SessionIndex:
 
     def forked_sessions(self) -> set[str]:
         """Return the sessions that have requests of others: a fork begins with its parent's."""
-        return {session for (session,) in self.database.execute("SELECT session FROM copies")}
+        return {session for (session,) in self._rows("SELECT session FROM copies")}
+
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        return self._guarded(lambda: self.database.execute(query).fetchall())
 
     # Keeping it right
 
@@ -439,6 +442,9 @@ class SessionIndex:
 
     def apply_prices(self) -> None:
         """Price all requests again if prices have changed since they were priced."""
+        self._guarded(self._apply_prices)
+
+    def _apply_prices(self) -> None:
         if self._fact("prices") == self._price_version:
             return
         with suppress(sqlite3.OperationalError), writing(self.database):
@@ -456,7 +462,7 @@ class SessionIndex:
     @property
     def is_complete(self) -> bool:
         """Whether every file of the agents was read since the index was made."""
-        return self._fact("complete") == "yes"
+        return self._guarded(lambda: self._fact("complete")) == "yes"
 
     def mark_complete(self) -> None:
         """Note that every file of the agents was read."""
