@@ -6,8 +6,8 @@ load, ``transcript.py`` reads its files, ``settings.py`` is what ``brim init`` w
 
 ``events`` are what happened in a session, whichever agent wrote it down. ``readers`` finds out
 which format a line has, ``stream`` reads files as they grow, ``usage`` only what requests took,
-and ``responses`` reads plain responses of providers. ``lines``, ``tools``, ``patches`` and ``fields`` are what readers share.
-Readers never raise on what is in a line.
+and ``responses`` reads plain responses of providers. ``lines``, ``tools``, ``patches`` and
+``fields`` are what readers share. Readers never raise on what is in a line.
 """
 
 from __future__ import annotations
