@@ -14,7 +14,6 @@ from typing import Any, Protocol
 from brim.agents.call import Event
 from brim.agents.events import RunTotal, StateSeen, Usage
 from brim.agents.fields import mapping, text
-from brim.agents.table import AGENTS
 
 
 class UsageLines(Protocol):
@@ -86,12 +85,9 @@ def usage_lines_of(format: str, sub_agent: str = "", slug: str = "") -> UsageLin
 
     *sub_agent* is whose file it is, *slug* the name that its agent made of the project's folder.
     """
-    agent = format.partition("-")[0]
-    if agent not in AGENTS:
-        return None
-    module = f"brim.agents.{agent}.usage"
     if format not in OWN_FORMATS:
         return None
+    module = f"brim.agents.{format.partition('-')[0]}.usage"
     __import__(module)
     reader: UsageLines = sys.modules[module].usage_lines(sub_agent, slug)
     return reader

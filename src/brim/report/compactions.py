@@ -25,7 +25,7 @@ from brim.agents.lines import Bounded
 from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.learning import infer_kind
 from brim.files import data_lines
-from brim.memory.facts import KINDS, measure
+from brim.memory.facts import KINDS, SENTENCE_END, measure
 from brim.memory.inventory import MOST, Inventory, Thing, is_set_up, told_by
 from brim.memory.quotes import masked_line
 from brim.tracking.compaction import fold
@@ -412,7 +412,6 @@ LONGEST_STATEMENT = 300
 MOST_STATEMENTS = 20
 """Statements of one message."""
 
-_SENTENCE = re.compile(r"\n+|(?<=[.!?;])\s+")
 _MARKS = " \t-*+>•\"'`(_"
 _OPENERS = (
     "please",
@@ -486,7 +485,7 @@ def decisions_in(answer: str) -> list[str]:
 
 def _sentences(text: str) -> list[str]:
     plain = re.sub(r"(?s)```.*?(?:```|\Z)", "\n", text)
-    lines = [line.strip() for line in _SENTENCE.split(plain)]
+    lines = [line.strip() for line in SENTENCE_END.split(plain)]
     return [
         fold(line, LONGEST_STATEMENT)
         for line in lines

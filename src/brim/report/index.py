@@ -96,8 +96,9 @@ def _check(values: Iterable[object]) -> int:
 
 
 def open_index(path: str, *, make: bool = False) -> Database:
-    """Open the index at *path*; with *make*, a missing one is made, and one of another version
-    emptied.
+    """Open the index at *path*.
+
+    With *make*, a missing one is made, and one of another version emptied.
 
     A ``StoreError`` if it can't be used.
     """

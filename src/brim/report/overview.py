@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from brim.config.retention import DAY
 from brim.figures import home_path
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
@@ -39,8 +40,6 @@ DAYS = 30
 BASIS = (
     "text sizes are estimated from bytes, with the ratio of bytes to billed tokens in that session"
 )
-
-_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -250,7 +249,7 @@ def sessions_report(
     the configuration's own prices. If there is more to read than *most* bytes, only what is known
     is used.
     """
-    since = None if days is None else now - days * _DAY
+    since = None if days is None else now - days * DAY
     recent = [file for file in files if since is None or file.stamp.modified / 1e9 >= since]
     findings = FindingsReading(recent, cache)
     is_too_much = most is not None and findings.unread > most

@@ -73,8 +73,10 @@ def price_version(overrides: Mapping[str, Any]) -> str:
 
 @dataclass
 class Sum:
-    """What some requests took together. ``cost`` is of those that have a price;
-    ``unpriced_requests`` have none."""
+    """What some requests took together.
+
+    ``cost`` is of those that have a price; ``unpriced_requests`` have none.
+    """
 
     name: str = ""
     project: str = ""

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from brim.agents.readers import agent_formats
 from brim.config.places import home_folder, user_folder
 from brim.errors import InputError
 from brim.models.price_list import PriceList, Prices
@@ -57,7 +58,6 @@ from brim.sessions.sums import (
     usage_cells,
 )
 
-AGENTS = ("claude", "codex", "gemini", "opencode")
 NAMED_BY_FOLDER = ("claude-transcript", "gemini-transcript")
 """Formats of the files whose folder's name says whose project they are."""
 PATIENCE = 2.0
@@ -99,9 +99,9 @@ def agent_of(format: str) -> str:
     >>> agent_of("codex-rollout"), agent_of("openai-chat")
     ('codex', 'other')
     """
-    agent, dash, _ = format.partition("-")
-    if format == "opencode" or (dash and agent in AGENTS):
-        return agent
+    formats = agent_formats()
+    if format in formats:
+        return formats[format][0].name
     return "other"
 
 
