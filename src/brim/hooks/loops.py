@@ -21,6 +21,8 @@ from brim.hooks.transcript import tail_bytes
 if TYPE_CHECKING:
     from brim.hooks.tries import Loop
 
+HELD = "Held once by brim: "
+"""How the reason begins. In the transcript it shows where the count starts over."""
 TAIL = 1 << 20
 """Bytes of the transcript that are looked at."""
 LAST = 1 << 18
@@ -45,8 +47,6 @@ def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     loop = find_loop(call, number)
     if loop is None:
         return None
-    from brim.hooks.tries import HELD
-
     if not workspace.state(call.session).tell_once(f"loop {loop.key} {loop.goes_on}"):
         return None
     if loop.goes_on:

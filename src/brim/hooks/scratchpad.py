@@ -21,8 +21,10 @@ from brim.files import locked
 from brim.hooks.state import HookWorkspace
 from brim.memory.calls import Calls
 from brim.memory.entries import MemoryEntry, draft
-from brim.memory.folder import LOCK, make_folder, own, place_of
+from brim.memory.folder import LOCK, NAME, check_folder, make_folder, own, owner_of, place_of
 from brim.memory.index import NAME as INDEX
+from brim.memory.journal import NAME as JOURNAL
+from brim.memory.journal import Journal
 from brim.memory.quotes import encodable
 from brim.memory.writer import ScratchWriter
 from brim.workspace import without_controls
@@ -123,8 +125,6 @@ def _append(
     root: str, call: HookCall, workspace: HookWorkspace, entries: list[MemoryEntry]
 ) -> None:
     """Add those of *entries* that this session's journal doesn't hold, in one write."""
-    from brim.memory.journal import NAME, Journal
-
     secret = workspace.secret
     with locked(
         os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root, secret)
@@ -134,7 +134,7 @@ def _append(
         if folder != root:
             make_folder(folder, secret)
         own(folder, call.session, now=workspace.now)
-        journal = Journal(os.path.join(folder, NAME))
+        journal = Journal(os.path.join(folder, JOURNAL))
         journal.append(_new(entries, journal.refresh(only=_needle(call.session, entries))))
 
 
@@ -184,8 +184,6 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     """
     if workspace.project is None or not call.session:
         return None
-    from brim.memory.folder import NAME, check_folder, owner_of, place_of
-
     root = os.path.join(workspace.project, NAME)
     try:
         secret = workspace.secret

@@ -14,7 +14,7 @@ from brim.agents.events import Message, StateSeen, ToolResult
 from brim.agents.readers import AnyReader
 from brim.agents.stream import Feed
 from brim.files import sha256_hex
-from brim.hooks.loops import EDITS, TAIL
+from brim.hooks.loops import EDITS, HELD, TAIL
 from brim.memory.calls import changed_path
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
@@ -27,8 +27,6 @@ Key = tuple[str, str]
 
 SIZES = (1 << 16, 1 << 18, TAIL)
 """How many of them are read, until it's known where the count starts."""
-HELD = "Held once by brim: "
-"""How the reason begins. In the transcript it shows where the count starts over."""
 PASSING = 2
 """How many more failures it takes if they may pass: the network, or a lock."""
 

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from brim.agents.events import Message, StateSeen
@@ -165,8 +166,6 @@ def clock_time(moment: float | None) -> str:
 @cache
 def templates() -> Any:
     """Return the templates; they are compiled when they are first used."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     found = Environment(
         loader=PackageLoader("brim.ui"),
         autoescape=True,
