@@ -4,8 +4,8 @@ One module per framework, each a thin layer on ``brim.guard``. ``openai`` wraps 
 OpenAI SDK, ``anthropic`` is a middleware for the Anthropic SDK, ``litellm`` has a logger and
 wrappers for LiteLLM, ``langchain`` a middleware for agents of LangChain and LangGraph,
 ``pydantic_ai`` a capability, and ``openai_agents`` a configuration of the OpenAI Agents SDK.
-``guards`` is what they share: the guard for a model and a conversation; ``bodies`` reads what
-clients send. A framework is imported with its module, never before.
+``guards`` is what they share: the guard for a model and a conversation, and the bodies of requests
+that clients send. A framework is imported with its module, never before.
 """
 
 from __future__ import annotations
