@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from brim.behaviors.shell import unwrapped
 from brim.memory.quotes import LONGEST, masked_line
 from brim.memory.repetition.commands import check_in, git_steps, parts, polls, writes
 from brim.memory.repetition.step import outcome, settled, signature
+from brim.rules.shell import unwrapped
 from brim.tracking.events import ToolResult
 
 

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.tasks import language_of
-from brim.behaviors.when import matches
 from brim.hooks.event import HookCall
 from brim.hooks.rules import command_of, files_of, patch_of
 from brim.memory.repetition.commands import CommandPart, parts, writes
 from brim.record import PlainData
+from brim.rules.globs import matches
+from brim.rules.languages import language_of
 from brim.tracking.readers.codex import edits
 
 _AGAINST = (

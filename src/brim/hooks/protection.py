@@ -11,10 +11,10 @@ import os
 import re
 from collections.abc import Mapping
 
-from brim.behaviors.programs import WRAPPERS
-from brim.behaviors.shell import SHELLS
 from brim.config.places import home_folder
 from brim.hooks.state import HookWorkspace
+from brim.rules.programs import WRAPPERS
+from brim.rules.shell import SHELLS
 
 USER_FILES = {
     "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),

@@ -9,13 +9,13 @@ from shlex import quote
 
 from brim.activation.context import Context
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.config.places import home_folder
 from brim.errors import StoreError
 from brim.hooks.blocks import PendingCall
 from brim.hooks.event import Answer
 from brim.hooks.protection import changing_command, is_protected, loosening_command
 from brim.hooks.state import log
+from brim.rules.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.store.events import RuleEvent
 from brim.store.trust import ONCE, OWN, SESSION, is_allowed, use_up
 

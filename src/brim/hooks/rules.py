@@ -12,13 +12,13 @@ import os
 from collections.abc import Collection
 
 from brim.activation.context import Context
-from brim.behaviors.tasks import language_of
 from brim.errors import StoreError
 from brim.hooks.client import client_of
 from brim.hooks.event import NOTHING, Answer, HookCall
 from brim.hooks.process import attempt
 from brim.hooks.state import HookWorkspace
 from brim.injection.session import Session
+from brim.rules.languages import language_of
 from brim.store.hook_planner import HookPlanner
 from brim.store.loaded import loaded_rules
 from brim.tracking.readers.tools import command_line

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.memory.calls import PATHS, Calls
 from brim.memory.entries import remember
@@ -24,6 +23,7 @@ from brim.memory.index import sentence
 from brim.memory.quotes import one_line
 from brim.memory.repetition.commands import check_in, looks, parts, writes
 from brim.record import PlainData
+from brim.rules.shell import unwrapped
 from brim.tracking.events import Event, Message, StateSeen, ToolCall, ToolResult
 
 Thing = tuple[str, str]

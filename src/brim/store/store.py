@@ -17,7 +17,6 @@ from typing import Any
 from brim.activation.relevance import section_of, terms_of
 from brim.activation.source import Node
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
-from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.words import behavior_words
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
@@ -27,6 +26,7 @@ from brim.injection.session import Session
 from brim.injection.text import RENDERER_VERSION
 from brim.masking import mask
 from brim.record import PlainData
+from brim.rules.blocks import checked_blocks
 from brim.store.database import ALL, TIMEOUT, Closing, Database, closed_on_error, open_database
 from brim.store.events import RuleEvent, add_event
 from brim.store.rows import (

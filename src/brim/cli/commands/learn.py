@@ -13,8 +13,6 @@ from tempfile import mkdtemp
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind
-from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
-from brim.behaviors.blocks import said as in_words
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import holds, loosens
 from brim.behaviors.learning import learn as learned_from
@@ -41,6 +39,8 @@ from brim.cli.output import counted, cut, emit, lines, note, printable, tokens_l
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, write_new
 from brim.masking import masked
+from brim.rules.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
+from brim.rules.blocks import described as in_words
 from brim.store.rulebook import (
     Taught,
     conflicts_of,

@@ -9,10 +9,10 @@ from functools import cache
 from itertools import pairwise
 from re import Pattern
 
-from brim.behaviors.programs import launched, program
-from brim.behaviors.shell import pieces
 from brim.files import data_lines, data_rows
 from brim.record import PlainData
+from brim.rules.programs import launched, program
+from brim.rules.shell import pieces
 
 _FILTER = (
     "tail",

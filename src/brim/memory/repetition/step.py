@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from brim.behaviors.shell import unwrapped
 from brim.files import data_lines, data_rows, sha256_hex
 from brim.memory.calls import EXIT, exit_code
 from brim.memory.entries import MemoryEntry, draft
@@ -30,6 +29,7 @@ from brim.memory.repetition.commands import (
 )
 from brim.memory.repetition.edits import changes
 from brim.record import PlainData
+from brim.rules.shell import unwrapped
 from brim.tracking.events import End, Message, ToolCall, ToolResult
 
 RULES = {

@@ -20,9 +20,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.models.usage import Tokens
+from brim.rules.shell import unwrapped
 from brim.tracking.events import (
     Attachment,
     Compaction,

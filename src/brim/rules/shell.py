@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from brim.behaviors.programs import BEFORE, WRAPPERS, is_setting, launched, program, run_by, steps
 from brim.record import PlainData
+from brim.rules.programs import BEFORE, WRAPPERS, is_setting, launched, program, run_by, steps
 
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
@@ -22,6 +22,8 @@ DEEPEST, MOST = 30, 2_000
 long."""
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
+_FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
+"""Options of ``find`` with a command after them."""
 _KEYWORDS = BEFORE | frozenset(("fi", "done", "while", "until", "coproc"))
 _HEADS = frozenset(("for", "case", "select", "in", "esac"))
 """Words that begin something which isn't a command itself: ``for x in a b``."""
@@ -65,14 +67,18 @@ def pieces(text: str) -> list[ShellPiece]:
         reader.read()
     except ValueError:
         return [ShellPiece(words, []) for words in steps(text[:LONGEST])]
-    found = []
+    outer = []
     for piece in reader.found:
-        if not piece.inner:
-            code = _code_in(piece.words)
-            found += [piece] if code is None else pieces(code)
-            if code is not None and found:
-                found[-1].writes.extend(piece.writes)
-    return found
+        if piece.inner:
+            continue
+        code = _code_in(piece.words)
+        if code is None:
+            outer.append(piece)
+            continue
+        outer += pieces(code)
+        if outer:
+            outer[-1].writes.extend(piece.writes)
+    return outer
 
 
 def unwrapped(text: str) -> str:
@@ -124,13 +130,14 @@ def _code_in(words: list[str]) -> str | None:
 
 def _code(words: list[str]) -> str | None:
     """Return the text that a shell with the arguments *words* runs; None if it runs a file."""
-    given = False
+    has_code = False
     while words and words[0][:1] in ("-", "+") and len(words[0]) > 1:
         option, words = words[0], words[1:]
         if option in ("--rcfile", "--init-file") or (option[:2] != "--" and option[-1] in "oO"):
             words = words[1:]
-        given = given or option == "--command" or (option[:2] != "--" and "c" in option)
-    return words[0] if given and words else None
+        if option == "--command" or (option[:2] != "--" and "c" in option):
+            has_code = True
+    return words[0] if has_code and words else None
 
 
 def _add(words: list[str], reader: _ShellReader, ran: list[list[str]]) -> None:
@@ -148,8 +155,8 @@ def _add(words: list[str], reader: _ShellReader, ran: list[list[str]]) -> None:
     ran.append([name, *words[1:]])
     if len(ran) > MOST:
         raise ValueError("too many")
-    for each in _commands_given(name, words[1:]):
-        _add(each, _ShellReader("", reader), ran)
+    for command in _commands_given(name, words[1:]):
+        _add(command, _ShellReader("", reader), ran)
     code = _code_given(name, words[1:])
     if code:
         _add_all(_ShellReader(code, reader), ran)
@@ -169,11 +176,9 @@ def _commands_given(name: str, words: list[str]) -> Iterator[list[str]]:
         if wrapped:
             yield wrapped
     elif name == "find":  # one at a time: of thousands inside each other, few are read
-        while starts := [
-            words.index(each) for each in ("-exec", "-execdir", "-ok", "-okdir") if each in words
-        ]:
+        while starts := [words.index(option) for option in _FIND_RUNS if option in words]:
             words = words[min(starts) + 1 :]
-            ends = [words.index(each) for each in (";", "+") if each in words]
+            ends = [words.index(sign) for sign in (";", "+") if sign in words]
             yield words[: min(ends, default=None)]
 
 
@@ -233,7 +238,7 @@ class _ShellReader:
     def _new(self, sign: str = "") -> ShellPiece:
         return ShellPiece([], [], sign == "|", self._inner)
 
-    def _next(self, piece: ShellPiece) -> ShellPiece:  # noqa: C901 - a parser: one branch for each sign of the shell
+    def _next(self, piece: ShellPiece) -> ShellPiece:  # noqa: C901 - one branch for each sign
         """Read one thing of *piece*, which is the command so far; return the command that comes
         next."""
         text, letter, words = self._text, self._text[self._at], piece.words
@@ -390,11 +395,11 @@ class _ShellReader:
         if after == "{":
             return self._parameter()
         if after == "'" and not quoted:
-            found = re.compile(r"\$'((?:\\.|[^'\\])*)'", re.DOTALL).match(text, self._at)
-            if found is None:
+            quoted_text = re.compile(r"\$'((?:\\.|[^'\\])*)'", re.DOTALL).match(text, self._at)
+            if quoted_text is None:
                 raise ValueError("no '")
-            self._at = found.end()
-            return re.sub(r"(?s)\\(.)", r"\1", found[1])
+            self._at = quoted_text.end()
+            return re.sub(r"(?s)\\(.)", r"\1", quoted_text[1])
         self._at += 1
         return "" if after == '"' and not quoted else "$"
 
@@ -418,12 +423,12 @@ class _ShellReader:
         raise ValueError("no }")
 
     def _backticks(self) -> str:
-        found = re.compile(r"`((?:\\.|[^`\\])*)`", re.DOTALL).match(self._text, self._at)
-        if found is None:
+        code = re.compile(r"`((?:\\.|[^`\\])*)`", re.DOTALL).match(self._text, self._at)
+        if code is None:
             raise ValueError("no `")
-        self._at = found.end()
+        self._at = code.end()
         before, self._inner = self._inner, True
-        self._nested(re.sub(r"\\([`\\$])", r"\1", found[1]))
+        self._nested(re.sub(r"\\([`\\$])", r"\1", code[1]))
         self._inner = before
         return "$()"
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors.blocks import commands_of, refused_command
-from brim.behaviors.programs import launched
-from brim.behaviors.shell import pieces, simple_commands, unwrapped
+from brim.rules.blocks import commands_of, refused_command
+from brim.rules.programs import launched
+from brim.rules.shell import pieces, simple_commands, unwrapped
 
 RUNS = [
     "npm install",

@@ -9,13 +9,15 @@ BEFORE = frozenset(("if", "then", "else", "elif", "do", "!", "{", "}"))
 """Words before a command that don't change what it is."""
 WRAPPERS: dict[str, tuple[str, int]] = {
     "sudo": (
-        "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --other-user",
+        "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot"
+        " --other-user",
         0,
     ),
     "doas": ("-u -C", 0),
     "runuser": ("-u -g -G --user --group --supp-group", 0),
     "systemd-run": (
-        "-u -p -E -M -H --unit --property --setenv --machine --host --uid --gid --working-directory",
+        "-u -p -E -M -H --unit --property --setenv --machine --host --uid --gid"
+        " --working-directory",
         0,
     ),
     "env": ("-u -C --unset --chdir", 0),
@@ -70,17 +72,18 @@ def launched(words: list[str]) -> list[str]:
         if first in BEFORE or is_setting(first):
             words = words[1:]
             continue
-        rest: list[str] | None = None
+        inner: list[str] | None = None
         if size := next((size for size in (3, 2, 1) if " ".join(words[:size]) in launchers), 0):
-            rest = words[size:]
-            while rest and rest[0].startswith("-"):
-                rest = rest[1:]
-            rest = rest[1:] if first in _CONTAINERS else rest
+            inner = words[size:]
+            while inner and inner[0].startswith("-"):
+                inner = inner[1:]
+            if first in _CONTAINERS:
+                inner = inner[1:]
         elif first in WRAPPERS and first != "watch":  # what watches isn't what it watches
-            rest = run_by(first, words[1:])
-        if not rest:
+            inner = run_by(first, words[1:])
+        if not inner:
             break
-        words = rest
+        words = inner
     return words
 
 

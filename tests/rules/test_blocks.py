@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 
 from brim.behaviors import Behavior
-from brim.behaviors.blocks import (
-    asked_for,
-    checked_blocks,
-    commands_of,
-    refused_command,
-    refused_path,
-    refused_tool,
-    said,
-    too_much,
-)
 from brim.behaviors.duplicates import merge
 from brim.behaviors.jsonl import dump, load
 from brim.behaviors.learning import learn
 from brim.behaviors.yaml_form import as_yaml, from_yaml
 from brim.errors import InputError
+from brim.rules.blocks import (
+    asked_for,
+    checked_blocks,
+    commands_of,
+    described,
+    refused_command,
+    refused_path,
+    refused_tool,
+    too_much,
+)
 
 BLOCKS = ("run npm install", "run git commit -m 'no: \"this\"'", "edit dist/**", "tool mcp__web__*")
 
@@ -192,7 +192,7 @@ def test_only_words_that_ask_for_a_block_are_offered_one(text: str, block: str) 
 
 
 def test_it_is_said_in_words() -> None:
-    assert [said(each) for each in ("run npm i", "edit a/**", "tool X")] == [
+    assert [described(each) for each in ("run npm i", "edit a/**", "tool X")] == [
         '"npm i"',
         "edits of a/**",
         "the tool X",
