@@ -166,6 +166,13 @@ def test_learning_keeps_every_byte(file: RulesFile) -> None:
     assert (rule.text, rule.block) == ('Say "pnpm", not npm', ("run npm ci",))
 
 
+def test_a_byte_order_mark_stays(file: RulesFile) -> None:
+    write(file, "\ufeff" + GOOD)
+    file.add("pnpm", {"text": "Use pnpm."})
+    file.remove("first")
+    assert content(file) == '\ufeff[pnpm]\ntext = "Use pnpm."\n'
+
+
 def test_learning_takes_a_free_name(file: RulesFile) -> None:
     assert [file.add("uv", {"text": f"Rule {number}"}) for number in range(3)] == [
         "uv",

@@ -39,6 +39,7 @@ REMOVED = "removed.toml"
 """Rules that were removed, in case they are missed."""
 LARGEST = 8 << 20
 """Bytes of a file of rules."""
+_MARK = "\ufeff"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -50,6 +51,8 @@ class FileContent(PlainData):
     problem: str = ""
     """Empty if the file was read; else what to tell the person."""
     is_missing: bool = False
+    has_mark: bool = False
+    """Whether the file begins with a byte order mark, which isn't part of the text."""
 
 
 def read_content(path: str, *, follow_links: bool = False) -> FileContent:
@@ -93,7 +96,8 @@ def _decoded(data: bytes) -> FileContent:
     if b"\0" in data:
         return FileContent(problem="has NUL bytes, so it isn't a text")
     # Bytes that aren't UTF-8 cost one rule, and stay as they are when another one is changed.
-    return FileContent(data.decode("utf-8", "surrogateescape"))
+    text = data.decode("utf-8", "surrogateescape")
+    return FileContent(text.removeprefix(_MARK), has_mark=text.startswith(_MARK))
 
 
 @dataclass
@@ -212,7 +216,8 @@ class RulesFile:
             draft = Draft(content.text)
             yield draft
             if draft.text != content.text or content.is_missing:
-                data = draft.text.encode("utf-8", "surrogateescape")
+                mark = _MARK if content.has_mark else ""
+                data = (mark + draft.text).encode("utf-8", "surrogateescape")
                 if len(data) > LARGEST:
                     raise InputError(f"{self.path}: more than {LARGEST >> 20} MB of rules")
                 replace_file(real, data, prepare=_like(real))

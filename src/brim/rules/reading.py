@@ -89,7 +89,7 @@ def read_rules(content: str) -> RulesText:
     >>> [rule.name for rule in text.rules], str(text.mistakes[0])
     (['a'], "line 4: 'txt' isn't a key of a rule; did you mean 'text'?")
     """
-    split = split_text(content.removeprefix("\ufeff"))
+    split = split_text(content)
     rules: list[Rule] = []
     mistakes: list[Mistake] = _preamble_mistakes(split)
     names: set[str] = set()
@@ -199,12 +199,13 @@ def _syntax_mistake(paragraph: Paragraph, error: str) -> RuleMistakeError:
         if paragraph.text.count(marks) % 2:
             begin = paragraph.text.count("\n", 0, paragraph.text.rindex(marks))
             return RuleMistakeError(
-                paragraph.line + begin, f"the text that begins here has no end: close it with {marks}"
+                paragraph.line + begin,
+                f"the text that begins here has no end: close it with {marks}",
             )
-    return RuleMistakeError(paragraph.line + number - 1, _syntax_words(paragraph, error, line))
+    return RuleMistakeError(paragraph.line + number - 1, _syntax_words(error, line))
 
 
-def _syntax_words(paragraph: Paragraph, error: str, line: str) -> str:
+def _syntax_words(error: str, line: str) -> str:
     """Return what to do about a *line* that TOML can't read."""
     begin = line[:60]
     reason = error.split(" (at", maxsplit=1)[0]

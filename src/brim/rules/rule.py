@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from brim.files import sha256_hex
 from brim.record import PlainData
@@ -64,7 +64,21 @@ class Rule(PlainData):
     def digest(self) -> str:
         """A digest of what the rule says. Its name, place and history don't count, nor the comments
         in its file."""
-        plain = replace(self, name="", line=0, learned="", instead_of="").to_dict()
+        content: dict[str, object] = {
+            "text": self.text,
+            "when": self.when.to_dict()["cases"],
+            "block": sorted(self.block),
+            "before_done": self.before_done,
+            "kind": self.kind,
+            "must": self.must,
+            "tags": sorted(self.tags),
+            "summary": self.summary,
+            "section": self.section,
+            "edges": [edge.to_dict() for edge in self.edges],
+            "off": self.off,
+        }
+        # Without empty values, a key that a later brim knows doesn't change the digest.
+        plain = {key: value for key, value in content.items() if value not in (None, "", [], False)}
         return sha256_hex(json.dumps(plain, sort_keys=True).encode())[:24]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from brim.config.repository import place_of
 from brim.errors import InputError
 from brim.figures import dollars
 from brim.record import PlainData
@@ -31,7 +32,7 @@ from brim.spend.periods import (
     read_ceiling,
 )
 from brim.store.ledger import StoredLedger
-from brim.store.project import name_of, place_of, segment
+from brim.store.project import name_of, segment
 
 MOST = 10_000
 """Scopes that are looked at."""
