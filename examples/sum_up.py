@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from brim.injection import ActivationTierMapper
+from brim.rules import ActivationTierMapper
 from brim.models import cost
 from brim.store import open_store
 

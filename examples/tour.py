@@ -5,7 +5,7 @@ import json
 import brim
 from brim.activation import Context, Graph, activate
 from brim.behaviors import Behavior
-from brim.injection import ActivationTierMapper
+from brim.rules import ActivationTierMapper
 from brim.messages import FifoPruner, MemoryConfig, TokenBudgetCalculator, WorkingMemory
 from brim.models import cost
 

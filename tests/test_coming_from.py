@@ -17,9 +17,9 @@ from brim import messages as window
 from brim.activation import Activation, Context, Graph, activate
 from brim.behaviors import Behavior
 from brim.config import load
-from brim.injection import ActivationTierMapper, InjectionPlan, Section, Session, Tier, render
 from brim.memory import ScratchModel, ScratchWriter, extract_text
 from brim.messages import FifoPruner
+from brim.rules import ActivationTierMapper, InjectionPlan, Section, Session, Tier, render
 from brim.spend import CostBudget, build_wrap_up_prompt
 from brim.tracking import ContextBudget, build_compact_prompt
 from tests.cli.conftest import Brim

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from brim import activation as activation
     from brim import behaviors as behaviors
     from brim import guard as guard
-    from brim import injection as injection
     from brim import memory as memory
     from brim import messages as messages
     from brim import models as models
+    from brim import rules as rules
     from brim import spend as spend
     from brim import store as store
     from brim import tokens as tokens
@@ -44,7 +44,7 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation behaviors guard injection memory messages models spend store tokens tracking",
+    packages="activation behaviors guard memory messages models rules spend store tokens tracking",
     **{
         "errors": "BrimError DoesNotFit InputError LimitReached",
         "guard.conversation": "Guard",

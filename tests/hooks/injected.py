@@ -12,7 +12,7 @@ from brim.behaviors import Behavior
 from brim.hooks import handlers as events
 from brim.hooks.event import Answer, HookCall
 from brim.hooks.state import HookWorkspace
-from brim.injection.session import Session
+from brim.rules.session import Session
 from brim.store import open_store
 from brim.store.trust import trust
 from tests.store.making import make_store

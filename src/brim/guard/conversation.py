@@ -20,7 +20,6 @@ from brim.activation import Context, Graph, activate
 from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
 from brim.guard.cut import Cut
-from brim.injection import ActivationTierMapper, render
 from brim.messages.budget import window_of
 from brim.messages.content import listed, text_of
 from brim.messages.draft import Pin
@@ -36,6 +35,7 @@ from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
 from brim.models.terms import Terms, read_terms
 from brim.models.usage import Reported, read_response
+from brim.rules import ActivationTierMapper, render
 from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
 from brim.spend.spending import LEAST_OUTPUT, Quote, Spend

@@ -20,9 +20,9 @@ from brim.hooks.event import Answer, HookCall
 from brim.hooks.gate import limits_of, spent_of
 from brim.hooks.rules import DYNAMIC, size
 from brim.hooks.state import HookWorkspace
-from brim.injection.text import text_of
-from brim.injection.tiers import Tier
 from brim.record import PlainData
+from brim.rules.text import text_of
+from brim.rules.tiers import Tier
 from brim.store.scopes import Scopes
 from brim.tracking.events import Event, Message, ToolCall, ToolResult
 from brim.tracking.readers.tools import command_line

@@ -17,8 +17,8 @@ from brim.hooks.client import client_of
 from brim.hooks.event import NOTHING, Answer, HookCall
 from brim.hooks.process import attempt
 from brim.hooks.state import HookWorkspace
-from brim.injection.session import Session
 from brim.rules.languages import language_of
+from brim.rules.session import Session
 from brim.store.hook_planner import HookPlanner
 from brim.store.loaded import loaded_rules
 from brim.tracking.readers.tools import command_line

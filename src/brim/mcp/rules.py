@@ -14,10 +14,10 @@ from brim.activation.explanation import explain
 from brim.behaviors.behavior import LIVE, Behavior, Status
 from brim.behaviors.learning import Learned, learn
 from brim.errors import InputError, StoreError
-from brim.injection.plan import InjectionPlan
-from brim.injection.text import render, summary_of
 from brim.mcp.measures import local_mode
 from brim.rules.languages import language_of
+from brim.rules.plan import InjectionPlan
+from brim.rules.text import render, summary_of
 from brim.store.planner import START_KEY, Planner
 from brim.store.rulebook import conflicts_of, mark_conflicts
 from brim.store.scopes import Scopes

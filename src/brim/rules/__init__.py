@@ -11,3 +11,29 @@ conditions from the words of a rule. ``compiled`` keeps all of that in an index 
 ``session`` what a window was told before. ``blocks`` are what a rule refuses; ``shell`` reads the
 commands that they are compared with, and ``programs`` knows which program one runs.
 """
+
+from __future__ import annotations
+
+from brim._lazy import exports
+
+TYPE_CHECKING = bool(0)
+if TYPE_CHECKING:
+    from brim.rules.costs import Costs as Costs
+    from brim.rules.costs import StoredCosts as StoredCosts
+    from brim.rules.mapper import ActivationTierMapper as ActivationTierMapper
+    from brim.rules.plan import InjectionPlan as InjectionPlan
+    from brim.rules.plan import Item as Item
+    from brim.rules.session import Session as Session
+    from brim.rules.text import render as render
+    from brim.rules.tiers import Section as Section
+    from brim.rules.tiers import Tier as Tier
+
+__getattr__, __dir__ = exports(
+    __name__,
+    costs="Costs StoredCosts",
+    mapper="ActivationTierMapper",
+    plan="InjectionPlan Item",
+    session="Session",
+    text="render",
+    tiers="Section Tier",
+)

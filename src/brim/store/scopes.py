@@ -22,8 +22,8 @@ from typing import Any, Self, TypeVar
 from brim.activation.source import Node
 from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.errors import StoreError
-from brim.injection.session import Session
 from brim.record import PlainData
+from brim.rules.session import Session
 from brim.store.database import TIMEOUT, Closing, closed_on_error
 from brim.store.events import RuleEvent
 from brim.store.project import FILE, project_key

@@ -30,9 +30,9 @@ from brim.figures import (
     share,
 )
 from brim.hooks.limit_words import clock
-from brim.injection.text import summary_of
 from brim.memory.quotes import masked_line
 from brim.models.overrides import use
+from brim.rules.text import summary_of
 from brim.tracking.events import Message, StateSeen
 from brim.tracking.readers.stream import Feed, subagent_of
 from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files, usage_index

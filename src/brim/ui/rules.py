@@ -14,9 +14,9 @@ from brim.behaviors.behavior import Behavior, BehaviorKind, EdgeKind, Status
 from brim.behaviors.sentences import heard
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.errors import InputError
-from brim.injection.plan import InjectionPlan
 from brim.install.installation import as_agent
 from brim.rules.blocks import EDIT, RUN, TOOL, checked_blocks, too_much
+from brim.rules.plan import InjectionPlan
 from brim.store.loaded import agents_planner
 from brim.store.planner import START_KEY, constraints_left_out
 from brim.store.rulebook import (

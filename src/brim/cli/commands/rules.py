@@ -45,9 +45,9 @@ from brim.cli.output import (
     tokens_line,
 )
 from brim.errors import InputError
-from brim.injection.text import summary_of
 from brim.install.agents import NAMES
 from brim.install.rule_files import shared_news
+from brim.rules.text import summary_of
 from brim.store.backup import restore_lost
 from brim.store.events import RuleEvent
 from brim.store.loaded import readers_of

@@ -45,11 +45,11 @@ from brim.cli.output import (
     wrapped,
 )
 from brim.errors import BrimError, InputError
-from brim.injection.plan import InjectionPlan, Item
-from brim.injection.session import Session
-from brim.injection.text import render, summary_of
 from brim.install.agents import NAMES
 from brim.install.installation import as_agent
+from brim.rules.plan import InjectionPlan, Item
+from brim.rules.session import Session
+from brim.rules.text import render, summary_of
 from brim.store.events import note_injection
 from brim.store.loaded import agents_planner
 from brim.store.planner import (

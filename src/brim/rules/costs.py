@@ -15,8 +15,8 @@ from typing import Protocol
 from brim.behaviors.behavior import Behavior
 from brim.errors import InputError
 from brim.files import data_rows
-from brim.injection.text import item_text
-from brim.injection.tiers import INTRODUCTION, Section, Tier, left_out
+from brim.rules.text import item_text
+from brim.rules.tiers import INTRODUCTION, Section, Tier, left_out
 from brim.tokens.calibrate import Ratio
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
@@ -59,7 +59,8 @@ class CountedCosts:
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
         self.additive = bool(getattr(counter, "adds_up", False))
-        self._units: Callable[[str], int] = cache(counter.units if self.additive else counter.count)  # type: ignore[attr-defined]
+        units: Callable[[str], int] = getattr(counter, "units", counter.count)
+        self._units = cache(units if self.additive else counter.count)
         self.counter = (
             getattr(counter, "model", None)
             or getattr(counter, "encoding", None)
@@ -87,13 +88,16 @@ class CountedCosts:
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
-        return self._counter.of_units(units) if self.additive else Count(units, "estimated")  # type: ignore[attr-defined]
+        if not self.additive:
+            return Count(units, "estimated")
+        tokens: Count = self._counter.of_units(units)  # type: ignore[attr-defined]
+        return tokens
 
     def recount(self, text: str, /) -> Count:
         """Return what the counter says of *text*; a counter of one's own may answer with a plain
         number."""
-        found = self._counter.count(text)
-        return found if isinstance(found, Count) else Count(found)
+        tokens = self._counter.count(text)
+        return tokens if isinstance(tokens, Count) else Count(tokens)
 
 
 class StoredCosts:
@@ -129,9 +133,9 @@ class StoredCosts:
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what was stored for *behavior* at *tier*, else its UTF-8 length."""
-        known = self.stored(behavior.id, tier)
-        if known is not None:
-            return known
+        stored = self.stored(behavior.id, tier)
+        if stored is not None:
+            return stored
         text = item_text(behavior, tier)
         return len(text.encode()), len(text)
 
@@ -149,12 +153,11 @@ class StoredCosts:
         if left:
             digits = len(str(left))
             # Both vocabularies take numbers apart into three digits at a time.
-            more = (
-                self._one
-                if left == 1
-                else (self._several[0] + -(-digits // 3), self._several[1] + digits)
-            )
-            units, characters = units + more[0], characters + more[1]
+            line = self._one
+            if left > 1:
+                line = (self._several[0] + -(-digits // 3), self._several[1] + digits)
+            units += line[0]
+            characters += line[1]
         return units, characters
 
     def count(self, units: int, /) -> Count:

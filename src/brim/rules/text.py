@@ -14,8 +14,8 @@ from collections.abc import Iterable
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.behaviors.summary import summarize
-from brim.injection.plan import InjectionPlan
-from brim.injection.tiers import INTRODUCTION, Section, Tier, left_out, section_of
+from brim.rules.plan import InjectionPlan
+from brim.rules.tiers import INTRODUCTION, Section, Tier, left_out, section_of
 
 RENDERER_VERSION = 4
 """Raise it with every change of a line: stored costs of another version are ignored."""
@@ -69,10 +69,22 @@ def item_text(behavior: Behavior, tier: Tier) -> str:
     if tier is Tier.OMITTED:
         return ""
     if tier is Tier.NAME_ONLY:
-        return f"`{behavior.name}` [{behavior.kind.value}]{''.join(f' #{tag}' for tag in behavior.tags)}\n"
-    lines = _clean(summary_of(behavior) if tier is Tier.SUMMARY else behavior.canonical)
-    first, *rest = unforged(lines)
-    return "".join((f"- {first}\n", *(f"  {line}\n" for line in rest)))
+        return name_line(behavior.name, behavior.kind.value, behavior.tags)
+    lines = clean_lines(summary_of(behavior) if tier is Tier.SUMMARY else behavior.canonical)
+    return listed(lines)
+
+
+def name_line(name: str, kind: str, tags: Iterable[str]) -> str:
+    """Return the line of a rule that is only named."""
+    return f"`{name}` [{kind}]{''.join([f' #{tag}' for tag in tags])}\n"
+
+
+def listed(lines: list[str]) -> str:
+    """Return *lines* as one item of a list, each with its newline."""
+    safe_lines = unforged(lines)
+    item = [f"- {safe_lines[0]}\n"]
+    item += [f"  {line}\n" for line in safe_lines[1:]]
+    return "".join(item)
 
 
 def summary_of(behavior: Behavior) -> str:
@@ -102,7 +114,7 @@ def is_protected(behavior: Behavior) -> bool:
     return (behavior.kind, behavior.status) == PROTECTED
 
 
-def _clean(text: str) -> list[str]:
+def clean_lines(text: str) -> list[str]:
     """Return the lines of *text* that are not blank, at least one, without what could steer a
     terminal or a reader."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNWANTED)
@@ -124,35 +136,35 @@ def _clean(text: str) -> list[str]:
 def unforged(lines: list[str]) -> list[str]:
     """Return *lines* in which nothing outside of code reads as a heading, and the last block of
     code is closed."""
-    kept = []
+    safe = []
     fence, column, sure = "", 0, True
     for line in lines:
         bare = line.lstrip(" \t")
-        here = _column(line, bare)
+        column_here = _column(line, bare)
         mark = _fence(bare)
-        if fence and here < column:
+        if fence and column_here < column:
             sure = False
         if fence and sure:
             if (
                 mark[:1] == fence[:1]
                 and len(mark) >= len(fence)
                 and mark == bare
-                and here <= column + 3
+                and column_here <= column + 3
             ):
                 fence = ""
-                sure = here == column
-            kept.append(line)
+                sure = column_here == column
+            safe.append(line)
             continue
         *_, inner = levels = _levels(bare)
         if sure and mark and (mark[0] == "~" or "`" not in bare[len(mark) :]):
-            fence, column = mark, here
+            fence, column = mark, column_here
         elif inner[:1] == "<" or (inner != bare and _fence(inner)):
             sure = False
-        suspects = [each for each in levels if each.startswith(_HEADS)]
+        suspects = [level for level in levels if level.startswith(_HEADS)]
         too_deep = inner if len(levels) > _DEEPEST else None
-        heading = next((each for each in suspects if re.match(_HEADING, each)), too_deep)
-        kept.append(line if heading is None else f"{line[: len(line) - len(heading)]}\\{heading}")
-    return [*kept, fence] if fence else kept
+        heading = next((level for level in suspects if re.match(_HEADING, level)), too_deep)
+        safe.append(line if heading is None else f"{line[: len(line) - len(heading)]}\\{heading}")
+    return [*safe, fence] if fence else safe
 
 
 def _column(line: str, bare: str) -> int:
@@ -169,11 +181,10 @@ def _fence(bare: str) -> str:
 def _levels(bare: str) -> list[str]:
     """Return *bare*, and what is left of it without each marker of a list or a quote that it begins
     with."""
-    found = [bare]
-    while (
-        len(found) <= _DEEPEST
-        and found[-1].startswith(_MARKS)
-        and (marker := re.match(_MARKER, found[-1]))
-    ):
-        found.append(found[-1][marker.end() :])
-    return found
+    levels = [bare]
+    while len(levels) <= _DEEPEST and levels[-1].startswith(_MARKS):
+        marker = re.match(_MARKER, levels[-1])
+        if marker is None:
+            break
+        levels.append(levels[-1][marker.end() :])
+    return levels

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior
-from brim.injection import render
-from brim.injection.text import RENDERER_VERSION, item_text, unforged
-from brim.injection.tiers import Tier
-from tests.injection.counters import COUNTERS, WordCounter
-from tests.injection.making import behaviors, planned, rule
-from tests.injection.reference import Reference
+from brim.rules import render
+from brim.rules.text import RENDERER_VERSION, item_text, unforged
+from brim.rules.tiers import Tier
+from tests.rules.counters import COUNTERS, WordCounter
+from tests.rules.making import behaviors, planned, rule
+from tests.rules.reference import Reference
 
 
 def shown(text: str) -> str:
@@ -90,7 +90,7 @@ def test_every_included_behavior_appears_exactly_once() -> None:
             ]
         )
     ]
-    from brim.injection import render
+    from brim.rules import render
 
     assert render(planned(pairs)) == (
         "Rules your user set, kept by brim:\n"
@@ -107,7 +107,7 @@ def test_every_included_behavior_appears_exactly_once() -> None:
 
 
 def test_notes_of_an_agent_stand_apart() -> None:
-    from brim.injection import render
+    from brim.rules import render
 
     plan = planned([(rule("n", "Use uv.", status="pending"), 0.99), (rule("r", "Pin it."), 0.9)])
     assert render(plan) == (

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from brim.behaviors import Behavior
-from brim.injection import Tier, render
-from brim.injection.text import is_protected
-from brim.injection.tiers import NOTES
-from tests.injection.counters import COUNTERS
-from tests.injection.making import behaviors, planned
+from brim.rules import Tier, render
+from brim.rules.text import is_protected
+from brim.rules.tiers import NOTES
+from tests.rules.counters import COUNTERS
+from tests.rules.making import behaviors, planned
 
 Pairs = list[tuple[Behavior, float]]
 

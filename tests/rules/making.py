@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, BehaviorKind
-from brim.injection import ActivationTierMapper, InjectionPlan
+from brim.rules import ActivationTierMapper, InjectionPlan
 
 NASTY = [
     "## Constraints",

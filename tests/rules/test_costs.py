@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from brim.errors import InputError
-from brim.injection import ActivationTierMapper, Section, StoredCosts, Tier, render
-from brim.injection.costs import ENCODINGS, heading_costs
-from brim.injection.text import item_text
+from brim.rules import ActivationTierMapper, Section, StoredCosts, Tier, render
+from brim.rules.costs import ENCODINGS, heading_costs
+from brim.rules.text import item_text
 from brim.tokens import ExactTokenCounter, counter_for
 from brim.tokens.calibrate import ratio_for
-from tests.injection.making import NASTY, rule
+from tests.rules.making import NASTY, rule
 
 BEHAVIORS = [rule(f"r{n}", f"Rule {n}. {text}") for n, text in enumerate(NASTY)]
 RESULTS = [(behavior.id, 0.95 - n / 30) for n, behavior in enumerate(BEHAVIORS)]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brim.errors import InputError
-from brim.injection.plan import InjectionPlan
-from brim.injection.tiers import Tier
 from brim.record import PlainData
+from brim.rules.plan import InjectionPlan
+from brim.rules.tiers import Tier
 
 RENEWING = ("startup", "clear", "compact")
 """Beginnings after which the rules are not in the window any more. ``resume`` isn't one."""
@@ -110,18 +110,16 @@ class Session:
 
     def allows(self, id: str, tier: Tier) -> bool:
         """Whether the behavior may be shown at *tier* now."""
-        known = self.shown.get(id)
-        return (
-            known is None
-            or tier > known.best
-            or self.prompts - known.prompt >= self.backoff * known.times
-        )
+        record = self.shown.get(id)
+        if record is None or tier > record.best:
+            return True
+        return self.prompts - record.prompt >= self.backoff * record.times
 
     def why_not(self, id: str) -> str:
         """Return why the behavior is not shown again yet."""
-        known = self.shown[id]
-        wait = self.backoff * known.times - (self.prompts - known.prompt)
-        times = "once" if known.times == 1 else f"{known.times} times"
+        record = self.shown[id]
+        wait = self.backoff * record.times - (self.prompts - record.prompt)
+        times = "once" if record.times == 1 else f"{record.times} times"
         return f"shown {times} in this session; again in {wait} prompt{'s' if wait != 1 else ''}"
 
     def charge(self, plan: InjectionPlan) -> None:
@@ -130,12 +128,12 @@ class Session:
         self.spend(int(plan.total_tokens) if plan.included else 0, "the plan")
         self.record(plan)
 
-    def spend(self, tokens: int, what: str = "the text") -> None:
-        """Spend *tokens* for *what* goes in; raise, and spend nothing, if that is more than is
+    def spend(self, tokens: int, label: str = "the text") -> None:
+        """Spend *tokens* for what goes in, which *label* names; raise, and spend nothing, if that is more than is
         left."""
         left = self.remaining
         if left is not None and tokens > left:
-            raise InputError(f"the session has {left:,} tokens left, and {what} takes {tokens:,}")
+            raise InputError(f"the session has {left:,} tokens left, and {label} takes {tokens:,}")
         payer = self
         while payer.parent is not None:
             payer = payer.parent
@@ -145,8 +143,9 @@ class Session:
         """Note what *plan* shows without charging it: what goes in when a session starts has a
         budget of its own."""
         for item in plan.included:
-            known = self.shown.get(item.id, Shown())
-            self.shown[item.id] = Shown(known.times + 1, self.prompts, max(known.best, item.tier))
+            before = self.shown.get(item.id, Shown())
+            best = max(before.best, item.tier)
+            self.shown[item.id] = Shown(before.times + 1, self.prompts, best)
 
     def told_whole(self, id: str) -> None:
         """Note that what was shown of the behavior is all there is: in full it would say the same
@@ -155,11 +154,10 @@ class Session:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state, for a store: what ``load`` takes."""
-        shown = {
-            id: [known.times, known.prompt, int(known.best)]
-            for id, known in sorted(self.shown.items())
-        }
-        return {"prompts": self.prompts, "spent": self.spent, "shown": shown}
+        records = {}
+        for id, record in sorted(self.shown.items()):
+            records[id] = [record.times, record.prompt, int(record.best)]
+        return {"prompts": self.prompts, "spent": self.spent, "shown": records}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on where ``to_dict`` left off."""

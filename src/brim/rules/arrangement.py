@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from brim.behaviors.behavior import Behavior
-from brim.injection.costs import Costs
-from brim.injection.text import text_of
-from brim.injection.tiers import Section, Tier, section_of
 from brim.record import PlainData
+from brim.rules.costs import Costs
+from brim.rules.text import text_of
+from brim.rules.tiers import Section, Tier, section_of
 from brim.tokens.count import Count
 
 
@@ -61,9 +61,9 @@ class Arrangement:
         limits: ArrangementLimits,
         *,
         counted: bool = False,
-        more: int = 0,
+        further: int = 0,
     ) -> None:
-        """With *counted*, the last line says how many don't fit: of *slots*, and *more* that aren't
+        """With *counted*, the last line says how many don't fit: of *slots*, and *further* that aren't
         among them.
 
         Then each begins with the most detail that fits alone, so that a very long one doesn't push
@@ -76,7 +76,9 @@ class Arrangement:
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None means no limit."""
         self._standing: dict[Section, int] = {}
-        self._counted, self.more, self._included = counted, more, 0
+        self._counted = counted
+        self.further = further
+        self._included = 0
         self._wanted = sum(slot.mapped is not Tier.OMITTED for slot in self.slots)
         for slot in self.slots:
             tier, slot.tier = slot.tier, Tier.OMITTED
@@ -98,7 +100,9 @@ class Arrangement:
         return self._left(self._included)
 
     def _left(self, included: int) -> int:
-        return self._wanted - included + self.more if self._counted and included else 0
+        if not self._counted or not included:
+            return 0
+        return self._wanted - included + self.further
 
     def _frame(self, included: int, notes: int) -> tuple[int, int]:
         return (
@@ -129,29 +133,26 @@ class Arrangement:
         """Return by how much the text would grow in units and in characters if *slot* went to
         *tier*."""
         self.evaluated += 1
-        units, characters = self._item(slot, tier)
-        less, shorter = self._item(slot, slot.tier)
-        old, new = self._section(slot, slot.tier), self._section(slot, tier)
-        units, characters = units - less, characters - shorter
+        old = self._section(slot, slot.tier)
+        new = self._section(slot, tier)
+        change = _difference(self._item(slot, tier), self._item(slot, slot.tier))
         if old != new:
-            come = (
-                self.costs.heading(new)
-                if new is not None and not self._standing.get(new)
-                else (0, 0)
-            )
-            gone = (
-                self.costs.heading(old) if old is not None and self._standing[old] == 1 else (0, 0)
-            )
-            units, characters = units + come[0] - gone[0], characters + come[1] - gone[1]
+            if new is not None and not self._standing.get(new):
+                change = _sum(change, self.costs.heading(new))
+            if old is not None and self._standing[old] == 1:
+                change = _difference(change, self.costs.heading(old))
         if (old is None) != (new is None):
-            step, notes = 1 if old is None else -1, self._standing.get(Section.UNCONFIRMED_NOTES, 0)
-            noted = step if Section.UNCONFIRMED_NOTES in (old, new) else 0
-            had, has = (
-                self._frame(self._included, notes),
-                self._frame(self._included + step, notes + noted),
-            )
-            units, characters = units + has[0] - had[0], characters + has[1] - had[1]
-        return units, characters
+            change = _sum(change, self._frame_change(old, new))
+        return change
+
+    def _frame_change(self, old: Section | None, new: Section | None) -> tuple[int, int]:
+        """Return by how much the lines around all sections grow when a behavior comes or goes."""
+        step = 1 if old is None else -1
+        notes = self._standing.get(Section.UNCONFIRMED_NOTES, 0)
+        note_step = step if Section.UNCONFIRMED_NOTES in (old, new) else 0
+        before = self._frame(self._included, notes)
+        after = self._frame(self._included + step, notes + note_step)
+        return _difference(after, before)
 
     def move(self, slot: Slot, tier: Tier, change: tuple[int, int] | None = None) -> None:
         """Put *slot* at *tier*; *change* is what ``change`` said of it, if that was asked."""
@@ -166,15 +167,15 @@ class Arrangement:
         self.characters += characters
         slot.tier = tier
 
-    def demote(self, slot: Slot, least: Tier = Tier.OMITTED) -> bool:
-        """Put *slot* at the next tier below, but not below *least*, at which the whole text gets
+    def demote(self, slot: Slot, lowest: Tier = Tier.OMITTED) -> bool:
+        """Put *slot* at the next tier below, but not below *lowest*, at which the whole text gets
         smaller.
 
         Say whether there was one. It can always be left out, even if a counter finds that the text
         isn't smaller without it.
         """
         for tier in slot.allowed:
-            if least <= tier < slot.tier:
+            if lowest <= tier < slot.tier:
                 change = self.change(slot, tier)
                 if tier is Tier.OMITTED or self._is_smaller(change):
                     self.move(slot, tier, change)
@@ -217,10 +218,18 @@ class Arrangement:
 
 def _room(costs: Costs, tokens: int) -> int:
     """Return the most units that count as at most *tokens*; -1 if not even nothing does."""
-    most = 1
-    while costs.count(most) <= tokens:
-        most *= 2
-    return bisect_right(range(most), tokens, key=costs.count) - 1
+    units = 1
+    while costs.count(units) <= tokens:
+        units *= 2
+    return bisect_right(range(units), tokens, key=costs.count) - 1
+
+
+def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _difference(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one[0] - other[0], one[1] - other[1]
 
 
 def lowest_first(arrangement: Arrangement) -> Iterator[Slot]:

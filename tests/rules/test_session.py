@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.injection import ActivationTierMapper, InjectionPlan, Session, Tier
-from tests.injection.making import rule
+from brim.rules import ActivationTierMapper, InjectionPlan, Session, Tier
+from tests.rules.making import rule
 
 LONG = rule("long", "Use uv to install packages. " * 12, summary="Use uv.")
 

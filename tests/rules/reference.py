@@ -4,8 +4,8 @@ repeat."""
 from __future__ import annotations
 
 from brim.behaviors import Behavior
-from brim.injection import Tier
-from brim.injection.text import item_text
+from brim.rules import Tier
+from brim.rules.text import item_text
 from brim.tokens import TokenCounter
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")

@@ -67,7 +67,10 @@ INTRODUCTION = "Rules your user set, kept by brim:\n"
 """The line above the rules that the user set or agreed to."""
 
 
-def left_out(many: int) -> str:
+def left_out(count: int) -> str:
     """Return the line below all sections, which counts the rules that didn't fit; nothing if all
     did."""
-    return f"{many} more rule{'s' if many != 1 else ''} didn't fit: brim rules\n" if many else ""
+    if not count:
+        return ""
+    rules = "rule" if count == 1 else "rules"
+    return f"{count} more {rules} didn't fit: brim rules\n"

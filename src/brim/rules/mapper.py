@@ -9,13 +9,13 @@ from typing import Any
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.errors import InputError
-from brim.injection.arrangement import Arrangement, ArrangementLimits, Slot, lowest_first
-from brim.injection.costs import Costs, CountedCosts
-from brim.injection.plan import InjectionPlan, Item
-from brim.injection.session import Session
-from brim.injection.text import is_protected
-from brim.injection.tiers import Tier
 from brim.record import PlainData
+from brim.rules.arrangement import Arrangement, ArrangementLimits, Slot, lowest_first
+from brim.rules.costs import Costs, CountedCosts
+from brim.rules.plan import InjectionPlan, Item
+from brim.rules.session import Session
+from brim.rules.text import is_protected
+from brim.rules.tiers import Tier
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter
@@ -31,8 +31,10 @@ class ActivationTierMapper(PlainData):
     """Maps activation to tiers: thresholds are inclusive. A constraint is never below Summary, at
     any activation.
 
-    >>> ActivationTierMapper().tier(0.7, BehaviorKind.DIRECTIVE), ActivationTierMapper().tier(0.02, "constraint")
-    (<Tier.FULL: 3>, <Tier.SUMMARY: 2>)
+    >>> ActivationTierMapper().tier(0.7, BehaviorKind.DIRECTIVE)
+    <Tier.FULL: 3>
+    >>> ActivationTierMapper().tier(0.02, "constraint")
+    <Tier.SUMMARY: 2>
     """
 
     full: float = 0.7
@@ -41,10 +43,11 @@ class ActivationTierMapper(PlainData):
 
     def __post_init__(self) -> None:
         thresholds = (self.name_only, self.summary, self.full)
-        numbers = all(isinstance(each, (int, float)) for each in thresholds)
+        numbers = all(isinstance(threshold, (int, float)) for threshold in thresholds)
         if not numbers or not 0 <= self.name_only <= self.summary <= self.full <= 1:
+            values = ", ".join(map(repr, thresholds))
             raise InputError(
-                f"the thresholds must be 0 <= name_only <= summary <= full <= 1, not {', '.join(map(repr, thresholds))}"
+                f"the thresholds must be 0 <= name_only <= summary <= full <= 1, not {values}"
             )
 
     def tier(self, activation: float, kind: BehaviorKind | str) -> Tier:
@@ -69,7 +72,7 @@ class ActivationTierMapper(PlainData):
         session: Session | None = None,
         costs: Costs | None = None,
         floor: str = "summary",
-        more: int = 0,
+        further: int = 0,
     ) -> InjectionPlan:
         """Return what of *results* goes in within *budget* tokens and *max_chars* characters (None
         means no limit).
@@ -81,7 +84,7 @@ class ActivationTierMapper(PlainData):
 
         *floor* says what becomes of constraints that are too much on their own: with ``summary``
         the plan is over budget; with ``fit`` the lowest are left out, and a last line counts what
-        didn't fit, plus *more*.
+        didn't fit, plus *further*.
         """
         _check(floor, budget=budget, max_chars=max_chars)
         costs = _counted(counter, model) if costs is None else costs
@@ -102,7 +105,7 @@ class ActivationTierMapper(PlainData):
                 for slot in slots:
                     slot.allowed = tuple(dict.fromkeys((*slot.allowed, Tier.OMITTED)))
             limits = ArrangementLimits(budget, max_chars)
-            arrangement = Arrangement(slots, costs, limits, counted=floor == "fit", more=more)
+            arrangement = Arrangement(slots, costs, limits, counted=floor == "fit", further=further)
             return fit(arrangement, fill=fill, off=off)
 
         scopes: tuple[str, ...] = ("project", "user")
@@ -163,23 +166,18 @@ class ActivationTierMapper(PlainData):
     ) -> tuple[Tier, str]:
         """Return the most detailed tier that *behavior* may have, and why that one."""
         mapped = self.tier(value, BehaviorKind.DIRECTIVE)
-        least = (
-            self.full
-            if mapped is Tier.FULL
-            else self.summary
-            if mapped is Tier.SUMMARY
-            else self.name_only
-        )
-        reason = f"activation {value:.2f} is {'at least' if mapped else 'under'} {least:g}"
+        thresholds = {Tier.FULL: self.full, Tier.SUMMARY: self.summary}
+        threshold = thresholds.get(mapped, self.name_only)
+        reason = f"activation {value:.2f} is {'at least' if mapped else 'under'} {threshold:g}"
         if whole and (value > 0 or protected):
-            mapped, reason = Tier.FULL, f"activation {value:.2f}, told whole"
+            mapped = Tier.FULL
+            reason = f"activation {value:.2f}, told whole"
         elif protected and mapped < Tier.SUMMARY:
-            mapped, reason = (
-                Tier.SUMMARY,
-                f"activation {value:.2f}; a constraint is never below summary",
-            )
+            mapped = Tier.SUMMARY
+            reason = f"activation {value:.2f}; a constraint is never below summary"
         if behavior.status is Status.PENDING and mapped > Tier.SUMMARY:
-            mapped, reason = Tier.SUMMARY, "not confirmed yet: at most a summary"
+            mapped = Tier.SUMMARY
+            reason = "not confirmed yet: at most a summary"
         return mapped, reason
 
 
@@ -210,28 +208,22 @@ def _paired(
     results: Iterable[Any], behaviors: Mapping[str, Behavior] | Iterable[Behavior]
 ) -> list[tuple[Behavior, float]]:
     """Return each behavior of *results* once, with its highest value; highest first, then by id."""
-    known = (
-        behaviors
-        if isinstance(behaviors, Mapping)
-        else {behavior.id: behavior for behavior in behaviors}
-    )
+    if isinstance(behaviors, Mapping):
+        by_id = behaviors
+    else:
+        by_id = {behavior.id: behavior for behavior in behaviors}
     values: dict[str, float] = {}
     for result in results:
-        id, value = (
-            (result.id, result.value) if hasattr(result, "value") else (result[0], result[1])
-        )
+        id, value = (result.id, result.value) if hasattr(result, "value") else tuple(result)
         if not isinstance(value, (int, float)) or not 0 <= value <= 1:
             raise InputError(f"the activation of {id!r} must be from 0 to 1, not {value!r}")
         values[id] = max(float(value), values.get(id, 0.0))
-    missing = [id for id in values if id not in known]
+    missing = [id for id in values if id not in by_id]
     if missing:
-        raise InputError(
-            f"no behavior is given for {', '.join(map(repr, missing[:3]))}{' …' if missing[3:] else ''}"
-        )
-    return sorted(
-        ((known[id], value) for id, value in values.items()),
-        key=lambda pair: (-pair[1], pair[0].id),
-    )
+        ids = ", ".join(map(repr, missing[:3]))
+        raise InputError(f"no behavior is given for {ids}{' …' if missing[3:] else ''}")
+    pairs = [(by_id[id], value) for id, value in values.items()]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0].id))
 
 
 def fit(arrangement: Arrangement, *, fill: bool, off: str = "") -> InjectionPlan:
@@ -273,17 +265,17 @@ def _demote(arrangement: Arrangement) -> None:
         return
 
     start = arrangement.tiers()
-    taken = [(slot, slot.tier) for slot in steps]
+    moves = [(slot, slot.tier) for slot in steps]
 
     def after(count: int) -> bool:
         """Go to where *count* steps lead, and say whether the whole text fits there."""
         arrangement.restore(start)
-        for slot, tier in dict(taken[:count]).items():
+        for slot, tier in dict(moves[:count]).items():
             arrangement.move(slot, tier)
         return arrangement.fits()
 
-    count = bisect_left(range(len(taken)), True, lo=min(1, len(taken)), key=after)
-    while not after(count) and count < len(taken):  # a whole text that grows when a line leaves it
+    count = bisect_left(range(len(moves)), True, lo=min(1, len(moves)), key=after)
+    while not after(count) and count < len(moves):  # a whole text that grows when a line leaves it
         count += 1
 
 
@@ -318,26 +310,26 @@ def _item(arrangement: Arrangement, slot: Slot) -> Item:
 
 def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:
     limits = arrangement.limits
-    found = []
-    if cut := arrangement.more + sum(slot.tier < slot.mapped for slot in arrangement.slots):
-        found.append(
-            f"{cut} of {len(arrangement.slots) + arrangement.more} were cut or left out to fit {_limit(arrangement)}"
-        )
-    if over:
-        held = sum(slot.protected for slot in arrangement.slots)
-        least = (
-            "1 constraint, not below summary, takes"
-            if held == 1
-            else f"{held} constraints, none below summary, take"
-        )
-        if limits.tokens is not None and total > limits.tokens:
-            found.append(
-                f"{least} {int(total):,} tokens: {int(total) - limits.tokens:,} over the budget"
-            )
-        if limits.characters is not None and arrangement.characters > limits.characters:
-            more = arrangement.characters - limits.characters
-            found.append(f"{least} {arrangement.characters:,} characters: {more:,} over max_chars")
-    return found
+    reasons = []
+    cut = arrangement.further + sum(slot.tier < slot.mapped for slot in arrangement.slots)
+    if cut:
+        total_rules = len(arrangement.slots) + arrangement.further
+        limit = _limit(arrangement)
+        reasons.append(f"{cut} of {total_rules} were cut or left out to fit {limit}")
+    if not over:
+        return reasons
+    count = sum(slot.protected for slot in arrangement.slots)
+    subject = f"{count} constraints, none below summary, take"
+    if count == 1:
+        subject = "1 constraint, not below summary, takes"
+    if limits.tokens is not None and total > limits.tokens:
+        excess = int(total) - limits.tokens
+        reasons.append(f"{subject} {int(total):,} tokens: {excess:,} over the budget")
+    if limits.characters is not None and arrangement.characters > limits.characters:
+        excess = arrangement.characters - limits.characters
+        size = f"{arrangement.characters:,} characters"
+        reasons.append(f"{subject} {size}: {excess:,} over max_chars")
+    return reasons
 
 
 def _limit(arrangement: Arrangement) -> str:

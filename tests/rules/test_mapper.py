@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from brim.activation import Context, Graph, activate
 from brim.behaviors import Behavior, BehaviorKind, Edge
 from brim.errors import InputError
-from brim.injection import ActivationTierMapper, InjectionPlan, Tier, render
-from tests.injection.making import planned, rule
+from brim.rules import ActivationTierMapper, InjectionPlan, Tier, render
+from tests.rules.making import planned, rule
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import fsum
 
 from brim.behaviors.behavior import Behavior
-from brim.injection.tiers import FIDELITY, Tier
 from brim.record import PlainData
+from brim.rules.tiers import FIDELITY, Tier
 from brim.tokens.count import Count
 
 
@@ -32,7 +32,8 @@ class Item(PlainData):
         return self.activation * FIDELITY[self.tier]
 
     def __repr__(self) -> str:
-        return f"Item({self.id!r}, {self.tier}, {self.activation:.2f}, {int(self.tokens)} tokens: {self.reason})"
+        size = f"{int(self.tokens)} tokens"
+        return f"Item({self.id!r}, {self.tier}, {self.activation:.2f}, {size}: {self.reason})"
 
 
 @dataclass(frozen=True)
