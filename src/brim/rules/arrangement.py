@@ -63,8 +63,8 @@ class Arrangement:
         counted: bool = False,
         further: int = 0,
     ) -> None:
-        """With *counted*, the last line says how many don't fit: of *slots*, and *further* that aren't
-        among them.
+        """With *counted*, the last line says how many don't fit: of *slots*, and *further* ones
+        that aren't among them.
 
         Then each begins with the most detail that fits alone, so that a very long one doesn't push
         out all others.

@@ -107,13 +107,13 @@ def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, positi
 
 
 def _note_totals(database: sqlite3.Connection, number: int) -> None:
-    """Note how many rules and blocks a source has, and what telling all of them takes."""
+    """Note how many rules, blocks and stems a source has, and what telling all of them takes."""
     totals: list[int] = []
     count = 0
     blocking = 0
-    rows = database.execute("SELECT blocks, costs FROM rules WHERE source = ?", (number,))
-    for blocks, costs in rows:
-        full = json.loads(costs)[0]
+    rows = database.execute("SELECT blocks, costs, length FROM rules WHERE source = ?", (number,))
+    for blocks, costs, length in rows:
+        full = [*json.loads(costs)[0], length]
         totals = [sum(pair) for pair in zip(totals or [0] * len(full), full, strict=True)]
         count += 1
         blocking += blocks != "[]"

@@ -3,13 +3,12 @@ again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from brim.errors import InputError
 from brim.record import PlainData
-from brim.rules.plan import InjectionPlan
 from brim.rules.tiers import Tier
 
 RENEWING = ("startup", "clear", "compact")
@@ -27,6 +26,30 @@ class Shown(PlainData):
 
     def __repr__(self) -> str:
         return f"Shown({self.times} times, at prompt {self.prompt}, {self.best})"
+
+
+class ToldItem(Protocol):
+    """A rule in a text, as far as a session cares."""
+
+    @property
+    def id(self) -> str:
+        """Which rule it is."""
+
+    @property
+    def tier(self) -> Tier:
+        """How much of it the text has."""
+
+
+class ToldText(Protocol):
+    """A text that a window is told: a plan, or a delivery."""
+
+    @property
+    def included(self) -> Sequence[ToldItem]:
+        """The rules in it."""
+
+    @property
+    def total_tokens(self) -> int:
+        """What it takes."""
 
 
 class Session:
@@ -122,15 +145,17 @@ class Session:
         times = "once" if record.times == 1 else f"{record.times} times"
         return f"shown {times} in this session; again in {wait} prompt{'s' if wait != 1 else ''}"
 
-    def charge(self, plan: InjectionPlan) -> None:
+    def charge(self, plan: ToldText) -> None:
         """Spend what *plan* takes, and note what it shows; raise, and note nothing, if that is more
         than is left."""
         self.spend(int(plan.total_tokens) if plan.included else 0, "the plan")
         self.record(plan)
 
     def spend(self, tokens: int, label: str = "the text") -> None:
-        """Spend *tokens* for what goes in, which *label* names; raise, and spend nothing, if that is more than is
-        left."""
+        """Spend *tokens* for what goes in, which *label* names.
+
+        Raise, and spend nothing, if that is more than is left.
+        """
         left = self.remaining
         if left is not None and tokens > left:
             raise InputError(f"the session has {left:,} tokens left, and {label} takes {tokens:,}")
@@ -139,7 +164,7 @@ class Session:
             payer = payer.parent
         payer.spent += tokens
 
-    def record(self, plan: InjectionPlan) -> None:
+    def record(self, plan: ToldText) -> None:
         """Note what *plan* shows without charging it: what goes in when a session starts has a
         budget of its own."""
         for item in plan.included:
