@@ -175,8 +175,9 @@ def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> D
     """
     accepted = acceptance.wording
     if content.problem:
-        news = (_unusable(path, content, len(accepted.rules)),) if accepted.rules else ()
-        return Decision(accepted.rules, news=news)
+        if not accepted.rules:
+            return Decision(())
+        return Decision(accepted.rules, news=(_unusable(path, content, len(accepted.rules)),))
     text = read_rules(content.text)
     rules: list[Rule] = []
     proposals: list[Proposal] = []

@@ -1,8 +1,8 @@
 """What is an agent told now, and why? One function decides, for hooks and for ``brim rules why``.
 
-At the start of a session everything is told if it fits; otherwise the rules without a *when*, musts
-first, then older. With a prompt or a tool call come the rules whose *when* it meets, then rules that
-share a word with it. No score decides whether a rule's *when* is met; scores only order the others.
+At the start of a session everything is told if it fits; otherwise the rules without a *when*,
+musts first, then older. With a prompt or a tool call come the rules whose *when* it meets, then
+rules that share a word with it. No score decides whether a rule's *when* is met; scores only order the others.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def deliver(
         told_ids.update(session.shown)
     waiting = max(0, rules.count - len(told_ids))
     if explain:
-        choices += _others(rules, choices, session if moment != START else None)
+        choices += _untold(rules, choices, session if moment != START else None)
     return Delivery(tuple(choices), text, tokens, waiting)
 
 
@@ -271,10 +271,10 @@ def _worded(choices: list[Choice], beyond: int, budget: Budget) -> tuple[str, in
     return text, budget.total_tokens(lines, uncounted)
 
 
-def _others(rules: StoredRules, choices: list[Choice], session: Session | None) -> list[Choice]:
+def _untold(rules: StoredRules, choices: list[Choice], session: Session | None) -> list[Choice]:
     """Return every rule that isn't among *choices*, with the reason why it isn't told now."""
     ids = {choice.id for choice in choices}
-    others = []
+    untold = []
     for rule in rules.all():
         if rule.id in ids:
             continue
@@ -283,5 +283,5 @@ def _others(rules: StoredRules, choices: list[Choice], session: Session | None) 
             reason = ALREADY_TOLD
         elif rule.waits:
             reason = f"waits for: {rule.condition}"
-        others.append(Choice(rule, Tier.OMITTED, 0.0, reason))
-    return others
+        untold.append(Choice(rule, Tier.OMITTED, 0.0, reason))
+    return untold

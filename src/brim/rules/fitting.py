@@ -59,7 +59,7 @@ class Budget(PlainData):
         return -(-units * parts // _PARTS)
 
     def total_tokens(self, lines: Iterable[Line], uncounted: int) -> int:
-        """Return the tokens of a text of *lines*, with its frame; *uncounted* rules aren't in it."""
+        """Return the tokens of a text of *lines* with its frame, which counts *uncounted* rules."""
         units = sum([line.units for line in lines])
         return self.tokens_of(units + frame_tokens(uncounted, self.encoding))
 
@@ -147,16 +147,16 @@ class _Text:
 def fitted(rules: list[tuple[StoredRule, Tier]], budget: Budget, beyond: int) -> list[Tier]:
     """Return the tiers at which *rules* fit into *budget*, at most those that they have now.
 
-    The last line counts those that are left out, and rules *beyond* them. Constraints are cut to a summary
-    only when everything else is out, and left out last.
+    The last line counts those that are left out, and rules *beyond* them. Constraints are cut to a
+    summary only when everything else is out, and left out last.
     """
     if budget.tokens == 0:
         return [Tier.OMITTED] * len(rules)
     text = _Text(rules, budget, beyond)
     places = list(range(len(rules)))
     protected = [place for place in places if text.rules[place].protected]
-    others = [place for place in places if not text.rules[place].protected]
-    steps = [(others, Tier.OMITTED), (protected, Tier.SUMMARY), (protected, Tier.OMITTED)]
+    free = [place for place in places if place not in set(protected)]
+    steps = [(free, Tier.OMITTED), (protected, Tier.SUMMARY), (protected, Tier.OMITTED)]
     for step_places, lowest in steps:
         for place in reversed(step_places):
             if text.fits():

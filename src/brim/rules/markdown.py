@@ -161,7 +161,7 @@ def front_matter_of(text: str) -> dict[str, list[str]]:
 
     Cursor's front matter isn't YAML: ``globs: *.ts, src/**`` has neither quotes nor brackets.
 
-    >>> front_matter_of("---\\nglobs: *.{ts,tsx}, src/**  # all\\npaths:\\n  - 'a/**'\\n---\\n- Use")
+    >>> front_matter_of("---\\nglobs: *.{ts,tsx}, src/**  # all\\npaths:\\n  - 'a/**'\\n---\\n")
     {'globs': ['*.{ts,tsx}', 'src/**'], 'paths': ['a/**']}
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")

@@ -1,7 +1,7 @@
 """Conditions that the words of a rule say: *In Python files, …*, *never edit dist/*.
 
-Nothing is scored: a pattern fits or it doesn't, and a pattern that was wrong on more than a tenth of
-real rules isn't here (*before committing* was). Only the object of the verb counts: "when you touch
+Nothing is scored: a pattern fits or it doesn't, and a pattern that was wrong on more than a tenth
+of real rules isn't here (*before committing* was). Only the object of the verb counts: "when you touch
 src/api/** update openapi.yaml" is about ``src/api/**``. A *for example* says nothing.
 """
 
@@ -66,7 +66,7 @@ _FILES_UNDER = re.compile(
 _NEVER_EDIT = re.compile(
     rf"(?i)\b{_NOT}\s+(?:ever |directly |manually |hand-)?"
     r"(?:chang|edit|modify|touch|delet|updat|creat|remov|mov|renam)\w*\s+"
-    r"(?:any |the |or \w+ |files? (?:in|under|inside) |anything (?:in|under|inside) )*"
+    r"(?:any |the |or \w+ |(?:\w+ )?files? (?:in|under|inside) |anything (?:in|under|inside) )*"
     rf"(?P<paths>{PATH_LIST})"
 )
 _NEVER_RUN = re.compile(

@@ -16,9 +16,10 @@ _ONE_LANGUAGE = rf"(?:(?i:{_any_case})|{'|'.join(cased_names())})(?![\w+#])"
 LANGUAGE_LIST = rf"(?:{_ONE_LANGUAGE})(?:\s*(?:/|,|,? and|,? or|&)\s*(?:{_ONE_LANGUAGE}))*"
 
 _ENDING = (
-    r"(?:pyi?|jsx?|mjs|cjs|tsx?|vue|svelte|go|rs|java|kts?|rb|php|cc?|h|cpp|cs|swift|scala|sql|s?css"
-    r"|html|mdx?|rst|ya?ml|json|toml|lock|proto|graphql|tf|sh|gradle|xml|ini|cfg|mod|sum|config"
-    r"|csproj|sln|prisma|properties|bzl|bazel|nix|erb|hbs|plist|snap|tsv|csv|ipynb|lua|zig|exs?|txt)"
+    r"(?:pyi?|jsx?|mjs|cjs|tsx?|vue|svelte|go|rs|java|kts?|rb|php|cc?|h|cpp|cs|swift|scala|sql"
+    r"|s?css|html|mdx?|rst|ya?ml|json|toml|lock|proto|graphql|tf|sh|gradle|xml|ini|cfg|mod|sum"
+    r"|config|csproj|sln|prisma|properties|bzl|bazel|nix|erb|hbs|plist|snap|tsv|csv|ipynb|lua|zig"
+    r"|exs?|txt)"
 )
 _BARE_PATH = (
     r"Dockerfile|Makefile|Justfile|Gemfile|Rakefile"

@@ -83,11 +83,9 @@ def _drop_source(database: sqlite3.Connection, path: str) -> None:
     row = database.execute("SELECT number FROM sources WHERE path = ?", (path,)).fetchone()
     if row is None:
         return
-    for table in ("postings", "edges"):
-        database.execute(
-            f"DELETE FROM {table} WHERE rule IN (SELECT number FROM rules WHERE source = ?)",  # noqa: S608
-            row,
-        )
+    rules = "SELECT number FROM rules WHERE source = ?"
+    database.execute(f"DELETE FROM postings WHERE rule IN ({rules})", row)  # noqa: S608
+    database.execute(f"DELETE FROM edges WHERE rule IN ({rules})", row)  # noqa: S608
     database.execute("DELETE FROM rules WHERE source = ?", row)
     database.execute("DELETE FROM sources WHERE number = ?", row)
 

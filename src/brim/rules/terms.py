@@ -1,7 +1,8 @@
 """The terms under which the index files conditions, so that a situation finds them.
 
 Looking up sometimes gives too many conditions, never too few: each is compared with the situation
-again. A pattern for paths is filed under what its last part must be: a name, an ending, or anything.
+again. A pattern for paths is filed under what its last part must be: a name, an ending, or
+anything.
 """
 
 from __future__ import annotations
