@@ -17,7 +17,14 @@ from brim.rules.neighbours import neighbours
 from brim.rules.session import Session
 from brim.rules.situation import Situation
 from brim.rules.source import USER
-from brim.rules.stored import MOST_CANDIDATES, StoredEdge, StoredRule, StoredRules, WordMatch
+from brim.rules.stored import (
+    MOST_CANDIDATES,
+    RuleRef,
+    StoredEdge,
+    StoredRule,
+    StoredRules,
+    WordMatch,
+)
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
 from brim.rules.when import LANGUAGE, PATH, Case, case_words
 
@@ -34,6 +41,9 @@ BY_WHEN = 0.9
 BY_WORDS = 0.7
 SUMMARY_FROM = 0.3
 NAME_FROM = 0.1
+
+MOST_AT_ONCE = 120
+"""Rules that a prompt or call may bring. The budget of 500 tokens holds fewer."""
 
 TOLD_AT_START = "told at start"
 ALREADY_TOLD = "already told"
@@ -94,7 +104,8 @@ def deliver(
     elif moment == SUBAGENT:
         choices = _chosen(rules.musts(), AT_START_MUST, AT_START, TOLD_AT_START)
     else:
-        choices = _now(rules, moment, situation, session)
+        most = None if explain or budget.tokens is None else MOST_AT_ONCE
+        choices, beyond = _now(rules, moment, situation, session, most)
     if moment != START:
         budget = replace(budget, tokens=session.budget(budget.tokens))
     choices = _with_neighbours(rules, choices, session)
@@ -154,41 +165,53 @@ def _waits(rule: StoredRule) -> Choice:
     return Choice(rule, Tier.OMITTED, 0.0, f"waits for: {rule.condition}")
 
 
-def _now(rules: StoredRules, moment: str, situation: Situation, session: Session) -> list[Choice]:
-    """Return the rules that a prompt or call is about: by when, then by words."""
+def _now(
+    rules: StoredRules, moment: str, situation: Situation, session: Session, most: int | None
+) -> tuple[list[Choice], int]:
+    """Return the rules that a prompt or call is about, and how many there are beyond *most*: first
+    by when, then by words."""
     matches = rules.sharing_words(situation)
-    choices: list[Choice] = []
-    for rule in _in_order(rules.meeting(situation), matches):
-        if session.allows(rule.id, Tier.FULL):
-            case = rule.condition.case_met(situation)
-            reason = f"now: {_case_reason(case)}" if case else TOLD_AT_START
-            activation = BY_WHEN_MUST if rule.must else BY_WHEN
-            choices.append(Choice(rule, Tier.FULL, activation, reason))
-    numbers = {choice.rule.number for choice in choices}
-    ids = {choice.id for choice in choices}
-    best = sorted(matches.values(), key=lambda match: (-match.score, match.number))
-    candidates = [match.number for match in best if match.number not in numbers]
-    for rule in _in_order(rules.numbered(candidates[:MOST_CANDIDATES]), matches):
-        is_new = rule.id not in ids and not _is_told(rule, session)
-        if is_new and not (moment == CALL and rule.waits):
-            words = matches[rule.number].stems[0]
-            choices.append(Choice(rule, Tier.FULL, BY_WORDS, f'now: shares "{words}"'))
-    return choices
+    meeting = [ref for ref in rules.meeting(situation) if session.allows(ref.id, Tier.FULL)]
+    meeting_ids = {ref.id for ref in meeting}
+    sharing = []
+    for ref in rules.refs(matches):
+        is_new = ref.id not in meeting_ids and not _is_told(ref.id, session)
+        if is_new and not (moment == CALL and ref.waits):
+            sharing.append(ref)
+    refs = [*_in_order(meeting, matches), *_in_order(sharing, matches)]
+    by_number = rules.numbered([ref.number for ref in refs[:most]])
+    choices = []
+    for ref in refs[:most]:
+        rule = by_number.get(ref.number)
+        if rule is None:
+            continue  # another file has the same rule
+        if ref.id in meeting_ids:
+            choices.append(_met(rule, situation))
+        else:
+            stem = matches[ref.number].stems[0]
+            choices.append(Choice(rule, Tier.FULL, BY_WORDS, f'now: shares "{stem}"'))
+    return choices, len(refs) - len(refs[:most])
 
 
-def _in_order(rules: list[StoredRule], matches: dict[int, WordMatch]) -> list[StoredRule]:
-    """Return *rules*: musts first, then those that share more, then older."""
-
-    def order(rule: StoredRule) -> tuple[bool, float, tuple[str, int, int]]:
-        match = matches.get(rule.number)
-        return not rule.must, -match.score if match else 0.0, rule.age
-
-    return sorted(rules, key=order)
+def _met(rule: StoredRule, situation: Situation) -> Choice:
+    case = rule.condition.case_met(situation)
+    reason = f"now: {_case_reason(case)}" if case else TOLD_AT_START
+    return Choice(rule, Tier.FULL, BY_WHEN_MUST if rule.must else BY_WHEN, reason)
 
 
-def _is_told(rule: StoredRule, session: Session) -> bool:
-    """Whether the whole text is in this window."""
-    record = session.shown.get(rule.id)
+def _in_order(refs: list[RuleRef], matches: dict[int, WordMatch]) -> list[RuleRef]:
+    """Return *refs*: musts first, then those that share more, then older."""
+
+    def order(ref: RuleRef) -> tuple[bool, float, tuple[str, int, int]]:
+        match = matches.get(ref.number)
+        return not ref.must, -match.score if match else 0.0, ref.age
+
+    return sorted(refs, key=order)
+
+
+def _is_told(id: str, session: Session) -> bool:
+    """Whether the whole text of a rule is in this window."""
+    record = session.shown.get(id)
     return record is not None and record.best is Tier.FULL
 
 
@@ -279,7 +302,7 @@ def _untold(rules: StoredRules, choices: list[Choice], session: Session | None) 
         if rule.id in ids:
             continue
         reason = NO_WORD
-        if session is not None and _is_told(rule, session):
+        if session is not None and _is_told(rule.id, session):
             reason = ALREADY_TOLD
         elif rule.waits:
             reason = f"waits for: {rule.condition}"

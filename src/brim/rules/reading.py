@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from brim.errors import InputError
@@ -95,7 +96,7 @@ def read_rules(content: str) -> RulesText:
     names: set[str] = set()
     for paragraph in split.paragraphs:
         try:
-            rule = read_paragraph(paragraph)
+            rule = _read_again(paragraph)
         except RuleMistakeError as error:
             mistakes.append(Mistake(error.line, paragraph.name, str(error)))
             names.add(paragraph.name)
@@ -107,6 +108,22 @@ def read_rules(content: str) -> RulesText:
         names.add(rule.name)
         rules.append(rule)
     return RulesText(split, tuple(rules), tuple(mistakes))
+
+
+def _read_again(paragraph: Paragraph) -> Rule:
+    """Read *paragraph*, unless its text was read in this process before: a file and its accepted
+    copy mostly say the same."""
+    offset = paragraph.line - 1
+    try:
+        rule = _rule_in(paragraph.name, paragraph.text, paragraph.head_line - offset)
+    except RuleMistakeError as error:
+        raise RuleMistakeError(error.line + offset, str(error)) from None
+    return replace(rule, line=paragraph.head_line)
+
+
+@lru_cache(20_000)
+def _rule_in(name: str, text: str, head_line: int) -> Rule:
+    return read_paragraph(Paragraph(name, text, 0, 1, head_line))
 
 
 def _preamble_mistakes(split: SplitText) -> list[Mistake]:
@@ -176,7 +193,7 @@ def _checked_name(paragraph: Paragraph) -> str:
         raise RuleMistakeError(
             paragraph.head_line, f"a name has at most {LONGEST_NAME} characters that can be seen"
         )
-    _check_visible(paragraph.head_line, "the name", name)
+    _check_visible(paragraph, "the name", name)
     return name
 
 
@@ -233,38 +250,45 @@ def _check_key(paragraph: Paragraph, key: str) -> None:
         return
     similar = get_close_matches(key.lower().replace("-", "_"), KEYS, 1, 0.5)
     hint = f"; did you mean {similar[0]!r}?" if similar else f": use {', '.join(KEYS[:1])}, text, …"
-    raise RuleMistakeError(paragraph.line_of(key), f"{key!r} isn't a key of a rule{hint}")
+    raise _mistake(paragraph, key, f"{key!r} isn't a key of a rule{hint}")
 
 
 def _text(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> str:
     value = fields.get(key, "")
-    line = paragraph.line_of(key)
     if not isinstance(value, str):
-        raise RuleMistakeError(line, f"{key} must be a text in quotes, not {value!r}")
+        raise _mistake(paragraph, key, f"{key} must be a text in quotes, not {value!r}")
     if len(value) > LONGEST_TEXT:
-        raise RuleMistakeError(line, f"{key} has more than {LONGEST_TEXT:,} characters")
-    _check_visible(line, key, value, typed=paragraph.text)
+        raise _mistake(paragraph, key, f"{key} has more than {LONGEST_TEXT:,} characters")
+    _check_visible(paragraph, key, value)
     is_multiline = "'''" in paragraph.text or '"""' in paragraph.text
     if "\n" in value.strip() and not (key in _SEVERAL_LINES and is_multiline):
-        raise RuleMistakeError(line, _backslash_hint(key))
+        raise _mistake(paragraph, key, _backslash_hint(key))
     return value.replace("\r\n", "\n")
 
 
-def _check_visible(line: int, key: str, value: str, *, typed: str = "") -> None:
-    """Raise unless a person sees every character of *value*. A tab must have been *typed*: in the
+def _check_visible(paragraph: Paragraph, key: str, value: str) -> None:
+    """Raise unless a person sees every character of *value*. A tab must have been typed: in the
     file it's one, not a backslash and a t."""
+    if value.isprintable():
+        return
     for position, sign in enumerate(value):
         code = ord(sign)
-        if code < 0x20 and sign not in "\n\r" and not (sign == "\t" and sign in typed):
-            raise RuleMistakeError(line, _backslash_hint(key))
+        if code < 0x20 and sign not in "\n\r" and not (sign == "\t" and sign in paragraph.text):
+            raise _mistake(paragraph, key, _backslash_hint(key))
         if 0xD800 <= code < 0xE000:
-            raise RuleMistakeError(line, f"{key} isn't UTF-8: save the file with that encoding")
+            hint = "save the file with that encoding"
+            raise _mistake(paragraph, key, f"{key} isn't UTF-8: {hint}")
         if 0x7F <= code < 0xA0:
-            raise RuleMistakeError(line, f"{key} has the control character U+{code:04X}: remove it")
+            message = f"{key} has the control character U+{code:04X}: remove it"
+            raise _mistake(paragraph, key, message)
         if is_invisible(code) and not _joins(value, position):
-            raise RuleMistakeError(
-                line, f"{key} has the invisible character U+{code:04X}: remove it"
-            )
+            message = f"{key} has the invisible character U+{code:04X}: remove it"
+            raise _mistake(paragraph, key, message)
+
+
+def _mistake(paragraph: Paragraph, key: str, message: str) -> RuleMistakeError:
+    """Return the mistake in the value of *key*, with its line."""
+    return RuleMistakeError(paragraph.line_of(key), message)
 
 
 def is_invisible(code: int) -> bool:
@@ -288,30 +312,28 @@ def _flag(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> bool | N
     value = fields.get(key)
     if value is None or isinstance(value, bool):
         return value
-    raise RuleMistakeError(paragraph.line_of(key), f"{key} must be true or false, not {value!r}")
+    raise _mistake(paragraph, key, f"{key} must be true or false, not {value!r}")
 
 
 def _texts(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value = fields.get(key, [])
+    if key not in fields:
+        return ()
+    value = fields[key]
     texts = [value] if isinstance(value, str) else value
-    line = paragraph.line_of(key)
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise RuleMistakeError(
-            line, f'{key} must be a text or a list of texts, such as ["one", "another"]'
-        )
+        form = '["one", "another"]'
+        raise _mistake(paragraph, key, f"{key} must be a text or a list of texts, such as {form}")
     for text in texts:
-        _check_visible(line, key, text)
+        _check_visible(paragraph, key, text)
         if not text.strip() or "\n" in text:
-            raise RuleMistakeError(line, f"{key} has an empty text, or one of several lines")
+            raise _mistake(paragraph, key, f"{key} has an empty text, or one of several lines")
     return tuple(texts)
 
 
 def _kind(paragraph: Paragraph, fields: Mapping[str, Any]) -> str:
     kind = _text(paragraph, fields, "kind")
     if kind and kind not in KINDS:
-        raise RuleMistakeError(
-            paragraph.line_of("kind"), f"{kind!r} isn't a kind: use {', '.join(KINDS)}"
-        )
+        raise _mistake(paragraph, "kind", f"{kind!r} isn't a kind: use {', '.join(KINDS)}")
     return kind
 
 
@@ -320,7 +342,7 @@ def _blocks(paragraph: Paragraph, fields: Mapping[str, Any]) -> tuple[str, ...]:
     try:
         return checked_blocks([with_kind(block) for block in blocks])
     except InputError as error:
-        raise RuleMistakeError(paragraph.line_of("block"), str(error)) from None
+        raise _mistake(paragraph, "block", str(error)) from None
 
 
 def _condition(paragraph: Paragraph, fields: Mapping[str, Any]) -> Condition:
@@ -329,7 +351,7 @@ def _condition(paragraph: Paragraph, fields: Mapping[str, Any]) -> Condition:
         if "when" in fields:
             condition = read_condition(fields["when"])
     except InputError as error:
-        raise RuleMistakeError(paragraph.line_of("when"), str(error)) from None
+        raise _mistake(paragraph, "when", str(error)) from None
     for key in (TASK, ENVIRONMENT):
         values = _texts(paragraph, fields, key)
         if values:
@@ -347,7 +369,6 @@ def _edges(paragraph: Paragraph, fields: Mapping[str, Any]) -> tuple[RuleEdge, .
 
 def _edge(paragraph: Paragraph, kind: str, target: str) -> RuleEdge:
     name, _, written_weight = target.strip().rpartition(" ")
-    line = paragraph.line_of(kind)
     weight = 1.0
     if name and re.fullmatch(r"[0-9.]+", written_weight):
         try:
@@ -355,9 +376,10 @@ def _edge(paragraph: Paragraph, kind: str, target: str) -> RuleEdge:
         except ValueError:
             weight = 0.0
         if not 0 < weight <= 1:
-            raise RuleMistakeError(line, f"a weight is above 0 and at most 1, not {written_weight}")
+            message = f"a weight is above 0 and at most 1, not {written_weight}"
+            raise _mistake(paragraph, kind, message)
     else:
         name = target.strip()
     if name == paragraph.name:
-        raise RuleMistakeError(line, f"{kind} leads from one rule to another, not to itself")
+        raise _mistake(paragraph, kind, f"{kind} leads from one rule to another, not to itself")
     return RuleEdge(kind, name, weight)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 
 from brim.files import sha256_hex
 from brim.record import PlainData
@@ -60,7 +61,7 @@ class Rule(PlainData):
             return self.must
         return self.kind == "constraint" or bool(self.block) or speaks_of_must(self.text)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A digest of what the rule says. Its name, place and history don't count, nor the comments
         in its file."""

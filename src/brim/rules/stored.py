@@ -76,6 +76,17 @@ class StoredRule(PlainData):
 
 
 @dataclass(frozen=True)
+class RuleRef(PlainData):
+    """A rule of the index, as far as it's needed to sort it."""
+
+    number: int
+    id: str
+    must: bool
+    waits: bool
+    age: tuple[str, int, int]
+
+
+@dataclass(frozen=True)
 class WordMatch(PlainData):
     """A rule that shares stems with a situation."""
 
@@ -109,6 +120,7 @@ class StoredRules:
         self._database = index.database
         self._numbers = index.numbers
         self._marks = ",".join("?" * len(self._numbers))
+        self._order = {number: place for place, number in enumerate(self._numbers)}
 
     @cached_property
     def totals(self) -> tuple[int, list[int]]:
@@ -143,12 +155,12 @@ class StoredRules:
         order = f"rules.must = 1 ORDER BY rules.waits, rules.learned LIMIT {MOST_CANDIDATES}"
         return sorted(self._read(order, ()), key=_by_importance)
 
-    def numbered(self, numbers: Iterable[int]) -> list[StoredRule]:
-        """Return the rules with these numbers, in the order of the index."""
+    def numbered(self, numbers: Iterable[int]) -> dict[int, StoredRule]:
+        """Return the rules with these numbers, by number."""
         rules: list[StoredRule] = []
         for chunk in _chunks(list(numbers)):
             rules += self._read("rules.number IN (:values)", chunk)
-        return rules
+        return {rule.number: rule for rule in rules}
 
     def named(self, names: Iterable[str]) -> list[StoredRule]:
         """Return the rules with these names."""
@@ -161,17 +173,39 @@ class StoredRules:
         """Return the rules that block something."""
         return self._read("rules.blocks <> '[]'")
 
-    def meeting(self, situation: Situation) -> list[StoredRule]:
+    def meeting(self, situation: Situation) -> list[RuleRef]:
         """Return the rules whose when *situation* meets."""
         sql = (
-            "SELECT postings.rule FROM postings JOIN rules ON rules.number = postings.rule"
+            "SELECT DISTINCT rules.number, rules.digest, rules.must, rules.waits, rules.learned,"
+            " rules.source, rules.position, rules.condition"
+            " FROM postings JOIN rules ON rules.number = postings.rule"
             " WHERE rules.source IN (:sources) AND postings.term IN (:values)"
         )
-        numbers: set[int] = set()
+        is_met: dict[str, bool] = {}
+        refs: dict[int, RuleRef] = {}
         for chunk in _chunks(situation_terms(situation)):
-            numbers.update([row[0] for row in self._rows(sql, chunk)])
-        rules = self.numbered(sorted(numbers))
-        return [rule for rule in rules if rule.condition.is_met(situation)]
+            for *columns, condition in self._rows(sql, chunk):
+                if condition not in is_met:  # many rules have the same one
+                    is_met[condition] = condition_of(condition).is_met(situation)
+                if is_met[condition]:
+                    refs[columns[0]] = self._ref(columns)
+        return list(refs.values())
+
+    def refs(self, numbers: Iterable[int]) -> list[RuleRef]:
+        """Return what is needed to sort the rules with these numbers."""
+        sql = (
+            "SELECT number, digest, must, waits, learned, source, position FROM rules"
+            " WHERE source IN (:sources) AND number IN (:values)"
+        )
+        refs: list[RuleRef] = []
+        for chunk in _chunks(sorted(numbers)):
+            refs += [self._ref(columns) for columns in self._rows(sql, chunk)]
+        return refs
+
+    def _ref(self, columns: Sequence[object]) -> RuleRef:
+        number, digest, must, waits, learned, source, position = columns
+        age = (str(learned), self._order[int(str(source))], int(str(position)))
+        return RuleRef(int(str(number)), str(digest), bool(must), bool(waits), age)
 
     def sharing_words(self, situation: Situation) -> dict[int, WordMatch]:
         """Return the rules that share a stem with *situation*, by number, with BM25's score."""
@@ -232,11 +266,10 @@ class StoredRules:
             " FROM rules JOIN sources ON sources.number = rules.source"
             " WHERE rules.source IN (:sources) AND "
         )
-        order = {number: place for place, number in enumerate(self._numbers)}
         rules = []
         digests: set[str] = set()
         for row in self._rows(sql + condition, values):
-            rule = _rule_of(row, order)
+            rule = _rule_of(row, self._order)
             if rule.digest not in digests:  # two files may have the same rule
                 digests.add(rule.digest)
                 rules.append(rule)
@@ -253,7 +286,7 @@ def _rule_of(row: tuple[object, ...], order: dict[int, int]) -> StoredRule:
         must=bool(must),
         kind=str(kind),
         protected=bool(protected),
-        condition=_condition_of(str(condition)),
+        condition=condition_of(str(condition)),
         lines=(str(full), str(summary), str(short)),
         costs=tuple([tuple(cost) for cost in json.loads(str(costs))]),
         age=(str(learned), order[int(str(source))], int(str(position))),
@@ -265,7 +298,8 @@ def _rule_of(row: tuple[object, ...], order: dict[int, int]) -> StoredRule:
     )
 
 
-def _condition_of(written: str) -> Condition:
+def condition_of(written: str) -> Condition:
+    """Return the condition that the index has as JSON."""
     cases = []
     for case in json.loads(written):
         cases.append(tuple([Clause(key, tuple(values)) for key, values in case]))
