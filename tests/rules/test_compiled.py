@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import resource
 import signal
 import sqlite3
 import time
@@ -190,19 +191,25 @@ def test_a_projects_rules_need_consent(home: Home) -> None:
     assert home.news() == ["1 rule of this project is new or changed: brim rules trust"]
 
 
-def test_without_a_disk_rules_are_read_from_the_text(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home.index.unlink()
-
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("brim.rules.compiled.replace_file", refuse)
-    monkeypatch.setattr("brim.rules.accepted.replace_file", refuse)
+def ask_without_a_disk(home: Home) -> None:
+    """Ask in a process that may not write a single byte."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     assert home.ask() == ["uv", "push"]
     assert home.blocks() == ["run pip install"]
-    assert "No space left on device" in home.news()[-1]
+    assert "can't be written" in home.news()[-1]
+    os._exit(0)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_without_a_disk_rules_are_read_from_the_text(
+    home: Home, damage: Callable[[Path], None]
+) -> None:
+    damage(home.index)
+    process = multiprocessing.get_context("fork").Process(target=ask_without_a_disk, args=(home,))
+    process.start()
+    process.join(PATIENCE)
+    assert process.exitcode == 0
 
 
 def many_rules(count: int) -> str:

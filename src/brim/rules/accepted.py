@@ -156,7 +156,9 @@ def _with_paragraph(text: str, name: str, proposed: RulesText) -> str:
     old = split_text(text).named(name)
     new = proposed.split.named(name)
     if new is None:
-        return text if old is None else without(text, old)
+        if old is None:
+            return text
+        return without(text, old)
     if proposed.rule(name) is None:  # a mistake isn't accepted: the old wording holds
         return text
     if old is None:
@@ -209,7 +211,9 @@ def _still_holds(old: Rule, text: RulesText, acceptance: Acceptance) -> str:
         return ""  # the wording of another branch
     if text.mistakes:
         return CHANGED  # it may be the one with the mistake
-    return REMOVED if old.block else ""
+    if old.block:
+        return REMOVED
+    return ""
 
 
 def decide_own(content: FileContent, path: str, last_good: Acceptance) -> Decision:
@@ -282,7 +286,9 @@ def _merged(text: RulesText, good: RulesText, lost: list[Rule]) -> str:
 
 def _body(text: RulesText, name: str) -> str:
     paragraph = text.split.named(name)
-    return "" if paragraph is None else paragraph.body
+    if paragraph is None:
+        return ""
+    return paragraph.body
 
 
 def write_removed(home: str, paragraphs: Iterable[str], day: str) -> None:

@@ -30,7 +30,9 @@ class Slot:
         protected: bool,
         reason: str,
     ) -> None:
-        self.id, self.behavior, self.activation = behavior.id, behavior, activation
+        self.id = behavior.id
+        self.behavior = behavior
+        self.activation = activation
         self.allowed = tuple(allowed)
         """The tiers it may have, most detailed first; the first is where it stands if there is room
         for everything."""
@@ -69,7 +71,9 @@ class Arrangement:
         Then each begins with the most detail that fits alone, so that a very long one doesn't push
         out all others.
         """
-        self.slots, self.costs, self.limits = list(slots), costs, limits
+        self.slots = list(slots)
+        self.costs = costs
+        self.limits = limits
         self.evaluated = 0
         """How many changes of tier were looked at."""
         self.units = self.characters = 0
@@ -81,7 +85,8 @@ class Arrangement:
         self._included = 0
         self._wanted = sum(slot.mapped is not Tier.OMITTED for slot in self.slots)
         for slot in self.slots:
-            tier, slot.tier = slot.tier, Tier.OMITTED
+            tier = slot.tier
+            slot.tier = Tier.OMITTED
             self.move(slot, self._alone(slot) if counted else tier)
 
     def _alone(self, slot: Slot) -> Tier:
@@ -105,18 +110,16 @@ class Arrangement:
         return self._wanted - included + self.further
 
     def _frame(self, included: int, notes: int) -> tuple[int, int]:
-        return (
-            self.costs.frame(self._left(included), only_notes=included == notes)
-            if included
-            else (0, 0)
-        )
+        if included:
+            return self.costs.frame(self._left(included), only_notes=included == notes)
+        return (0, 0)
 
     def total(self) -> Count:
         """Return the tokens of the text: by the sum of its lines, or counted as a whole if they
         don't add up."""
-        return (
-            self.costs.count(self.units) if self.costs.additive else self.costs.recount(self.text())
-        )
+        if self.costs.additive:
+            return self.costs.count(self.units)
+        return self.costs.recount(self.text())
 
     def fits(self, total: Count | None = None) -> bool:
         """Whether the text is within both limits; *total* is its tokens, if they are known."""
@@ -157,7 +160,8 @@ class Arrangement:
     def move(self, slot: Slot, tier: Tier, change: tuple[int, int] | None = None) -> None:
         """Put *slot* at *tier*; *change* is what ``change`` said of it, if that was asked."""
         units, characters = self.change(slot, tier) if change is None else change
-        old, new = self._section(slot, slot.tier), self._section(slot, tier)
+        old = self._section(slot, slot.tier)
+        new = self._section(slot, tier)
         if old is not None:
             self._standing[old] -= 1
         if new is not None:
@@ -206,14 +210,14 @@ class Arrangement:
         return units <= 0 and characters <= 0 and change != (0, 0)
 
     def _item(self, slot: Slot, tier: Tier) -> tuple[int, int]:
-        return self.costs.item(slot.behavior, tier) if tier is not Tier.OMITTED else (0, 0)
+        if tier is not Tier.OMITTED:
+            return self.costs.item(slot.behavior, tier)
+        return (0, 0)
 
     def _section(self, slot: Slot, tier: Tier) -> Section | None:
-        return (
-            section_of(slot.behavior.kind, slot.behavior.status, tier)
-            if tier is not Tier.OMITTED
-            else None
-        )
+        if tier is not Tier.OMITTED:
+            return section_of(slot.behavior.kind, slot.behavior.status, tier)
+        return None
 
 
 def _room(costs: Costs, tokens: int) -> int:

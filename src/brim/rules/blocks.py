@@ -117,7 +117,9 @@ def _checked_path(pattern: str) -> str:
         )
     if pattern.count("[") != pattern.count("]"):
         raise InputError(f"can't match the path {pattern!r}: a [ or ] is missing")
-    return f"{pattern}**" if pattern.endswith("/") else pattern
+    if pattern.endswith("/"):
+        return f"{pattern}**"
+    return pattern
 
 
 def _checked_command(pattern: str) -> str:
@@ -132,7 +134,9 @@ def _checked_command(pattern: str) -> str:
             f"{pattern!r} isn't one simple command: give 'npm install', and each other one as its"
             " own"
         )
-    return pattern if _is_quoted(pattern) else " ".join(words)
+    if _is_quoted(pattern):
+        return pattern
+    return " ".join(words)
 
 
 def pattern_words(pattern: str) -> list[str]:
@@ -154,7 +158,9 @@ def commands_of(command: str | list[str]) -> list[list[str]]:
     """Return the simple commands of a call. One that can't be parsed is all of its words, after an
     empty one."""
     try:
-        return called_with(command) if isinstance(command, list) else simple_commands(command)
+        if isinstance(command, list):
+            return called_with(command)
+        return simple_commands(command)
     except ValueError:
         text = command if isinstance(command, str) else " ".join(command)
         return [["", *[program(word) or word for word in _SPLIT.split(text) if word]]]
@@ -301,14 +307,20 @@ def too_much(block: str) -> str:
     if kind == EDIT:
         return _too_many_edits(pattern)
     if kind == TOOL:
-        if fits("zq_xw", pattern):
-            return "every tool"
-        return f"every call of {pattern}" if pattern.lower() in _CORE else ""
+        return _too_many_tools(pattern)
     words = pattern_words(pattern)
-    if fits("zq_xw", words[0]):
-        return "every command" if all(fits("zq", word) for word in words[1:]) else ""
     is_everyday = len(words) == 1 and words[0] in _EVERYDAY.split()
+    if fits("zq_xw", words[0]) and all(fits("zq", word) for word in words[1:]):
+        return "every command"
     return f"every {words[0]} command" if is_everyday else ""
+
+
+def _too_many_tools(pattern: str) -> str:
+    if fits("zq_xw", pattern):
+        return "every tool"
+    if pattern.lower() in _CORE:
+        return f"every call of {pattern}"
+    return ""
 
 
 def _too_many_edits(pattern: str) -> str:

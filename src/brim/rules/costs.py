@@ -97,7 +97,9 @@ class CountedCosts:
         """Return what the counter says of *text*; a counter of one's own may answer with a plain
         number."""
         tokens = self._counter.count(text)
-        return tokens if isinstance(tokens, Count) else Count(tokens)
+        if isinstance(tokens, Count):
+            return tokens
+        return Count(tokens)
 
 
 class StoredCosts:
@@ -162,7 +164,9 @@ class StoredCosts:
 
     def count(self, units: int, /) -> Count:
         """Return *units* times the ratio, rounded up once."""
-        return Count(units) if self._ratio is None else Count(units).scaled(*self._ratio)
+        if self._ratio is None:
+            return Count(units)
+        return Count(units).scaled(*self._ratio)
 
     def recount(self, text: str, /) -> Count:
         """Return what the bytes of *text* cost, as of any text whose cost is not stored; a plan

@@ -2,7 +2,8 @@
 
 At the start of a session everything is told if it fits; otherwise the rules without a *when*,
 musts first, then older. With a prompt or a tool call come the rules whose *when* it meets, then
-rules that share a word with it. No score decides whether a rule's *when* is met; scores only order the others.
+rules that share a word with it. No score decides whether a rule's *when* is met; scores only order
+the others.
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ def deliver(
     elif moment == SUBAGENT:
         choices = _chosen(rules.musts(), AT_START_MUST, AT_START, TOLD_AT_START)
     else:
-        most = None if explain or budget.tokens is None else MOST_AT_ONCE
-        choices, beyond = _now(rules, moment, situation, session, most)
+        limit = None if explain or budget.tokens is None else MOST_AT_ONCE
+        choices, beyond = _now(rules, moment, situation, session, limit)
     if moment != START:
         budget = replace(budget, tokens=session.budget(budget.tokens))
     choices = _with_neighbours(rules, choices, session)
@@ -166,9 +167,9 @@ def _waits(rule: StoredRule) -> Choice:
 
 
 def _now(
-    rules: StoredRules, moment: str, situation: Situation, session: Session, most: int | None
+    rules: StoredRules, moment: str, situation: Situation, session: Session, limit: int | None
 ) -> tuple[list[Choice], int]:
-    """Return the rules that a prompt or call is about, and how many there are beyond *most*: first
+    """Return the rules that a prompt or call is about, and how many there are beyond *limit*: first
     by when, then by words."""
     matches = rules.sharing_words(situation)
     meeting = [ref for ref in rules.meeting(situation) if session.allows(ref.id, Tier.FULL)]
@@ -179,9 +180,9 @@ def _now(
         if is_new and not (moment == CALL and ref.waits):
             sharing.append(ref)
     refs = [*_in_order(meeting, matches), *_in_order(sharing, matches)]
-    by_number = rules.numbered([ref.number for ref in refs[:most]])
+    by_number = rules.numbered([ref.number for ref in refs[:limit]])
     choices = []
-    for ref in refs[:most]:
+    for ref in refs[:limit]:
         rule = by_number.get(ref.number)
         if rule is None:
             continue  # another file has the same rule
@@ -190,7 +191,7 @@ def _now(
         else:
             stem = matches[ref.number].stems[0]
             choices.append(Choice(rule, Tier.FULL, BY_WORDS, f'now: shares "{stem}"'))
-    return choices, len(refs) - len(refs[:most])
+    return choices, len(refs) - len(refs[:limit])
 
 
 def _met(rule: StoredRule, situation: Situation) -> Choice:
@@ -219,7 +220,9 @@ def _case_reason(case: Case) -> str:
     first = case[0]
     if first.key == PATH:
         return f"file {case_words(case)}"
-    return case_words(case) if first.key != LANGUAGE else f"language {case_words(case)}"
+    if first.key != LANGUAGE:
+        return case_words(case)
+    return f"language {case_words(case)}"
 
 
 def _with_neighbours(rules: StoredRules, choices: list[Choice], session: Session) -> list[Choice]:
@@ -259,7 +262,9 @@ def _tier(activation: float, rule: StoredRule) -> Tier:
         return Tier.FULL
     if activation >= SUMMARY_FROM or rule.protected:
         return Tier.SUMMARY
-    return Tier.NAME_ONLY if activation >= NAME_FROM else Tier.OMITTED
+    if activation >= NAME_FROM:
+        return Tier.NAME_ONLY
+    return Tier.OMITTED
 
 
 # The text -----------------------------------------------------------------------------------------

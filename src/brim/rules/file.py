@@ -258,7 +258,9 @@ def _checked(paragraph: str) -> Rule:
 
 def _name_in(paragraph: str) -> str:
     names = split_text(paragraph).names
-    return names[0] if names else "rule"
+    if names:
+        return names[0]
+    return "rule"
 
 
 def _renamed(paragraph: str, name: str) -> str:

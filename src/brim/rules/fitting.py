@@ -135,6 +135,12 @@ class _Text:
 
     def demote(self, place: int, lowest: Tier) -> None:
         """Give the rule at *place* less detail until the text fits, down to *lowest*."""
+        if lowest is Tier.OMITTED:
+            before = self.tiers[place]
+            self.move(place, Tier.OMITTED)
+            if not self.fits():  # so it wouldn't with some of it either
+                return
+            self.move(place, before)
         for tier in (Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED):
             if not lowest <= tier < self.tiers[place]:
                 continue

@@ -32,7 +32,9 @@ def matches(path: str, pattern: str) -> bool:
     if pattern.startswith("/"):
         return path.startswith("/") and _match_all(steps, pattern[1:].split("/"))
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
-    return _match_all(steps, ["**", *parts]) if parts else False
+    if parts:
+        return _match_all(steps, ["**", *parts])
+    return False
 
 
 def alternatives(pattern: str) -> list[str]:

@@ -56,7 +56,9 @@ class ActivationTierMapper(PlainData):
             return Tier.FULL
         if activation >= self.summary or kind == BehaviorKind.CONSTRAINT:
             return Tier.SUMMARY
-        return Tier.NAME_ONLY if activation >= self.name_only else Tier.OMITTED
+        if activation >= self.name_only:
+            return Tier.NAME_ONLY
+        return Tier.OMITTED
 
     def plan(
         self,
@@ -120,7 +122,9 @@ class ActivationTierMapper(PlainData):
             plan = replace(
                 plan, reasons=(*plan.reasons, "the project's constraints gave way to your own")
             )
-        return planned(scopes, droppable=True) if plan.over_budget and floor == "fit" else plan
+        if plan.over_budget and floor == "fit":
+            return planned(scopes, droppable=True)
+        return plan
 
     def _slot(
         self,

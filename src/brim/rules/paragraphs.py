@@ -101,7 +101,9 @@ def split_text(content: str) -> SplitText:
 def _name_on_line(content: str, start: int) -> str:
     end = content.find("\n", start)
     match = _NAME.match(content[start:] if end < 0 else content[start:end])
-    return match[1].strip("\"'") if match is not None else ""
+    if match is not None:
+        return match[1].strip("\"'")
+    return ""
 
 
 def _with_comment(content: str, start: int) -> int:
@@ -123,7 +125,9 @@ def _next_head(content: str, starts: list[int], index: int) -> int:
         end = starts[after] if after < len(starts) else len(content)
         longer = content[starts[index] : end]
         if not _is_open(longer):
-            return after if is_toml(longer) else index + 1
+            if is_toml(longer):
+                return after
+            return index + 1
     return index + 1
 
 
@@ -247,7 +251,9 @@ def _without_comment(key: str, value: str) -> str:
 def newline_of(content: str) -> str:
     """Return how the first line of *content* ends."""
     end = content.find("\n")
-    return "\r\n" if end > 0 and content[end - 1] == "\r" else "\n"
+    if end > 0 and content[end - 1] == "\r":
+        return "\r\n"
+    return "\n"
 
 
 def _in_lines(text: str, newline: str) -> str:

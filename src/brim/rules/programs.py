@@ -94,7 +94,9 @@ def program(word: str) -> str:
     ('npm', 'npm', 'run.sh')
     """
     name = word.replace("\\", "/").rsplit("/", 1)[-1]
-    return name[:-4] if name[-4:].lower() in (".exe", ".cmd", ".bat") else name
+    if name[-4:].lower() in (".exe", ".cmd", ".bat"):
+        return name[:-4]
+    return name
 
 
 def is_setting(word: str) -> bool:

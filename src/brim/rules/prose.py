@@ -1,8 +1,8 @@
 """Conditions that the words of a rule say: *In Python files, …*, *never edit dist/*.
 
 Nothing is scored: a pattern fits or it doesn't, and a pattern that was wrong on more than a tenth
-of real rules isn't here (*before committing* was). Only the object of the verb counts: "when you touch
-src/api/** update openapi.yaml" is about ``src/api/**``. A *for example* says nothing.
+of real rules isn't here (*before committing* was). Only the object of the verb counts: "when you
+touch src/api/** update openapi.yaml" is about ``src/api/**``. A *for example* says nothing.
 """
 
 from __future__ import annotations
@@ -127,7 +127,9 @@ def inferred_condition(text: str, heading: str = "") -> Condition:
     'always'
     """
     clauses = list(dict.fromkeys(_clauses(text, heading)))
-    return any_of(*clauses) if clauses else ALWAYS
+    if clauses:
+        return any_of(*clauses)
+    return ALWAYS
 
 
 def _clauses(text: str, heading: str) -> Iterator[Clause]:

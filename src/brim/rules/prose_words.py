@@ -87,7 +87,9 @@ def _generous(pattern: str) -> str:
     if folder and name.startswith("*.") and "**" not in pattern:
         return f"{folder}/**/{name}"
     is_folder = bool(folder) and "." not in name and "*" not in name
-    return f"{pattern}/**" if is_folder else pattern
+    if is_folder:
+        return f"{pattern}/**"
+    return pattern
 
 
 def folders_in(text: str) -> list[str]:

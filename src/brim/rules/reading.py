@@ -239,7 +239,9 @@ def _syntax_words(error: str, line: str) -> str:
         hint = f'a text needs quotes: {line.split("=", maxsplit=1)[0].strip()} = "…"'
     elif line.count('"') > 2 and re.search(r'=\s*".*".*"', line):
         hint = "quotes inside of quotes: write '…' around the whole text"
-    return f"{hint}: {begin}" if begin else hint
+    if begin:
+        return f"{hint}: {begin}"
+    return hint
 
 
 # One key ------------------------------------------------------------------------------------------

@@ -91,12 +91,11 @@ def _drop_source(database: sqlite3.Connection, path: str) -> None:
 
 
 def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, position: int) -> None:
-    marks = ", ".join("?" * (len(COLUMNS) + 2))
+    columns = ("source", "position", *COLUMNS)
+    marks = ", ".join("?" * len(columns))
     values = [getattr(row, column) for column in COLUMNS]
-    cursor = database.execute(
-        f"INSERT INTO rules (source, position, {', '.join(COLUMNS)}) VALUES ({marks})",  # noqa: S608
-        (source, position, *values),
-    )
+    insert = f"INSERT INTO rules ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+    cursor = database.execute(insert, (source, position, *values))
     number = cursor.lastrowid
     postings = [(term, number, weight) for term, weight in row.terms]
     database.executemany("INSERT INTO postings VALUES (?, ?, ?)", postings)

@@ -78,11 +78,9 @@ class Session:
                 value is None and name != "backoff"
             ):
                 raise InputError(f"session.{name} must be a whole number from 0 on, not {value!r}")
-        self.max_tokens, self.max_per_injection, self.backoff = (
-            max_tokens,
-            max_per_injection,
-            backoff,
-        )
+        self.max_tokens = max_tokens
+        self.max_per_injection = max_per_injection
+        self.backoff = backoff
         self.parent = parent
         self.prompts = 0
         """Prompts so far."""
@@ -99,14 +97,18 @@ class Session:
     @property
     def used(self) -> int:
         """Tokens that count against the total."""
-        return self.parent.used if self.parent is not None else self.spent
+        if self.parent is not None:
+            return self.parent.used
+        return self.spent
 
     @property
     def remaining(self) -> int | None:
         """Tokens that may still go in; None means no limit."""
         if self.parent is not None:
             return self.parent.remaining
-        return None if self.max_tokens is None else max(0, self.max_tokens - self.spent)
+        if self.max_tokens is None:
+            return None
+        return max(0, self.max_tokens - self.spent)
 
     def budget(self, dynamic: int | None = None) -> int | None:
         """Return what the next injection may take: the *dynamic* budget, the limit of one
@@ -116,7 +118,9 @@ class Session:
             for limit in (dynamic, self.max_per_injection, self.remaining)
             if limit is not None
         ]
-        return min(limits) if limits else None
+        if limits:
+            return min(limits)
+        return None
 
     def begin(self, how: str) -> None:
         """Note that the window starts over: ``startup``, ``clear`` or ``compact``; ``resume``
@@ -186,7 +190,8 @@ class Session:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on where ``to_dict`` left off."""
-        self.prompts, self.spent = int(state["prompts"]), int(state["spent"])
+        self.prompts = int(state["prompts"])
+        self.spent = int(state["spent"])
         self.shown = {
             id: Shown(times, prompt, Tier(best))
             for id, (times, prompt, best) in state["shown"].items()

@@ -17,7 +17,8 @@ from brim.rules.programs import BEFORE, WRAPPERS, is_setting, launched, program,
 
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
-DEEPEST, MOST = 30, 2_000
+DEEPEST = 30
+MOST = 2_000
 """How many commands may be inside each other, and in a text at all: reading it must not take
 long."""
 
@@ -61,7 +62,9 @@ def pieces(text: str) -> list[ShellPiece]:
     """
     if _SIGNS.isdisjoint(text):
         words = text.split()
-        return [ShellPiece(words, [])] if words else []
+        if words:
+            return [ShellPiece(words, [])]
+        return []
     reader = _ShellReader(text)
     try:
         reader.read()
@@ -95,7 +98,9 @@ def unwrapped(text: str) -> str:
     except ValueError:
         return text
     code = _code_in(reader.found[0].words) if len(reader.found) == 1 else None
-    return text if code is None or reader.found[0].writes else code
+    if code is None or reader.found[0].writes:
+        return text
+    return code
 
 
 def simple_commands(text: str) -> list[list[str]]:
@@ -125,19 +130,24 @@ def _code_in(words: list[str]) -> str | None:
     """Return the text that the command *words* gives a shell to run; None if it isn't such a
     command."""
     words = launched(words)
-    return _code(words[1:]) if words and program(words[0]) in SHELLS else None
+    if words and program(words[0]) in SHELLS:
+        return _code(words[1:])
+    return None
 
 
 def _code(words: list[str]) -> str | None:
     """Return the text that a shell with the arguments *words* runs; None if it runs a file."""
     has_code = False
     while words and words[0][:1] in ("-", "+") and len(words[0]) > 1:
-        option, words = words[0], words[1:]
+        option = words[0]
+        words = words[1:]
         if option in ("--rcfile", "--init-file") or (option[:2] != "--" and option[-1] in "oO"):
             words = words[1:]
         if option == "--command" or (option[:2] != "--" and "c" in option):
             has_code = True
-    return words[0] if has_code and words else None
+    if has_code and words:
+        return words[0]
+    return None
 
 
 def _add(words: list[str], reader: _ShellReader, ran: list[list[str]]) -> None:
@@ -198,7 +208,9 @@ def _code_given(name: str, words: list[str]) -> str | None:
             ),
             0,
         )
-        return " ".join(words[at:]) if at else None
+        if at:
+            return " ".join(words[at:])
+        return None
     return None
 
 
@@ -206,7 +218,8 @@ class _ShellReader:
     """Reads *text* from left to right; ``found`` gets each piece."""
 
     def __init__(self, text: str, outer: _ShellReader | None = None) -> None:
-        self._text, self._at = text, 0
+        self._text = text
+        self._at = 0
         self._depth: int = 0 if outer is None else outer._depth
         self._inner: bool = False if outer is None else outer._inner
         self.found: list[ShellPiece] = []
@@ -220,11 +233,13 @@ class _ShellReader:
         self._documents: list[tuple[str, bool, bool, list[str]]] = []
         """Here-documents that begin after this line: end, whether it is literal, without tabs, and
         the command."""
-        self._plain_word, self._redirect = re.compile(_PLAIN_WORD), re.compile(_REDIRECT)
+        self._plain_word = re.compile(_PLAIN_WORD)
+        self._redirect = re.compile(_REDIRECT)
 
     def read(self, end: str = "") -> None:
         """Read commands up to *end*, a closing parenthesis, or up to the end of the text."""
-        text, piece = self._text, self._new()
+        text = self._text
+        piece = self._new()
         while self._at < len(text) and text[self._at] != end:
             piece = self._next(piece)
         self._ended(piece)
@@ -241,7 +256,9 @@ class _ShellReader:
     def _next(self, piece: ShellPiece) -> ShellPiece:  # noqa: C901 - one branch for each sign
         """Read one thing of *piece*, which is the command so far; return the command that comes
         next."""
-        text, letter, words = self._text, self._text[self._at], piece.words
+        text = self._text
+        letter = self._text[self._at]
+        words = piece.words
         if letter in " \t\r":
             self._at += 1
         elif (plain := self._plain_word.match(text, self._at)) is not None:
@@ -290,7 +307,8 @@ class _ShellReader:
                 raise ValueError("too many")
 
     def _parenthesis(self, piece: ShellPiece) -> ShellPiece:
-        text, words = self._text, piece.words
+        text = self._text
+        words = piece.words
         if not words and (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None:
             self._at = sum_.end()
         elif (
@@ -320,7 +338,8 @@ class _ShellReader:
     def _substituted(self) -> str:
         """Read commands of which only the output is used, after ``$(`` or the like; return what
         stands for it."""
-        before, self._inner = self._inner, True
+        before = self._inner
+        self._inner = True
         self._parentheses(2)
         self._inner = before
         return "$()"
@@ -328,7 +347,8 @@ class _ShellReader:
     # Words ----------------------------------------------------------------------------------------
 
     def _word(self) -> str:
-        text, parts = self._text, list[str]()
+        text = self._text
+        parts = list[str]()
         while self._at < len(text) and text[self._at] not in " \t\r\n;&|()<>":
             letter = text[self._at]
             if letter == "'":
@@ -357,7 +377,8 @@ class _ShellReader:
 
     def _quoted(self, end: str = '"') -> str:
         """Return the text up to *end*; with an empty one, up to the end of everything."""
-        text, parts = self._text, list[str]()
+        text = self._text
+        parts = list[str]()
         while self._at < len(text):
             letter = text[self._at]
             if letter == end:
@@ -384,7 +405,8 @@ class _ShellReader:
         return "".join(parts)
 
     def _dollar(self, *, quoted: bool = False) -> str:
-        text, after = self._text, self._text[self._at + 1 : self._at + 2]
+        text = self._text
+        after = self._text[self._at + 1 : self._at + 2]
         if after == "(":
             if (
                 sum_ := re.compile(_ARITHMETIC).match(text, self._at)
@@ -401,11 +423,14 @@ class _ShellReader:
             self._at = quoted_text.end()
             return re.sub(r"(?s)\\(.)", r"\1", quoted_text[1])
         self._at += 1
-        return "" if after == '"' and not quoted else "$"
+        if after == '"' and not quoted:
+            return ""
+        return "$"
 
     def _parameter(self) -> str:
         """Return ``${...}`` as it is; commands in it are found."""
-        text, start = self._text, self._at
+        text = self._text
+        start = self._at
         self._at += 2
         self._go_deeper()
         while self._at < len(text):
@@ -427,7 +452,8 @@ class _ShellReader:
         if code is None:
             raise ValueError("no `")
         self._at = code.end()
-        before, self._inner = self._inner, True
+        before = self._inner
+        self._inner = True
         self._nested(re.sub(r"\\([`\\$])", r"\1", code[1]))
         self._inner = before
         return "$()"
@@ -449,13 +475,15 @@ class _ShellReader:
 
     def _skip_documents(self) -> None:
         """Read over the here-documents that begin here. A shell runs the one that it is given."""
-        documents, self._documents = self._documents, []
+        documents = self._documents
+        self._documents = []
         for end, is_literal, no_tabs, words in documents:
             lines = list[str]()
             while self._at < len(self._text):
                 after = self._text.find("\n", self._at)
                 after = len(self._text) if after < 0 else after
-                line, self._at = self._text[self._at : after], after + 1
+                line = self._text[self._at : after]
+                self._at = after + 1
                 if (line.lstrip("\t") if no_tabs else line) == end:
                     break
                 lines.append(line)

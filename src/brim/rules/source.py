@@ -114,7 +114,9 @@ class RuleSource(PlainData):
 
 def _name_for_people(path: str) -> str:
     home = os.path.expanduser("~")
-    return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
+    if path.startswith(home + os.sep):
+        return f"~{path[len(home) :]}"
+    return path
 
 
 def sources_for(

@@ -94,7 +94,9 @@ def stem(word: str) -> str:
         return root[:-1]
     if len(root) > 3 and root[-1] == "y":
         return f"{root[:-1]}i"
-    return root.removesuffix("e") if len(root) > 3 else root
+    if len(root) > 3:
+        return root.removesuffix("e")
+    return root
 
 
 @cache

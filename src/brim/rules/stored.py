@@ -62,7 +62,9 @@ class StoredRule(PlainData):
 
     def text(self, tier: Tier) -> str:
         """Return its lines at *tier*."""
-        return "" if tier is Tier.OMITTED else self.lines[_DETAIL.index(tier)]
+        if tier is Tier.OMITTED:
+            return ""
+        return self.lines[_DETAIL.index(tier)]
 
     def tokens(self, tier: Tier, encoding: str) -> int:
         """Return what its lines take at *tier*, in a vocabulary that the index knows."""
@@ -72,7 +74,9 @@ class StoredRule(PlainData):
 
     def characters(self, tier: Tier) -> int:
         """Return how long its lines are at *tier*."""
-        return 0 if tier is Tier.OMITTED else self.costs[_DETAIL.index(tier)][-1]
+        if tier is Tier.OMITTED:
+            return 0
+        return self.costs[_DETAIL.index(tier)][-1]
 
 
 @dataclass(frozen=True)

@@ -10,70 +10,86 @@ from __future__ import annotations
 from brim.rules.blocks import pattern_words
 from brim.rules.situation import Situation
 from brim.rules.stems import stem, words_of
-from brim.rules.when import BRANCH, LANGUAGE, PATH, RUN, TASK, Clause, Condition
+from brim.rules.when import BRANCH, ENVIRONMENT, LANGUAGE, PATH, RUN, TASK, Condition
 
+ANY_PATH = "path:"
+"""Where patterns are filed whose end says nothing."""
+ANY_PROGRAM = "run:"
 _WILD = "*?[]"
-_ANYTHING = "path:"
+_SIGNS = "`'\"()[]<>,;:?!."
 
 
 def filed_terms(condition: Condition) -> list[str]:
     """Return the terms of a condition: one clause of each case is enough to find it."""
     terms: list[str] = []
     for case in condition.cases:
-        terms += _clause_terms(case[0])
+        first = case[0]
+        for value in first.values:
+            terms.append(_filed_term(first.key, value))
     return list(dict.fromkeys(terms))
 
 
-def _clause_terms(clause: Clause) -> list[str]:
-    if clause.key == PATH:
-        return [_path_term(pattern) for pattern in clause.values]
-    if clause.key == LANGUAGE:
-        return [f"language:{value}" for value in clause.values]
-    if clause.key == RUN:
-        return [_program_term(pattern_words(value)[0]) for value in clause.values]
-    if clause.key == BRANCH:
-        return ["branch:"]
-    if clause.key == TASK:
-        return [f"task:{stem(word)}" for value in clause.values for word in words_of(value)[:1]]
-    return ["environment:"]
+def _filed_term(key: str, value: str) -> str:
+    """Return the term under which a clause with this value is filed."""
+    if key == PATH:
+        return _path_term(value)
+    if key == LANGUAGE:
+        return f"language:{value}"
+    if key == RUN:
+        return _program_term(pattern_words(value)[0])
+    if key == TASK:
+        words = words_of(value)
+        if words:
+            return f"task:{stem(words[0])}"
+        return "task:"
+    return f"{key}:"
 
 
 def _path_term(pattern: str) -> str:
     last = pattern.rsplit("/", 1)[-1]
-    literal = last[max([last.rfind(sign) for sign in _WILD]) + 1 :]
+    literal = last
+    for sign in _WILD:
+        literal = literal.rpartition(sign)[2]
     if literal and literal == last:
         return f"path:{last}"
     _, dot, ending = literal.rpartition(".")
-    return f"path:*.{ending}" if dot and ending else _ANYTHING
+    if dot and ending:
+        return f"path:*.{ending}"
+    return ANY_PATH
 
 
 def _program_term(program: str) -> str:
-    return "run:" if any(sign in program for sign in _WILD) else f"run:{program}"
+    for sign in _WILD:
+        if sign in program:
+            return ANY_PROGRAM
+    return f"run:{program}"
 
 
 def situation_terms(situation: Situation) -> list[str]:
     """Return the terms under which conditions may be filed that *situation* meets."""
     terms: list[str] = []
     for path in situation.all_paths:
-        name = path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-        terms += [f"path:{name}", _ANYTHING]
-        parts = name.split(".")
-        terms += [f"path:*.{ending}" for ending in parts[1:]]
-    terms += [f"language:{language}" for language in sorted(situation.all_languages)]
+        terms += _terms_of_path(path)
+    for language in sorted(situation.all_languages):
+        terms.append(f"language:{language}")
     for command in situation.commands:
-        if command and command[0]:
-            terms.append(f"run:{command[0]}")
-    if situation.commands:
-        terms.append("run:")
+        terms += [f"run:{command[0]}", ANY_PROGRAM]
     for word in situation.prompt_start.split():
-        terms.append(f"run:{word.strip(_SIGNS).rsplit('/', 1)[-1]}")
-    stems = situation.prompt_stems | situation.command_stems
-    terms += [f"task:{word_stem}" for word_stem in sorted(stems)]
+        # A prompt may name a command: "then git push it".
+        program = word.strip(_SIGNS).rsplit("/", 1)[-1]
+        terms.append(f"run:{program}")
+    for word_stem in sorted(situation.prompt_stems | situation.command_stems):
+        terms.append(f"task:{word_stem}")
     if situation.branch:
-        terms.append("branch:")
+        terms.append(f"{BRANCH}:")
     if situation.environments:
-        terms.append("environment:")
+        terms.append(f"{ENVIRONMENT}:")
     return list(dict.fromkeys(terms))
 
 
-_SIGNS = "`'\"()[]<>,;:?!."
+def _terms_of_path(path: str) -> list[str]:
+    name = path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    terms = [f"path:{name}", ANY_PATH]
+    for ending in name.split(".")[1:]:
+        terms.append(f"path:*.{ending}")
+    return terms

@@ -35,7 +35,8 @@ _DEEPEST = 50
 _MARKER = r"(?:>|(?:[-+*]|[0-9]+[.)])(?=[ \t]|\Z))[ \t]*"
 _HEADING = r"#{1,6}(?:[ \t]|\Z)|[= \t]+\Z|[- \t]+\Z"
 """A heading of its own (``# ...``), or what makes one of the line above (``===``, ``---``)."""
-_MARKS, _HEADS = tuple(">-+*0123456789"), ("#", "=", "-")
+_MARKS = tuple(">-+*0123456789")
+_HEADS = ("#", "=", "-")
 """What a marker or a heading begins with: a hook needn't compile the patterns for lines without."""
 
 
@@ -137,7 +138,9 @@ def unforged(lines: list[str]) -> list[str]:
     """Return *lines* in which nothing outside of code reads as a heading, and the last block of
     code is closed."""
     safe = []
-    fence, column, sure = "", 0, True
+    fence = ""
+    column = 0
+    sure = True
     for line in lines:
         bare = line.lstrip(" \t")
         column_here = _column(line, bare)
@@ -157,25 +160,32 @@ def unforged(lines: list[str]) -> list[str]:
             continue
         *_, inner = levels = _levels(bare)
         if sure and mark and (mark[0] == "~" or "`" not in bare[len(mark) :]):
-            fence, column = mark, column_here
+            fence = mark
+            column = column_here
         elif inner[:1] == "<" or (inner != bare and _fence(inner)):
             sure = False
         suspects = [level for level in levels if level.startswith(_HEADS)]
         too_deep = inner if len(levels) > _DEEPEST else None
         heading = next((level for level in suspects if re.match(_HEADING, level)), too_deep)
         safe.append(line if heading is None else f"{line[: len(line) - len(heading)]}\\{heading}")
-    return [*safe, fence] if fence else safe
+    if fence:
+        return [*safe, fence]
+    return safe
 
 
 def _column(line: str, bare: str) -> int:
     indent = line[: len(line) - len(bare)]
-    return len((_OFFSET + indent).expandtabs(4)) - len(_OFFSET) if "\t" in indent else len(indent)
+    if "\t" in indent:
+        return len((_OFFSET + indent).expandtabs(4)) - len(_OFFSET)
+    return len(indent)
 
 
 def _fence(bare: str) -> str:
     """Return the run of backticks or tildes that *bare* begins with, if it can begin or end a block
     of code."""
-    return bare[: len(bare) - len(bare.lstrip(bare[0]))] if bare.startswith(("```", "~~~")) else ""
+    if bare.startswith(("```", "~~~")):
+        return bare[: len(bare) - len(bare.lstrip(bare[0]))]
+    return ""
 
 
 def _levels(bare: str) -> list[str]:

@@ -60,7 +60,9 @@ def section_of(kind: BehaviorKind, status: Status, tier: Tier) -> Section:
     """Return where a behavior stands at *tier*."""
     if status is Status.PENDING:
         return Section.UNCONFIRMED_NOTES
-    return Section.ALSO_LEARNED if tier is Tier.NAME_ONLY else _OF_KIND[kind]
+    if tier is Tier.NAME_ONLY:
+        return Section.ALSO_LEARNED
+    return _OF_KIND[kind]
 
 
 INTRODUCTION = "Rules your user set, kept by brim:\n"

@@ -71,7 +71,9 @@ class Clause(PlainData):
 
     def __str__(self) -> str:
         values = ", ".join(self.values)
-        return values if self.key in (PATH, LANGUAGE) else f"{self.key} {values}"
+        if self.key in (PATH, LANGUAGE):
+            return values
+        return f"{self.key} {values}"
 
 
 Case = tuple[Clause, ...]

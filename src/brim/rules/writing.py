@@ -53,7 +53,9 @@ def paragraph_of(name: str, fields: Mapping[str, object]) -> str:
 
 def written_name(name: str) -> str:
     """Return *name* as it stands between brackets."""
-    return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    if _PLAIN_NAME.fullmatch(name):
+        return name
+    return json.dumps(name, ensure_ascii=False)
 
 
 def written_value(value: object) -> str:
