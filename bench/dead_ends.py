@@ -16,9 +16,9 @@ import time
 from collections import Counter
 from typing import Any
 
+from brim.agents.readers import AnyReader
 from brim.memory.repetition import RULES as RULE_TEXTS
 from brim.memory.repetition import DeadEndDetector
-from brim.tracking.readers import AnyReader
 from labelled.dead_ends.developed import DEVELOPED
 from labelled.dead_ends.developed_alikes import LOOK_ALIKES
 from labelled.dead_ends.unclear import UNCLEAR

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from brim.agents.stream import read
 from brim.hooks.process import answer_to
 from brim.memory.facts import measure
 from brim.memory.inventory import Thing, told_in
@@ -25,7 +26,6 @@ from brim.memory.repetition.commands import looks, parts
 from brim.report.compactions import CompactionReader
 from brim.store import open_store
 from brim.tracking.estimate import BilledRatio
-from brim.tracking.readers.stream import read
 from compacted import FIRST, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +85,27 @@ def test_a_count_imports_nothing_heavy(call: str) -> None:
     )
 
 
+FITTING = {"_lazy", "errors", "figures", "files", "messages", "models", "record", "tokens"}
+"""The packages and modules of brim that ``brim.fit`` may load."""
+
+
+def test_fit_loads_no_ledger_no_rules_no_transcripts_no_hooks() -> None:
+    history = "[{'role': 'user', 'content': f'message {n}'} for n in range(20)]"
+    loaded = imported(f"import brim; brim.fit({history}, model='gpt-4o')")
+    assert {name.split(".")[1] for name in loaded if name.startswith("brim.")} == FITTING
+    not_needed = {
+        "asyncio",
+        "hashlib",
+        "logging",
+        "brim.messages.memory",
+        "brim.messages.tiers",
+        "brim.messages.transcript",
+        "brim.models.catalog",
+        "brim.tokens.api",
+    }
+    assert loaded & not_needed == set()
+
+
 def test_every_public_name_is_there() -> None:
     import brim
     import brim.memory
@@ -98,11 +122,23 @@ def test_every_public_name_is_there() -> None:
         assert set(package.__all__) <= set(dir(package))
 
 
+def test_the_stub_has_the_names_of_the_package() -> None:
+    import brim
+
+    stub = ast.parse(Path(brim.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    names = [(node.module, alias.name) for node in imports for alias in node.names]
+    package: Any = brim
+    assert sorted(name for _, name in names) == package.__all__
+    for module, name in names:
+        assert getattr(brim, name) is getattr(import_module(str(module)), name)
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     import brim
 
     with pytest.raises(AttributeError, match="nonsense"):
-        _ = brim.nonsense
+        _ = brim.nonsense  # type: ignore[attr-defined]
 
 
 def test_the_command_line_imports_a_command_when_it_is_called() -> None:

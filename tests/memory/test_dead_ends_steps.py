@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from brim.agents.events import ToolResult
 from brim.memory.quotes import LONGEST, masked_line
 from brim.memory.repetition.commands import check_in, git_steps, parts, polls, writes
 from brim.memory.repetition.step import outcome, settled, signature
 from brim.rules.shell import unwrapped
-from brim.tracking.events import ToolResult
 
 
 @pytest.mark.parametrize(

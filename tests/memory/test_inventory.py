@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.agents.call import ToolCall
+from brim.agents.events import Message, StateSeen, ToolResult
 from brim.memory import inventory as module
 from brim.memory.inventory import LONGEST, Inventory, is_set_up, told_in
-from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 
 
 def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = "") -> None:
-    inventory.take(ToolCall(id=path, name="Read", tool=tool, input={"file_path": path}))
+    inventory.take(ToolCall(id=path, name="Read", kind=tool, input={"file_path": path}))
     inventory.take(ToolResult(id=path, text="x", refusal=refusal))
 
 

@@ -17,18 +17,20 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import Self
 
+from brim.agents.stream import subagent_of
 from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, width_of
 from brim.figures import bar, column, percent
 from brim.install.agents import NAMES
 from brim.report.watch import UNTOLD, Reading
 from brim.tracking.auto_compact import AutoCompact
 from brim.tracking.plan_windows import PlanWindow
-from brim.tracking.readers.stream import subagent_of
 from brim.tracking.windows import SOURCES
 
 LEAST_WIDTH = 20
-"""Columns that a gauge needs. Below that, only the number is shown: lines that wrap can't be drawn
-in place."""
+"""Columns that a gauge needs.
+
+Below that, only the number is shown: lines that wrap can't be drawn in place.
+"""
 
 MOST_ROWS = 6
 """Rows that a list gets at most; the rest is summed up in one."""

@@ -20,9 +20,10 @@ the status line that was there before. ``standing`` is how a session stands, for
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.hooks.process import main as main
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from brim.hooks.event import Answer, HookCall
+from brim.agents.call import Answer, HookCall
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
 
@@ -40,7 +40,7 @@ def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     None."""
     number = workspace.config["hooks.loops"]
     only_injects = workspace.only_injects and not workspace.supervised
-    if number is None or only_injects or not (call.session and call.tool and call.transcript):
+    if number is None or only_injects or not (call.session and call.tool.name and call.transcript):
         return None
     loop = find_loop(call, number)
     if loop is None:
@@ -66,14 +66,12 @@ def find_loop(call: HookCall, number: int) -> Loop | None:
     less than twice as many, an edit when it was undone and made again.
     """
     path = call.transcript
-    if call.sub_agent and call.agent == "claude":
+    if call.sub_agent and call.agent.transcripts.has_subagent_files:
         path = os.path.join(
             path.removesuffix(".jsonl"), "subagents", f"agent-{call.sub_agent}.jsonl"
         )
-    is_edit = call.tool_kind in ("edit", "write") or "*** Begin Patch" in str(
-        call.input.get("command")
-    )
-    needles = _needles(call.tool, call.input)
+    is_edit = call.tool.changes_files or "*** Begin Patch" in str(call.tool.input.get("command"))
+    needles = _needles(call.tool.name, call.tool.input)
     if not _are_in(tail_bytes(path, LAST)[1], needles, 1):
         return None
     start, data = tail_bytes(path, TAIL)

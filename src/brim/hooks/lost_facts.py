@@ -11,12 +11,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+from brim.agents.call import Answer, HookCall
+from brim.agents.events import Message
+from brim.agents.readers import AnyReader
+from brim.agents.stream import Feed
 from brim.errors import StoreError
 from brim.files import sha256_hex
-from brim.hooks.event import Answer, HookCall
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace, log
-from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.hooks.transcript import size_of, whole_lines
 from brim.hooks.turns import write_turn
 from brim.memory.entries import MemoryEntry, MemoryView
 from brim.memory.facts import Measured, measure
@@ -24,9 +27,6 @@ from brim.memory.index import sentence
 from brim.memory.inventory import Inventory, is_set_up, told_in
 from brim.memory.quotes import code, masked_line, one_line, shortened
 from brim.store.events import RuleEvent, add_event
-from brim.tracking.events import Message
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.stream import Feed
 
 # Before it: instructions --------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     try:
         writer = write_turn(call, workspace)
     except StoreError as error:  # what was written before still counts
-        log(workspace.environ, f"{call.name} {call.agent}: {error}")
+        log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
         writer = writer_of(call, workspace)
     if writer is None:
         return None
@@ -146,7 +146,7 @@ def _is_new(summary: str, call: HookCall, workspace: HookWorkspace) -> bool:
     again."""
 
     state, mark = workspace.state(call.session), sha256_hex(summary.encode("utf-8", "replace"))[:16]
-    if call.agent == "gemini" and state.kept(_MEASURED) == mark:
+    if not call.agent.reports_compactions and state.kept(_MEASURED) == mark:
         return False
     state.keep(_MEASURED, mark)
     return True
@@ -157,7 +157,7 @@ def last_window(call: HookCall, root: str) -> tuple[Inventory, str]:
     transcript has it."""
 
     window, summary = Inventory(root), ""
-    reader = AnyReader(FORMATS[call.agent])
+    reader = AnyReader(writer=call.agent)
     start = max(0, size_of(call.transcript) - TAIL)
     feed = Feed(reader=reader, start=start)
     blocks = whole_lines(call.transcript, start + 1 if start else 0, most=TAIL)
@@ -221,7 +221,7 @@ def _note(call: HookCall, workspace: HookWorkspace, measured: Measured) -> None:
     if database is None or database.readonly:
         return
     detail = {
-        "agent": call.agent,
+        "agent": call.agent.name,
         "trigger": call.trigger,
         "counts": measured.counts(),
         "lost": [[kind, text[:200]] for kind, text in measured.lost[:50]],

@@ -14,9 +14,10 @@ import json
 import os
 from typing import Any
 
+from brim.agents.call import HookCall, ToolCall
+from brim.agents.events import ToolResult
 from brim.errors import BrimError, StoreError
 from brim.files import locked
-from brim.hooks.event import HookCall
 from brim.hooks.state import HookWorkspace
 from brim.memory.calls import Calls
 from brim.memory.entries import MemoryEntry, draft
@@ -24,7 +25,6 @@ from brim.memory.folder import LOCK, make_folder, own, place_of
 from brim.memory.index import NAME as INDEX
 from brim.memory.quotes import encodable
 from brim.memory.writer import ScratchWriter
-from brim.tracking.events import ToolCall, ToolResult
 from brim.workspace import without_controls
 
 PATIENCE = 0.4
@@ -90,11 +90,11 @@ def journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
     """Write down the file that a call changed, or the command that failed."""
     failed = call.event == "tool_failed" or bool(call.error)
     is_command = (
-        call.tool_kind == "shell" and not call.interrupted and bool(call.input.get("command"))
+        call.tool.kind == "shell" and not call.interrupted and bool(call.tool.input.get("command"))
     )
     root = (
         scratch_root(call, workspace)
-        if (is_command if failed else call.tool_kind in ("write", "edit"))
+        if (is_command if failed else call.tool.changes_files)
         else None
     )
     if root is not None and (entries := _entries(call, workspace, failed=failed)):
@@ -104,9 +104,13 @@ def journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
 def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[MemoryEntry]:
 
     calls = Calls()
-    where: Any = {"id": call.call_id, "session": call.session, "time": workspace.now}
+    where: Any = {"id": call.tool.id, "session": call.session, "time": workspace.now}
     asked = ToolCall(
-        name=call.tool, tool=call.tool_kind, input=call.input, agent=call.sub_agent, **where
+        name=call.tool.name,
+        kind=call.tool.kind,
+        input=call.tool.input,
+        agent=call.sub_agent,
+        **where,
     )
     found = calls.called(asked)
     if not failed:

@@ -9,22 +9,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from brim.agents.call import HookCall, ToolCall
+from brim.agents.events import Message, StateSeen, ToolResult
+from brim.agents.patches import edits_in
+from brim.agents.readers import AnyReader
+from brim.agents.stream import Feed
 from brim.files import sha256_hex
-from brim.hooks.event import HookCall
 from brim.hooks.loops import EDITS, TAIL
-from brim.hooks.rules import patch_of
-from brim.hooks.transcript import FORMATS
 from brim.memory.calls import changed_path
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import covers, git_steps, looks, moves_tree, parts, unfiltered
 from brim.memory.repetition.edits import FileChange, changes
 from brim.memory.repetition.step import SessionStep, clipped, settled
 from brim.record import PlainData
-from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.codex import edits
-from brim.tracking.readers.fields import named
-from brim.tracking.readers.stream import Feed
 
 Key = tuple[str, str]
 """What a call was given, and the folder where a command ran; a pending call doesn't say that."""
@@ -85,13 +82,13 @@ def _steps(
     """
     for size in SIZES:
         cut = data.find(b"\n", len(data) - size) + 1 if size < len(data) else 0
-        reader = AnyReader(FORMATS[call.agent])
+        reader = AnyReader(writer=call.agent)
         reader.agent = call.sub_agent
         steps: list[tuple[ToolCall, ToolResult, str]] = []
         opened: dict[str, ToolCall] = {}
         turn, folder, is_known = TriedTurn(), "", cut == 0
         for event in Feed(reader=reader, start=start + cut).feed(data[cut:]):
-            if call.agent == "claude" and event.agent != call.sub_agent:
+            if call.agent.transcripts.has_subagent_files and event.agent != call.sub_agent:
                 continue
             if isinstance(event, ToolCall):
                 opened[event.id] = event
@@ -117,9 +114,11 @@ def _steps(
 def _calls(call: HookCall) -> list[ToolCall]:
     """Return the pending *call* as a transcript's reader gives it: of a patch, one for each
     file."""
-    if patch := patch_of(call):
-        return [ToolCall(name=call.tool, tool=tool, input=edit) for tool, edit in edits(patch)]
-    return [ToolCall(name=call.tool, tool=call.tool_kind, input=named(call.tool_kind, call.input))]
+    tool = call.tool
+    if tool.patch:
+        edits = edits_in(tool.patch)
+        return [ToolCall(name=tool.name, kind=kind, input=edit) for kind, edit in edits]
+    return [ToolCall(name=tool.name, kind=tool.kind, input=tool.input)]
 
 
 class Tries:
@@ -139,7 +138,7 @@ class Tries:
         key = _key(step)
         if HELD in step.result.text:
             self._last, self._failures = [], {}
-        elif not (step.is_try or step.call.tool == "agent") or step.outcome.kind in (
+        elif not (step.is_try or step.call.kind == "agent") or step.outcome.kind in (
             "permission",
             "interrupt",
             "cascade",
@@ -155,7 +154,7 @@ class Tries:
         else:
             is_same = key in self._seen and _alike(self._seen[key], step)
             is_look = (
-                step.call.tool in ("read", "search") or step.check is not None or looks(step.parts)
+                step.call.kind in ("read", "search") or step.check is not None or looks(step.parts)
             )
             if moves_tree(step.parts) or (step.changes and not is_same):
                 self._last, self._failures, self._seen = [], {}, {}
@@ -226,7 +225,7 @@ class TriedTurn:
             self._made, self._restored = {}, {}
         if result.error or result.refusal:
             return
-        if call.tool == "shell" and "git" in (command := str(call.input.get("command"))):
+        if call.kind == "shell" and "git" in (command := str(call.input.get("command"))):
             self._restore(command)
         for change in changes(call, "", []):
             mark = self._mark(change)
@@ -318,7 +317,7 @@ def _waits(step: SessionStep) -> bool:
     if step.polls or step.check is not None:
         return step.polls
     said, given = step.result.text, step.command or str(step.call.input.get("file_path"))
-    is_log = (step.call.tool == "read" or looks(step.parts)) and re.search(_LOG, given) is not None
+    is_log = (step.call.kind == "read" or looks(step.parts)) and re.search(_LOG, given) is not None
     return is_log or (
         not step.failed and len(said) <= _LONGEST_STATUS and re.search(_PENDING, said) is not None
     )

@@ -10,9 +10,10 @@ kept.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.memory.entries import MemoryEntry as MemoryEntry
     from brim.memory.entries import MemoryView as MemoryView

@@ -13,10 +13,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import ModelSeen, StateSeen, ToolResult
 from brim.files import data_lines
 from brim.memory.entries import MemoryEntry, draft, first_error, remember
 from brim.memory.quotes import one_line
-from brim.tracking.events import Event, ModelSeen, StateSeen, ToolCall, ToolResult
 
 PATHS = ("file_path", "notebook_path", "filePath", "path")
 """The names that clients give to the file of a call."""
@@ -75,7 +76,7 @@ class Calls:
             "source": call.id,
         }
         command = call.input.get("command")
-        if call.tool == "question":
+        if call.kind == "question":
             pairs = (
                 [(questions_of(call), _refused(result, NOT_ANSWERED))]
                 if failed
@@ -85,7 +86,7 @@ class Calls:
                 where["source"] = f"{call.id} {at}" if call.id else ""
                 found.append(draft("decision", question, refs={"outcome": answer}, **where))
         elif (
-            call.tool == "plan" and "exit" in call.name.lower()
+            call.kind == "plan" and "exit" in call.name.lower()
         ):  # it is put to the person; starting to plan isn't
             is_waiting = not result.error and re.match(
                 _WAITS, result.text[:400]
@@ -106,7 +107,7 @@ class Calls:
                 )
                 found.append(draft("decision", f"{call.name} {what}".strip(), refs=refs, **where))
         elif (
-            call.tool == "shell"
+            call.kind == "shell"
             and result.error
             and not result.refusal
             and isinstance(command, str)
@@ -144,7 +145,7 @@ class Calls:
 
 def changed_path(call: ToolCall) -> str:
     """Return the file that *call* writes or edits, empty if it does neither."""
-    if call.tool not in ("write", "edit"):
+    if call.kind not in ("write", "edit"):
         return ""
     return next(
         (
@@ -292,7 +293,7 @@ class States:
         """Return what *event* changes. A sub-agent has its own model, which doesn't change the
         session's."""
         if isinstance(event, ToolCall):
-            return self._todos(event) if event.tool == "todo" else []
+            return self._todos(event) if event.kind == "todo" else []
         if event.agent:
             return []
         if isinstance(event, StateSeen) and event.name in _NAMES:
@@ -306,7 +307,7 @@ class States:
         """Remember the name of a task that *call* made: later calls give its number alone."""
         task = result.detail.get("task") if isinstance(result.detail, Mapping) else None
         number = task.get("id") if isinstance(task, Mapping) else None
-        if number is None and call.tool == "todo" and (told := re.match(_CREATED, result.text)):
+        if number is None and call.kind == "todo" and (told := re.match(_CREATED, result.text)):
             number = told[1]
         label = call.input.get("subject")
         if number is not None and isinstance(label, str):

@@ -41,7 +41,7 @@ _LOOKED_AT = 400_000
 """Characters of one text in which files and numbers are looked for."""
 _STANDING = 4_000_000
 """Characters of what is left in a window that are looked through."""
-_PIECE = re.compile(r"\n+|(?<=[.!?;])\s+")
+SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])\s+")
 _TYPED = 1_000
 """Characters up to which a text counts as typed by hand: in a pasted log every number is bare."""
 _YEARS = range(1900, 2100)
@@ -125,8 +125,8 @@ class _Standing:
         """Whether most words of *text* stand together, in as many sentences as it has itself and
         one more."""
         if self._pieces is None:
-            self._pieces = [_stems(piece) for piece in _PIECE.split(self._prose)]
-        asked = [words for piece in _PIECE.split(text) if (words := _stems(piece))]
+            self._pieces = [_stems(piece) for piece in SENTENCE_END.split(self._prose)]
+        asked = [words for piece in SENTENCE_END.split(text) if (words := _stems(piece))]
         wanted = frozenset().union(*asked)
         if not wanted:
             return True

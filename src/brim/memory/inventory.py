@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Message, StateSeen, ToolResult
 from brim.files import data_lines
 from brim.memory.calls import PATHS, Calls
 from brim.memory.entries import remember
@@ -24,7 +26,6 @@ from brim.memory.quotes import one_line
 from brim.memory.repetition.commands import check_in, looks, parts, writes
 from brim.record import PlainData
 from brim.rules.shell import unwrapped
-from brim.tracking.events import Event, Message, StateSeen, ToolCall, ToolResult
 
 Thing = tuple[str, str]
 """One of ``facts.KINDS``, and a text."""
@@ -117,7 +118,7 @@ class Inventory:
             return []
         found: list[Thing] = []
         if (
-            call.tool in ("question", "plan") or result.refusal == "permission"
+            call.kind in ("question", "plan") or result.refusal == "permission"
         ):  # a person answered it
             for entry in Calls().answered(call, result):
                 if entry.kind == "decision":
@@ -125,8 +126,8 @@ class Inventory:
                     self.add(("decision", text))
                     found += [("decision", text), *self.read(text)]
         told = told_by(call)
-        changes = call.tool in ("write", "edit")
-        shown = _paths(call) if changes or call.tool == "read" else told.shown
+        changes = call.kind in ("write", "edit")
+        shown = _paths(call) if changes or call.kind == "read" else told.shown
         used = [] if result.error else [(("file", self.file(path)), changes) for path in shown]
         used += [] if result.error else [(("file", self.file(path)), True) for path in told.changed]
         used += [(("command", told.command), told.checks)] if told.command else []
@@ -155,7 +156,7 @@ class Inventory:
 
 def _paths(call: ToolCall) -> list[str]:
     given = [path for key in PATHS if isinstance(path := call.input.get(key), str) and path.strip()]
-    several = call.input.get("paths") if call.tool == "read" else None  # read_many_files
+    several = call.input.get("paths") if call.kind == "read" else None  # read_many_files
     return (
         given[:1] or [path for path in several if isinstance(path, str)]
         if isinstance(several, list)
@@ -184,7 +185,7 @@ class InventoryFact(PlainData):
 
 def told_by(call: ToolCall) -> InventoryFact:
     """Return what the shell command of *call* tells; nothing if it is another call."""
-    command = call.input.get("command") if call.tool == "shell" else None
+    command = call.input.get("command") if call.kind == "shell" else None
     return told_in(command) if isinstance(command, str) else InventoryFact()
 
 

@@ -6,12 +6,13 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import End, Message, ToolResult
+from brim.agents.readers import AnyReader, Reader
 from brim.memory.calls import Calls, States, source_of, where_of
 from brim.memory.entries import MemoryEntry, MemoryView, draft
 from brim.memory.index import render_index, sentence
 from brim.memory.repetition import DeadEnd, DeadEndDetector
-from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
-from brim.tracking.readers import AnyReader, Reader
 
 _BEFORE = 64
 """How many of the first and of the last events before the first call are kept for the detector of

@@ -19,25 +19,17 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Self
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Attachment, Compaction, Message, StateSeen, ToolResult, Usage
+from brim.agents.lines import Bounded
 from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.learning import infer_kind
 from brim.files import data_lines
-from brim.memory.facts import KINDS, measure
+from brim.memory.facts import KINDS, SENTENCE_END, measure
 from brim.memory.inventory import MOST, Inventory, Thing, is_set_up, told_by
 from brim.memory.quotes import masked_line
 from brim.tracking.compaction import fold
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.events import (
-    Attachment,
-    Compaction,
-    Event,
-    Message,
-    StateSeen,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
-from brim.tracking.readers.fields import Bounded
 
 MOST_ITEMS = 200
 """Lost things that are named per compaction; the counts are of all."""
@@ -317,7 +309,7 @@ class _Window:
             return
         cost, changed = (
             lost.lost[thing],
-            call.tool in ("write", "edit") or bool(told_by(call).changed),
+            call.kind in ("write", "edit") or bool(told_by(call).changed),
         )
         cost.back = cost.back or (
             "run" if thing[0] == "command" else "changed" if changed else "read"
@@ -420,7 +412,6 @@ LONGEST_STATEMENT = 300
 MOST_STATEMENTS = 20
 """Statements of one message."""
 
-_SENTENCE = re.compile(r"\n+|(?<=[.!?;])\s+")
 _MARKS = " \t-*+>•\"'`(_"
 _OPENERS = (
     "please",
@@ -494,7 +485,7 @@ def decisions_in(answer: str) -> list[str]:
 
 def _sentences(text: str) -> list[str]:
     plain = re.sub(r"(?s)```.*?(?:```|\Z)", "\n", text)
-    lines = [line.strip() for line in _SENTENCE.split(plain)]
+    lines = [line.strip() for line in SENTENCE_END.split(plain)]
     return [
         fold(line, LONGEST_STATEMENT)
         for line in lines

@@ -9,14 +9,14 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Self
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.fields import mapping, text
+from brim.agents.stream import subagent_of
 from brim.report.cache import CacheBreak, CacheReader
 from brim.report.compactions import CompactionReader, CompactionReport
 from brim.report.money import SummaryReader, SummaryRequest
 from brim.report.waste import Waste, WasteReader
 from brim.tracking.estimate import BilledRatio
-from brim.tracking.events import Event, ToolCall
-from brim.tracking.readers.fields import mapping, text
-from brim.tracking.readers.stream import subagent_of
 from brim.tracking.requests.claude import ClaudeRequests
 from brim.tracking.requests.composition import ComposedRequest, compare, requests_of
 from brim.tracking.requests.pieces import MEMORY, TOOLS, UNRESOLVED, Label, tool_label
@@ -131,9 +131,8 @@ class RecordsReader:
             self._reader.take(line)
         elif kind == "assistant" and self._any:
             message = mapping(line, "message")
-            if (
-                message.get("id") != self._last
-            ):  # an answer has a line for each block: its first one says enough
+            if message.get("id") != self._last:
+                # An answer has a line for each block: its first one says enough.
                 self._last = message.get("id")
                 self._reader.take(
                     {**line, "message": {"id": self._last, "model": message.get("model")}}

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from brim.agents.readers import AnyReader
+from brim.agents.stream import BLOCK, read, subagent_files
 from brim.errors import InputError
 from brim.memory.facts import KINDS
 from brim.memory.quotes import code
 from brim.report.compactions import CompactionReader, CompactionReport, Lost
 from brim.store.events import RuleEvent as Noted
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.stream import BLOCK, read, subagent_files
 from brim.tracking.sessions import newest_first
 from brim.workspace import Workspace
 

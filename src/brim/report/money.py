@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from brim.agents.call import Event
+from brim.agents.events import Compaction, Message, ModelSeen, Usage
 from brim.models.usage import Tokens
 from brim.report.usage import Unattributed
 from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.events import Compaction, Event, Message, ModelSeen, Usage
 from brim.tracking.sessions import Request, Total
 
 INSTRUCTIONS = 6_000
@@ -76,8 +77,9 @@ class SummaryReader:
 
 @dataclass(frozen=True)
 class Bill:
-    """What sessions cost, in micro-dollars. ``total`` is the sum of requests, compactions and what
-    isn't explained.
+    """What sessions cost, in micro-dollars.
+
+    ``total`` is the sum of requests, compactions and what isn't explained.
 
     The fields that begin with ``client`` are of the sessions whose client reports a total of its
     own: their number, that total, and what brim has for the same time. ``prices`` is how much of

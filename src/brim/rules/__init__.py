@@ -14,9 +14,10 @@ commands that they are compared with, and ``programs`` knows which program one r
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.rules.costs import Costs as Costs
     from brim.rules.costs import StoredCosts as StoredCosts

@@ -16,7 +16,7 @@ from brim.activation.engine import Course
 from brim.activation.relevance import rank
 from brim.behaviors.behavior import BehaviorKind, Status
 from brim.config import Config
-from brim.models.light import lookup
+from brim.models.light import DEFAULT_ENCODING, lookup
 from brim.rules.costs import ENCODINGS, Costs, StoredCosts
 from brim.rules.mapper import ActivationTierMapper
 from brim.rules.plan import InjectionPlan
@@ -37,9 +37,6 @@ OWN = (
     *("tiers.full", "tiers.summary", "tiers.name_only"),
 )
 """What a project's file sets for the project's own rules."""
-
-DEFAULT_ENCODING = "o200k_base"
-"""What counts when no model is named, and what replaces a vocabulary that isn't public."""
 
 ABOUT = 0.3
 """What a prompt is about scores at least this share of the best."""

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from brim.agents.call import Event
+from brim.agents.events import Compaction, End, Message, ModelSeen, RunTotal, Usage
+from brim.agents.lines import Bounded
+from brim.agents.readers import AnyReader
 from brim.errors import InputError
 from brim.models.overrides import window_from_error
 from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
 from brim.tracking.estimate import Contents, Filling, anchored, by_length, length_of
-from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, RunTotal, Usage
 from brim.tracking.notices import OVERHEAD, CompactDue, ContextWarning, Notice, Subscribers
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.fields import Bounded
 from brim.tracking.windows import DEFAULT_WINDOW, Occupancy, Windows
 
 WARN, COMPACT = 0.70, 0.78
@@ -87,8 +88,10 @@ class ContextBudget(Occupancy):
         self._begin()
 
     def _begin(self) -> None:
-        """Begin with another window. Its floor is what the last compaction left, as the prompt
-        after it shows."""
+        """Begin with another window.
+
+        Its floor is what the last compaction left, as the prompt after it shows.
+        """
         self._contents = Contents()
         self._floor: int | None = None
         self._compacted = self._told_overhead = False
@@ -144,10 +147,8 @@ class ContextBudget(Occupancy):
             rest += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
         if not self.basis:
             return rest
-        if self.basis in (
-            "total",
-            "guess",
-        ):  # at most as much as a run's sum; a guess has no lower end either
+        if self.basis in ("total", "guess"):
+            # At most as much as a run's sum; a guess has no lower end either.
             return anchored(0, rest, more=self.used_tokens)
         # What clients say that a compaction left is the conversation: system and tools come on top
         # of it.

@@ -15,11 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from brim.agents.fields import mapping, text
+from brim.agents.lines import seconds
 from brim.config.places import home_folder, user_folder
 from brim.figures import percent
 from brim.files import open_safely, read_safely, replace_file
 from brim.record import PlainData
-from brim.tracking.readers.fields import mapping, seconds, text
 
 NAME = "plan_windows.json"
 """The file in the user's folder with the last readings."""
@@ -116,8 +117,10 @@ def current_plan_windows(
 
 
 def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
-    """Keep *windows*, one agent's readings of now, unless the file has them already. A missing
-    folder isn't made."""
+    """Keep *windows*, one agent's readings of now, unless the file has them already.
+
+    A missing folder isn't made.
+    """
     before = read_plan_windows(home)
     known = {(each.agent, each.minutes, each.name): each for each in before}
     new = {(each.agent, each.minutes, each.name): each for each in windows}

@@ -12,20 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from brim.agents.events import Compaction, RunTotal, Usage
+from brim.agents.fields import count as whole
+from brim.agents.lines import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
 from brim.models.light import UNKNOWN_WINDOW, lookup
 from brim.models.overrides import window_of
 from brim.models.usage import Tokens
 from brim.record import PlainData
 from brim.tracking.estimate import prompt_of
-from brim.tracking.events import Compaction, RunTotal, Usage
-from brim.tracking.readers.fields import (
-    SYNTHETIC,
-    Bounded,
-    is_short_for,
-    model_key,
-    model_spellings,
-)
-from brim.tracking.readers.fields import count as whole
 
 SOURCES = {
     "pinned": "pinned",
@@ -70,8 +64,10 @@ class Window(PlainData):
 
 
 class Windows:
-    """The windows of a session's models, from every source. *given* is the caller's, for the main
-    thread's model."""
+    """The windows of a session's models, from every source.
+
+    *given* is the caller's, for the main thread's model.
+    """
 
     def __init__(self, given: int = DEFAULT_WINDOW, *, pinned: bool = False) -> None:
         self._given = None if given is DEFAULT_WINDOW else int(given)
@@ -97,8 +93,10 @@ class Windows:
             self._found.clear()
 
     def of(self, model: str, *, main: bool = True) -> Window:
-        """Return the window of *model*; *main* says whether it is the main thread's, which the
-        caller's is for."""
+        """Return the window of *model*.
+
+        *main* says whether it is the main thread's, which the caller's is for.
+        """
         if (model, main) in self._found:
             return self._found[model, main]  # type: ignore[no-any-return]
         said = {
@@ -215,8 +213,10 @@ class Occupancy:
 
     @property
     def answer_tokens(self) -> int:
-        """Tokens that the last call wrote; 0 if their number isn't final. The next prompt has them
-        too."""
+        """Tokens that the last call wrote; 0 if their number isn't final.
+
+        The next prompt has them too.
+        """
         return self._answer
 
     @property

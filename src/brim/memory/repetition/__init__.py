@@ -7,9 +7,10 @@ find dead ends, and the detector that gives every step of every agent to all of 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.memory.repetition.rules import DeadEndDetector as DeadEndDetector
     from brim.memory.repetition.step import RULES as RULES

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from brim.agents.call import ToolCall
 from brim.files import data_lines
 from brim.memory.calls import PATHS
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import any_of
 from brim.record import PlainData
-from brim.tracking.events import ToolCall
 
 _MOST = 50
 _MOST_PROBES = 20
@@ -63,9 +63,9 @@ def changes(call: ToolCall, command: str, written: list[str]) -> list[FileChange
     """Return what *call* changes; *written* are the files that it writes if it is a shell
     *command*."""
     given = call.input
-    if call.tool == "shell":
+    if call.kind == "shell":
         return [FileChange(path, by=command) for path in written[:_MOST]]
-    if call.tool not in ("write", "edit"):
+    if call.kind not in ("write", "edit"):
         return []
     path = next((path for name in PATHS if isinstance(path := given.get(name), str) and path), "")
     if not path:

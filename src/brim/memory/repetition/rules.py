@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections import namedtuple
 from dataclasses import replace
 
+from brim.agents.call import ToolCall
+from brim.agents.events import End, Message, StateSeen, ToolResult
 from brim.files import data_lines
 from brim.memory.entries import remember
 from brim.memory.quotes import begun, masked_line
@@ -45,7 +47,6 @@ from brim.memory.repetition.step import (
     places,
     settled,
 )
-from brim.tracking.events import End, Message, StateSeen, ToolCall, ToolResult
 
 CALLS = 3
 CALLS_TRANSIENT = 6
@@ -174,7 +175,7 @@ class SameError(StepRule):
             return self._went_well(step, given)
         linted = step.check is not None and step.check.kind == "lint"
         looked = (
-            step.call.tool in ("read", "search")
+            step.call.kind in ("read", "search")
             or looks(step.parts)
             or step.polls
             or step.outcome.transient
@@ -187,7 +188,7 @@ class SameError(StepRule):
             or (looked and not step.check)
         ):
             return []
-        key = f"{step.call.tool or step.call.name}\0{step.signature}"
+        key = f"{step.call.kind or step.call.name}\0{step.signature}"
         group = self._groups.pop(key, None)
         if group is None or (not group.reported and self._steps - group.last > _APART):
             group = _Tries()
@@ -643,7 +644,7 @@ class DeadEndDetector:
     def update(self, event: object) -> list[DeadEnd]:
         """Take in *event*, and return the dead ends that are new or changed by it."""
         if isinstance(event, ToolCall):
-            if event.tool == "agent":
+            if event.kind == "agent":
                 self._sub_agents.called(event)
             remember(self._thread(event).open, event.id, event, _MOST)
         elif isinstance(event, ToolResult):
@@ -674,4 +675,4 @@ class DeadEndDetector:
         if step.parts and step.outcome.kind == "ok":
             thread.folder = goes_to(step.parts) or thread.folder
         found = [one for rule in thread.rules for one in rule.step(step)]
-        return found + self._sub_agents.step(step) if call.tool == "agent" else found
+        return found + self._sub_agents.step(step) if call.kind == "agent" else found

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from brim.agents.call import ToolCall
+from brim.agents.events import End, Message, ToolResult
 from brim.files import data_lines, data_rows, sha256_hex
 from brim.memory.calls import EXIT, exit_code
 from brim.memory.entries import MemoryEntry, draft
@@ -30,7 +32,6 @@ from brim.memory.repetition.commands import (
 from brim.memory.repetition.edits import changes
 from brim.record import PlainData
 from brim.rules.shell import unwrapped
-from brim.tracking.events import End, Message, ToolCall, ToolResult
 
 RULES = {
     "same-call": "failed the same way {} times",
@@ -153,7 +154,7 @@ class SessionStep:
         self.call, self.result, self.folder = call, result, folder
         self.root = root
         """The folder of the project; empty if unknown."""
-        given = call.input.get("command") if call.tool == "shell" else None
+        given = call.input.get("command") if call.kind == "shell" else None
         self.command = unwrapped(given) if isinstance(given, str) else ""
         """What the shell was given; empty for any other tool."""
         self.parts = parts(self.command) if self.command else []
@@ -163,7 +164,7 @@ class SessionStep:
             if self.command
             else bool(re.search(_WAITS, call.name))
         )
-        self.outcome = outcome(result, call.tool, self.parts, None if is_last else self.check)
+        self.outcome = outcome(result, call.kind, self.parts, None if is_last else self.check)
         written = writes(self.parts)
         self.changes = changes(call, self.command, written) if self.outcome.kind == "ok" else []
         """What the call changed in files; nothing if it failed."""
@@ -174,7 +175,7 @@ class SessionStep:
         given = self.call.input
         if self.command:
             where = given.get("workdir") or given.get("cwd") or given.get("dir_path") or self.folder
-            return f"{self.call.tool}\0{where}\0{unfiltered(self.parts) or self.command}"
+            return f"{self.call.kind}\0{where}\0{unfiltered(self.parts) or self.command}"
         idle = data_lines(__file__, "idle_inputs.txt")
         try:
             told = repr(
@@ -188,7 +189,7 @@ class SessionStep:
     def is_try(self) -> bool:
         """Whether the call tries something: plans, questions and notes do not, and a sub-agent is
         its own rule."""
-        return self.call.tool not in _NO_TRY
+        return self.call.kind not in _NO_TRY
 
     @property
     def failed(self) -> bool:

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from brim.tracking.events import ModelSeen, Usage
-from brim.tracking.readers.codex import CodexRolloutReader
-from brim.tracking.readers.fields import count, flag, items, mapping, text, text_of, value
-from brim.tracking.readers.gemini import GeminiTranscriptReader
+from brim.agents.codex.transcript import CodexRolloutReader
+from brim.agents.events import ModelSeen, Usage
+from brim.agents.fields import count, flag, items, mapping, text, text_of, value
+from brim.agents.gemini.transcript import GeminiTranscriptReader
 from brim.tracking.requests.pieces import (
     AGENTS,
     IMAGES,
@@ -165,9 +165,8 @@ class CodexRequests(RequestsReader):
         sent.compacts, self._summarizes = self._summarizes, False
         self.thread.sent.append(sent)
         for key in self._answered:
-            if (
-                key.startswith("r") and thought
-            ):  # reasoning is sent back as it was: its size is what was reported
+            if key.startswith("r") and thought:
+                # Reasoning is sent back as it was: its size is what was reported.
                 self.thread.items[key] = (RequestPiece((THINKING,), 0, thought, key),)
                 thought = 0
         self._window = self.thread.add(self._window, self._answered)
