@@ -248,6 +248,60 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
     assert "brim.hooks.reminder" not in found, "it is off"
 
 
+MOST_ENTERED = {
+    "SessionStart": 70,
+    "UserPromptSubmit": 75,
+    "PreToolUse": 72,
+    "PostToolUse": 42,
+    "Stop": 74,
+}
+"""Modules of brim that a hook enters at most: each is to be found, read and run."""
+
+
+@pytest.mark.parametrize("event", MOST_ENTERED)
+def test_a_hook_enters_few_modules(site: Path, tmp_path: Path, event: str) -> None:
+    """Count the modules whose code a profiler sees, and compare them with those imported."""
+    world = World(tmp_path)
+    sent = world.message(
+        event,
+        source="startup",
+        prompt="run the tests please",
+        tool_name="Bash",
+        tool_input={"command": "make test"},
+        tool_use_id="t",
+        tool_response={"stdout": "ok"},
+    )
+    write(site, world.home)
+    code = f"""
+import io, sys
+sys.path.insert(0, {str(site)!r})
+entered = set()
+def see(frame, event, argument):
+    entered.add(frame.f_globals.get("__name__", ""))
+sys.setprofile(see)
+from brim._startup import use_startup
+assert use_startup({str(world.home)!r})
+from brim.hooks import main, process
+process.SECONDS = 60
+main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringIO(), {world.environ!r})
+sys.setprofile(None)
+print(*[name for name in entered if name.partition(".")[0] == "brim"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    entered = done.stdout.split()
+    assert world.log() == ""
+    assert "brim.hooks.handlers" in entered
+    assert len(entered) <= MOST_ENTERED[event], sorted(entered)
+    agents = {name for name in entered if name.endswith(".value")}
+    assert agents == {"brim.agents.claude.value"}, "a hook loads only its own agent"
+
+
 def test_the_status_line_imports_nothing_that_makes_people_wait(site: Path, tmp_path: Path) -> None:
     world = World(tmp_path)
     sent = encoded(status_input(rate_limits=limits(91.2, 12))).decode()

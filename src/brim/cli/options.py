@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from brim.activation.context import Context
-from brim.agents.table import agent_at_work
+from brim.agents import agent_at_work
 from brim.cli.output import note
 from brim.config import Config
 from brim.errors import BrimError, InputError, PersonNeeded

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from brim.agents.call import HookCall, ToolCall
+from brim.agents.call import HookCall, ToolCall, edits_in
 from brim.agents.events import Message, StateSeen, ToolResult
-from brim.agents.patches import edits_in
 from brim.agents.readers import AnyReader
 from brim.agents.stream import Feed
 from brim.files import sha256_hex

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple, Self
 
 import brim.models
 from brim import __version__
+from brim.agents.readers import agent_formats
 from brim.errors import InputError
 from brim.models.names import split_window
 from brim.report.index import load_index, save_index
 from brim.spend.money import PriceList
 from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import (
-    AGENTS,
     TRANSCRIPT,
     FileUsage,
     Observer,
@@ -407,15 +407,7 @@ class UsageReading:
         """
         usage, has_slug = scan.usage, file.slug and scan.format in _SLUGGED
         project = (names.get(file.slug, file.slug) if has_slug else "") or usage.folder
-        agent, has_kind, _ = scan.format.partition("-")
-        agent = (
-            agent
-            if has_kind and agent in AGENTS
-            else scan.format
-            if scan.format == "opencode"
-            else "other"
-        )
-        source = UsageSource(agent, project)
+        source = UsageSource(_writer_of(scan.format), project)
         self.gathered.add(usage, source)
         if scan.findings:
             self.findings.append((source, scan.findings))
@@ -620,6 +612,12 @@ def usage_report(
     filters = {"since": since, "until": until, "agent": agent, "project": project}
     sums, plan = grouped(wanted, by, day_of), tuple(plan_windows)
     return UsageReport(by, sums, Sum.of(wanted), rest, reading, filters, utc, now, unpriced, plan)
+
+
+def _writer_of(format: str) -> str:
+    """Return the agent that writes *format*, ``other`` if it isn't an agent's."""
+    formats = agent_formats()
+    return formats[format][0].name if format in formats else "other"
 
 
 def is_named(project: str, wanted: str) -> bool:

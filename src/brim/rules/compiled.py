@@ -34,7 +34,7 @@ LARGEST = 256 << 20
 
 
 @dataclass(frozen=True)
-class Stamp(PlainData):
+class FileStamp(PlainData):
     """What tells that files have changed."""
 
     text: str
@@ -42,7 +42,7 @@ class Stamp(PlainData):
     """When the newest of them changed, in nanoseconds."""
 
     @classmethod
-    def of(cls, paths: Iterable[str]) -> Stamp:
+    def of(cls, paths: Iterable[str]) -> FileStamp:
         """Return the stamp of *paths* as they are now."""
         parts: list[str] = []
         newest = 0
@@ -173,7 +173,7 @@ def stale_sources(
 
 
 def _is_fresh(source: RuleSource, stamp: str, content: str, read_at: int) -> bool:
-    now = Stamp.of(source.watched)
+    now = FileStamp.of(source.watched)
     if now.text != stamp:
         return False
     # A file can change twice within one tick of the disk's clock, as git knows too.
@@ -313,7 +313,7 @@ def _compile(
     path: str = "",
 ) -> None:
     """Read *source* and put its rules into *database*."""
-    stamp = Stamp.of(source.watched)
+    stamp = FileStamp.of(source.watched)
     read_at = time.time_ns()
     row = SourceRow(path or source.path, source.kind, stamp.text, _content_digest(source), read_at)
     write_source(database, row, state or source.read(), is_exact=is_exact)

@@ -16,10 +16,10 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from brim.agents import kind_of_tool
+from brim.agents.call import arguments, normalized
 from brim.agents.fields import mapping, text
 from brim.agents.lines import Bounded
-from brim.agents.table import kind_of_tool
-from brim.agents.tools import arguments, normalized
 from brim.files import data_rows
 from brim.masking import mask
 from brim.tokens.messages import Framing, measure
