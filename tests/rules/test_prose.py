@@ -38,6 +38,7 @@ RIGHT = [
     ("Use imperative mood and at most 50 characters.", "Commit messages", None),
     ("Link the issue.", "Pull requests", None),
     ("In tests, use factories instead of fixtures.", "", None),
+    ("Run `make lint` after every change to Python code.", "", "python"),
     ("Tests should not sleep.", "", None),
     ("Unit tests must not use the network.", "", None),
 ]
@@ -74,6 +75,8 @@ ALWAYS = [
     "For large changes, propose a plan.",
     "Make changes in small steps.",
     "Never commit secrets.",
+    "Change the database only through `pnpm db:migrate`. Never run `prisma db push`.",
+    "Dependencies are managed with uv. Don't edit `uv.lock` by hand.",
 ]
 """Rules that are always true, or whose moment no pattern can tell."""
 

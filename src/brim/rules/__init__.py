@@ -2,8 +2,8 @@
 
 Rules are text. ``paragraphs`` finds each rule in a file and changes it without touching the others,
 ``rule`` is the value, ``reading`` reads and checks one and ``writing`` words one; ``file`` changes
-whole files. ``native`` reads files such as CLAUDE.md where they stand. ``accepted`` decides what of
-a project's file applies.
+whole files, and ``inbox`` has the notes that wait for a person. ``native`` reads files such as
+CLAUDE.md where they stand. ``accepted`` decides what of a project's file applies.
 
 ``when`` has the conditions and ``situation`` what they are compared with; ``prose`` reads
 conditions from the words of a rule. ``compiled`` keeps all of that in an index for hooks.

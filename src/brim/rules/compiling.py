@@ -72,7 +72,7 @@ def compile_rule(rule: Rule, counting: Counting) -> RuleRow:
         summary = full
     short = name_line(rule.name, kind, rule.tags)
     costs = [[*counting(line), len(line)] for line in (full, summary, short)]
-    stems = Counter(stems_of(f"{rule.text} {' '.join(rule.tags)}"))
+    stems = Counter(stems_of(" ".join([rule.text, rule.section, *rule.tags])))
     terms = dict(stems)
     terms.update(dict.fromkeys(filed_terms(condition), 1))
     return RuleRow(

@@ -203,7 +203,7 @@ def _met(rule: StoredRule, situation: Situation) -> Choice:
 def _in_order(refs: list[RuleRef], matches: dict[int, WordMatch]) -> list[RuleRef]:
     """Return *refs*: musts first, then those that share more, then older."""
 
-    def order(ref: RuleRef) -> tuple[bool, float, tuple[str, int, int]]:
+    def order(ref: RuleRef) -> tuple[bool, float, tuple[int, str, int]]:
         match = matches.get(ref.number)
         return not ref.must, -match.score if match else 0.0, ref.age
 

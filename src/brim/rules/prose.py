@@ -57,6 +57,10 @@ _CHANGES_TO = re.compile(
     r"(?i)(?:^|[.;:(]\s*|\bif )(?:any |a |an |all )?changes? (?:to|in|under)\s+"
     rf"(?:the |any |files? (?:in|under) )*(?P<paths>{PATH_LIST})"
 )
+_EVERY_CHANGE = re.compile(
+    r"(?i:\b(?:after|with|on|for) (?:any|every|each|all) changes? (?:to|in|of) (?:the )?)"
+    rf"(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?"
+)
 _FILES_UNDER = re.compile(
     r"(?i)\b(?:all |any |every |new )?(?:files?|code|modules?|components?|pages|tests?) "
     r"(?:under|in|inside|within|below|matching)\s+(?:the )?"
@@ -136,7 +140,10 @@ def _clauses(text: str, heading: str) -> Iterator[Clause]:
     plain = re.sub(r"\s+", " ", _EMPHASIS.sub("", text)).strip()
     yield from _of_label(plain)
     body = _LABEL.sub("", plain)
-    for sentence in _SENTENCE_END.split(body):
+    sentences = _SENTENCE_END.split(body)
+    # "Change it only through X. Never run Y." is about more than running Y.
+    yield from _of_prohibition(sentences[0])
+    for sentence in sentences:
         if _EXAMPLE.match(sentence):
             continue
         for reader in _READERS:
@@ -189,18 +196,33 @@ def _of_editing(sentence: str) -> Iterator[Clause]:
 
 
 def _of_changes(sentence: str) -> Iterator[Clause]:
-    for pattern in (_CHANGES_TO, _FILES_UNDER, _NEVER_EDIT):
+    language = _EVERY_CHANGE.search(sentence)
+    if language is not None:
+        yield from _language_clause(language["languages"])
+    for pattern in (_CHANGES_TO, _FILES_UNDER):
         match = pattern.search(sentence)
         if match is not None:
             yield from _path_clause(match["paths"])
 
 
+def _of_prohibition(sentence: str) -> Iterator[Clause]:
+    edit = _NEVER_EDIT.search(sentence)
+    if edit is not None:
+        yield from _path_clause(edit["paths"])
+    for match in _NEVER_RUN.finditer(sentence):
+        yield from _command_clause(match["commands"])
+
+
 def _of_commands(sentence: str) -> Iterator[Clause]:
-    for pattern in (_NEVER_RUN, _BEFORE_RUNNING, _ALL_COMMANDS):
+    for pattern in (_BEFORE_RUNNING, _ALL_COMMANDS):
         for match in pattern.finditer(sentence):
-            commands = commands_in(match["commands"])
-            if commands:
-                yield Clause(RUN, tuple(commands))
+            yield from _command_clause(match["commands"])
+
+
+def _command_clause(words: str) -> Iterator[Clause]:
+    commands = commands_in(words)
+    if commands:
+        yield Clause(RUN, tuple(commands))
 
 
 def _of_tests(sentence: str) -> Iterator[Clause]:

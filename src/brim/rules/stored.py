@@ -41,8 +41,8 @@ class StoredRule(PlainData):
     """Its lines in full, as a summary, and its name."""
     costs: tuple[tuple[int, ...], ...]
     """Tokens in each encoding and characters of these lines."""
-    age: tuple[str, int, int]
-    """What sorts older rules before newer ones."""
+    age: tuple[int, str, int]
+    """What sorts the user's rules before others, and older rules before newer ones."""
     source: str
     """The kind of its source."""
     path: str
@@ -87,7 +87,7 @@ class RuleRef(PlainData):
     id: str
     must: bool
     waits: bool
-    age: tuple[str, int, int]
+    age: tuple[int, str, int]
 
 
 @dataclass(frozen=True)
@@ -150,14 +150,19 @@ class StoredRules:
     def standing(self) -> list[StoredRule]:
         """Return the rules without a when, musts first, then older; of very many the first."""
         rules = self._read(
-            f"rules.waits = 0 ORDER BY rules.must DESC, rules.learned LIMIT {MOST_CANDIDATES}", ()
+            "rules.waits = 0 ORDER BY rules.must DESC, sources.kind = 'user' DESC, rules.learned"
+            f" LIMIT {MOST_CANDIDATES}",
+            (),
         )
         return sorted(rules, key=_by_importance)
 
     def musts(self) -> list[StoredRule]:
         """Return the musts, older first; of very many the first."""
-        order = f"rules.must = 1 ORDER BY rules.waits, rules.learned LIMIT {MOST_CANDIDATES}"
-        return sorted(self._read(order, ()), key=_by_importance)
+        rules = self._read(
+            "rules.must = 1 ORDER BY sources.kind = 'user' DESC, rules.learned"
+            f" LIMIT {MOST_CANDIDATES}"
+        )
+        return sorted(rules, key=_by_importance)
 
     def numbered(self, numbers: Iterable[int]) -> dict[int, StoredRule]:
         """Return the rules with these numbers, by number."""
@@ -208,7 +213,7 @@ class StoredRules:
 
     def _ref(self, columns: Sequence[object]) -> RuleRef:
         number, digest, must, waits, learned, source, position = columns
-        age = (str(learned), self._order[int(str(source))], int(str(position)))
+        age = (self._order[int(str(source))], str(learned), int(str(position)))
         return RuleRef(int(str(number)), str(digest), bool(must), bool(waits), age)
 
     def sharing_words(self, situation: Situation) -> dict[int, WordMatch]:
@@ -293,7 +298,7 @@ def _rule_of(row: tuple[object, ...], order: dict[int, int]) -> StoredRule:
         condition=condition_of(str(condition)),
         lines=(str(full), str(summary), str(short)),
         costs=tuple([tuple(cost) for cost in json.loads(str(costs))]),
-        age=(str(learned), order[int(str(source))], int(str(position))),
+        age=(order[int(str(source))], str(learned), int(str(position))),
         source=str(source_kind),
         path=str(path),
         line=int(str(line)),
@@ -310,7 +315,7 @@ def condition_of(written: str) -> Condition:
     return Condition(tuple(cases))
 
 
-def _by_importance(rule: StoredRule) -> tuple[bool, tuple[str, int, int]]:
+def _by_importance(rule: StoredRule) -> tuple[bool, tuple[int, str, int]]:
     return not rule.must, rule.age
 
 
