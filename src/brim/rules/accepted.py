@@ -264,9 +264,7 @@ def _unusable(path: str, content: FileContent, count: int) -> str:
 
 
 def _proposal(kind: str, name: str, accepted: RulesText, text: RulesText) -> Proposal:
-    old = accepted.split.named(name)
-    new = text.split.named(name)
-    return Proposal(kind, name, "" if old is None else old.body, "" if new is None else new.body)
+    return Proposal(kind, name, _body(accepted, name), _body(text, name))
 
 
 def _text_of(text: RulesText) -> str:

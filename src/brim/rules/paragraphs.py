@@ -82,14 +82,14 @@ def split_text(content: str) -> SplitText:
     """
     heads = [match.start() for match in _HEAD.finditer(content)]
     starts = [_with_comment(content, head) for head in heads]
-    preamble = content[: starts[0]] if starts else content
+    starts.append(len(content))
+    preamble = content[: starts[0]]
     paragraphs: list[Paragraph] = []
     line = 1 + preamble.count("\n")
     index = 0
     while index < len(heads):
         after = _next_head(content, starts, index)
-        end = starts[after] if after < len(starts) else len(content)
-        text = content[starts[index] : end]
+        text = content[starts[index] : starts[after]]
         head_line = line + content.count("\n", starts[index], heads[index])
         name = _name_on_line(content, heads[index])
         paragraphs.append(Paragraph(name, text, starts[index], line, head_line))
@@ -117,13 +117,15 @@ def _with_comment(content: str, start: int) -> int:
 
 
 def _next_head(content: str, starts: list[int], index: int) -> int:
-    """Return the number of the next head: a line in brackets inside a text or list isn't one."""
-    text = content[starts[index] : starts[index + 1]] if index + 1 < len(starts) else ""
+    """Return the number of the next head: a line in brackets inside a text or list isn't one.
+
+    The last of *starts* is the end of *content*.
+    """
+    text = content[starts[index] : starts[index + 1]]
     if not _is_open(text):
         return index + 1
-    for after in range(index + 2, min(len(starts), index + _LONGEST_TEXT) + 1):
-        end = starts[after] if after < len(starts) else len(content)
-        longer = content[starts[index] : end]
+    for after in range(index + 2, min(len(starts), index + _LONGEST_TEXT)):
+        longer = content[starts[index] : starts[after]]
         if not _is_open(longer):
             if is_toml(longer):
                 return after

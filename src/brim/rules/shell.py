@@ -214,17 +214,28 @@ def _code_given(name: str, words: list[str]) -> str | None:
     return None
 
 
+def _unescaped(letter: str) -> str:
+    """Return what a backslash and *letter* are between double quotes."""
+    if letter == "\n":
+        return ""
+    return letter if letter in '$`"\\' else f"\\{letter}"
+
+
 class _ShellReader:
     """Reads *text* from left to right; ``found`` gets each piece."""
 
     def __init__(self, text: str, outer: _ShellReader | None = None) -> None:
         self._text = text
         self._at = 0
-        self._depth: int = 0 if outer is None else outer._depth
-        self._inner: bool = False if outer is None else outer._inner
+        self._depth = 0
+        self._inner = False
         self.found: list[ShellPiece] = []
-        self._read: list[int] = [0] if outer is None else outer._read
+        self._read = [0]
         """How many characters were read, here and in what this is inside of."""
+        if outer is not None:
+            self._depth = outer._depth
+            self._inner = outer._inner
+            self._read = outer._read
         self._read[0] += len(text)
         if self._read[0] > LONGEST:
             raise ValueError("too long")
@@ -384,9 +395,7 @@ class _ShellReader:
                 return "".join(parts)
             if letter == "\\":
                 escaped = text[self._at + 1 : self._at + 2]
-                parts.append(
-                    "" if escaped == "\n" else escaped if escaped in '$`"\\' else f"\\{escaped}"
-                )
+                parts.append(_unescaped(escaped))
                 self._at += 2
             elif letter == "`":
                 parts.append(self._backticks())
