@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from brim.rules.accepted import AcceptedRules
-from brim.rules.compiled import NAME, Index, ask_index, open_index
+from brim.rules.compiled import NAME, RuleIndex, ask_index, open_index
 from brim.rules.file import RulesFile
 from brim.rules.source import RuleSource, sources_for
 from tests.waiting import PATIENCE
@@ -24,12 +24,12 @@ UV = '[uv]\ntext = "Use uv, never pip."\nblock = ["pip install"]\n\n'
 PUSH = '[push]\ntext = "Never push to main."\n'
 
 
-def names(index: Index) -> list[str]:
+def names(index: RuleIndex) -> list[str]:
     rows = index.database.execute("SELECT name FROM rules ORDER BY source, position").fetchall()
     return [row[0] for row in rows]
 
 
-def blocks(index: Index) -> list[str]:
+def blocks(index: RuleIndex) -> list[str]:
     marks = ",".join("?" * len(index.numbers))
     rows = index.database.execute(
         f"SELECT blocks FROM rules WHERE source IN ({marks}) AND blocks <> '[]'",

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.rules.blocks import commands_of
-from brim.rules.compiled import Index, open_index
+from brim.rules.compiled import RuleIndex, open_index
 from brim.rules.delivery import CALL, PROMPT, START, SUBAGENT, Delivery, deliver, note
 from brim.rules.file import RulesFile
 from brim.rules.fitting import Budget
@@ -37,7 +37,7 @@ class World:
             text.append(f"[r{number}]\n" + "\n".join(lines).replace("True", "true") + "\n")
         self.home.mkdir(parents=True)
         Path(self.file.path).write_text("\n".join(text))
-        self.index: Index = open_index(str(self.home), sources_for(str(self.home), None))
+        self.index: RuleIndex = open_index(str(self.home), sources_for(str(self.home), None))
         self.session = Session()
 
     def tell(

@@ -60,7 +60,7 @@ class FileStamp(PlainData):
 
 
 @dataclass
-class Index:
+class RuleIndex:
     """An open index, and what a person should hear about it."""
 
     database: sqlite3.Connection
@@ -92,7 +92,7 @@ Answer = TypeVar("Answer")
 def ask_index(
     home: str,
     sources: list[RuleSource],
-    question: Callable[[Index], Answer],
+    question: Callable[[RuleIndex], Answer],
     *,
     limit: int | None = None,
     in_background: Background | None = None,
@@ -127,13 +127,13 @@ def open_index(
     limit: int | None = None,
     in_background: Background | None = None,
     discard: bool = False,
-) -> Index:
+) -> RuleIndex:
     """Return the index, as ``ask_index`` has it; *discard* makes it again."""
     path = os.path.join(home, NAME)
     database = None if discard else _opened_whole(path, sources)
     stale = stale_sources(database, sources)
     if database is not None and not stale:
-        return Index(database, sources, news_of(database, sources))
+        return RuleIndex(database, sources, news_of(database, sources))
     large: list[RuleSource] = []
     if limit is not None:
         large = [source for source in stale if _changes_in(database, source) > limit]
@@ -147,7 +147,7 @@ def open_index(
         else:
             if database is not None:
                 database.close()
-            return Index(written, sources, news_of(written, sources))
+            return RuleIndex(written, sources, news_of(written, sources))
     elif in_background is not None:
         in_background(large)
     return _index_for_now(database, sources, large, problem)
@@ -327,7 +327,7 @@ def _index_for_now(
     sources: list[RuleSource],
     large: list[RuleSource],
     problem: str,
-) -> Index:
+) -> RuleIndex:
     """Return an index in memory: the *large* sources as they were, with what they block now."""
     built = _copy_in_memory(database)
     if database is not None:
@@ -342,7 +342,7 @@ def _index_for_now(
             _compile(built, source, is_exact=False)
     if problem:
         news.append(f"The index of the rules can't be written: {problem}")
-    return Index(built, sources, [*news_of(built, sources), *news], bool(news))
+    return RuleIndex(built, sources, [*news_of(built, sources), *news], bool(news))
 
 
 def _now(path: str) -> str:

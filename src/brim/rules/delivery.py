@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from brim.record import PlainData
-from brim.rules.compiled import Index
-from brim.rules.fitting import Budget, Line, fitted
+from brim.rules.compiled import RuleIndex
+from brim.rules.fitting import Budget, LineSize, fitted
 from brim.rules.neighbours import neighbours
 from brim.rules.session import Session
 from brim.rules.situation import Situation
@@ -86,7 +86,7 @@ class Delivery(PlainData):
 
 
 def deliver(
-    index: Index,
+    index: RuleIndex,
     moment: str,
     situation: Situation,
     session: Session,
@@ -140,7 +140,7 @@ def _at_start(rules: StoredRules, budget: Budget) -> tuple[list[Choice], int]:
         return choices, rules.count - len(standing)
     every_rule = rules.all()
     choices = _chosen(every_rule, AT_START_MUST, AT_START, TOLD_AT_START)
-    lines = [Line.of(choice.rule, Tier.FULL, budget) for choice in choices]
+    lines = [LineSize.of(choice.rule, Tier.FULL, budget) for choice in choices]
     if budget.holds(lines, 0):
         return choices, 0
     standing = [rule for rule in every_rule if not rule.waits]
@@ -293,7 +293,7 @@ def _worded(choices: list[Choice], beyond: int, budget: Budget) -> tuple[str, in
     if not included:
         return "", 0
     included.sort(key=lambda choice: not choice.rule.must)
-    lines = [Line.of(choice.rule, choice.tier, budget) for choice in included]
+    lines = [LineSize.of(choice.rule, choice.tier, budget) for choice in included]
     parts = [choice.rule.text(choice.tier) for choice in included]
     text = "".join([INTRODUCTION, *parts, left_out(uncounted)])
     return text, budget.total_tokens(lines, uncounted)

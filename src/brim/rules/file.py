@@ -101,7 +101,7 @@ def _decoded(data: bytes) -> FileContent:
 
 
 @dataclass
-class Draft:
+class FileDraft:
     """The text of a file while it's being changed."""
 
     text: str
@@ -177,7 +177,7 @@ class RulesFile:
 
     def restore(self, name: str, removed: RulesFile) -> str:
         """Move a rule back from *removed*; return its name here."""
-        paragraph = Draft(removed.content().text).paragraph(name, removed.path)
+        paragraph = FileDraft(removed.content().text).paragraph(name, removed.path)
         text = with_value(paragraph.body, "removed", "")
         restored_name = self.insert(text)
         removed.remove(name)
@@ -204,7 +204,7 @@ class RulesFile:
         return free_name
 
     @contextmanager
-    def _changing(self) -> Iterator[Draft]:
+    def _changing(self) -> Iterator[FileDraft]:
         """Hand out the text under the file's lock; what it is afterwards replaces the file."""
         real = os.path.realpath(self.path) if self._follow_links else self.path
         folder = os.path.dirname(os.path.abspath(real))
@@ -213,7 +213,7 @@ class RulesFile:
             content = self.content()
             if content.problem and not content.is_missing:
                 raise StoreError(f"{self.path} {content.problem}", "refused")
-            draft = Draft(content.text)
+            draft = FileDraft(content.text)
             yield draft
             if draft.text != content.text or content.is_missing:
                 mark = _MARK if content.has_mark else ""

@@ -18,7 +18,7 @@ _PARTS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Line(PlainData):
+class LineSize(PlainData):
     """What a part of a text takes."""
 
     units: int
@@ -27,7 +27,7 @@ class Line(PlainData):
     bytes: int
 
     @classmethod
-    def of(cls, rule: StoredRule, tier: Tier, budget: Budget) -> Line:
+    def of(cls, rule: StoredRule, tier: Tier, budget: Budget) -> LineSize:
         """Return what *rule* takes at *tier*."""
         text = rule.text(tier)
         size = len(text.encode("utf-8", "replace")) if budget.bytes is not None else 0
@@ -58,12 +58,12 @@ class Budget(PlainData):
         parts = -int(-self.ratio * _PARTS // 1)
         return -(-units * parts // _PARTS)
 
-    def total_tokens(self, lines: Iterable[Line], uncounted: int) -> int:
+    def total_tokens(self, lines: Iterable[LineSize], uncounted: int) -> int:
         """Return the tokens of a text of *lines* with its frame, which counts *uncounted* rules."""
         units = sum([line.units for line in lines])
         return self.tokens_of(units + frame_tokens(uncounted, self.encoding))
 
-    def holds(self, lines: list[Line], uncounted: int) -> bool:
+    def holds(self, lines: list[LineSize], uncounted: int) -> bool:
         """Whether a text of *lines* fits."""
         if not lines:
             return True
@@ -104,8 +104,8 @@ class _Text:
         self.tiers = list(self.wanted)
         self._budget = budget
         self._uncounted = beyond
-        self._lines = [Line.of(rule, tier, budget) for rule, tier in rules]
-        self._sum = Line(
+        self._lines = [LineSize.of(rule, tier, budget) for rule, tier in rules]
+        self._sum = LineSize(
             sum([line.units for line in self._lines]),
             sum([line.characters for line in self._lines]),
             sum([line.bytes for line in self._lines]),
@@ -118,11 +118,11 @@ class _Text:
     def move(self, place: int, tier: Tier) -> None:
         """Give the rule at *place* another tier."""
         old = self._lines[place]
-        new = Line.of(self.rules[place], tier, self._budget)
+        new = LineSize.of(self.rules[place], tier, self._budget)
         self._lines[place] = new
         self._uncounted += (tier is Tier.OMITTED) - (self.tiers[place] is Tier.OMITTED)
         self.tiers[place] = tier
-        self._sum = Line(
+        self._sum = LineSize(
             self._sum.units - old.units + new.units,
             self._sum.characters - old.characters + new.characters,
             self._sum.bytes - old.bytes + new.bytes,
@@ -130,7 +130,7 @@ class _Text:
 
     def is_shorter_at(self, place: int, tier: Tier) -> bool:
         """Whether the rule at *place* would take less at *tier*."""
-        new = Line.of(self.rules[place], tier, self._budget)
+        new = LineSize.of(self.rules[place], tier, self._budget)
         return new.units < self._lines[place].units
 
     def demote(self, place: int, lowest: Tier) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from brim.files import sha256_hex
 from brim.record import PlainData
+from brim.rules.musts import contains_must
 from brim.rules.when import ALWAYS, Condition
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
@@ -89,6 +90,4 @@ def speaks_of_must(text: str) -> bool:
     >>> speaks_of_must("Never push to main"), speaks_of_must("Prefer small functions")
     (True, False)
     """
-    from brim.rules.musts import contains_must
-
     return contains_must(text)

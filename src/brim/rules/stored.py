@@ -10,7 +10,7 @@ from functools import cached_property
 from math import log
 
 from brim.record import PlainData
-from brim.rules.compiled import Index
+from brim.rules.compiled import RuleIndex
 from brim.rules.situation import Situation
 from brim.rules.terms import situation_terms
 from brim.rules.tiers import Tier
@@ -120,7 +120,7 @@ class StoredEdge(PlainData):
 class StoredRules:
     """The rules of an index that count here."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: RuleIndex) -> None:
         self._database = index.database
         self._numbers = index.numbers
         self._marks = ",".join("?" * len(self._numbers))

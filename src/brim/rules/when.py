@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from brim.errors import InputError
 from brim.record import PlainData
+from brim.rules.blocks import checked_blocks
 from brim.rules.globs import alternatives, matches
-from brim.rules.languages import all_languages
+from brim.rules.languages import all_languages, language_of
 from brim.rules.situation import Situation
 
 PATH = "path"
@@ -226,12 +227,8 @@ def path_pattern(pattern: str) -> str:
 
 def is_known_dotfile(name: str) -> bool:
     """Whether *name* is a file of its own rather than an ending: ``.env`` is, ``.go`` isn't."""
-    from brim.rules.languages import language_of
-
     return language_of(f"x{name}") is None
 
 
 def _command_pattern(value: str) -> str:
-    from brim.rules.blocks import checked_blocks
-
     return checked_blocks([f"run {value}"])[0].removeprefix("run ")
