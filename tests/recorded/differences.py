@@ -19,8 +19,11 @@ WORDS: dict[str, str] = {
 
 REMOVED: tuple[str, ...] = (
     "mcp/* mcp tools/list/result/tools/feedback",  # the command and the tool are gone
+    # New: what counts against limits, with compactions that no total shows yet.
+    "sessions/* brim usage*/out/estimated",
+    "sessions/* brim usage*/out/spent",
 )
-"""Places that are no longer answered, as ``scenario/answer/key/key``; ``*`` stands for anything."""
+"""Places that are no longer answered, or are new, as ``scenario/answer/key/key``; ``*`` stands for anything."""
 
 
 def reworded(text: str) -> str:

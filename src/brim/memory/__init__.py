@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from brim.memory.repetition import DeadEnd as DeadEnd
     from brim.memory.repetition import DeadEndDetector as DeadEndDetector
     from brim.memory.writer import ScratchWriter as ScratchWriter
-
-__getattr__, __dir__ = exports(
-    __name__,
-    repetition="DeadEnd DeadEndDetector",
-    entries="MemoryEntry MemoryView extract_text",
-    folder="SECTIONS",
-    index="render_index",
-    journal="Journal",
-    model="ScratchModel",
-    writer="ScratchWriter",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        repetition="DeadEnd DeadEndDetector",
+        entries="MemoryEntry MemoryView extract_text",
+        folder="SECTIONS",
+        index="render_index",
+        journal="Journal",
+        model="ScratchModel",
+        writer="ScratchWriter",
+    )

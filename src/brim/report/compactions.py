@@ -28,7 +28,7 @@ from brim.files import data_lines
 from brim.memory.facts import KINDS, SENTENCE_END, measure
 from brim.memory.inventory import MOST, Inventory, Thing, is_set_up, told_by
 from brim.memory.quotes import masked_line
-from brim.tracking.compaction import fold
+from brim.text import fold
 from brim.tracking.estimate import BilledRatio, length_of
 
 MOST_ITEMS = 200

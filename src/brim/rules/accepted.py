@@ -21,7 +21,7 @@ from brim.record import PlainData
 from brim.rules.file import NAME, FileContent, RulesFile, read_content
 from brim.rules.paragraphs import inserted, replaced, split_text, without
 from brim.rules.reading import RulesText, read_rules
-from brim.rules.rule import Rule
+from brim.rules.rule import WrittenRule
 
 FOLDER = "accepted"
 OWN = "user"
@@ -36,7 +36,7 @@ REMOVED = "removed"
 
 
 @dataclass(frozen=True)
-class Proposal(PlainData):
+class RuleProposal(PlainData):
     """A difference between a project's file and what the user has accepted."""
 
     kind: str
@@ -52,8 +52,8 @@ class Proposal(PlainData):
 class Decision(PlainData):
     """The rules of one file that apply, and what a person should hear about it."""
 
-    rules: tuple[Rule, ...]
-    proposals: tuple[Proposal, ...] = ()
+    rules: tuple[WrittenRule, ...]
+    proposals: tuple[RuleProposal, ...] = ()
     news: tuple[str, ...] = ()
     """Mistakes and losses, each with what to do."""
     vanished: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Acceptance(PlainData):
         """The digests of all contents."""
         return frozenset([digest for digest, _ in self.contents])
 
-    def has(self, rule: Rule) -> bool:
+    def has(self, rule: WrittenRule) -> bool:
         """Whether this content was accepted under this name."""
         return (rule.digest, rule.name) in self.contents
 
@@ -181,8 +181,8 @@ def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> D
             return Decision(())
         return Decision(accepted.rules, news=(_unusable(path, content, len(accepted.rules)),))
     text = read_rules(content.text)
-    rules: list[Rule] = []
-    proposals: list[Proposal] = []
+    rules: list[WrittenRule] = []
+    proposals: list[RuleProposal] = []
     for rule in text.rules:
         if rule.digest in acceptance.digests:
             rules.append(rule)
@@ -199,7 +199,7 @@ def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> D
     return Decision(tuple(rules), tuple(proposals), news)
 
 
-def _still_holds(old: Rule, text: RulesText, acceptance: Acceptance) -> str:
+def _still_holds(old: WrittenRule, text: RulesText, acceptance: Acceptance) -> str:
     """Return why the accepted rule *old* holds although the file doesn't have it so: it was
     ``changed``, or ``removed``; empty if it doesn't."""
     if any(rule.digest == old.digest for rule in text.rules):
@@ -263,8 +263,8 @@ def _unusable(path: str, content: FileContent, count: int) -> str:
     return f"{path} {content.problem}: {rules} on applying. To write it again: brim rules restore"
 
 
-def _proposal(kind: str, name: str, accepted: RulesText, text: RulesText) -> Proposal:
-    return Proposal(kind, name, _body(accepted, name), _body(text, name))
+def _proposal(kind: str, name: str, accepted: RulesText, text: RulesText) -> RuleProposal:
+    return RuleProposal(kind, name, _body(accepted, name), _body(text, name))
 
 
 def _text_of(text: RulesText) -> str:
@@ -274,7 +274,7 @@ def _text_of(text: RulesText) -> str:
     return "".join(parts)
 
 
-def _merged(text: RulesText, good: RulesText, lost: list[Rule]) -> str:
+def _merged(text: RulesText, good: RulesText, lost: list[WrittenRule]) -> str:
     """Return the rules of *text* that can be read, and those *lost* from the last *good* copy."""
     names = [rule.name for rule in text.rules]
     parts = [_body(text, name) for name in names]

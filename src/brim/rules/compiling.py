@@ -15,7 +15,7 @@ from brim.behaviors.learning import infer_kind
 from brim.behaviors.summary import summarize
 from brim.record import PlainData
 from brim.rules.prose import inferred_condition
-from brim.rules.rule import Rule
+from brim.rules.rule import WrittenRule
 from brim.rules.stems import stems_of
 from brim.rules.terms import filed_terms
 from brim.rules.text import clean_lines, listed, name_line
@@ -62,7 +62,7 @@ class RuleRow(PlainData):
     line: int
 
 
-def compile_rule(rule: Rule, counting: Counting) -> RuleRow:
+def compile_rule(rule: WrittenRule, counting: Counting) -> RuleRow:
     """Return the row of *rule*."""
     condition = rule.when or inferred_condition(rule.text, rule.section)
     kind = rule.kind or str(infer_kind(rule.text))

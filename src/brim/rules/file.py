@@ -29,7 +29,7 @@ from brim.rules.reading import (
     read_paragraph,
     read_rules,
 )
-from brim.rules.rule import Rule
+from brim.rules.rule import WrittenRule
 from brim.rules.writing import paragraph_of, written_name, written_value
 
 NAME = "rules.toml"
@@ -243,7 +243,7 @@ def _free_name(name: str, names: set[str]) -> str:
     return free_name
 
 
-def _checked(paragraph: str) -> Rule:
+def _checked(paragraph: str) -> WrittenRule:
     """Return the rule in *paragraph*; raise unless it's exactly one."""
     paragraphs = split_text(paragraph).paragraphs
     if len(paragraphs) != 1:

@@ -15,7 +15,7 @@ from brim.masking import mask
 from brim.record import PlainData
 from brim.rules.file import INBOX, RulesFile
 from brim.rules.paragraphs import with_value
-from brim.rules.rule import Rule
+from brim.rules.rule import WrittenRule
 
 MOST_NOTES = 200
 """Notes that wait at a time. More would never be read."""
@@ -26,7 +26,7 @@ _ORIGIN = ("agent", "session", "project")
 class InboxNote(PlainData):
     """A rule that somebody proposes."""
 
-    rule: Rule
+    rule: WrittenRule
     agent: str = ""
     """Which agent noted it; empty for a correction that brim noticed."""
     session: str = ""

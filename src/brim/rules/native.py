@@ -21,7 +21,7 @@ from brim.rules.file import FileContent, read_content
 from brim.rules.globs import alternatives
 from brim.rules.markdown import front_matter_of, imports_of, read_markdown
 from brim.rules.reading import is_invisible
-from brim.rules.rule import Rule
+from brim.rules.rule import WrittenRule
 from brim.rules.when import ALWAYS, PATH, Clause, Condition, path_pattern
 
 CLAUDE = "CLAUDE.md"
@@ -105,7 +105,7 @@ class NativeRules(PlainData):
     """What a native file says."""
 
     file: NativeFile
-    rules: tuple[Rule, ...]
+    rules: tuple[WrittenRule, ...]
     problem: str = ""
 
 
@@ -192,7 +192,7 @@ def read_native(file: NativeFile, project: str) -> NativeRules:
     content = _content(file.path)
     if content.problem:
         return NativeRules(file, (), f"{_inside(file.path, project)} {content.problem}")
-    rules: dict[str, Rule] = {}
+    rules: dict[str, WrittenRule] = {}
     for path, text in _with_imports(file.path, content.text, project):
         scope = _scope(file, text) if path == file.path else _folder_scope(file)
         for rule in _rules_in(text, path, project, scope):
@@ -225,12 +225,12 @@ def _with_imports(path: str, text: str, project: str) -> Iterator[tuple[str, str
             waiting.append((imported, _content(imported).text, depth + 1))
 
 
-def _rules_in(text: str, path: str, project: str, scope: Condition) -> Iterator[Rule]:
+def _rules_in(text: str, path: str, project: str, scope: Condition) -> Iterator[WrittenRule]:
     for item in read_markdown(text):
         visible = _visible(item.text)
         # An edit elsewhere in the file leaves the name as it is.
         name = f"{_inside(path, project)}:{sha256_hex(visible.encode('utf-8', 'replace'))[:8]}"
-        yield Rule(name, visible, scope, section=item.heading, line=item.line)
+        yield WrittenRule(name, visible, scope, section=item.heading, line=item.line)
 
 
 def _visible(text: str) -> str:

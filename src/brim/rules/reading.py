@@ -14,7 +14,7 @@ from brim.errors import InputError
 from brim.record import PlainData
 from brim.rules.blocks import checked_blocks, with_kind
 from brim.rules.paragraphs import Paragraph, SplitText, split_text
-from brim.rules.rule import EDGE_KINDS, KINDS, Rule, RuleEdge
+from brim.rules.rule import EDGE_KINDS, KINDS, RuleEdge, WrittenRule
 from brim.rules.when import ALWAYS, ENVIRONMENT, TASK, Clause, Condition, read_condition
 
 LONGEST_NAME = 80
@@ -64,10 +64,10 @@ class RulesText(PlainData):
     """What a rules file says."""
 
     split: SplitText
-    rules: tuple[Rule, ...]
+    rules: tuple[WrittenRule, ...]
     mistakes: tuple[Mistake, ...]
 
-    def rule(self, name: str) -> Rule | None:
+    def rule(self, name: str) -> WrittenRule | None:
         """Return the rule with this name."""
         for rule in self.rules:
             if rule.name == name:
@@ -91,7 +91,7 @@ def read_rules(content: str) -> RulesText:
     (['a'], "line 4: 'txt' isn't a key of a rule; did you mean 'text'?")
     """
     split = split_text(content)
-    rules: list[Rule] = []
+    rules: list[WrittenRule] = []
     mistakes: list[Mistake] = _preamble_mistakes(split)
     names: set[str] = set()
     for paragraph in split.paragraphs:
@@ -110,7 +110,7 @@ def read_rules(content: str) -> RulesText:
     return RulesText(split, tuple(rules), tuple(mistakes))
 
 
-def _read_again(paragraph: Paragraph) -> Rule:
+def _read_again(paragraph: Paragraph) -> WrittenRule:
     """Read *paragraph*, unless its text was read in this process before: a file and its accepted
     copy mostly say the same."""
     offset = paragraph.line - 1
@@ -122,7 +122,7 @@ def _read_again(paragraph: Paragraph) -> Rule:
 
 
 @lru_cache(20_000)
-def _rule_in(name: str, text: str, head_line: int) -> Rule:
+def _rule_in(name: str, text: str, head_line: int) -> WrittenRule:
     return read_paragraph(Paragraph(name, text, 0, 1, head_line))
 
 
@@ -135,7 +135,7 @@ def _preamble_mistakes(split: SplitText) -> list[Mistake]:
     return []
 
 
-def read_paragraph(paragraph: Paragraph) -> Rule:
+def read_paragraph(paragraph: Paragraph) -> WrittenRule:
     """Return the rule in *paragraph*; raise ``RuleMistakeError`` with the line and what to do."""
     if not paragraph.name:
         head = paragraph.text.split("\n")[paragraph.head_line - paragraph.line].strip()
@@ -151,7 +151,7 @@ def read_paragraph(paragraph: Paragraph) -> Rule:
             paragraph.head_line,
             f'{paragraph.name} has no text: add a line such as text = "Use uv, never pip."',
         )
-    return Rule(
+    return WrittenRule(
         name=_checked_name(paragraph),
         text=text.strip(),
         when=_condition(paragraph, fields),

@@ -1,4 +1,4 @@
-"""``Rule``: what a person wants agents to do, with when it's told and what it refuses."""
+"""``WrittenRule``: what a person wants agents to do, with when it's told and what it refuses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RuleEdge(PlainData):
 
 
 @dataclass(frozen=True)
-class Rule(PlainData):
+class WrittenRule(PlainData):
     """A rule. Its name is its id within the file that it stands in."""
 
     name: str

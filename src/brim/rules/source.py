@@ -14,7 +14,7 @@ from brim.rules.accepted import AcceptedRules, Decision, decide_own, decide_proj
 from brim.rules.file import NAME, FileContent, read_content
 from brim.rules.native import LoadsFiles, NativeFile, nested_files, read_native, root_files
 from brim.rules.paragraphs import split_text
-from brim.rules.rule import Rule
+from brim.rules.rule import WrittenRule
 
 USER = "user"
 PROJECT = "project"
@@ -25,7 +25,7 @@ NATIVE = "native"
 class SourceState(PlainData):
     """What a source says now."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[WrittenRule, ...]
     waiting: int = 0
     """Rules that wait for the person's consent."""
     news: tuple[str, ...] = ()

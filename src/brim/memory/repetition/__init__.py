@@ -16,5 +16,5 @@ if TYPE_CHECKING:
     from brim.memory.repetition.step import RULES as RULES
     from brim.memory.repetition.step import STATUSES as STATUSES
     from brim.memory.repetition.step import DeadEnd as DeadEnd
-
-__getattr__, __dir__ = exports(__name__, rules="DeadEndDetector", step="DeadEnd RULES STATUSES")
+else:
+    __getattr__, __dir__ = exports(__name__, rules="DeadEndDetector", step="DeadEnd RULES STATUSES")
