@@ -9,6 +9,7 @@ WORDS: dict[str, str] = {
     r"^(#/\$defs/)?Rule$": r"\1RuleAnswer",
     r"^(#/\$defs/)?Window$": r"\1StandingWindow",
     r"^Counted$": "CountAnswer",
+    r"^Room$": "RoomAnswer",
     r"^Fitted$": "FitAnswer",
     # A description is a docstring: short enough for one line.
     r"^What is in the window\. ``state`` .*": (
