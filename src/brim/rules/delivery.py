@@ -82,7 +82,7 @@ class Delivery(PlainData):
     @property
     def included(self) -> tuple[Choice, ...]:
         """The choices that are in the text."""
-        return tuple([choice for choice in self.choices if choice.tier is not Tier.OMITTED])
+        return tuple(_included(self.choices))
 
 
 def deliver(
@@ -112,7 +112,7 @@ def deliver(
     choices = _with_neighbours(rules, choices, session)
     choices = _fit(choices, budget, beyond)
     text, tokens = _worded(choices, beyond, budget)
-    told_ids = {choice.id for choice in choices if choice.tier is not Tier.OMITTED}
+    told_ids = {choice.id for choice in _included(choices)}
     if moment != START:
         told_ids.update(session.shown)
     waiting = max(0, rules.count - len(told_ids))
@@ -140,8 +140,10 @@ def _at_start(rules: StoredRules, budget: Budget) -> tuple[list[Choice], int]:
         return choices, rules.count - len(standing)
     every_rule = rules.all()
     choices = _chosen(every_rule, AT_START_MUST, AT_START, TOLD_AT_START)
-    lines = [LineSize.of(choice.rule, Tier.FULL, budget) for choice in choices]
-    if budget.holds(lines, 0):
+    size = LineSize()
+    for rule in every_rule:
+        size = size.plus(LineSize.of(rule, Tier.FULL, budget))
+    if budget.holds(size, 0):
         return choices, 0
     standing = [rule for rule in every_rule if not rule.waits]
     waiting = [_waits(rule) for rule in every_rule if rule.waits]
@@ -228,26 +230,44 @@ def _case_reason(case: Case) -> str:
 def _with_neighbours(rules: StoredRules, choices: list[Choice], session: Session) -> list[Choice]:
     """Return *choices* with what spreads along their edges: related rules as a summary or name, and
     rules that another one overrides with less detail."""
-    seeds = {choice.rule.name: choice.activation for choice in choices if choice.activation}
-    edges = rules.edges([choice.rule.number for choice in choices if choice.activation])
+    seeds: dict[str, float] = {}
+    numbers: list[int] = []
+    own_names: set[str] = set()
+    for choice in choices:
+        if choice.activation:
+            seeds[choice.rule.name] = choice.activation
+            numbers.append(choice.rule.number)
+        if choice.rule.source == USER:
+            own_names.add(choice.rule.name)
+    edges = [edge for edge in rules.edges(numbers) if _may_count(edge, own_names)]
     if not edges:
         return choices
-    own_names = {choice.rule.name for choice in choices if choice.rule.source == USER}
-    values = neighbours(seeds, [edge for edge in edges if _may_count(edge, own_names)])
-    changed = []
-    for choice in choices:
-        value = values.get(choice.rule.name, choice.activation)
-        if value < choice.activation:
-            tier = _tier(value, choice.rule)
-            changed.append(Choice(choice.rule, tier, value, OVERRIDDEN))
-        else:
-            changed.append(choice)
+    values = neighbours(seeds, edges)
+    weakened = [_weakened(choice, values) for choice in choices]
+    return weakened + _related(rules, choices, values, session)
+
+
+def _weakened(choice: Choice, values: dict[str, float]) -> Choice:
+    """Return *choice* with less detail if another rule overrides it."""
+    value = values.get(choice.rule.name, choice.activation)
+    if value >= choice.activation:
+        return choice
+    return Choice(choice.rule, _tier(value, choice.rule), value, OVERRIDDEN)
+
+
+def _related(
+    rules: StoredRules, choices: list[Choice], values: dict[str, float], session: Session
+) -> list[Choice]:
+    """Return the rules that only the edges of others lead to."""
     ids = {choice.id for choice in choices}
-    for rule in rules.named([name for name in values if name not in seeds]):
+    ids.update(session.shown)
+    names = set(values).difference([choice.rule.name for choice in choices])
+    related: list[Choice] = []
+    for rule in rules.named(names):
         tier = _tier(values[rule.name], rule)
-        if rule.id not in ids and tier is not Tier.OMITTED and rule.id not in session.shown:
-            changed.append(Choice(rule, tier, values[rule.name], RELATED))
-    return changed
+        if rule.id not in ids and tier is not Tier.OMITTED:
+            related.append(Choice(rule, tier, values[rule.name], RELATED))
+    return related
 
 
 def _may_count(edge: StoredEdge, own_names: set[str]) -> bool:
@@ -272,7 +292,7 @@ def _tier(activation: float, rule: StoredRule) -> Tier:
 
 def _fit(choices: list[Choice], budget: Budget, beyond: int) -> list[Choice]:
     """Return *choices* at the tiers at which they fit into *budget*."""
-    wanted = [choice for choice in choices if choice.tier is not Tier.OMITTED]
+    wanted = _included(choices)
     tiers = fitted([(choice.rule, choice.tier) for choice in wanted], budget, beyond)
     tier_by_id = {choice.id: tier for choice, tier in zip(wanted, tiers, strict=True)}
     changed = []
@@ -289,14 +309,20 @@ def _worded(choices: list[Choice], beyond: int, budget: Budget) -> tuple[str, in
     """Return the text of *choices*, musts first, and its tokens. Its last line counts those that
     didn't fit, and rules *beyond* them."""
     uncounted = beyond + sum([choice.reason == DID_NOT_FIT for choice in choices])
-    included = [choice for choice in choices if choice.tier is not Tier.OMITTED]
+    included = sorted(_included(choices), key=lambda choice: not choice.rule.must)
     if not included:
         return "", 0
-    included.sort(key=lambda choice: not choice.rule.must)
-    lines = [LineSize.of(choice.rule, choice.tier, budget) for choice in included]
-    parts = [choice.rule.text(choice.tier) for choice in included]
-    text = "".join([INTRODUCTION, *parts, left_out(uncounted)])
-    return text, budget.total_tokens(lines, uncounted)
+    text = INTRODUCTION
+    size = LineSize()
+    for choice in included:
+        text += choice.rule.text(choice.tier)
+        size = size.plus(LineSize.of(choice.rule, choice.tier, budget))
+    return text + left_out(uncounted), budget.total_tokens(size, uncounted)
+
+
+def _included(choices: Iterable[Choice]) -> list[Choice]:
+    """Return those of *choices* that are told."""
+    return [choice for choice in choices if choice.tier is not Tier.OMITTED]
 
 
 def _untold(rules: StoredRules, choices: list[Choice], session: Session | None) -> list[Choice]:

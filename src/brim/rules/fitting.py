@@ -3,7 +3,6 @@ back from the front."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,10 +20,10 @@ _PARTS = 1_000_000
 class LineSize(PlainData):
     """What a part of a text takes."""
 
-    units: int
+    units: int = 0
     """Tokens in the vocabulary of the budget."""
-    characters: int
-    bytes: int
+    characters: int = 0
+    bytes: int = 0
 
     @classmethod
     def of(cls, rule: StoredRule, tier: Tier, budget: Budget) -> LineSize:
@@ -32,6 +31,22 @@ class LineSize(PlainData):
         text = rule.text(tier)
         size = len(text.encode("utf-8", "replace")) if budget.bytes is not None else 0
         return cls(rule.tokens(tier, budget.encoding), rule.characters(tier), size)
+
+    def plus(self, other: LineSize) -> LineSize:
+        """Return what both take together."""
+        return LineSize(
+            self.units + other.units,
+            self.characters + other.characters,
+            self.bytes + other.bytes,
+        )
+
+    def minus(self, other: LineSize) -> LineSize:
+        """Return what is left without *other*."""
+        return LineSize(
+            self.units - other.units,
+            self.characters - other.characters,
+            self.bytes - other.bytes,
+        )
 
 
 @dataclass(frozen=True)
@@ -58,23 +73,21 @@ class Budget(PlainData):
         parts = -int(-self.ratio * _PARTS // 1)
         return -(-units * parts // _PARTS)
 
-    def total_tokens(self, lines: Iterable[LineSize], uncounted: int) -> int:
-        """Return the tokens of a text of *lines* with its frame, which counts *uncounted* rules."""
-        units = sum([line.units for line in lines])
-        return self.tokens_of(units + frame_tokens(uncounted, self.encoding))
+    def total_tokens(self, size: LineSize, uncounted: int) -> int:
+        """Return the tokens of a text whose rules take *size*, with its frame, which counts
+        *uncounted* rules."""
+        return self.tokens_of(size.units + frame_tokens(uncounted, self.encoding))
 
-    def holds(self, lines: list[LineSize], uncounted: int) -> bool:
-        """Whether a text of *lines* fits."""
-        if not lines:
+    def holds(self, size: LineSize, uncounted: int) -> bool:
+        """Whether a text fits whose rules take *size*; one without rules always does."""
+        if not size.characters:
             return True
-        frame = INTRODUCTION + left_out(uncounted)
-        if self.tokens is not None and self.total_tokens(lines, uncounted) > self.tokens:
+        frame = len(INTRODUCTION) + len(left_out(uncounted))
+        if self.tokens is not None and self.total_tokens(size, uncounted) > self.tokens:
             return False
-        characters = sum([line.characters for line in lines]) + len(frame)
-        if self.characters is not None and characters > self.characters:
+        if self.characters is not None and size.characters + frame > self.characters:
             return False
-        size = sum([line.bytes for line in lines]) + len(frame)
-        return self.bytes is None or size <= self.bytes
+        return self.bytes is None or size.bytes + frame <= self.bytes
 
 
 def frame_tokens(uncounted: int, encoding: str) -> int:
@@ -104,29 +117,24 @@ class _Text:
         self.tiers = list(self.wanted)
         self._budget = budget
         self._uncounted = beyond
-        self._lines = [LineSize.of(rule, tier, budget) for rule, tier in rules]
-        self._sum = LineSize(
-            sum([line.units for line in self._lines]),
-            sum([line.characters for line in self._lines]),
-            sum([line.bytes for line in self._lines]),
-        )
+        self._lines: list[LineSize] = []
+        self._sum = LineSize()
+        for rule, tier in rules:
+            line = LineSize.of(rule, tier, budget)
+            self._lines.append(line)
+            self._sum = self._sum.plus(line)
 
     def fits(self) -> bool:
         """Whether the text fits, with a last line that counts what is left out."""
-        return self._budget.holds([self._sum], self._uncounted)
+        return self._budget.holds(self._sum, self._uncounted)
 
     def move(self, place: int, tier: Tier) -> None:
         """Give the rule at *place* another tier."""
-        old = self._lines[place]
-        new = LineSize.of(self.rules[place], tier, self._budget)
-        self._lines[place] = new
+        line = LineSize.of(self.rules[place], tier, self._budget)
+        self._sum = self._sum.minus(self._lines[place]).plus(line)
         self._uncounted += (tier is Tier.OMITTED) - (self.tiers[place] is Tier.OMITTED)
+        self._lines[place] = line
         self.tiers[place] = tier
-        self._sum = LineSize(
-            self._sum.units - old.units + new.units,
-            self._sum.characters - old.characters + new.characters,
-            self._sum.bytes - old.bytes + new.bytes,
-        )
 
     def is_shorter_at(self, place: int, tier: Tier) -> bool:
         """Whether the rule at *place* would take less at *tier*."""
@@ -159,17 +167,26 @@ def fitted(rules: list[tuple[StoredRule, Tier]], budget: Budget, beyond: int) ->
     if budget.tokens == 0:
         return [Tier.OMITTED] * len(rules)
     text = _Text(rules, budget, beyond)
-    places = list(range(len(rules)))
-    protected = [place for place in places if text.rules[place].protected]
-    free = [place for place in places if place not in set(protected)]
-    steps = [(free, Tier.OMITTED), (protected, Tier.SUMMARY), (protected, Tier.OMITTED)]
-    for step_places, lowest in steps:
-        for place in reversed(step_places):
-            if text.fits():
-                break
-            text.demote(place, lowest)
+    protected: list[int] = []
+    free: list[int] = []
+    for place, (rule, _) in enumerate(rules):
+        if rule.protected:
+            protected.append(place)
+        else:
+            free.append(place)
+    _demote(text, free, Tier.OMITTED)
+    _demote(text, protected, Tier.SUMMARY)
+    _demote(text, protected, Tier.OMITTED)
     _give_back(text)
     return text.tiers
+
+
+def _demote(text: _Text, places: list[int], lowest: Tier) -> None:
+    """Give the rules at *places* less detail, the last first, until the text fits."""
+    for place in reversed(places):
+        if text.fits():
+            return
+        text.demote(place, lowest)
 
 
 def _give_back(text: _Text) -> None:
