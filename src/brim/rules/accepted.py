@@ -125,8 +125,8 @@ class AcceptedRules:
             for rule in proposed.rules:
                 if rule.name in names:
                     contents.add((rule.digest, rule.name))
-            lines = "".join([f"{digest} {name}\n" for digest, name in sorted(contents)])
-            replace_file(self.digests_path, lines.encode())
+            lines = sorted(map(" ".join, contents))
+            replace_file(self.digests_path, "\n".join([*lines, ""]).encode())
             replace_file(self.path, text.encode("utf-8", "surrogateescape"))
 
     def keep_copy(self, text: str) -> None:
@@ -269,17 +269,20 @@ def _proposal(kind: str, name: str, accepted: RulesText, text: RulesText) -> Rul
 
 def _text_of(text: RulesText) -> str:
     """Return the text that *text* was read from."""
-    parts = [text.split.preamble]
-    parts += [paragraph.text for paragraph in text.split.paragraphs]
-    return "".join(parts)
+    whole = text.split.preamble
+    for paragraph in text.split.paragraphs:
+        whole += paragraph.text
+    return whole
 
 
 def _merged(text: RulesText, good: RulesText, lost: list[WrittenRule]) -> str:
     """Return the rules of *text* that can be read, and those *lost* from the last *good* copy."""
-    names = [rule.name for rule in text.rules]
-    parts = [_body(text, name) for name in names]
-    parts += [_body(good, rule.name) for rule in lost]
-    return "\n".join([f"{part}\n" for part in parts if part])
+    merged = ""
+    for rule in text.rules:
+        merged += f"{_body(text, rule.name)}\n\n"
+    for rule in lost:
+        merged += f"{_body(good, rule.name)}\n\n"
+    return merged
 
 
 def _body(text: RulesText, name: str) -> str:

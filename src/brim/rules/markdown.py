@@ -126,19 +126,25 @@ def _add_line(blocks: list[_Block], line: str, number: int, is_new: bool) -> Non
 
 
 def _section_rules(heading: str, blocks: list[_Block]) -> Iterator[MarkdownText]:
-    before = f"{heading.rstrip(':')}: " if _TURNS.search(heading) else ""
+    before = ""
+    if _TURNS.search(heading):
+        before = f"{heading.rstrip(':')}: "
     introduction = ""
     for block in blocks:
         text = block.text
-        if block.kind == "paragraph":
-            introduction = f"{text} " if text.endswith((":", "：")) else ""
-            if not introduction and instructs(text) and not _IMPORT.fullmatch(text):
-                yield MarkdownText(before + text, block.line, heading)
+        if not text or _IMPORT.fullmatch(text):
+            continue
+        if block.kind == "bullet":
+            yield MarkdownText(before + introduction + text, block.line, heading)
         elif block.kind == "numbers":
             yield MarkdownText(f"{introduction}\n{text}".strip(), block.line, heading)
             introduction = ""
-        elif text and not _IMPORT.fullmatch(text):
-            yield MarkdownText(before + introduction + text, block.line, heading)
+        elif text.endswith((":", "：")):
+            introduction = f"{text} "
+        else:
+            introduction = ""
+            if instructs(text):
+                yield MarkdownText(before + text, block.line, heading)
 
 
 def imports_of(text: str) -> list[str]:

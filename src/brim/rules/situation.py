@@ -12,6 +12,7 @@ from functools import cached_property
 
 from brim.record import PlainData
 from brim.rules.blocks import pattern_words, runs
+from brim.rules.globs import matches
 from brim.rules.languages import language_of, named_languages
 from brim.rules.stems import stem, stems_of, words_of
 
@@ -55,7 +56,8 @@ class Situation(PlainData):
         """The languages of the paths, and those that the prompt names."""
         languages = {language_of(path) for path in self.all_paths}
         languages.update(named_languages(self.prompt_start))
-        return frozenset([language for language in languages if language])
+        languages.discard(None)
+        return frozenset([str(language) for language in languages])
 
     @cached_property
     def prompt_words(self) -> list[str]:
@@ -65,7 +67,17 @@ class Situation(PlainData):
     @cached_property
     def prompt_stems(self) -> frozenset[str]:
         """The stems of the prompt's words."""
-        return frozenset([stem(word) for word in self.prompt_words])
+        return frozenset(map(stem, self.prompt_words))
+
+    def has_path(self, pattern: str) -> bool:
+        """Whether a path of the call or the prompt is one that *pattern* means."""
+        return any(matches(path, pattern) for path in self.all_paths)
+
+    def is_on(self, pattern: str) -> bool:
+        """Whether the branch is one that *pattern* means."""
+        if not self.branch:
+            return False
+        return matches(f"/{self.branch}", f"/{pattern}")
 
     def runs(self, pattern: str) -> bool:
         """Whether the call runs the command *pattern*, or the prompt names it."""
@@ -82,14 +94,14 @@ class Situation(PlainData):
             return False
         if len(words) == 1:
             return re.search(rf"`{re.escape(words[0])}(?:`| )", self.prompt_start) is not None
-        phrase = r"\s+".join([re.escape(word) for word in words])
+        phrase = r"\s+".join(map(re.escape, words))
         return re.search(rf"(?<![\w-]){phrase}(?![\w-])", self.prompt_start) is not None
 
     def names_task(self, task: str) -> bool:
         """Whether the prompt or the program words of the call have each word of *task*."""
         stems = self.prompt_stems | self.command_stems
-        task_stems = [stem(word) for word in words_of(task)]
-        return bool(task_stems) and all(task_stem in stems for task_stem in task_stems)
+        task_stems = set(map(stem, words_of(task)))
+        return bool(task_stems) and task_stems <= stems
 
     @cached_property
     def command_stems(self) -> frozenset[str]:

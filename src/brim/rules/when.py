@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from brim.errors import InputError
 from brim.record import PlainData
 from brim.rules.blocks import checked_blocks
-from brim.rules.globs import alternatives, matches
+from brim.rules.globs import alternatives
 from brim.rules.languages import all_languages, language_of
 from brim.rules.situation import Situation
 
@@ -59,13 +59,13 @@ class Clause(PlainData):
 
     def _is_value_met(self, value: str, situation: Situation) -> bool:
         if self.key == PATH:
-            return any(matches(path, value) for path in situation.all_paths)
+            return situation.has_path(value)
         if self.key == LANGUAGE:
             return value in situation.all_languages
         if self.key == RUN:
             return situation.runs(value)
         if self.key == BRANCH:
-            return bool(situation.branch) and matches(f"/{situation.branch}", f"/{value}")
+            return situation.is_on(value)
         if self.key == TASK:
             return situation.names_task(value)
         return value in situation.environments
