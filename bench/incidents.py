@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from brim.config.repository import place_of
+from brim.config.places import place_of
 from brim.hooks.process import answer_to
 from brim.hooks.statusline import lines_for
 from brim.models.price_list import PriceList

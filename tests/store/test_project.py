@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.config.repository import git_folder
+from brim.config.places import git_folder
 from brim.errors import StoreError
 from brim.store import open_store
 from brim.store.project import branch, environment, is_tracked, project_types

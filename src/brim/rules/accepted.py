@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from brim.config.repository import place_of
+from brim.config.places import place_of
 from brim.files import locked, replace_file, sha256_hex
 from brim.record import PlainData
 from brim.rules.file import NAME, FileContent, RulesFile, read_content

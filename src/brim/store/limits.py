@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Self
 
-from brim.config.repository import place_of
+from brim.config.places import place_of
 from brim.errors import InputError
 from brim.figures import age, clock, dollars
 from brim.record import PlainData

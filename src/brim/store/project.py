@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from brim.config.repository import git_folder
+from brim.config.places import git_folder
 from brim.errors import StoreError
 from brim.files import data_rows, open_safely, replace_file, sha256_hex
 
