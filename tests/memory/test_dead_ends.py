@@ -6,9 +6,10 @@ import itertools
 
 import pytest
 
-from brim.memory.repetition import DeadEndDetector
-from brim.memory.repetition.commands import check_in, parts
-from brim.memory.repetition.step import signature
+from brim.memory.repetition import RepetitionDetector
+from brim.memory.repetition.checks import check_in
+from brim.memory.repetition.commands import parts
+from brim.memory.repetition.errors import signature
 from tests.memory.dead_end_events import Play
 
 A = "/home/user/project/src/parser.py"
@@ -24,7 +25,7 @@ def red(play: Play, command: str = "pytest tests/test_parser.py", took: int = 1)
 # --- suspects -------------------------------------------------------------------------------------
 
 
-def test_same_call_with_the_same_failure_is_suspected_at_the_third_time() -> None:
+def test_same_call_with_the_same_failure_is_a_dead_end_at_the_third_time() -> None:
     play = Play()
     for line in (3, 8):
         play.sh("python app.py", f"app.py:{line}: KeyError: 'name'", 1)
@@ -33,7 +34,7 @@ def test_same_call_with_the_same_failure_is_suspected_at_the_third_time() -> Non
     (one,) = play.found
     assert (one.rule, one.status, one.times, one.what) == (
         "same-call",
-        "suspect",
+        "confirmed",
         3,
         "python app.py",
     )
@@ -42,7 +43,7 @@ def test_same_call_with_the_same_failure_is_suspected_at_the_third_time() -> Non
     assert (one.session, one.agent) == ("s1", "")
 
 
-def test_suspect_is_told_again_only_when_its_tries_have_doubled() -> None:
+def test_dead_end_is_told_again_only_when_its_tries_have_doubled() -> None:
     play = Play()
     for _ in range(13):
         play.sh("python app.py", "KeyError: 'name'", 1)
@@ -50,13 +51,13 @@ def test_suspect_is_told_again_only_when_its_tries_have_doubled() -> None:
     assert len({one.key for one in play.found}) == 1
 
 
-def test_success_of_the_same_call_resolves_its_suspect_once() -> None:
+def test_success_of_the_same_call_resolves_its_dead_end_once() -> None:
     play = Play()
     for _ in range(4):
         play.sh("python app.py", "KeyError: 'name'", 1)
     play.sh("python app.py", "fine")
     play.sh("python app.py", "fine")
-    assert play.statuses == [("same-call", "suspect"), ("same-call", "resolved")]
+    assert play.statuses == [("same-call", "confirmed"), ("same-call", "resolved")]
     assert play.found[1].times == 4
     assert play.found[0].key == play.found[1].key
 
@@ -369,7 +370,7 @@ def test_project_in_a_temporary_folder_has_dead_ends_but_its_own_temporary_files
         (f"{project}/tmp/a.py", False),
         ("/tmp/try.py", False),
     ):
-        play = Play(detector=DeadEndDetector(project) if told else DeadEndDetector())
+        play = Play(detector=RepetitionDetector(project) if told else RepetitionDetector())
         play.folder(project)
         play.folder(f"{project}/src")
         for content in "abab":
@@ -480,7 +481,7 @@ def test_explicit_backtrack_is_confirmed_if_there_was_something_to_take_back() -
 
 
 def test_agents_and_sessions_are_kept_apart() -> None:
-    detector = DeadEndDetector()
+    detector = RepetitionDetector()
     plays = [Play("s1", "", detector), Play("s1", "a1", detector), Play("s2", "", detector)]
     for _ in range(2):
         for play in plays:
@@ -535,7 +536,7 @@ def test_check_on_the_same_version_is_not() -> None:
     for _ in range(3):
         play.sh("prove -l t/date.t", RED, 1)
         play.sh("git log --oneline -1", "1a2b3c4 x")
-    assert play.statuses == [("same-call", "suspect")]
+    assert play.statuses == [("same-call", "confirmed")]
 
 
 def test_look_at_a_file_between_questions_whether_a_job_has_begun_is_waiting() -> None:
@@ -766,7 +767,7 @@ def test_asking_it_without_waiting_is_not() -> None:
             "dial tcp 127.0.0.1:50051: connect: connection refused",
             1,
         )
-    assert play.statuses == [("same-call", "suspect")]
+    assert play.statuses == [("same-call", "confirmed")]
 
 
 def test_other_errors_do_not_pass_by_waiting() -> None:
@@ -774,7 +775,7 @@ def test_other_errors_do_not_pass_by_waiting() -> None:
     for _ in range(3):
         play.sh("python app.py", "KeyError: 'name'", 1)
         play.sh("sleep 5")
-    assert play.statuses == [("same-call", "suspect")]
+    assert play.statuses == [("same-call", "confirmed")]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.memory.repetition import RULES, STATUSES, DeadEnd, DeadEndDetector
+from brim.memory.repetition import RULES, STATUSES, DeadEnd, RepetitionDetector
 from brim.tracking.events import TOOLS, End, Event, Message, StateSeen, ToolCall, ToolResult
 from brim.tracking.readers import AnyReader
 from tests.memory.dead_end_events import Play
@@ -105,7 +105,7 @@ def checked(found: list[DeadEnd]) -> None:
 @given(st.lists(events(), max_size=40))
 @settings(deadline=None)
 def test_any_events_are_taken_without_an_error(stream: list[Event]) -> None:
-    one, other = DeadEndDetector(), DeadEndDetector()
+    one, other = RepetitionDetector(), RepetitionDetector()
     for event in stream:
         found = one.update(event)
         checked(found)
@@ -115,19 +115,19 @@ def test_any_events_are_taken_without_an_error(stream: list[Event]) -> None:
 @given(st.lists(JSON, max_size=10))
 @settings(max_examples=30, deadline=None)
 def test_any_lines_are_taken_without_an_error(lines: list[Any]) -> None:
-    reader, detector = AnyReader(), DeadEndDetector()
+    reader, detector = AnyReader(), RepetitionDetector()
     for line in lines:
         if isinstance(line, dict):
             for event in reader.events(line):
                 checked(detector.update(event))
 
 
-@given(st.lists(st.sampled_from(["suspect", "success", "other"]), max_size=40))
+@given(st.lists(st.sampled_from(["failure", "success", "other"]), max_size=40))
 @settings(deadline=None)
-def test_resolved_always_follows_a_suspect_of_the_same_key(moves: list[str]) -> None:
+def test_resolved_always_follows_a_dead_end_of_the_same_key(moves: list[str]) -> None:
     play = Play()
     for move in moves:
-        if move == "suspect":
+        if move == "failure":
             play.sh("python app.py", "KeyError: 'name'", 1)
         elif move == "success":
             play.sh("python app.py", "fine")
@@ -136,12 +136,12 @@ def test_resolved_always_follows_a_suspect_of_the_same_key(moves: list[str]) -> 
     still: dict[str, str] = {}
     for one in play.found:
         if one.status == "resolved":
-            assert still.get(one.key) == "suspect"
+            assert still.get(one.key) == "confirmed"
         still[one.key] = one.status
 
 
 def test_what_is_no_event_is_left_alone() -> None:
-    detector = DeadEndDetector()
+    detector = RepetitionDetector()
     for thing in (None, 3, "text", {"type": "user"}, [], object()):
         assert detector.update(thing) == []
 

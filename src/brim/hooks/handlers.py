@@ -12,6 +12,13 @@ from brim.behaviors.corrections import is_correction
 from brim.hooks.attention import project_note
 from brim.hooks.blocks import hold_block
 from brim.hooks.client import client_of
+from brim.hooks.compactions import (
+    instruct,
+    measure_compaction,
+    measure_lost,
+    note_compaction,
+    returned_note,
+)
 from brim.hooks.corrections import keep_correction
 from brim.hooks.endings import end
 from brim.hooks.event import NOTHING, Answer, HookCall, joined
@@ -26,7 +33,6 @@ from brim.hooks.fullness import (
 )
 from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
 from brim.hooks.loops import hold_loop
-from brim.hooks.lost_facts import instruct, measure_lost
 from brim.hooks.process import attempt
 from brim.hooks.readings import remember_reported
 from brim.hooks.rules import forget_held, note_repeated, tell_at_start, tell_now
@@ -114,6 +120,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     if call.human and call.session:
         forget_held(call, workspace)
+    attempt(measure_compaction, call, workspace)
     late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
     now = attempt(
         lambda call, workspace: tell_now(call, workspace, new_prompt=call.human),
@@ -121,7 +128,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
         workspace,
         again=True,
     )
-    told = joined(late, now)
+    told = _with_note(joined(late, now))
     if workspace.only_injects or not call.session:
         return told
     if call.human:
@@ -161,9 +168,11 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     looping = attempt(hold_loop, call, workspace)
     if looping.deny:
         return joined(spending, looping)
+    attempt(measure_compaction, call, workspace)
     told = attempt(
         lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True
     )
+    told = _with_note(told)
     if call.session and not told.deny:
         attempt(note_repeated, call, workspace)
     return joined(spending, looping, told)
@@ -184,7 +193,7 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
             workspace,
             again=True,
         )
-        told = joined(told, now)
+        told = _with_note(joined(told, now))
     if workspace.only_injects or not call.session:
         return told
     if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
@@ -220,7 +229,13 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
 
     attempt(open_context_latches, call, workspace)
-    return attempt(measure_lost, call, workspace)
+    return attempt(note_compaction, call, workspace)
+
+
+def _with_note(told: Answer) -> Answer:
+    """Return *told* with a line for the person if it gives something back to the agent."""
+    note = returned_note(told.preamble)
+    return joined(told, Answer(note=note)) if note else told
 
 
 # An end, and a request ----------------------------------------------------------------------------

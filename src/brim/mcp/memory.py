@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 from brim.errors import InputError, StoreError
-from brim.memory.entries import MemoryEntry, MemoryView, withdrawn
+from brim.memory.entries import MemoryEntry
 from brim.memory.folder import NAME
-from brim.memory.index import render_index, sentence
+from brim.memory.index import render_index
+from brim.memory.sentences import sentence
+from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
 from brim.workspace import Workspace
 

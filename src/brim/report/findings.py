@@ -9,8 +9,9 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Self
 
+from brim.memory.compactions import CompactionReader
+from brim.memory.lost import CompactionReport
 from brim.report.cache import CacheBreak, CacheReader
-from brim.report.compactions import CompactionReader, CompactionReport
 from brim.report.money import SummaryReader, SummaryRequest
 from brim.report.waste import Waste, WasteReader
 from brim.tracking.estimate import BilledRatio

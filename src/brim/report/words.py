@@ -97,7 +97,7 @@ def _lost(found: LostSum) -> str:
     parts = [
         f"{lost:,} of {_YOURS.get(kind, '')}{counted(had, kind)}"
         for kind, (had, lost, _) in found.counts.items()
-        if lost and kind != "number"  # these are in 'brim memory lost'
+        if lost
     ]
     text = (
         f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing'}"
@@ -171,7 +171,9 @@ def lost_rows(found: Overview) -> list[list[str]]:
     """Return when, what was dropped and found again, and what that took, of each compaction."""
     rows = []
     for each in found.lost.items:
-        counts = [(kind, each.had.get(kind, 0), each.lost.get(kind, 0)) for kind in LOST_KINDS]
+        counts = [
+            (kind, each.in_window.get(kind, 0), each.lost.get(kind, 0)) for kind in LOST_KINDS
+        ]
         dropped = ", ".join(
             f"{lost:,} of {counted(had, kind)}" for kind, had, lost in counts if lost
         )

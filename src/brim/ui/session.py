@@ -25,9 +25,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from brim.errors import BrimError, InputError
 from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
+from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
 from brim.report.cache import CAUSES
-from brim.report.compactions import CompactionReport
 from brim.report.context import (
     GROUPS,
     ContextReport,

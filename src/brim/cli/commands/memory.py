@@ -36,14 +36,16 @@ from brim.cli.output import (
 )
 from brim.config import project_folder
 from brim.errors import InputError
-from brim.memory.entries import MemoryView, withdrawn
-from brim.memory.facts import KINDS
-from brim.memory.folder import NAME, check_folder, is_foreign, session_folders
-from brim.memory.index import render_index, sentence, when
+from brim.memory.comparison import KINDS
+from brim.memory.folder import NAME, check_folder, is_foreign
+from brim.memory.index import render_index
 from brim.memory.journal import Journal
+from brim.memory.lost import CompactionReport, LostThing
 from brim.memory.model import ScratchModel
+from brim.memory.owners import session_folders
+from brim.memory.sentences import sentence, when
+from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
-from brim.report.compactions import CompactionReport, Lost
 from brim.report.lost import LostReport, find_lost
 from brim.tracking.readers.stream import read
 
@@ -400,7 +402,7 @@ def _view(found: LostReport) -> str:
 
 
 def _compaction(each: CompactionReport) -> str:
-    gone, had = sum(each.lost.values()), sum(each.had.values())
+    gone, had = sum(each.lost.values()), sum(each.in_window.values())
     who = f"{each.agent} {each.session[:8]}" + (
         f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else ""
     )
@@ -408,13 +410,17 @@ def _compaction(each: CompactionReport) -> str:
     if not each.readable:
         unread = "  Its summary can't be read, so what it kept isn't known."
         return lines(printable(head.partition(": ")[0]), wrapped(unread))
-    of = [(kind, each.had[kind], each.lost.get(kind, 0)) for kind in KINDS if each.had.get(kind)]
+    of = [
+        (kind, each.in_window[kind], each.lost.get(kind, 0))
+        for kind in KINDS
+        if each.in_window.get(kind)
+    ]
     kept = ", ".join(f"{had - lost:,} of {counted(had, kind)}" for kind, had, lost in of)
     again = [item for item in each.items if item.back]
     cost = f": {counted(each.turns, 'turn')}, {each.tokens:,} tokens" if each.turns else ""
     return lines(
         wrapped(printable(head)),
-        wrapped(f"  kept: {kept}") if each.had else "",
+        wrapped(f"  kept: {kept}") if each.in_window else "",
         f"  {paint('found again', 'faint')}{cost}" if again else "",
         _listed(again, sum(each.came_back.values())),
         f"  {paint('never came back', 'faint')}" if each.never else "",
@@ -422,7 +428,7 @@ def _compaction(each: CompactionReport) -> str:
     )
 
 
-def _listed(items: Iterable[Lost], count: int) -> str:
+def _listed(items: Iterable[LostThing], count: int) -> str:
     rows = []
     for item in list(items)[:SHOWN]:
         cost = f", {item.tokens:,} tokens" if item.tokens else ""
