@@ -16,10 +16,10 @@ import time
 from collections import Counter
 from typing import Any
 
+from brim.agents.readers import AnyReader
 from brim.memory.repetition import RULES as RULE_TEXTS
 from brim.memory.repetition import RepetitionDetector
 from brim.memory.repetition.findings import SUSPECTING
-from brim.tracking.readers import AnyReader
 from labelled.dead_ends.developed import DEVELOPED
 from labelled.dead_ends.developed_alikes import LOOK_ALIKES
 from labelled.dead_ends.unclear import UNCLEAR

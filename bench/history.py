@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import histories
-from brim.history import FifoPruner, WatermarkPruner
+from brim.messages import FifoPruner, WatermarkPruner
 from brim.tokens import TokenCounter, counter_for
 from histories import History, Message
 from measure import say

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from brim.agents.stream import read
 from brim.hooks.process import answer_to
 from brim.memory.compactions import CompactionReader
 from brim.memory.comparison import Thing, compare
@@ -28,7 +29,6 @@ from brim.memory.returned import HEADING, line_of
 from brim.memory.shell_facts import shell_facts
 from brim.store import open_store
 from brim.tracking.estimate import BilledRatio
-from brim.tracking.readers.stream import read
 from compacted import FIRST, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 

@@ -22,7 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import brim
-from brim.history import FifoPruner, SlidingWindowPruner, SummarizePruner, WatermarkPruner
+from brim.messages import FifoPruner, SlidingWindowPruner, SummarizePruner, WatermarkPruner
 from brim.models import model
 from brim.tokens import TokenCounter
 

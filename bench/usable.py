@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from brim.history import validate
+from brim.messages import validate
 from brim.tokens import TokenCounter
 from histories import History, Message
 

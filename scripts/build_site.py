@@ -37,8 +37,8 @@ GUIDES = {
     "behaviors": "rules.md",
     "config": "config.md",
     "guard": "builders.md",
-    "history": "history.md",
     "injection": "injection.md",
+    "messages": "messages.md",
     "models": "models.md",
     "report": "report.md",
     "memory": "memory.md",
@@ -46,7 +46,6 @@ GUIDES = {
     "store": "store.md",
     "tokens": "tokens.md",
     "tracking": "tracking.md",
-    "window": "window.md",
 }
 """The packages that people import, and the page that explains each."""
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import brim.tokens as tokens
-import brim.window as window
+from brim import messages as window
 from brim.activation import Activation, Context, Graph, activate
 from brim.behaviors import Behavior
 from brim.config import load
-from brim.history import FifoPruner
 from brim.injection import ActivationTierMapper, InjectionPlan, Section, Session, Tier, render
 from brim.memory import ScratchModel, ScratchWriter, extract_text
+from brim.messages import FifoPruner
 from brim.spend import CostBudget, build_wrap_up_prompt
 from brim.tracking import ContextBudget, build_compact_prompt
 from tests.cli.conftest import Brim

@@ -25,8 +25,8 @@ from brim.record import PlainData
 from brim.tokens import Count
 
 PACKAGES = (
-    *("activation", "behaviors", "guard", "history", "injection", "models"),
-    *("memory", "spend", "store", "tokens", "tracking", "window"),
+    *("activation", "behaviors", "guard", "injection", "memory", "messages"),
+    *("models", "spend", "store", "tokens", "tracking"),
 )
 
 
@@ -83,7 +83,7 @@ MADE: dict[str, Any] = {
         id="b", name="use-uv", kind=BehaviorKind.DIRECTIVE, canonical="Use uv."
     ),
     "behaviors.Edge": lambda: Edge("b", "c", EdgeKind.REQUIRES),
-    "history.Decisions": lambda: brim.history.Decisions(2, (0,), "abc", 1),
+    "messages.Decisions": lambda: brim.messages.Decisions(2, (0,), "abc", 1),
     "injection.ActivationTierMapper": brim.injection.ActivationTierMapper,
     "models.Model": lambda: brim.model("claude-sonnet-4-5"),
     "models.Price": lambda: brim.model("claude-sonnet-4-5").price(),
@@ -195,7 +195,7 @@ def test_a_record_is_validated_from_its_fields() -> None:
 def test_records_and_receipts_match_patterns() -> None:
     fitted = brim.fit([{"role": "user", "content": "Hi"}] * 9, model="gpt-4o", target=20)
     match fitted:
-        case brim.Fitted(fits=True, receipt=brim.history.Receipt(dropped=[first, *_])):
+        case brim.Fitted(fits=True, receipt=brim.messages.Receipt(dropped=[first, *_])):
             assert first.indices == (0,)
         case _:
             raise AssertionError

@@ -3,8 +3,8 @@
 Fill the context window to the brim, never over. ``fit`` shortens a request until it fits its model,
 and ``Guard`` wraps every call of a conversation. Each package answers one question: ``tokens`` (how
 many tokens is this?), ``models`` (how large is a model's window, and what does it charge?),
-``history`` (which messages can be dropped?), ``window`` (how much room is there?), ``spend`` (who
-may still spend?).
+``messages`` (which of them can be dropped, and how much room is there?), ``spend`` (who may still
+spend?).
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from brim._lazy import exports
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim import activation as activation
+    from brim import agents as agents
     from brim import behaviors as behaviors
     from brim import guard as guard
-    from brim import history as history
     from brim import injection as injection
     from brim import memory as memory
+    from brim import messages as messages
     from brim import models as models
     from brim import spend as spend
     from brim import store as store
     from brim import tokens as tokens
     from brim import tracking as tracking
-    from brim import window as window
     from brim.errors import BrimError as BrimError
     from brim.errors import DoesNotFit as DoesNotFit
     from brim.errors import InputError as InputError
     from brim.errors import LimitReached as LimitReached
     from brim.guard.conversation import Guard as Guard
-    from brim.guard.fitting import Fitted as Fitted
-    from brim.guard.fitting import fit as fit
-    from brim.history.formats import repair as repair
-    from brim.history.formats import validate as validate
-    from brim.history.pruners import prune as prune
+    from brim.messages.fitting import Fitted as Fitted
+    from brim.messages.fitting import fit as fit
+    from brim.messages.formats import repair as repair
+    from brim.messages.formats import validate as validate
+    from brim.messages.pruners import prune as prune
     from brim.models.catalog import cost as cost
     from brim.models.catalog import model as model
     from brim.tokens.count import Count as Count
@@ -45,13 +45,13 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation behaviors guard history injection memory models spend store tokens tracking window",
+    packages="activation agents behaviors guard injection memory messages models spend store tokens tracking",
     **{
         "errors": "BrimError DoesNotFit InputError LimitReached",
         "guard.conversation": "Guard",
-        "guard.fitting": "Fitted fit",
-        "history.formats": "repair validate",
-        "history.pruners": "prune",
+        "messages.fitting": "Fitted fit",
+        "messages.formats": "repair validate",
+        "messages.pruners": "prune",
         "models.catalog": "cost model",
         "tokens.count": "Count",
         "tokens.counters": "count counter_for",

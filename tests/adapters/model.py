@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from brim.guard import fake
 from brim.guard.fake import refuse_many_markers, refuse_unbound_thinking, thinking_signature
-from brim.history import validate
+from brim.messages import validate
 from brim.models import cost
 from brim.tokens import counter_for
 from tests.adapters.wires import WIRES, Refused, Reply, Wire

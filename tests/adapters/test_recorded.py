@@ -10,7 +10,7 @@ import pytest
 
 from brim.adapters.guards import Guards, settle
 from brim.errors import LimitReached
-from brim.history import validate
+from brim.messages import validate
 from brim.models import cost
 from brim.models.usage import read_response
 from brim.store import open_ledger

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from brim.history import Provider
+from brim.messages import Provider
 
 Made = dict[str, Any]
 

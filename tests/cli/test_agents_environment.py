@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.config import agents_environment
+from brim.agents.table import agent_at_work
 from tests.cli import stored
 from tests.cli.conftest import Brim
 
@@ -130,7 +130,7 @@ def _state(world: Brim) -> State:
 def test_every_agent_is_known_by_its_variable(world: Brim, environ: dict[str, str]) -> None:
     assert world("pause", env=environ).code == 1
     assert not (world.home / ".brim" / "paused").exists()
-    assert agents_environment(environ)
+    assert agent_at_work(environ)
 
 
 def test_a_person_does_all_of_it_as_before(world: Brim) -> None:
@@ -143,10 +143,7 @@ def test_a_person_does_all_of_it_as_before(world: Brim) -> None:
         "config set tiers.full 0.8",
     ):
         assert world(*line.split()).code == 0, line
-    assert (
-        agents_environment({"PATH": "/bin", "CLAUDE_PROJECT_DIR": "/work", "CODEX_HOME": "/c"})
-        == ""
-    )
+    assert agent_at_work({"PATH": "/bin", "CLAUDE_PROJECT_DIR": "/work", "CODEX_HOME": "/c"}) == ""
 
 
 @pytest.mark.parametrize(

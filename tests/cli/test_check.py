@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brim.history import validate
+from brim.messages import validate
 from tests.cli.conftest import Brim, Ran
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brim.history import (
+from brim.messages import (
     Decisions,
     FifoPruner,
     Pruner,
@@ -20,9 +20,9 @@ from brim.history import (
     ToolResultCap,
     WatermarkPruner,
 )
+from brim.messages.budget import Reserves
 from brim.models.light import lookup
 from brim.tokens.counters import counter_for
-from brim.window.budget import Reserves
 from tests.cli.conftest import Brim, Ran
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from brim.history import repair, validate
+from brim.messages import repair, validate
 from tests.cli.conftest import Brim, Ran
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -369,13 +369,13 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(brim: Brim) -> Non
 
 RACED = """
 import sys
-import brim.history
-from brim.history import repair
+import brim.messages
+from brim.messages import repair
 def slow(*given, **options):
     with open("chat.json", "a") as file:
         file.write(" ")
     return repair(*given, **options)
-brim.history.repair = slow
+brim.messages.repair = slow
 sys.argv = ["brim", "dev", "repair", "chat.json", "--in-place"]
 from brim.cli import main
 main()
@@ -400,11 +400,11 @@ def test_a_file_that_somebody_wrote_meanwhile_is_left_alone(brim: Brim) -> None:
 
 IN_VAIN = """
 import sys
-import brim.history
-from brim.history import Change, Repaired
+import brim.messages
+from brim.messages import Change, Repaired
 def in_vain(messages, **_):
     return Repaired(messages, (Change(0, "some-rule", "changed", "nothing that helps"),))
-brim.history.repair = in_vain
+brim.messages.repair = in_vain
 sys.argv = ["brim", "dev", "repair", "chat.json", *sys.argv[1:]]
 from brim.cli import main
 main()

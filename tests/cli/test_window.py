@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brim.window import TokenBudget, TokenBudgetCalculator
+from brim.messages import TokenBudget, TokenBudgetCalculator
 from tests.cli.conftest import Brim
 
 CHAT = [

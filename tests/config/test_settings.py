@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim import tokens, window
+from brim import tokens
 from brim.config import MODES, SETTINGS, Setting, load
 from brim.config.settings import ORDERED
 from brim.config.values import KNOWN
-from brim.window import MemoryConfig
+from brim.messages import MemoryConfig, budget
 
 
 def allowed(setting: Setting) -> st.SearchStrategy[object]:
@@ -105,7 +105,7 @@ def test_every_setting_says_what_it_means() -> None:
 
 
 def test_code_outside_the_table_names_every_setting() -> None:
-    package = Path(window.__file__).parents[1]
+    package = Path(budget.__file__).parents[1]
     code = "\n".join(
         each.read_text(encoding="utf-8")
         for each in package.rglob("*.py")
@@ -127,10 +127,10 @@ def test_memory_has_every_limit_with_its_default() -> None:
 
 def test_the_window_is_divided_as_the_calculator_does() -> None:
     assert DEFAULT.section("window") == {
-        "response_reserve_ratio": window.RESPONSE_RESERVE_RATIO,
-        "response_reserve_min": window.RESPONSE_RESERVE_MIN,
-        "response_reserve_max": window.RESPONSE_RESERVE_MAX,
-        "safety_buffer_ratio": window.SAFETY_BUFFER_RATIO,
+        "response_reserve_ratio": budget.RESPONSE_RESERVE_RATIO,
+        "response_reserve_min": budget.RESPONSE_RESERVE_MIN,
+        "response_reserve_max": budget.RESPONSE_RESERVE_MAX,
+        "safety_buffer_ratio": budget.SAFETY_BUFFER_RATIO,
     }
 
 

@@ -23,7 +23,7 @@ from brim.behaviors import Behavior, BehaviorKind
 from brim.errors import DoesNotFit, InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
 from brim.guard.fake import FakeModel, Refused
-from brim.history import (
+from brim.messages import (
     PROVIDERS,
     FifoPruner,
     Provider,
@@ -34,9 +34,9 @@ from brim.history import (
 from brim.models import cost
 from brim.spend.ledger import Ledger
 from brim.store import open_ledger
-from tests.guard.test_fitting import MODELS
-from tests.history.histories import valid_histories
-from tests.history.samples import talk, words
+from tests.messages.histories import valid_histories
+from tests.messages.samples import talk, words
+from tests.messages.test_fitting import MODELS
 
 MODEL = "claude-sonnet-4-5"
 WINDOW = 6_000

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.guard import Guard, fit
+from brim.guard import Guard
 from brim.guard.fake import FakeModel, Refused
-from brim.history import validate
-from brim.history.markers import count_markers
-from brim.history.thinking import has_thinking, without_thinking
-from tests.history.samples import words
+from brim.messages import fit, validate
+from brim.messages.markers import count_markers
+from brim.messages.thinking import has_thinking, without_thinking
+from tests.messages.samples import words
 
 BINDING = "claude-opus-5-5"
 SYSTEM = "You are a careful agent."

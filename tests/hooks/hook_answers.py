@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from brim.hooks.client import client_of
+from brim.agents.table import agent_named
 
 CONTEXT = {
     "claude": {"session_start", "prompt", "before_tool", "after_tool", "tool_failed"},
@@ -19,7 +19,7 @@ CONTEXT = {
 def fault_of(agent: str, name: str, answer: str) -> str:
     """Return what is wrong with the *answer* to the event that *agent* calls *name*; empty if it
     takes it."""
-    event = client_of(agent).EVENTS[name].event
+    event = agent_named(agent).events[name].event
     if not answer:
         return ""
     if agent == "claude" and event == "before_compact":  # its text is taken as it is
@@ -78,7 +78,9 @@ def _own(rest: dict[str, Any], agent: str, name: str, event: str) -> str:
         return "it is of another event"
     context = own.pop("additionalContext", None)
     if context is not None:
-        most = client_of(agent).max_chars("after_tool" if event == "tool_failed" else event)
+        most = agent_named(agent).answers.chars_at(
+            "after_tool" if event == "tool_failed" else event
+        )
         if event not in CONTEXT[agent] or not 0 < len(context) <= most:
             return f"{len(context)} characters for the model at {event}"
         if agent == "codex" and len(context.encode()) >= 10_000:

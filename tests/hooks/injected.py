@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from brim.agents.call import Answer, HookCall, ToolCall
+from brim.agents.table import agent_named, kind_of_tool
+from brim.agents.tools import normalized
 from brim.behaviors import Behavior
 from brim.hooks import handlers as events
-from brim.hooks.event import Answer, HookCall
 from brim.hooks.state import HookWorkspace
 from brim.injection.session import Session
 from brim.store import open_store
@@ -28,6 +30,15 @@ def rule(id: str, text: str = "", kind: str = "directive", **fields: Any) -> Beh
     return Behavior(
         id=id, name=f"rule-{id}", kind=kind, canonical=text or f"Rule {id} holds.", **fields
     )
+
+
+def tool_call(name: str, given: dict[str, Any]) -> ToolCall:
+    """Return a call of the tool *name* of any agent."""
+    kind = kind_of_tool(name)
+    words: tuple[str, ...] = ()
+    if isinstance(given.get("command"), list):
+        words = tuple([word for word in given["command"] if isinstance(word, str)])
+    return ToolCall(name=name, kind=kind, input=normalized(kind, given), words=words)
 
 
 class Agent:
@@ -69,7 +80,7 @@ class Agent:
     def call(self, event: str, **fields: Any) -> HookCall:
         """Return a call of a hook, of this session unless *fields* say otherwise."""
         given = {"session": SESSION, "cwd": str(self.project), "model": self.model, **fields}
-        return HookCall(agent=self.agent, event=event, **given)
+        return HookCall(agent=agent_named(self.agent), event=event, **given)
 
     def start(self, source: str = "startup", **fields: Any) -> Answer:
         with self.place() as place:
@@ -83,11 +94,7 @@ class Agent:
         return self.tool_of("", tool, **given)
 
     def tool_of(self, sub_agent: str, tool: str, **given: Any) -> Answer:
-        from brim.tracking.readers.tools import tool_of
-
-        call = self.call(
-            "before_tool", tool=tool, tool_kind=tool_of(tool), input=given, sub_agent=sub_agent
-        )
+        call = self.call("before_tool", tool=tool_call(tool, given), sub_agent=sub_agent)
         with self.place() as place:
             return events.before_tool(call, place)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from brim.agents.call import HookCall
+from brim.agents.table import agent_named
 from brim.hooks.endings import LARGE, LIVE, PATIENCE, await_answer
-from brim.hooks.event import HookCall
 from brim.hooks.state import HookWorkspace
 from tests.hooks.sittings import Sitting
 
@@ -60,10 +61,10 @@ class Waiting:
 
     def waits(self, answer: object) -> bool:
         call = HookCall(
-            agent="claude",
+            agent=agent_named("claude"),
             event="stop",
             transcript=str(self.path),
-            data={"last_assistant_message": answer},
+            last_answer=answer if isinstance(answer, str) else "",
         )
         place = HookWorkspace({}, str(self.path.parent), now=NOW)
         place.clock, place.sleep = lambda: self.slept * 0.01, self.sleep

@@ -18,7 +18,7 @@ from brim.behaviors.behavior import Status
 from brim.errors import BrimError
 from brim.store import open_store
 from brim.store.trust import allow
-from tests.hooks.injected import NOW, SESSION, Agent, rule
+from tests.hooks.injected import NOW, SESSION, Agent, rule, tool_call
 
 PNPM = rule(
     "pnpm", "Use pnpm, not npm.", kind="constraint", blocks=["run npm install", "run npm i"]
@@ -215,7 +215,7 @@ def test_a_session_is_that_session(agent: Agent) -> None:
     assert not bash(agent, "npm install")
     assert not bash(agent, "npm install")
     other = agent.call(
-        "before_tool", tool="Bash", tool_kind="shell", input={"command": "npm i"}, session="another"
+        "before_tool", tool=tool_call("Bash", {"command": "npm i"}), session="another"
     )
     from brim.hooks import handlers
 

@@ -7,32 +7,32 @@ from typing import Any
 
 import pytest
 
-from brim.hooks.client import client_of
-from brim.hooks.event import AGENTS, EVENTS, NOTHING, Answer, HookCall
+from brim.agents.call import EVENTS, NOTHING, Answer, HookCall
+from brim.agents.table import AGENTS, agent_named
 from tests.hooks.hook_samples import ALL, BASH, SESSION, claude
 
 
 def call(agent: str, event: str, **own: Any) -> HookCall:
-    found = client_of(agent).call_of(event, claude(event, **own), {})
+    found = agent_named(agent).read(event, claude(event, **own), {})
     assert found is not None
     return found
 
 
 def said(agent: str, event: str, answer: Answer, **own: Any) -> Any:
-    text = client_of(agent).reply(call(agent, event, **own), answer)
+    text = agent_named(agent).word(call(agent, event, **own), answer)
     return json.loads(text) if text else None
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_event_of_a_client_means_one_of_ours(agent: str) -> None:
-    for event in client_of(agent).EVENTS.values():
+    for event in agent_named(agent).events.values():
         assert event.event in EVENTS
         assert 1 <= event.timeout <= 10
 
 
 def test_what_inject_only_installs() -> None:
     for agent in AGENTS:
-        events = client_of(agent).EVENTS.values()
+        events = agent_named(agent).events.values()
         assert {"session_start", "prompt", "before_tool"} <= {
             event.event for event in events if event.injects
         }
@@ -43,24 +43,24 @@ def test_what_inject_only_installs() -> None:
 
 @pytest.mark.parametrize(("agent", "event", "data"), ALL)
 def test_every_sample_is_understood(agent: str, event: str, data: dict[str, Any]) -> None:
-    found = client_of(agent).call_of(event, data, {})
+    found = agent_named(agent).read(event, data, {})
     assert found is not None
-    assert (found.agent, found.name, found.session) == (agent, event, SESSION)
+    assert (found.agent.name, found.name, found.session) == (agent, event, SESSION)
     assert found.cwd == "/home/user/project"
     assert found.data == data
 
 
 def test_an_unknown_event_is_none() -> None:
-    assert all(client_of(agent).call_of("Nonsense", {}, {}) is None for agent in AGENTS)
+    assert all(agent_named(agent).read("Nonsense", {}, {}) is None for agent in AGENTS)
 
 
 def test_an_unknown_agent_is_a_key_error() -> None:
     with pytest.raises(KeyError):
-        client_of("os")
+        agent_named("os")
 
 
 def test_a_session_that_is_not_sent_is_in_the_environment() -> None:
-    found = client_of("claude").call_of("Stop", {}, {"CLAUDE_CODE_SESSION_ID": "s1"})
+    found = agent_named("claude").read("Stop", {}, {"CLAUDE_CODE_SESSION_ID": "s1"})
     assert found is not None
     assert found.session == "s1"
 
@@ -116,7 +116,7 @@ def test_what_a_tool_answered_is_text_whatever_its_shape() -> None:
 
 def test_a_failed_call_says_why() -> None:
     failed = call("claude", "PostToolUseFailure", **BASH, error="Exit code 3", is_interrupt=True)
-    assert (failed.event, failed.error, failed.interrupted, failed.tool_kind) == (
+    assert (failed.event, failed.error, failed.interrupted, failed.tool.kind) == (
         "tool_failed",
         "Exit code 3",
         True,
@@ -128,7 +128,7 @@ def test_a_failed_call_says_why() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_nothing_to_say_is_nothing(agent: str) -> None:
-    for event in client_of(agent).EVENTS:
+    for event in agent_named(agent).events:
         assert said(agent, event, NOTHING) is None
 
 
@@ -155,8 +155,8 @@ def test_a_text_for_the_model_goes_where_each_client_reads_it() -> None:
 def test_no_text_is_given_where_it_would_not_reach_the_model_or_keep_it_going(
     agent: str, event: str
 ) -> None:
-    client = client_of(agent)
-    assert client.max_chars(client.EVENTS[event].event) == 0
+    client = agent_named(agent)
+    assert client.answers.chars_at(client.events[event].event) == 0
     assert said(agent, event, Answer(context="Use uv.")) is None
 
 
@@ -180,7 +180,7 @@ def test_a_refusal_is_said_in_each_clients_words() -> None:
 
 def test_a_refusal_after_the_fact_refuses_nothing() -> None:
     for agent in AGENTS:
-        for event, known in client_of(agent).EVENTS.items():
+        for event, known in agent_named(agent).events.items():
             if known.event not in ("before_tool", "prompt", "stop"):
                 assert said(agent, event, Answer(deny="no")) is None
 
@@ -192,16 +192,16 @@ def test_the_end_of_a_turn_can_be_refused_where_the_client_says_that_it_was() ->
 
 
 def test_the_summariser_gets_its_instructions_as_they_are() -> None:
-    client = client_of("claude")
+    client = agent_named("claude")
     before = call("claude", "PreCompact", trigger="auto")
-    assert client.reply(before, Answer(instructions="Keep src/app.py.")) == "Keep src/app.py."
+    assert client.word(before, Answer(instructions="Keep src/app.py.")) == "Keep src/app.py."
     assert (
-        client.reply(before, Answer(note="for a person")) == ""
+        client.word(before, Answer(note="for a person")) == ""
     )  # it would be taken for an instruction
 
 
 def test_instructions_are_never_taken_for_json() -> None:
-    text = client_of("claude").reply(
+    text = agent_named("claude").word(
         call("claude", "PreCompact"), Answer(instructions='{"continue": false}')
     )
     with pytest.raises(ValueError, match="Expecting value"):
@@ -210,15 +210,17 @@ def test_instructions_are_never_taken_for_json() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_text_is_never_longer_than_the_client_takes_whole(agent: str) -> None:
-    client = client_of(agent)
-    for event, known in client.EVENTS.items():
+    client = agent_named(agent)
+    for event, known in client.events.items():
         answer = said(agent, event, Answer(context="a rule of one line\n" * 2_000))
         if answer is not None:
             context = answer["hookSpecificOutput"]["additionalContext"]
             # Gemini CLI sets no limit, and is told at once what the others are told at the start
             # and with a prompt.
             assert (
-                0 < len(context) <= client.max_chars(known.event) * (2 if agent == "gemini" else 1)
+                0
+                < len(context)
+                <= client.answers.chars_at(known.event) * (2 if agent == "gemini" else 1)
             )
             assert context.endswith("\n")
 
@@ -240,6 +242,6 @@ def test_a_text_for_codex_keeps_to_its_bytes_whatever_it_is_written_in(line: str
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
 def test_a_path_that_no_file_can_have_is_none(agent: str) -> None:
     sent = {"session_id": "s", "cwd": "/home/\0user", "transcript_path": "a\0b"}
-    call = client_of(agent).call_of("SessionStart", sent, {})
+    call = agent_named(agent).read("SessionStart", sent, {})
     assert call is not None
     assert (call.cwd, call.transcript) == ("", "")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from brim.hooks.event import Answer, HookCall
+from brim.agents.call import Answer, HookCall
+from brim.agents.table import agent_named
 from brim.hooks.process import LARGEST, PAUSED, main, run_hook
 from brim.hooks.readings import from_transcript, usage_now
 from brim.hooks.state import HookWorkspace
@@ -194,7 +195,10 @@ def test_a_thread_can_call_it_too(world: World) -> None:
 
 
 def test_what_brim_does_not_know_is_not_answered(world: World) -> None:
-    assert run_hook(HookCall(agent="claude", event="other"), world.environ, now=0.0) == Answer()
+    assert (
+        run_hook(HookCall(agent=agent_named("claude"), event="other"), world.environ, now=0.0)
+        == Answer()
+    )
 
 
 def test_a_project_that_is_not_trusted_sets_nothing(world: World) -> None:
@@ -218,7 +222,7 @@ def seen(world: World, *lines: object, agent: str = "claude") -> object:
     world.transcript.write_text(
         "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
     )
-    found = from_transcript(str(world.transcript), agent=agent, now=1.0)
+    found = from_transcript(str(world.transcript), agent=agent_named(agent), now=1.0)
     return None if found is None else (found.tokens, found.window, found.model)
 
 
@@ -267,7 +271,7 @@ def test_codex_and_gemini_say_it_in_their_files(world: World) -> None:
 def test_gemini_reports_with_the_call_itself(world: World) -> None:
     event, data = GEMINI[3]
     world.call(event, {**data, "cwd": str(world.project), "transcript_path": ""}, "gemini")
-    call = HookCall(agent="gemini", event="prompt", session=str(data["session_id"]))
+    call = HookCall(agent=agent_named("gemini"), event="prompt", session=str(data["session_id"]))
     with HookWorkspace(world.environ, str(world.project), now=0.0) as place:
         found = usage_now(call, place)
     assert found is not None

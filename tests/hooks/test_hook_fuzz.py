@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from brim.hooks.client import client_of
+from brim.agents.table import agent_named
 from brim.hooks.process import main
 from brim.install.launchers import install_launcher
 from brim.store import open_ledger
@@ -127,7 +127,7 @@ def fault(event: str, agent: str, sent: bytes, answer: str) -> str:
         return ""
     name = (
         event
-        if event in client_of(agent).EVENTS
+        if event in agent_named(agent).events
         else json.loads(sent.decode("utf-8", "replace"))["hook_event_name"]
     )
     return fault_of(agent, name, answer)

@@ -13,7 +13,7 @@ from brim.behaviors.behavior import RuleUsage, Status
 from brim.hooks import handlers as events
 from brim.hooks.rules import HELD_BACK
 from brim.store.statistics import outcomes
-from tests.hooks.injected import FRAME, Agent, rule
+from tests.hooks.injected import FRAME, Agent, rule, tool_call
 
 NEVER = rule(
     "never", "Never edit generated files by hand.", kind="constraint", when={"file": "gen/**"}
@@ -41,7 +41,7 @@ def test_the_first_such_call_is_denied_with_the_rule_and_the_retry_passes(agent:
     assert (
         first.deny == f"{HELD_BACK}{FRAME}## Constraints\n- Never edit generated files by hand.\n"
     )
-    assert not first.told
+    assert not first.text
     assert not agent.edit("gen/api.py")
 
 
@@ -50,7 +50,7 @@ def test_a_user_can_turn_it_off(agent: Agent, text: str) -> None:
     agent.configure(text)
     found = agent.edit("gen/api.py")
     assert not found.deny
-    assert found.told == FRAME + "## Constraints\n- Never edit generated files by hand.\n"
+    assert found.text == FRAME + "## Constraints\n- Never edit generated files by hand.\n"
 
 
 def test_settings_can_set_it_and_a_project_can_only_set_it(agent: Agent) -> None:
@@ -66,7 +66,7 @@ def test_settings_can_set_it_and_a_project_can_only_set_it(agent: Agent) -> None
 
 def test_reading_is_never_held_back(agent: Agent) -> None:
     found = agent.tool("Read", file_path="gen/api.py")
-    assert found.told
+    assert found.text
     assert not found.deny
     assert not agent.edit("gen/api.py")  # it has been shown
 
@@ -78,7 +78,7 @@ def test_a_call_that_no_constraint_is_about_is_not_held_back(agent: Agent) -> No
     )
     found = agent.edit("src/app.py")
     assert not found.deny
-    assert "Use uv." in found.told
+    assert "Use uv." in found.text
 
 
 def test_commands_and_writes_are_held_back_too(agent: Agent) -> None:
@@ -93,7 +93,7 @@ def test_commands_and_writes_are_held_back_too(agent: Agent) -> None:
 def test_what_the_start_has_shown_is_known(agent: Agent) -> None:
     (agent.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     agent.learn(PUSH)
-    assert "Never push" in agent.start().told
+    assert "Never push" in agent.start().text
     assert not agent.tool("Bash", command="git push").deny
 
 
@@ -209,10 +209,8 @@ def test_every_session_counts_and_feedback_is_added(agent: Agent) -> None:
     }  # it was tried again
     call = agent.call(
         "before_tool",
-        tool="Edit",
-        tool_kind="edit",
+        tool=tool_call("Edit", {"file_path": "gen/a.py"}),
         session="other",
-        input={"file_path": "gen/a.py"},
     )
     with agent.place() as place:
         assert events.before_tool(call, place).deny

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import brim
-from brim.hooks.event import Answer
+from brim.agents.call import Answer
 from tests.hooks.injected import SESSION, Agent, rule
 
 KINDS = ("constraint", "directive", "procedure", "preference")
@@ -118,14 +118,14 @@ def test_in_any_order(
     for step in steps:
         if step in ("start", "clear", "compact", "resume"):
             answer = agent.start({"start": "startup"}.get(step, step))
-            assert brim.count(answer.told, model="gpt-5") <= start
+            assert brim.count(answer.text, model="gpt-5") <= start
             taken = taken if step == "resume" else 0
             continue
         if step == "lose":
             agent.lose(LOST)
             continue
         answer = working(agent, step)
-        tokens = int(brim.count(answer.told + answer.deny, model="gpt-5"))
+        tokens = int(brim.count(answer.text + answer.deny, model="gpt-5"))
         assert tokens <= dynamic
         taken += tokens
         assert taken <= agent.session().used <= total

@@ -23,7 +23,7 @@ def agent(tmp_path: Path) -> Agent:
 def test_what_the_prompt_is_about_is_told_once(agent: Agent) -> None:
     agent.learn(TESTS)
     assert not agent.prompt("rename the class")
-    assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
+    assert agent.prompt("run the tests").text == FRAME + "## Directives\n- Run pytest with -q.\n"
     assert not agent.prompt("run the tests again")
 
 
@@ -39,10 +39,10 @@ def test_a_summary_that_says_everything_is_not_followed_by_the_whole_text(agent:
         ),
     )
     assert (
-        agent.start().told
+        agent.start().text
         == FRAME + "## Directives\n- Use uv, not pip\n- Use a virtual environment\n"
     )
-    told = agent.prompt("install the python package with pip").told
+    told = agent.prompt("install the python package with pip").text
     assert told == FRAME + "## Directives\n- Use a virtual environment.\n  It is in .venv.\n"
 
 
@@ -69,10 +69,10 @@ def test_what_the_start_had_no_room_for_does_not_take_the_room_of_what_a_prompt_
         *(rule(f"c{n}", f"Never break part{n} of it at all.", "constraint") for n in range(20)),
         TESTS,
     )
-    assert "didn't fit" in agent.start().told
-    assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
+    assert "didn't fit" in agent.start().text
+    assert agent.prompt("run the tests").text == FRAME + "## Directives\n- Run pytest with -q.\n"
     assert not agent.prompt("go on")
-    assert "part1 " in agent.prompt("what about part1?").told
+    assert "part1 " in agent.prompt("what about part1?").text
 
 
 def test_a_constraint_that_a_prompt_only_touches_does_not_take_the_room_of_what_it_is_about(
@@ -88,7 +88,7 @@ def test_a_constraint_that_a_prompt_only_touches_does_not_take_the_room_of_what_
         about,
     )
     agent.start()
-    assert "red wax" in agent.prompt("Seal the parcels with red wax for the harbor office").told
+    assert "red wax" in agent.prompt("Seal the parcels with red wax for the harbor office").text
 
 
 def test_the_little_that_the_start_had_no_room_for_comes_with_the_prompt(agent: Agent) -> None:
@@ -96,7 +96,7 @@ def test_the_little_that_the_start_had_no_room_for_comes_with_the_prompt(agent: 
     agent.learn(
         *(rule(f"c{n}", f"Never break part{n} of it at all.", "constraint") for n in range(5))
     )
-    told = agent.start().told + agent.prompt("go on").told
+    told = agent.start().text + agent.prompt("go on").text
     assert all(f"part{n} " in told for n in range(5))
 
 
@@ -108,7 +108,7 @@ def test_prompts_of_a_machine_do_not_count_and_bring_up_nothing(agent: Agent) ->
             "<task-notification>the tests failed</task-notification>", human=False
         )
     assert agent.session().prompts == 0
-    assert agent.prompt("run the tests").told == FRAME + "## Directives\n- Run pytest with -q.\n"
+    assert agent.prompt("run the tests").text == FRAME + "## Directives\n- Run pytest with -q.\n"
 
 
 def test_every_prompt_counts_whether_anything_is_told_or_not(agent: Agent) -> None:
@@ -125,9 +125,9 @@ def test_an_injection_keeps_to_the_dynamic_budget(agent: Agent) -> None:
             for n in range(60)
         )
     )
-    assert 300 < brim.count(agent.prompt().told, model="gpt-5") <= 500
+    assert 300 < brim.count(agent.prompt().text, model="gpt-5") <= 500
     agent.environ["BRIM_TOKEN_BUDGET_DYNAMIC"] = "60"
-    assert brim.count(agent.prompt().told, model="gpt-5") <= 60
+    assert brim.count(agent.prompt().text, model="gpt-5") <= 60
 
 
 def test_a_dynamic_budget_of_0_is_off(agent: Agent) -> None:
@@ -146,7 +146,7 @@ def test_the_total_of_a_session_is_never_exceeded(agent: Agent) -> None:
         )
     )
     agent.configure("session: {max_tokens: 130, backoff: 0}\n")
-    texts = [agent.prompt(f"step {n}").told for n in range(6)]
+    texts = [agent.prompt(f"step {n}").text for n in range(6)]
     taken = sum(int(brim.count(text, model="gpt-5")) for text in texts if text)
     assert taken == agent.session().used
     assert 100 < taken <= 130
@@ -156,23 +156,23 @@ def test_the_total_of_a_session_is_never_exceeded(agent: Agent) -> None:
 def test_a_sub_agent_has_its_own_window_and_spends_from_the_same_total(agent: Agent) -> None:
     agent.learn(ALWAYS)
     main = agent.prompt()
-    assert agent.tool_of("agent-1", "Read", file_path="notes").told == main.told
+    assert agent.tool_of("agent-1", "Read", file_path="notes").text == main.text
     assert not agent.tool_of("agent-1", "Read", file_path="notes")
-    assert agent.session().used == 2 * int(brim.count(main.told, model="gpt-5"))
+    assert agent.session().used == 2 * int(brim.count(main.text, model="gpt-5"))
     assert agent.session("agent-1").remaining == agent.session().remaining
 
 
 def test_constraints_that_are_too_much_are_told_in_turn(agent: Agent) -> None:
     agent.learn(*(rule(f"c{n}", f"Never do part{n}.", kind="constraint") for n in range(90)))
-    assert "more rules didn't fit: brim rules\n" in agent.prompt().told
-    assert "didn't fit" not in agent.prompt().told
+    assert "more rules didn't fit: brim rules\n" in agent.prompt().text
+    assert "didn't fit" not in agent.prompt().text
     assert len(agent.session().shown) == 90
 
 
 def test_what_the_summary_lost_is_given_once_and_charged_by_its_bytes(agent: Agent) -> None:
     agent.learn(TESTS)
     agent.lose(LOST)
-    assert agent.prompt("go on").told == LOST
+    assert agent.prompt("go on").text == LOST
     assert agent.session().used == len(LOST.encode())
     assert not agent.prompt("go on")
 
@@ -180,7 +180,7 @@ def test_what_the_summary_lost_is_given_once_and_charged_by_its_bytes(agent: Age
 def test_it_stands_above_the_rules_and_is_none_of_them_with_a_tool_too(agent: Agent) -> None:
     agent.learn(rule("py", "Use uv.", when={"language": "python"}))
     agent.lose(LOST)
-    assert agent.edit().told == LOST + FRAME + "## Directives\n- Use uv.\n"
+    assert agent.edit().text == LOST + FRAME + "## Directives\n- Use uv.\n"
     assert not agent.prompt()
 
 
@@ -188,20 +188,20 @@ def test_a_sub_agent_does_not_get_what_the_main_thread_lost(agent: Agent) -> Non
     agent.learn(TESTS)
     agent.lose(LOST)
     assert not agent.tool_of("agent-1", "Read", file_path="notes")
-    assert agent.tool("Read", file_path="notes").told == LOST
+    assert agent.tool("Read", file_path="notes").text == LOST
 
 
 def test_a_machine_prompt_brings_it_as_well(agent: Agent) -> None:
     agent.learn(ALWAYS)
     agent.lose(LOST)
-    assert agent.prompt("<task-notification/>", human=False).told == LOST
+    assert agent.prompt("<task-notification/>", human=False).text == LOST
 
 
 def test_lines_that_do_not_fit_wait_for_the_next_event(agent: Agent) -> None:
     agent.learn(TESTS)
     lines = [f"- src/module_{n}.py, which nobody else has mentioned so far\n" for n in range(20)]
     agent.lose("Lost in the summary:\n" + "".join(lines) + f"- {'x' * 900}\n")
-    texts = [agent.prompt("go on").told for _ in range(5)]
+    texts = [agent.prompt("go on").text for _ in range(5)]
     assert all(len(text.encode()) <= 500 for text in texts)
     assert all(text.startswith("Lost in the summary:\n") for text in texts[:3])
     assert "".join(text.removeprefix("Lost in the summary:\n") for text in texts) == "".join(lines)
@@ -212,20 +212,20 @@ def test_what_was_lost_never_exceeds_the_total(agent: Agent) -> None:
     agent.learn(TESTS)
     agent.configure(f"session: {{max_tokens: {len(LOST) - 1}}}\n")
     agent.lose(LOST)
-    assert agent.prompt().told == "Lost in the summary:\n- src/parser.py\n"
+    assert agent.prompt().text == "Lost in the summary:\n- src/parser.py\n"
     assert agent.session().used == len("Lost in the summary:\n- src/parser.py\n")
     assert not agent.prompt()
 
 
 def test_a_huge_prompt_is_looked_at_from_both_ends(agent: Agent) -> None:
     agent.learn(TESTS)
-    assert agent.prompt("x " * 1_000_000 + "now run the tests").told
+    assert agent.prompt("x " * 1_000_000 + "now run the tests").text
 
 
 def test_under_a_supervisor_prompts_still_bring_up_rules(agent: Agent) -> None:
     agent.learn(ALWAYS)
     agent.environ["BRIM_RUN_ID"] = "run-1"
-    assert agent.prompt().told
+    assert agent.prompt().text
     assert ".context" not in agent.written()
 
 
@@ -238,7 +238,7 @@ def test_what_a_person_typed_is_written_down(agent: Agent) -> None:
 def test_one_part_that_fails_does_not_take_the_others_with_it(agent: Agent) -> None:
     agent.learn(ALWAYS)
     (agent.project / ".context" / ".lock").mkdir(parents=True)
-    assert agent.prompt("Port the parser").told
+    assert agent.prompt("Port the parser").text
     assert ".context" in agent.log()
 
 
@@ -256,13 +256,13 @@ def test_a_damaged_state_of_the_session_tells_nothing(agent: Agent) -> None:
 
 def test_what_was_lost_is_given_back_once_where_nothing_was_ever_learned(agent: Agent) -> None:
     agent.lose(LOST)
-    assert agent.prompt().told == LOST
+    assert agent.prompt().text == LOST
     assert not agent.prompt()
 
 
 def test_what_was_lost_keeps_to_the_budget_where_nothing_was_learned(agent: Agent) -> None:
     agent.environ["BRIM_TOKEN_BUDGET_DYNAMIC"] = "45"
     agent.lose(LOST)
-    assert agent.prompt().told == "Lost in the summary:\n- src/parser.py\n"
-    assert agent.prompt().told == "Lost in the summary:\n- retry limit 3\n"
+    assert agent.prompt().text == "Lost in the summary:\n- src/parser.py\n"
+    assert agent.prompt().text == "Lost in the summary:\n- retry limit 3\n"
     assert not agent.prompt()

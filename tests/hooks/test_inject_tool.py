@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from brim.hooks.rules import command_of, files_of, model_of, tell_now
-from brim.tracking.readers.tools import tool_of
-from tests.hooks.injected import FRAME, Agent, rule
+from brim.hooks.rules import files_of, model_of, tell_now
+from tests.hooks.injected import FRAME, Agent, rule, tool_call
 
 PYTHON = rule(
     "python",
@@ -30,7 +29,7 @@ def test_a_rule_for_the_file_of_the_call_is_told_once(agent: Agent) -> None:
     agent.learn(PYTHON)
     assert not agent.tool("Read", file_path="README.md")
     assert (
-        agent.tool("Read", file_path="src/app.py").told
+        agent.tool("Read", file_path="src/app.py").text
         == FRAME + "## Directives\n- " + PYTHON.canonical + "\n"
     )
     assert not agent.edit("src/app.py")
@@ -40,7 +39,7 @@ def test_a_rule_for_the_command_of_the_call_is_told(agent: Agent) -> None:
     agent.learn(rule("tests", "Run pytest with -q.", when={"task": "testing"}))
     assert not agent.tool("Bash", command="ls")
     assert (
-        agent.tool("Bash", command="cd x && uv run pytest").told
+        agent.tool("Bash", command="cd x && uv run pytest").text
         == FRAME + "## Directives\n- Run pytest with -q.\n"
     )
 
@@ -58,7 +57,7 @@ def test_what_is_written_says_which_rule_matters(agent: Agent) -> None:
     assert not agent.tool("Edit", file_path="a.py", new_string="total = price + tax")
     told = agent.tool(
         "Edit", file_path="a.py", new_string="amounts = [float(each) for each in row]"
-    ).told
+    ).text
     assert told == FRAME + "## Directives\n- Amounts are Decimal, never float.\n"
 
 
@@ -67,7 +66,7 @@ def test_a_rule_for_every_change_comes_with_the_first_edit(agent: Agent) -> None
     assert not agent.start()
     assert not agent.prompt("where is the parser?")
     assert not agent.tool("Read", file_path="a.py")
-    told = agent.tool("Edit", file_path="a.py", new_string="x = 1").told
+    told = agent.tool("Edit", file_path="a.py", new_string="x = 1").text
     assert told == FRAME + "## Directives\n- Run `make format` after every change.\n"
 
 
@@ -82,10 +81,10 @@ def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent
             tags=["push"],
         )
     )
-    assert agent.start().told == FRAME + "## Constraints\n- Never push to main.\n"
+    assert agent.start().text == FRAME + "## Constraints\n- Never push to main.\n"
     assert not agent.tool("Bash", command="ls")
     assert (
-        agent.tool("Bash", command="git push").told
+        agent.tool("Bash", command="git push").text
         == FRAME + "## Constraints\n- Never push to main, not even a fix.\n"
     )
     assert not agent.tool("Bash", command="git push")
@@ -115,10 +114,7 @@ def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent
 def test_the_files_of_a_call(
     agent: Agent, tool: str, given: dict[str, Any], found: list[str]
 ) -> None:
-    assert (
-        files_of(agent.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given))
-        == found
-    )
+    assert files_of(agent.call("before_tool", tool=tool_call(tool, given))) == found
 
 
 @pytest.mark.parametrize(
@@ -132,11 +128,8 @@ def test_the_files_of_a_call(
         ("Read", {"command": "make test"}, ""),
     ],
 )
-def test_the_command_of_a_call(agent: Agent, tool: str, given: dict[str, Any], found: str) -> None:
-    assert (
-        command_of(agent.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given))
-        == found
-    )
+def test_the_command_of_a_call(tool: str, given: dict[str, Any], found: str) -> None:
+    assert tool_call(tool, given).command == found
 
 
 def test_the_model_is_the_one_that_was_last_heard_of(agent: Agent) -> None:
@@ -157,9 +150,7 @@ def test_an_agent_that_hears_nothing_before_a_call_is_told_with_its_result(tmp_p
     agent = Agent(tmp_path, agent="gemini")
     agent.learn(PYTHON)
     assert not agent.tool("read_file", absolute_path="/a.py")
-    call = agent.call(
-        "after_tool", tool="read_file", tool_kind="read", input={"absolute_path": "/a.py"}
-    )
+    call = agent.call("after_tool", tool=tool_call("read_file", {"absolute_path": "/a.py"}))
     with agent.place() as place:
-        assert PYTHON.canonical in tell_now(call, place, of_call=True).told
+        assert PYTHON.canonical in tell_now(call, place, of_call=True).text
         assert not tell_now(call, place, of_call=True)

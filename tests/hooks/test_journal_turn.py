@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.hooks.event import HookCall
+from brim.agents import read
+from brim.agents.call import HookCall
+from brim.agents.table import agent_named
 from brim.hooks.state import HookWorkspace
 from brim.hooks.turns import LARGE, OVERLAP, SECONDS, write_turn
 from brim.memory import ScratchModel
-from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting
 
 
@@ -25,7 +26,10 @@ def write_slowly(sitting: Sitting, step: float) -> int:
     """Write the turn with a clock that goes on by *step* at every look; return how far it came."""
     ticks = itertools.count()
     call = HookCall(
-        agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript)
+        agent=agent_named("claude"),
+        event="stop",
+        session=sitting.session,
+        transcript=str(sitting.transcript),
     )
     with HookWorkspace(sitting.environ, str(sitting.project), now=sitting.now) as place:
         place.clock = lambda: next(ticks) * step

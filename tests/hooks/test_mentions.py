@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
-from brim.hooks.event import HookCall
+from brim.agents.call import HookCall
+from brim.agents.table import agent_named
 from brim.hooks.mentions import Doing, mention
-from brim.tracking.readers.tools import tool_of
-from tests.hooks.injected import rule
+from tests.hooks.injected import rule, tool_call
 
 
 def found(text: str, tool: str, given: dict[str, Any], **fields: Any) -> str:
     call = HookCall(
-        agent="claude", event="before_tool", tool=tool, tool_kind=tool_of(tool), input=given
+        agent=agent_named("claude"),
+        event="before_tool",
+        tool=tool_call(tool, given),
     )
     return mention(rule("r", text, kind="constraint", **fields), Doing.of(call))
 

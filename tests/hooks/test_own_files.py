@@ -36,7 +36,7 @@ def write(agent: Agent, name: str, text: str) -> Path:
 
 
 def told(agent: Agent, how: str = "startup") -> bool:
-    return "force-push" in agent.start(how).told
+    return "force-push" in agent.start(how).text
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
@@ -48,7 +48,7 @@ def test_what_stands_in_a_file_that_is_loaded_is_left_out_at_every_beginning(
     write(agent, "CLAUDE.md", CLAUDE)
     import_rules(agent, "CLAUDE.md", scope=scope)
     agent.learn(rule("other", "Answer in English."))
-    assert agent.start(how).told == f"{FRAME}## Directives\n- Answer in English.\n"
+    assert agent.start(how).text == f"{FRAME}## Directives\n- Answer in English.\n"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_each_agent_loads_its_own_files(
     write(agent, name, CLAUDE)
     import_rules(agent, name)
     heard = "force-push" in (
-        agent.start().told + agent.prompt("Hello").told
+        agent.start().text + agent.prompt("Hello").text
     )  # Gemini CLI hears it with the prompt
     assert heard is (client not in agents.split())
 
@@ -105,7 +105,7 @@ def test_gemini_cli_may_call_its_files_otherwise(tmp_path: Path) -> None:
     write(agent, ".gemini/settings.json", json.dumps({"context": {"fileName": ["AGENTS.md"]}}))
     write(agent, "AGENTS.md", CLAUDE)
     import_rules(agent, "AGENTS.md")
-    assert "force-push" not in agent.start().told + agent.prompt("Hello").told
+    assert "force-push" not in agent.start().text + agent.prompt("Hello").text
 
 
 def test_the_users_own_files_are_loaded_in_every_project(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_what_is_imported_counts_where_the_session_began_in_the_files_folder(
     write(agent, "docs/git.md", CLAUDE)
     import_rules(agent, "CLAUDE.md", scope="project")
     assert not told(agent)
-    assert "force-push" in agent.start(cwd=str(agent.project / "docs")).told
+    assert "force-push" in agent.start(cwd=str(agent.project / "docs")).text
 
 
 def test_rules_for_a_folder_or_some_files_are_told(tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ def test_rules_for_a_folder_or_some_files_are_told(tmp_path: Path) -> None:
     agent.start()
     assert (
         "Check the session"
-        in agent.tool("Edit", file_path=str(agent.project / "api" / "app.py")).told
+        in agent.tool("Edit", file_path=str(agent.project / "api" / "app.py")).text
     )
-    assert "in capitals" in agent.tool("Edit", file_path=str(agent.project / "db" / "x.sql")).told
+    assert "in capitals" in agent.tool("Edit", file_path=str(agent.project / "db" / "x.sql")).text
 
 
 def test_a_file_that_changed_still_has_some_of_its_rules(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_file_that_changed_still_has_some_of_its_rules(tmp_path: Path) -> None
     path = write(agent, "CLAUDE.md", CLAUDE)
     import_rules(agent, "CLAUDE.md")
     path.write_text("- Something new.\n- Run the tests with make check.\n")
-    assert agent.start().told == f"{FRAME}## Constraints\n- Never force-push.\n"
+    assert agent.start().text == f"{FRAME}## Constraints\n- Never force-push.\n"
     os.utime(path.parent)
     path.unlink()
     assert told(agent)
@@ -161,8 +161,8 @@ def test_they_are_told_when_they_match_and_only_then(tmp_path: Path) -> None:
     write(agent, "CLAUDE.md", CLAUDE)
     import_rules(agent, "CLAUDE.md")
     agent.start()
-    assert agent.prompt("Please write a poem").told == ""
-    assert "make check" in agent.prompt("Please run the tests").told
+    assert agent.prompt("Please write a poem").text == ""
+    assert "make check" in agent.prompt("Please run the tests").text
 
 
 def test_a_project_cannot_hide_a_rule_of_the_users(tmp_path: Path) -> None:

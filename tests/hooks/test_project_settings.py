@@ -51,7 +51,7 @@ def told(found: Agent) -> list[set[str]]:
         found.edit(),
     ]
     return [
-        {key for key, text in YOURS.items() if text in f"{answer.told}{answer.deny}"}
+        {key for key, text in YOURS.items() if text in f"{answer.text}{answer.deny}"}
         for answer in answers
     ]
 
@@ -134,7 +134,7 @@ def test_all_of_them_at_once(tmp_path: Path, without_file: list[set[str]]) -> No
 
 
 def lines(found: Agent) -> int:
-    return sum(text in found.start().told for text in THEIRS)
+    return sum(text in found.start().text for text in THEIRS)
 
 
 def test_a_project_limits_its_own_rules(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_project_gives_itself_no_more_than_the_user_does(tmp_path: Path) -> No
     )
     found.configure("token_budget: {default: 70}\n")
     assert lines(found) < len(THEIRS)
-    assert YOURS["always"] in found.start().told
+    assert YOURS["always"] in found.start().text
 
 
 # The window and the money

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brim.hooks.event import HookCall
+from brim.agents import read
+from brim.agents.call import HookCall
+from brim.agents.table import agent_named
 from brim.hooks.settlement import settle
 from brim.hooks.state import HookWorkspace
 from brim.spend import SpendMeter
 from brim.store import open_store
-from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting
 
 PRICE = 3  # micro-dollars of one input token of the model that a sitting has
@@ -28,7 +29,10 @@ def sitting(tmp_path: Path) -> Sitting:
 
 def settle_now(sitting: Sitting) -> list[str]:
     call = HookCall(
-        agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript)
+        agent=agent_named("claude"),
+        event="stop",
+        session=sitting.session,
+        transcript=str(sitting.transcript),
     )
     with HookWorkspace(sitting.environ, str(sitting.project), now=sitting.now) as place:
         return [notice.kind for notice in settle(call, place)[0]]

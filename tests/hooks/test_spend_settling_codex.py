@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from brim.hooks.event import HookCall
+from brim.agents import read
+from brim.agents.call import HookCall
+from brim.agents.table import agent_named
 from brim.hooks.settlement import settle
 from brim.hooks.state import HookWorkspace
 from brim.spend import SpendMeter
-from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting
 
 
@@ -63,7 +64,10 @@ def test_what_codex_wrote_before_is_counted_and_not_looked_up_again(sitting: Sit
             meter.update(event)
         assert sitting.spent("shop") == meter.total > 0
     call = HookCall(
-        agent="codex", event="stop", session=SESSION, transcript=str(sitting.transcript)
+        agent=agent_named("codex"),
+        event="stop",
+        session=SESSION,
+        transcript=str(sitting.transcript),
     )
     codex_lines(sitting, "gpt-5", 42)
     asked: list[str] = []

@@ -49,7 +49,7 @@ def test_without_a_model_there_is_no_budget(world: World) -> None:
 
 @pytest.mark.parametrize("strategy", ["fifo", "sliding", "summarize"])
 def test_what_is_fitted_is_valid_and_within_the_target(world: World, strategy: str) -> None:
-    from brim.history import validate
+    from brim.messages import validate
 
     data = world.call("fit", messages=HISTORY, tokens=150, model="gpt-4o", strategy=strategy).data
     assert data["fits"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import End, Message, StateSeen, ToolResult
 from brim.memory.repetition import DeadEnd, RepetitionDetector
-from brim.tracking.events import End, Event, Message, StateSeen, ToolCall, ToolResult
 
 
 class Play:
@@ -33,7 +34,7 @@ class Play:
     ) -> None:
         self.at += 100
         id = f"{self.where}{self.at}"
-        self.give(ToolCall(id=id, name=name, tool=tool, input=given, at=self.at, **self.where))
+        self.give(ToolCall(id=id, name=name, kind=tool, input=given, at=self.at, **self.where))
         self.give(ToolResult(id=id, text=text, error=error, at=self.at + 50, **self.where, **more))
 
     def sh(self, command: str, text: str = "", code: int = 0, **more: Any) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from brim.tracking.events import Message, ToolCall, ToolResult
+from brim.agents.call import ToolCall
+from brim.agents.events import Message, ToolResult
 
 
 def said(text: str, id: str = "", **more: Any) -> Message:
@@ -12,7 +13,7 @@ def said(text: str, id: str = "", **more: Any) -> Message:
 
 
 def call(id: str, name: str, tool: str, **given: Any) -> ToolCall:
-    return ToolCall(id=id, name=name, tool=tool, input=given)
+    return ToolCall(id=id, name=name, kind=tool, input=given)
 
 
 def ok(id: str, text: str = "done", detail: Any = None) -> ToolResult:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from brim.tracking.events import ModelSeen, StateSeen
+from brim.agents.events import ModelSeen, StateSeen
 from tests.memory.making import call, failed, ok
 from tests.memory.test_model import fed
 

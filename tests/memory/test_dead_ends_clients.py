@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from brim.agents.readers import AnyReader
 from brim.memory.repetition import RepetitionDetector
-from brim.tracking.readers import AnyReader
 
 FILE = "src/parser.py"
 

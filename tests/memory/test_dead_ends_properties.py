@@ -10,9 +10,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.agents.call import KINDS, Event, ToolCall
+from brim.agents.events import End, Message, StateSeen, ToolResult
+from brim.agents.readers import AnyReader
 from brim.memory.repetition import RULES, STATUSES, DeadEnd, RepetitionDetector
-from brim.tracking.events import TOOLS, End, Event, Message, StateSeen, ToolCall, ToolResult
-from brim.tracking.readers import AnyReader
 from tests.memory.dead_end_events import Play
 
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -72,8 +73,8 @@ WHO: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 def events(draw: st.DrawFn) -> Event:
     who, which = draw(WHO), draw(st.integers(0, 9))
     if which < 4:
-        tool = draw(st.sampled_from(TOOLS))
-        return ToolCall(id=draw(IDS), name=draw(TEXT), tool=tool, input=draw(INPUT), **who)
+        tool = draw(st.sampled_from(KINDS))
+        return ToolCall(id=draw(IDS), name=draw(TEXT), kind=tool, input=draw(INPUT), **who)
     if which < 8:
         detail = draw(
             st.one_of(st.none(), JSON, st.just({"originalFile": "a b"}), st.just({"exit_code": 1}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from brim.agents.events import ToolResult
 from brim.behaviors.shell import unwrapped
 from brim.memory.quotes import LONGEST, masked_line
 from brim.memory.repetition.checks import check_in
@@ -11,7 +12,6 @@ from brim.memory.repetition.commands import parts, polls, writes
 from brim.memory.repetition.errors import settled, signature
 from brim.memory.repetition.git import git_steps
 from brim.memory.repetition.outcomes import outcome_of
-from brim.tracking.events import ToolResult
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.agents.call import ToolCall
+from brim.agents.events import Message, StateSeen, ToolResult
 from brim.memory import shell_facts as module
 from brim.memory.inventory import Inventory, is_set_up
 from brim.memory.shell_facts import LONGEST, shell_facts
-from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 
 
 def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = "") -> None:
-    inventory.take(ToolCall(id=path, name="Read", tool=tool, input={"file_path": path}))
+    inventory.take(ToolCall(id=path, name="Read", kind=tool, input={"file_path": path}))
     inventory.take(ToolResult(id=path, text="x", refusal=refusal))
 
 
@@ -50,7 +51,7 @@ def test_a_call_that_was_refused_used_nothing() -> None:
 
 
 def run(inventory: Inventory, command: str, *, text: str = "ok", error: bool = False) -> None:
-    inventory.take(ToolCall(id=command, name="Bash", tool="shell", input={"command": command}))
+    inventory.take(ToolCall(id=command, name="Bash", kind="shell", input={"command": command}))
     inventory.take(ToolResult(id=command, text=text, error=error))
 
 
@@ -102,12 +103,12 @@ def test_an_interruption_is_no_decision_and_an_answer_is() -> None:
         ("1", "[Request interrupted by user]", "interrupt"),
         ("2", "The user doesn't want to proceed with this tool use.", "permission"),
     ):
-        inventory.take(ToolCall(id=id, name="AskUserQuestion", tool="question", input=ask))
+        inventory.take(ToolCall(id=id, name="AskUserQuestion", kind="question", input=ask))
         inventory.take(ToolResult(id=id, text=text, error=True, refusal=refusal))
-        inventory.take(ToolCall(id=id, name="Bash", tool="shell", input={"command": "make x"}))
+        inventory.take(ToolCall(id=id, name="Bash", kind="shell", input={"command": "make x"}))
         inventory.take(ToolResult(id=id, text=text, error=True, refusal=refusal))
     assert inventory.uses == {}
-    inventory.take(ToolCall(id="3", name="AskUserQuestion", tool="question", input=ask))
+    inventory.take(ToolCall(id="3", name="AskUserQuestion", kind="question", input=ask))
     inventory.take(ToolResult(id="3", text="x", detail={"answers": {"Which database?": "SQLite"}}))
     assert list(inventory.uses) == [("decision", "`Which database?`: SQLite")]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.agents.events import Message
 from brim.memory import DeadEnd, MemoryEntry, MemoryView, ScratchModel
 from brim.memory.sentences import sentence
-from brim.tracking.events import Message
 from tests.memory.making import call, failed, ok, said
 from tests.memory.test_entries import JSON
 

@@ -10,6 +10,10 @@ WORDS: dict[str, str] = {
     r"^(#/\$defs/)?Window$": r"\1StandingWindow",
     r"^Counted$": "CountAnswer",
     r"^Fitted$": "FitAnswer",
+    # A description is a docstring: short enough for one line.
+    r"^What is in the window\. ``state`` .*": (
+        "How full the window is: ``state`` is ``ok``, ``warn`` or ``compact``."
+    ),
 }
 """Recorded words and keys, as regular expressions, and what stands there now."""
 

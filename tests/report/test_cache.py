@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Compaction, RunTotal, Usage
 from brim.models import cost
 from brim.models.usage import Tokens
 from brim.report.cache import LEAST, CacheBreak, CacheReader
 from brim.spend.money import PriceList
-from brim.tracking.events import Compaction, Event, RunTotal, ToolCall, Usage
 from brim.tracking.sessions import Request
 
 MODEL = "claude-sonnet-4-5"
@@ -49,7 +50,7 @@ def causes(*events: Event) -> list[str]:
     return [each.cause for each in found(*events)]
 
 
-EDIT = ToolCall(session="s", tool="edit", input={"file_path": "/home/user/shop/CLAUDE.md"})
+EDIT = ToolCall(session="s", kind="edit", input={"file_path": "/home/user/shop/CLAUDE.md"})
 COMPACTED = Compaction(session="s")
 
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Attachment, Compaction, Message, ToolResult, Usage
 from brim.memory.compactions import CompactionReader
 from brim.memory.lost import MOST_ITEMS, CompactionReport
-from brim.tracking.events import Attachment, Compaction, Event, Message, ToolCall, ToolResult, Usage
 from tests.report.compacted import SESSION, ClaudeSession, backs, lost_in
 
 
@@ -353,12 +354,12 @@ _EVENTS = st.one_of(
     st.builds(lambda text: Message(role="summary", text=text), _TEXTS),
     st.builds(lambda text: Message(role="assistant", text=text), _TEXTS),
     st.builds(
-        lambda id, text: ToolCall(id=id, name="Bash", tool="shell", input={"command": text}),
+        lambda id, text: ToolCall(id=id, name="Bash", kind="shell", input={"command": text}),
         _TEXTS,
         _TEXTS,
     ),
     st.builds(
-        lambda id, text: ToolCall(id=id, name="Read", tool="read", input={"file_path": text}),
+        lambda id, text: ToolCall(id=id, name="Read", kind="read", input={"file_path": text}),
         _TEXTS,
         _TEXTS,
     ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from brim.agents.events import Compaction, Message, ModelSeen, Usage
 from brim.models.usage import Tokens
 from brim.report.money import Bill, SummaryReader, SummaryRequest, bill
 from brim.report.usage import priced as with_cost
 from brim.report.usage import unattributed
 from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio
-from brim.tracking.events import Compaction, Message, ModelSeen, Usage
 from brim.tracking.sessions import Request, Total
 
 MODEL = "claude-sonnet-4-5"

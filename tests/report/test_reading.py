@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.agents.events import Usage
+from brim.agents.stream import read
 from brim.report.findings import FindingsReader
 from brim.report.usage import Gathered, UsageReading, UsageSource, read_all
-from brim.tracking.events import Usage
-from brim.tracking.readers.stream import read
 from brim.tracking.sessions import FileUsage, Request, named_files
 from tests.tracking.transcripts import answer, compact, cost_state, result, usage, write
 

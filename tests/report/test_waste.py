@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Compaction, Message, ToolResult, Usage
 from brim.models import cost
 from brim.models.usage import Tokens
 from brim.report.waste import ADVICE, KINDS, LARGE, Waste, WasteReader
 from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio
-from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult, Usage
 
 MODEL = "claude-sonnet-4-5"
 LINES = "".join(f"row {n}: value_{n} is fine\n" for n in range(4_000))
@@ -31,11 +32,11 @@ def request(number: int, prompt: int = 20_000) -> Usage:
 
 
 def read(id: str, path: str = "/home/user/shop/src/app.py", **more: Any) -> ToolCall:
-    return ToolCall(session="s", id=id, name="Read", tool="read", input={"file_path": path, **more})
+    return ToolCall(session="s", id=id, name="Read", kind="read", input={"file_path": path, **more})
 
 
 def run(id: str, command: str) -> ToolCall:
-    return ToolCall(session="s", id=id, name="Bash", tool="shell", input={"command": command})
+    return ToolCall(session="s", id=id, name="Bash", kind="shell", input={"command": command})
 
 
 def answer(id: str, text: str = "x = 1\n" * 400, **more: Any) -> ToolResult:

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from brim.agents.events import End
 from brim.errors import InputError
 from brim.run.purse import read_answer
 from brim.run.turns import (
@@ -23,7 +24,6 @@ from brim.run.turns import (
     turn_end,
 )
 from brim.spend.limits import Raise
-from brim.tracking.events import End
 
 
 def test_the_first_turn_is_sent_if_there_is_money_for_it() -> None:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.agents.call import Event
+from brim.agents.events import End, Message, RunTotal, Usage
 from brim.models import Tokens, cost
 from brim.spend import SpendMeter
-from brim.tracking.events import End, Event, Message, RunTotal, Usage
 
 
 class Cents:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from brim.agents.events import Usage
 from brim.models.usage import Tokens
 from brim.tracking.estimate import CATEGORIES, Filling
-from brim.tracking.events import Usage
 
 MODEL = "claude-sonnet-4-5"
 """A model with a window of 200,000 in the table."""

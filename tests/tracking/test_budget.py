@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from brim.agents.events import Compaction, Message, ModelSeen, RunTotal, Usage
 from brim.errors import InputError
 from brim.models.usage import Tokens
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Compaction, Message, ModelSeen, RunTotal, Usage
 from brim.tracking.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
 from tests.tracking.lines import MODEL, assistant, result, usage
 

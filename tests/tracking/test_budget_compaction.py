@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from brim.agents.events import Compaction, Message
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Compaction, Message
 from brim.tracking.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
 from tests.tracking.lines import assistant, boundary, by_category, result, usage
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from brim.agents.events import Compaction, End, Message
+from brim.agents.lines import is_short_for
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Compaction, End, Message
-from brim.tracking.readers.fields import is_short_for
 from tests.tracking.lines import MODEL, assistant, usage
 
 

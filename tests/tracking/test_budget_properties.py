@@ -9,19 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Compaction, End, Message, ModelSeen, RunTotal, ToolResult, Usage
 from brim.models.usage import Tokens
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import (
-    Compaction,
-    End,
-    Event,
-    Message,
-    ModelSeen,
-    RunTotal,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
 from tests.tracking.lines import assistant, boundary, result
 
 JSON = st.recursive(

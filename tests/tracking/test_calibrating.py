@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Compaction, Message, ToolResult
 from brim.tokens import ApproximateTokenCounter, MemoryCalibrationStore, counter_for
 from brim.tracking.estimate import Calibrator
-from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult
 from tests.tracking.lines import MODEL, usage
 
 RESULT = ToolResult(id="1", text="y" * 40_000)

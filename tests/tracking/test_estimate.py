@@ -8,10 +8,11 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.agents.call import ToolCall
+from brim.agents.events import Compaction, Message, ToolResult
 from brim.tokens import counter_for
 from brim.tracking.budget import ContextBudget
 from brim.tracking.estimate import by_length
-from brim.tracking.events import Compaction, Message, ToolCall, ToolResult
 from tests.tracking.lines import result, usage
 
 GPT = "gpt-4o"

@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from brim.models.usage import Tokens
-from brim.tracking.events import (
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import (
     Compaction,
     End,
-    Event,
     Message,
     ModelSeen,
     RunTotal,
     StateSeen,
-    ToolCall,
     ToolResult,
     Usage,
 )
+from brim.models.usage import Tokens
 
 EVENTS: list[Event] = [
     Usage(
@@ -36,7 +35,7 @@ EVENTS: list[Event] = [
     ToolCall(
         id="c1",
         name="Bash",
-        tool="shell",
+        kind="shell",
         input={"command": "ls"},
         session="s",
         agent="a",

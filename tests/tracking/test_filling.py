@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brim.agents.call import ToolCall
+from brim.agents.events import Compaction, Message, ToolResult
 from brim.tracking.budget import ContextBudget
 from brim.tracking.estimate import CATEGORIES, WindowPart
-from brim.tracking.events import Compaction, Message, ToolCall, ToolResult
 from tests.tracking.lines import by_category, result, usage
 
 GPT = "gpt-4o"

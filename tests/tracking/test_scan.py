@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from brim.agents.lines import tokens
+from brim.agents.stream import read
 from brim.errors import InputError
 from brim.report.usage import Gathered, UsageSource
-from brim.tracking.readers.fields import tokens
-from brim.tracking.readers.stream import read
 from brim.tracking.sessions import FileUsage, scan
 from tests.tracking.transcripts import answer, compact, cost_state, result, usage, write
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from brim.agents.events import Usage
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Usage
 from tests.tracking.lines import usage
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from brim.agents.events import End, Message, ModelSeen, RunTotal
 from brim.models.overrides import MemoryWindowStore, remember_in, report_window
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import End, Message, ModelSeen, RunTotal
 from brim.tracking.windows import Window, Windows
 from tests.tracking.lines import MODEL, usage
 

@@ -27,17 +27,15 @@ to Python."""
 DOORS = [
     "__main__",
     "adapters",
-    "agents",
     "cli",
     "guard",
-    "history",
     "install",
     "loopback",
     "mcp",
+    "messages",
     "report",
     "run",
     "ui",
-    "window",
 ]
 """The packages that no hook imports."""
 

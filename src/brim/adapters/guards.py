@@ -14,11 +14,11 @@ from typing import Any, Literal, TypedDict
 from brim.behaviors import Behavior
 from brim.errors import BrimError, InputError
 from brim.guard.conversation import Call, Guard
-from brim.guard.fitting import Name
-from brim.history.draft import Pin
-from brim.history.entries import Provider
-from brim.history.pruners import Pruner
-from brim.history.summarize import Summarizer
+from brim.messages.draft import Pin
+from brim.messages.entries import Provider
+from brim.messages.fitting import Name
+from brim.messages.pruners import Pruner
+from brim.messages.summarize import Summarizer
 from brim.models.light import lookup
 from brim.models.usage import Reported, read_response
 from brim.spend.ledger import Ledger

@@ -14,8 +14,8 @@ from litellm.integrations.custom_logger import CustomLogger
 from brim.adapters.guards import Attempts, Body, Guards, Settings, settle
 from brim.errors import InputError
 from brim.guard.conversation import Call, Guard
-from brim.history.entries import Provider
-from brim.history.receipt import digest_of
+from brim.messages.entries import Provider
+from brim.messages.receipt import digest_of
 from brim.models.light import lookup
 from brim.spend.unsent import may_be_billed
 

@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import Self
 
+from brim.agents.stream import subagent_of
 from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, width_of
 from brim.figures import bar, column, percent
 from brim.install.agents import NAMES
 from brim.report.watch import UNTOLD, Reading
 from brim.tracking.auto_compact import AutoCompact
 from brim.tracking.plan_windows import PlanWindow
-from brim.tracking.readers.stream import subagent_of
 from brim.tracking.windows import SOURCES
 
 LEAST_WIDTH = 20

@@ -16,9 +16,9 @@ from functools import cached_property
 from typing import Any
 
 from brim.activation.context import Context
+from brim.agents.table import agent_at_work
 from brim.cli.output import note
 from brim.config import Config
-from brim.config.places import agents_environment
 from brim.errors import BrimError, InputError, PersonNeeded
 from brim.record import PlainData
 from brim.workspace import Workspace, working_folder
@@ -335,7 +335,7 @@ def situation_of(options: Namespace, workspace: Workspace) -> Context:
 def need_person(what: str) -> None:
     """Raise if an agent runs this command: *what* it does loosens something, which only a person
     may do."""
-    if agent := agents_environment(os.environ):
+    if agent := agent_at_work(os.environ):
         by = (
             f"and this command was run by {agent}"
             if agent != "an agent"

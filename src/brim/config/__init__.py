@@ -14,7 +14,6 @@ from brim._lazy import exports
 
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
-    from brim.config.places import agents_environment as agents_environment
     from brim.config.places import config_paths as config_paths
     from brim.config.places import project_folder as project_folder
     from brim.config.places import user_folder as user_folder
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    places="agents_environment config_paths project_folder user_folder",
+    places="config_paths project_folder user_folder",
     settings="MODES SETTINGS Setting",
     values="Config Value load load_cached",
 )

@@ -1,4 +1,4 @@
-"""Which files hold settings, and whether an agent is at work here.
+"""Which files hold settings.
 
 The project file is ``.brim/config.yaml`` in the folder that ``CLAUDE_PROJECT_DIR`` names, else in
 the nearest one upwards that has a ``.brim/``, up to git's top level; never the home folder's own.
@@ -13,20 +13,6 @@ from collections.abc import Mapping
 from brim.errors import ConfigError
 
 NAME = "config.yaml"
-
-AGENTS = {
-    "CLAUDECODE": "Claude Code",
-    "CLAUDE_CODE_SESSION_ID": "Claude Code",
-    "CODEX_THREAD_ID": "Codex",
-    "CODEX_SESSION_ID": "Codex",
-    "CODEX_SANDBOX": "Codex",
-    "GEMINI_CLI": "Gemini CLI",
-    "OPENCODE": "opencode",
-    "BRIM_RUN_ID": "brim run",
-    "AI_AGENT": "an agent",
-}
-"""Variables that agents set for the commands they run, by agent. tests/e2e checks them with real
-agents."""
 
 _problems: dict[tuple[str, str, str], str] = {}
 
@@ -46,12 +32,6 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
         if os.path.realpath(path) != os.path.realpath(found["user"]):
             found["project"] = path
     return found
-
-
-def agents_environment(environ: Mapping[str, str]) -> str:
-    """Return the name of the agent that runs commands with *environ*; empty in a person's own
-    terminal."""
-    return next((name for variable, name in AGENTS.items() if environ.get(variable)), "")
 
 
 def user_folder(environ: Mapping[str, str]) -> str:

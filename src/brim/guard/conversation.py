@@ -17,21 +17,24 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from brim.activation import Context, Graph, activate
+from brim.agents.events import Usage
+from brim.agents.readers import AnyReader
 from brim.behaviors import Behavior
 from brim.errors import DoesNotFit, InputError
 from brim.guard.cut import Cut
-from brim.guard.fitting import Fitted, GuardRequest, Name, guessed, in_request, named, room_for
-from brim.guard.tiers import TieredPruner
-from brim.history.content import listed, text_of
-from brim.history.draft import Pin
-from brim.history.entries import Provider
-from brim.history.formats import as_list, provider_of
-from brim.history.pruners import Pruner, in_thread
-from brim.history.receipt import Receipt
-from brim.history.summarize import Summarizer
-from brim.history.thinking import has_thinking
-from brim.history.watermark import WatermarkPruner
 from brim.injection import ActivationTierMapper, render
+from brim.messages.budget import window_of
+from brim.messages.content import listed, text_of
+from brim.messages.draft import Pin
+from brim.messages.entries import Provider
+from brim.messages.fitting import Fitted, GuardRequest, Name, guessed, in_request, named, room_for
+from brim.messages.formats import as_list, provider_of
+from brim.messages.pruners import Pruner, in_thread
+from brim.messages.receipt import Receipt
+from brim.messages.summarize import Summarizer
+from brim.messages.thinking import has_thinking
+from brim.messages.tiers import TieredPruner
+from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
 from brim.models.terms import Terms, read_terms
 from brim.models.usage import Reported, read_response
@@ -49,9 +52,6 @@ from brim.tokens.messages.frameworks import as_blocks
 from brim.tokens.messages.request import with_options
 from brim.tokens.protocol import TokenCounter
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Usage
-from brim.tracking.readers import AnyReader
-from brim.window.budget import window_of
 
 M = TypeVar("M")
 E = TypeVar("E")

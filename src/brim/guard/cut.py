@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brim.guard.fitting import WITHOUT_THINKING, Fitted
-from brim.history.draft import Pin
-from brim.history.markers import with_markers_of
-from brim.history.receipt import Dropped, Receipt, Step, digest_of
-from brim.history.thinking import has_thinking, without_thinking
+from brim.messages.draft import Pin
+from brim.messages.fitting import WITHOUT_THINKING, Fitted
+from brim.messages.markers import with_markers_of
+from brim.messages.receipt import Dropped, Receipt, Step, digest_of
+from brim.messages.thinking import has_thinking, without_thinking
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 
-from brim.history.content import listed
-from brim.history.formats import validate
-from brim.history.markers import MOST_MARKERS, count_markers
-from brim.history.thinking import without_thinking
+from brim.messages.content import listed
+from brim.messages.formats import validate
+from brim.messages.markers import MOST_MARKERS, count_markers
+from brim.messages.thinking import without_thinking
 from brim.models.light import lookup
 from brim.tokens.anchor import digests
 from brim.tokens.counters import counter_for

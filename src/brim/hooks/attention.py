@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from brim.hooks.event import Answer, HookCall
+from brim.agents.call import Answer, HookCall
 from brim.hooks.state import HookWorkspace
 from brim.workspace import without_controls
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 import json
 import os
 
-from brim.hooks.event import Answer, HookCall
-from brim.hooks.rules import PATHS, patch_of
+from brim.agents.call import Answer, HookCall, ToolCall
+from brim.agents.patches import BEGIN, edits_in
+from brim.agents.table import TABLE
 from brim.hooks.state import HookWorkspace
-from brim.tracking.readers.codex import edits
 
 _BLOCKING = """
     SELECT id, blocks FROM behaviors
     WHERE blocks <> '[]' AND status = 'active' AND (instr(blocks, ?) OR instr(blocks, '"tool '))
 """
-_SETTINGS = ("settings.json", "settings.local.json", "hooks.json", "config.toml")
+_SETTINGS = tuple(dict.fromkeys([name for line in TABLE for name in line.hook_files]))
 """Files in which an agent's hooks are set, or turned off."""
-_NAMED = ("brim", *_SETTINGS, ".claude", ".codex", ".gemini")
+_NAMED = ("brim", *_SETTINGS, *[line.folder for line in TABLE])
 """What a command names that is about them, or about the folders that they are in."""
 _UNQUOTED = str.maketrans("", "", "'\"\\\n")
 _UNSURE = frozenset("*?[{'\"\\/~")
@@ -30,7 +30,7 @@ _UNSURE = frozenset("*?[{'\"\\/~")
 
 def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return the refusal of a pending *call*; None lets it happen."""
-    if not call.tool:
+    if not call.tool.name:
         return None
     pending, found = PendingCall(call, workspace), []
     is_stored = any(map(os.path.exists, workspace.databases))
@@ -52,24 +52,15 @@ class PendingCall:
 
     def __init__(self, call: HookCall, workspace: HookWorkspace) -> None:
         self.call, self.workspace = call, workspace
-        given = call.input
-        self.command: str | list[str] = ""
+        tool = call.tool
+        self.command: str | list[str] = _command_of(tool)
         self.paths: list[str] = []
-        if call.tool_kind == "shell":
-            command = given.get("command") or given.get("cmd") or given.get("chars") or ""
-            is_list = isinstance(command, list)
-            self.command = (
-                [each for each in command if isinstance(each, str)] if is_list else str(command)
-            )
-        elif call.tool_kind in ("edit", "write"):
-            self.paths = [
-                each for key in PATHS[:5] if isinstance(each := given.get(key), str) and each
-            ]
         text = " ".join(self.command) if isinstance(self.command, list) else self.command
-        if call.tool_kind in ("edit", "write", "shell") and (
-            "*** Begin Patch" in text or patch_of(call)
-        ):
-            self.paths += self._patched(text)
+        if tool.changes_files:
+            self.paths += tool.files
+            self.paths += tool.moved
+        elif tool.kind == "shell" and (tool.patch or BEGIN in text):
+            self.paths += _patched(tool.patch or text[text.find(BEGIN) :], text)
         self.text = text.translate(_UNQUOTED)
         """The command without its quotes."""
         folder = call.cwd or workspace.cwd
@@ -91,20 +82,6 @@ class PendingCall:
         )
         """How the blocks begin that may refuse it, apart from those of its tool."""
 
-    def _patched(self, text: str) -> list[str]:
-        """Return the files of a patch of Codex, also those that it moves; a command may go to a
-        folder first."""
-
-        patch = patch_of(self.call) or text[text.find("*** Begin Patch") :]
-        files = [
-            edit[key]
-            for _, edit in edits(patch)
-            for key in ("file_path", "moved_from")
-            if key in edit
-        ]
-        folder = text[3:].partition("&&")[0].strip(" '\"") if text.startswith("cd ") else ""
-        return [*files, *([os.path.join(folder, each) for each in files] if folder else [])]
-
     def may_match(self, block: str) -> bool:
         """Whether a look lets it seem possible that *block* refuses this call."""
         kind, _, pattern = block.partition(" ")
@@ -115,7 +92,7 @@ class PendingCall:
             if not _UNSURE.isdisjoint(pattern.replace("*", "").replace("/", "")):
                 return bool(self.paths)
             return all(map(self.seen.__contains__, pattern.lower().removeprefix("./").split("*")))
-        tool, pattern = self.call.tool.lower(), pattern.lower()
+        tool, pattern = self.call.tool.name.lower(), pattern.lower()
         if "?" in pattern or "[" in pattern:
             return True
         return pattern == tool or (
@@ -133,3 +110,21 @@ class PendingCall:
         ):
             return True
         return bool(self.paths) and os.path.realpath(self.workspace.home).lower() in self.seen
+
+
+def _command_of(tool: ToolCall) -> str | list[str]:
+    """Return the command of a call, as words if it was given so; also what is typed into one that
+    runs."""
+    if tool.kind != "shell":
+        return ""
+    return list(tool.words) or str(tool.input.get("command") or tool.input.get("chars") or "")
+
+
+def _patched(patch: str, text: str) -> list[str]:
+    """Return the files of a patch, also those that it moves; a command may go to a folder first."""
+    edits = [edit for _, edit in edits_in(patch)]
+    files = [edit[key] for edit in edits for key in ("file_path", "moved_from") if key in edit]
+    if not text.startswith("cd "):
+        return files
+    folder = text[3:].partition("&&")[0].strip(" '\"")
+    return files + [os.path.join(folder, file) for file in files if folder]

@@ -8,26 +8,26 @@ that stands in the window. ``brim memory lost`` and the report ask the same func
 
 from __future__ import annotations
 
+from brim.agents.call import Answer, Event, HookCall
+from brim.agents.events import Compaction, Message
+from brim.agents.readers import AnyReader
+from brim.agents.stream import Feed
 from brim.errors import StoreError
 from brim.files import sha256_hex
-from brim.hooks.event import Answer, HookCall
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace, log
-from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.hooks.transcript import size_of, whole_lines
 from brim.hooks.turns import write_turn
 from brim.memory.instructions import build_instructions
 from brim.memory.lost import CompactionReport
 from brim.memory.returned import HEADING, give_back, lost_entries
 from brim.store.events import RuleEvent, add_event
-from brim.tracking.events import Compaction, Event, Message
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.stream import Feed
 
 MOST = 8 << 20
 """Bytes of the transcript's end that are read. Of a longer one, ``brim memory lost`` may know more
 than a hook."""
 
-_WAITING = "compacted"
+_WAITING = "compaction to measure"
 """Kept for a session after a compaction, until the next event: its summary, or a blank."""
 _MEASURED = "measured"
 """Kept for a session: which compaction was measured last."""
@@ -40,7 +40,7 @@ def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     try:
         writer = write_turn(call, workspace)
     except StoreError as error:  # what was written before still counts
-        log(workspace.environ, f"{call.name} {call.agent}: {error}")
+        log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
         writer = writer_of(call, workspace)
     if writer is None:
         return None
@@ -113,7 +113,7 @@ def _last_report(call: HookCall, workspace: HookWorkspace, summary: str) -> Comp
         events.append(Message(session=call.session, role="summary", text=summary))
     else:
         return None
-    return compactions_in(events, call.agent)[-1]
+    return compactions_in(events, call.agent.name)[-1]
 
 
 def _mark_of(events: list[Event]) -> str:
@@ -132,7 +132,7 @@ def _mark_of(events: list[Event]) -> str:
 
 def _events(call: HookCall) -> list[Event]:
     """Return the events at the end of the transcript."""
-    reader = AnyReader(FORMATS[call.agent])
+    reader = AnyReader(writer=call.agent)
     start = max(0, size_of(call.transcript) - MOST)
     feed = Feed(reader=reader, start=start)
     events: list[Event] = []
@@ -149,7 +149,7 @@ def _write_lost(call: HookCall, workspace: HookWorkspace, report: CompactionRepo
     try:
         writer.add(lost_entries(report))
     except StoreError as error:
-        log(workspace.environ, f"{call.name} {call.agent}: {error}")
+        log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
         return ""
     return writer.scratch_path
 
@@ -160,7 +160,7 @@ def _note(call: HookCall, workspace: HookWorkspace, report: CompactionReport) ->
     if database is None or database.readonly:
         return
     detail = {
-        "agent": call.agent,
+        "agent": call.agent.name,
         "trigger": report.trigger or call.trigger,
         "counts": report.to_dict()["counts"],
         "lost": [[item.kind, item.text] for item in report.items[:50]],

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import time
 
-from brim.hooks.event import NOTHING, Answer, HookCall, joined
+from brim.agents.call import NOTHING, Answer, Event, HookCall, joined
 from brim.hooks.fullness import LOOKED, context_note
 from brim.hooks.process import attempt
 from brim.hooks.reminder import remind
@@ -16,7 +16,6 @@ from brim.hooks.settlement import cost_note
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import size_of, stat_of, tail_lines
 from brim.hooks.turns import note_turn
-from brim.tracking.events import Event
 
 SECONDS, LEAST = 0.4, 0.05
 """How long the end of a turn may read in all, and what journaling gets at least; the next hook
@@ -33,7 +32,7 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     if workspace.only_injects or not call.session:
         return NOTHING
-    if call.event == "stop" and call.agent == "claude":
+    if call.event == "stop" and call.agent.transcripts.writes_answers_late:
         attempt(_await, call, workspace)
     begun = time.monotonic()
     window = attempt(context_note, call, workspace) if call.event == "stop" else NOTHING
@@ -41,7 +40,7 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
     left = max(LEAST, SECONDS - (time.monotonic() - begun))
     reminds = (
         call.event == "stop"
-        and call.agent != "gemini"
+        and call.agent.answers.refusal("stop")
         and workspace.config.yours["hooks.remind_at_stop"]
     )
     seen: list[Event] | None = [] if reminds else None
@@ -50,7 +49,7 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
         attempt(_close, call, workspace)
         attempt(_tidy, call, workspace)
         return NOTHING
-    if call.agent == "opencode":  # it doesn't say when a session ends
+    if not call.agent.reports("session_end"):
         attempt(_tidy, call, workspace)
     return joined(
         told, attempt(lambda call, workspace: _remind(call, workspace, seen), call, workspace)
@@ -102,7 +101,7 @@ def await_answer(call: HookCall, workspace: HookWorkspace) -> bool:
     nothing to wait for if the client doesn't say what the answer was, or the transcript isn't in
     use.
     """
-    words = _last_words(call.data.get("last_assistant_message"))
+    words = _last_words(call.last_answer)
     size = _live_size(call.transcript, workspace.now) if words else -1
     if size < 0:
         return False
@@ -117,11 +116,9 @@ def await_answer(call: HookCall, workspace: HookWorkspace) -> bool:
     return True
 
 
-def _last_words(answer: object) -> bytes:
+def _last_words(answer: str) -> bytes:
     """Return the end of *answer* as a transcript has it: one line per block, letters not
     escaped."""
-    if not isinstance(answer, str):
-        return b""
     line = answer.rstrip().rpartition("\n")[2].rpartition("\ufffd")[2]
     return json.dumps(line[-_LONGEST:], ensure_ascii=False)[1:-1].encode("utf-8", "replace")
 

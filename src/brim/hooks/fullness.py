@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from brim.hooks.event import Answer, HookCall
+from brim.agents.call import Answer, HookCall
 from brim.hooks.readings import usage_now
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import size_of
@@ -37,7 +37,6 @@ SHRUNK = 0.6
 
 _COMPACTED = "compacted"
 _BEFORE = "tokens before"
-_COMMANDS = {"claude": "/compact", "codex": "/compact", "gemini": "/compress"}
 
 
 def is_look_due(call: HookCall, workspace: HookWorkspace) -> bool:
@@ -90,7 +89,7 @@ def _warning(
     if not state.tell_once(DUE):
         return ""
     state.tell_once(WARNED)
-    return f"{CompactDue(**facts)} Type {_COMMANDS.get(call.agent, '/compact')}."
+    return f"{CompactDue(**facts)} Type {call.agent.compact_command}."
 
 
 def open_context_latches(call: HookCall, workspace: HookWorkspace) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from brim.hooks.event import Answer, HookCall
+from brim.agents.call import Answer, HookCall
 from brim.hooks.limit_words import commands, limit_note, refusal, status
 from brim.hooks.state import HookWorkspace
 from brim.spend.limits import ASKED, WRAP_UP, WRAPPING_UP, Limit, build_wrap_up_prompt
@@ -201,7 +201,9 @@ def _allowances(
     found = []
     for each in kept:
         if each.unit == "percent":
-            found += plan_limits(each, call.agent, workspace.home, workspace.environ, workspace.now)
+            found += plan_limits(
+                each, call.agent.name, workspace.home, workspace.environ, workspace.now
+            )
         elif not each.is_pattern:
             found.append(books.standing(each) if books.was_set_back(each) else each.seen(books.now))
         elif (each.period, each.unit) not in kinds and (each.period == "session" or call.sub_agent):
@@ -276,7 +278,7 @@ def limit_latch(about: Scope | Allowance) -> str:
 def _count_refusal(call: HookCall, workspace: HookWorkspace) -> int:
     """Return how many calls were refused in this turn, including this one."""
     state = workspace.state(call.session)
-    turn = str(call.data.get("prompt_id") or call.data.get("turn_id") or "")[:80]
+    turn = call.turn[:80]
     before = state.kept(DENIED)
     is_same = (
         isinstance(before, list)

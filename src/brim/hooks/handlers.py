@@ -8,10 +8,10 @@ needed: a hook pays for each.
 
 from __future__ import annotations
 
+from brim.agents.call import NOTHING, Answer, HookCall, joined
 from brim.behaviors.corrections import is_correction
 from brim.hooks.attention import project_note
 from brim.hooks.blocks import hold_block
-from brim.hooks.client import client_of
 from brim.hooks.compactions import (
     instruct,
     measure_compaction,
@@ -21,7 +21,6 @@ from brim.hooks.compactions import (
 )
 from brim.hooks.corrections import keep_correction
 from brim.hooks.endings import end
-from brim.hooks.event import NOTHING, Answer, HookCall, joined
 from brim.hooks.fullness import (
     BEGAN,
     COMPRESSING,
@@ -76,7 +75,7 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
 def _tell_start(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
     how = call.source or "startup"
-    if client_of(call.agent).max_chars(call.event) > 0:
+    if call.agent.hears_at(call.event):
         return told_at_start(call, workspace, how)
     if call.session:  # this client can't be told when it begins: the next event does
         workspace.state(call.session).keep(BEGAN, how)
@@ -121,7 +120,11 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.human and call.session:
         forget_held(call, workspace)
     attempt(measure_compaction, call, workspace)
-    late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
+    late = (
+        attempt(_told_late, call, workspace)
+        if not call.agent.hears_at("session_start")
+        else NOTHING
+    )
     now = attempt(
         lambda call, workspace: tell_now(call, workspace, new_prompt=call.human),
         call,
@@ -185,7 +188,7 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     Money is settled here only if there is a limit; otherwise the end of the turn does that.
     """
     told = NOTHING
-    if call.agent == "gemini":  # the others are told before the call
+    if not call.agent.hears_at("before_tool"):  # the others are told before the call
         told = attempt(_told_late, call, workspace)
         now = attempt(
             lambda call, workspace: tell_now(call, workspace, of_call=True),
@@ -196,7 +199,7 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
         told = _with_note(joined(told, now))
     if workspace.only_injects or not call.session:
         return told
-    if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
+    if call.has_failed or call.tool.changes_files:
         attempt(journal_tool, call, workspace)
     if call.event == "tool_failed" and not call.interrupted:
         attempt(_look_back, call, workspace)
@@ -217,7 +220,7 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
 def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what the summarizer is told."""
     if (
-        call.agent == "gemini"
+        not call.agent.reports_compactions
     ):  # this comes before every request, whether anything is compacted or not
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from brim.hooks.event import Answer, HookCall
+from brim.agents.call import Answer, HookCall
 from brim.hooks.state import HookWorkspace
-from brim.hooks.transcript import FORMATS, tail_bytes
+from brim.hooks.transcript import tail_bytes
 
 if TYPE_CHECKING:
+    from brim.agents.call import Event, ToolCall
     from brim.memory.repetition import Loop
-    from brim.tracking.events import Event, ToolCall
 
 TAIL = 1 << 20
 """Bytes of the transcript that are looked at."""
@@ -46,7 +46,7 @@ def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """
     number = workspace.config["hooks.loops"]
     only_injects = workspace.only_injects and not workspace.supervised
-    if number is None or only_injects or not (call.session and call.tool and call.transcript):
+    if number is None or only_injects or not (call.session and call.tool.name and call.transcript):
         return None
     loop = find_loop(call, number)
     if loop is None:
@@ -75,10 +75,8 @@ def find_loop(call: HookCall, number: int) -> Loop | None:
     less than twice as many, an edit when it was undone and made again.
     """
     path = _transcript_of(call)
-    is_edit = call.tool_kind in ("edit", "write") or "*** Begin Patch" in str(
-        call.input.get("command")
-    )
-    needles = _needles(call.tool, call.input)
+    is_edit = call.tool.changes_files or bool(call.tool.patch)
+    needles = _needles(call.tool.name, call.tool.input)
     if not _are_in(tail_bytes(path, LAST)[1], needles, 1):
         return None
     start, data = tail_bytes(path, TAIL)
@@ -89,7 +87,7 @@ def find_loop(call: HookCall, number: int) -> Loop | None:
 
 def _transcript_of(call: HookCall) -> str:
     """Return the file with the calls of the agent that makes *call*."""
-    if call.sub_agent and call.agent == "claude":
+    if call.sub_agent and call.agent.transcripts.has_subagent_files:
         folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
         return os.path.join(folder, f"agent-{call.sub_agent}.jsonl")
     return call.transcript
@@ -119,28 +117,27 @@ def _loop_in(call: HookCall, number: int, start: int, data: bytes, *, is_edit: b
 
 def _events(call: HookCall, start: int, data: bytes) -> Iterator[Event]:
     """Yield the events of the agent that makes *call*, as if it were the only one."""
-    from brim.tracking.readers import AnyReader
-    from brim.tracking.readers.stream import Feed
+    from brim.agents.readers import AnyReader
+    from brim.agents.stream import Feed
 
-    reader = AnyReader(FORMATS[call.agent])
+    reader = AnyReader(writer=call.agent)
     reader.agent = call.sub_agent
+    is_apart = call.agent.transcripts.has_subagent_files
     for event in Feed(reader=reader, start=start).feed(data):
-        if call.agent != "claude" or event.agent == call.sub_agent:
+        if not is_apart or event.agent == call.sub_agent:
             yield replace(event, session="", agent="")
 
 
 def _pending_calls(call: HookCall) -> list[ToolCall]:
     """Return *call* as a transcript's reader gives it: of a patch, one for each file."""
-    from brim.hooks.rules import patch_of
-    from brim.tracking.events import ToolCall
-    from brim.tracking.readers.codex import edits
-    from brim.tracking.readers.fields import named
+    from brim.agents.call import ToolCall
+    from brim.agents.patches import edits_in
 
-    patch = patch_of(call)
-    if patch:
-        return [ToolCall(name=call.tool, tool=tool, input=edit) for tool, edit in edits(patch)]
-    call_input = named(call.tool_kind, call.input)
-    return [ToolCall(name=call.tool, tool=call.tool_kind, input=call_input)]
+    tool = call.tool
+    if not tool.patch:
+        return [ToolCall(name=tool.name, kind=tool.kind, input=tool.input)]
+    edits = edits_in(tool.patch)
+    return [ToolCall(name=tool.name, kind=kind, input=edit) for kind, edit in edits]
 
 
 # The first look -----------------------------------------------------------------------------------

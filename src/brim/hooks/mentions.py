@@ -16,14 +16,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from brim.agents.call import HookCall
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.tasks import language_of
 from brim.behaviors.when import matches
-from brim.hooks.event import HookCall
-from brim.hooks.rules import command_of, files_of, patch_of
+from brim.hooks.rules import files_of
 from brim.memory.repetition.commands import CommandPart, parts, writes
 from brim.record import PlainData
-from brim.tracking.readers.codex import edits
 
 _AGAINST = (
     r"(?i)\b(?:never|(?:do|does|must|may|can|should|shall|will)\s+not|cannot|not|\w+n['’]t|no|avoid|stop|instead\s+of"
@@ -141,23 +140,10 @@ class Doing(PlainData):
     def of(cls, call: HookCall) -> Doing:
         """Return what *call* would do."""
 
-        if command := command_of(call):
-            return cls._of_command(command)
-        given = [call.input]
-        if patch := patch_of(call):
-            given = [file for _, file in edits(patch)]
-        elif isinstance(several := call.input.get("edits"), list):
-            given = [each for each in several if isinstance(each, dict)]
-        new, old = (
-            "\n".join(
-                [text for each in given for key in keys if isinstance(text := each.get(key), str)]
-            )
-            for keys in (
-                ("new_string", "content", "new_source", "file_text", "new_str"),
-                ("old_string", "old_str"),
-            )
-        )
-        return cls(tuple(files_of(call)), new, old)
+        tool = call.tool
+        if tool.command:
+            return cls._of_command(tool.command)
+        return cls(tuple(files_of(call)), tool.text, tool.replaced)
 
     @classmethod
     def _of_command(cls, command: str) -> Doing:

@@ -17,9 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Timer
 from typing import Any
 
+from brim.agents.call import NOTHING, Answer, HookCall, joined
+from brim.agents.fields import without_half_characters
+from brim.agents.table import agent_named
 from brim.config.places import user_folder, without_bad_home
-from brim.hooks.client import client_of, without_half_characters
-from brim.hooks.event import NOTHING, Answer, HookCall, joined
 from brim.hooks.state import LEFT_OUT, HookWorkspace, log
 from brim.workspace import working_folder
 
@@ -141,7 +142,7 @@ def attempt(
         if again and workspace.leave_out_project(str(error)):
             return attempt(part, call, workspace)
 
-    log(workspace.environ, f"{call.name or call.event} {call.agent}: {what}")
+    log(workspace.environ, f"{call.name or call.event} {call.agent.name}: {what}")
     return NOTHING
 
 
@@ -226,14 +227,14 @@ def answer_to(
 
     if not isinstance(data, dict):
         raise ValueError("the input isn't a JSON object")
-    client = client_of(agent)
+    client = agent_named(agent)
     named = data.get("hook_event_name")
-    name = event if event in client.EVENTS or not isinstance(named, str) else named
-    call = client.call_of(name, data, environ)
+    name = event if event in client.events or not isinstance(named, str) else named
+    call = client.read(name, data, environ)
     if call is None:
         raise ValueError(f"{agent} has no event {name[:80]!r} that brim knows")
     answer = run_hook(call, environ, now=now, ending=ending)
-    return client.reply(call, answer) if answer else ""
+    return client.word(call, answer) if answer else ""
 
 
 def _answer_in_time(

@@ -11,38 +11,14 @@ import os
 import re
 from collections.abc import Mapping
 
+from brim.agents.table import TABLE, TableLine, agent_named, every_agent
 from brim.behaviors.programs import WRAPPERS
 from brim.behaviors.shell import SHELLS
 from brim.config.places import home_folder
 from brim.hooks.state import HookWorkspace
 
-USER_FILES = {
-    "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-    "codex": ("CODEX_HOME", ".codex", "hooks.json"),
-    "gemini": ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
-    "opencode": ("OPENCODE_CONFIG_DIR", ".config/opencode", "plugin/brim.js"),
-}
-"""Where ``brim init`` writes: the variable that names an agent's folder, that folder in the home,
-the file in it."""
-
-PROJECT_FILES = {
-    "claude": ".claude/settings.local.json",
-    "codex": ".codex/hooks.json",
-    "gemini": ".gemini/settings.json",
-    "opencode": ".opencode/plugin/brim.js",
-}
-
-_FOLDERS = {
-    ".claude": ("settings.json", "settings.local.json"),
-    ".codex": ("hooks.json", "config.toml"),
-    ".gemini": ("settings.json",),
-    **dict.fromkeys(("plugin", ".opencode"), ("brim.js",)),
-    ".brim": ("config.yaml", "trusted"),
-}
-"""Files in which hooks are set, or brim itself, by the folder that they are in."""
-
-_PLUGINS = ("/.claude/plugins/", "/.codex/plugins/", "/.gemini/extensions/")
-"""Where agents keep their plugins, brim's among them."""
+_OWN_FILES = ("config.yaml", "trusted")
+"""Files in a folder ``.brim`` that steer agents."""
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "edit", "import", "ui"), ()),
@@ -59,7 +35,7 @@ _REFUSED = ("limit", "restore", "review", "upgrade", "init", "run")
 """Commands that brim itself refuses where they loosen something: it has to know that an agent
 asks."""
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mise")
-_SIGNS = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "GEMINI_CLI", "OPENCODE", "AI_AGENT", "BRIM_")
+_OTHER_SIGNS = ("AI_AGENT", "BRIM_")
 """Variables by which brim knows that an agent asks it, and for which home."""
 _HIDING = {
     "env": ("-i", "-"),
@@ -125,7 +101,7 @@ _GIT_READS = (
 )
 _INSIDE = frozenset((*SHELLS, *WRAPPERS, "eval"))
 """Programs that run another one, which is among the commands too."""
-_WHOLE = (".brim", ".claude", ".codex", ".gemini")
+_WHOLE = (".brim", *(line.folder for line in TABLE))
 """Folders that hold such files: they may not be removed or moved."""
 _MOST_WORDS = 2_000
 _WRITTEN = r">>?\|?\s*([^\s;&|<>()]+)"
@@ -182,7 +158,8 @@ def loosening_command(commands: list[list[str]], text: str) -> str:
     *text* is all of it. Setting a lower limit is fine, and brim itself refuses an agent a higher
     one; but not if the variables are taken away by which it knows an agent.
     """
-    hides = any(sign in text for sign in _SIGNS) or any(
+    signs = [sign for agent in every_agent() for sign in agent.sign_prefixes]
+    hides = any(sign in text for sign in (*signs, *_OTHER_SIGNS)) or any(
         word in ("", *words) for words in commands for word in _HIDING.get(words[0], ())
     )
     if commands and not commands[0][0]:  # it can't be parsed: every word may begin a command
@@ -231,24 +208,21 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
         return True
     folder, name = os.path.split(path)
     last = os.path.basename(folder)
-    if name in _FOLDERS.get(last, ()) or (last == ".brim" and name.startswith("brim.db")):
+    if last == ".brim" and (name in _OWN_FILES or name.startswith("brim.db")):
         return True
+    return any(_holds_hooks(path, line, workspace.environ) for line in TABLE)
+
+
+def _holds_hooks(path: str, line: TableLine, environ: Mapping[str, str]) -> bool:
+    """Whether *path* has the hooks of an agent, or brim's plugin for it."""
+    places = agent_named(line.name).places
+    folder, name = os.path.split(path)
+    if name in line.hook_files:
+        user_folder = os.path.realpath(os.path.dirname(places.user_file(environ)))
+        project_folder = os.path.basename(os.path.dirname(places.project_hooks))
+        if folder == user_folder or os.path.basename(folder) in (line.folder, project_folder):
+            return True
     slashed = path.replace(os.sep, "/")
-    if any(each in slashed for each in _PLUGINS) and (
-        "/brim/" in slashed or name == "extension-enablement.json"
-    ):
-        return True
-    users = {
-        os.path.realpath(os.path.dirname(user_file(agent, workspace.environ))): agent
-        for agent in USER_FILES
-    }
-    return folder in users and name in _FOLDERS[f".{users[folder]}"]
-
-
-def user_file(agent: str, environ: Mapping[str, str]) -> str:
-    """Return the file with the settings of *agent* for every project."""
-    variable, folder, name = USER_FILES[agent]
-    if agent == "opencode" and environ.get("XDG_CONFIG_HOME"):
-        folder = os.path.join(environ["XDG_CONFIG_HOME"], "opencode")
-    folder = environ.get(variable) or os.path.join(home_folder(environ), folder)
-    return os.path.abspath(os.path.join(folder, *name.split("/")))
+    if not places.plugins or places.plugins not in slashed:
+        return False
+    return "/brim/" in slashed or name == "extension-enablement.json"

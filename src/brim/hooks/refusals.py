@@ -8,12 +8,12 @@ from functools import cached_property
 from shlex import quote
 
 from brim.activation.context import Context
+from brim.agents.call import Answer
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.config.places import home_folder
 from brim.errors import StoreError
 from brim.hooks.blocks import PendingCall
-from brim.hooks.event import Answer
 from brim.hooks.protection import changing_command, is_protected, loosening_command
 from brim.hooks.state import log
 from brim.store.events import RuleEvent
@@ -62,7 +62,7 @@ def _refused(pending: PendingCall, block: str, commands: list[list[str]]) -> str
     if kind == "run":
         return refused_command(pattern, commands)
     if kind == "tool":
-        return call.tool if refused_tool(pattern, call.tool) else ""
+        return call.tool.name if refused_tool(pattern, call.tool.name) else ""
     folder = call.cwd or workspace.cwd
     places = {
         "folder": folder,
@@ -106,9 +106,9 @@ class Blocked:
         self._place = self._scopes.project_key if is_theirs else "user"
         self._latch = f"block {self.id}"
         self._named = f'"{what[:SHOWN]}"'
-        if what in pending.paths or what == pending.call.tool:
+        if what in pending.paths or what == pending.call.tool.name:
             self._named = (
-                f"{'the tool' if what == pending.call.tool else 'edits of'} {what[:SHOWN]}"
+                f"{'the tool' if what == pending.call.tool.name else 'edits of'} {what[:SHOWN]}"
             )
 
     @cached_property
@@ -143,7 +143,7 @@ class Blocked:
             (each for each in (own, self._scopes.user) if each is not None and not each.readonly),
             None,
         )
-        detail = {"tool": call.tool[:SHOWN], "call": self._what[:SHOWN]}
+        detail = {"tool": call.tool.name[:SHOWN], "call": self._what[:SHOWN]}
         detail |= {"how": self.permission} if self.permission else {}
         try:
             if store is not None:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 from brim.activation.context import Context
 from brim.activation.relevance import INFERRED, facts_filed
+from brim.agents.call import Answer, Event, HookCall, ToolCall
+from brim.agents.events import Message, ToolResult
 from brim.behaviors.behavior import Behavior, Status
 from brim.behaviors.tasks import programs_of, tasks_of
 from brim.behaviors.when import EDITING
-from brim.hooks.event import Answer, HookCall
 from brim.hooks.gate import limits_of, spent_of
 from brim.hooks.rules import DYNAMIC, size
 from brim.hooks.state import HookWorkspace
@@ -24,8 +25,6 @@ from brim.injection.text import text_of
 from brim.injection.tiers import Tier
 from brim.record import PlainData
 from brim.store.scopes import Scopes
-from brim.tracking.events import Event, Message, ToolCall, ToolResult
-from brim.tracking.readers.tools import command_line
 
 HEAD = "Before you finish: these rules are for every change, and no such command has succeeded since your last edit.\n"
 """What stands above the rules."""
@@ -63,18 +62,17 @@ def turn_of(events: Iterable[Event]) -> ReminderTurn:
             and (call := open_calls.pop(event.id, None))
             and not event.error
         ):
-            if call.tool in ("edit", "write"):
-                path = str(call.input.get("file_path") or call.input.get("notebook_path") or "")
+            if call.changes_files:
+                path = next(iter(call.files), "")
                 turn = replace(turn, files=(*turn.files, path), commands=())
-            elif call.tool == "shell":
-                command = command_line(call.input.get("command") or call.input.get("cmd"))
-                turn = replace(turn, commands=(*turn.commands, command))
+            elif call.kind == "shell":
+                turn = replace(turn, commands=(*turn.commands, call.command))
     return turn
 
 
 def remind(call: HookCall, workspace: HookWorkspace, events: Iterable[Event]) -> Answer | None:
     """Return what keeps the agent from ending its turn; None lets it end."""
-    if call.data.get("stop_hook_active") or not workspace.has_user_store:
+    if call.was_kept_going or not workspace.has_user_store:
         return None
     turn, state = turn_of(events), workspace.state(call.session)
     if not turn.prompt or not turn.files or state.kept(_REMINDED) == turn.prompt:

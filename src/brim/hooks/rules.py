@@ -12,16 +12,14 @@ import os
 from collections.abc import Collection
 
 from brim.activation.context import Context
+from brim.agents.call import NOTHING, Answer, HookCall
 from brim.behaviors.tasks import language_of
 from brim.errors import StoreError
-from brim.hooks.client import client_of
-from brim.hooks.event import NOTHING, Answer, HookCall
 from brim.hooks.process import attempt
 from brim.hooks.state import HookWorkspace
 from brim.injection.session import Session
 from brim.store.hook_planner import HookPlanner
 from brim.store.loaded import loaded_rules
-from brim.tracking.readers.tools import command_line
 
 START = "token_budget.default"
 DYNAMIC = "token_budget.dynamic_context"
@@ -61,7 +59,7 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
     left, room, most = (
         _less(budget, size(lines)),
         room - len(lines),
-        _less(client_of(call.agent).MOST_BYTES, size(lines)),
+        _less(call.agent.answers.bytes, size(lines)),
     )
 
     def rules(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -125,7 +123,7 @@ def _read_already(call: HookCall, workspace: HookWorkspace) -> set[str]:
     """Return the rules that stand in files that the agent loads on its own when a session
     starts."""
 
-    return loaded_rules(workspace.scopes, call.agent, call.cwd or workspace.cwd)
+    return loaded_rules(workspace.scopes, call.agent.name, call.cwd or workspace.cwd)
 
 
 def tell_now(
@@ -141,7 +139,7 @@ def tell_now(
     dynamic, room = workspace.config.yours[DYNAMIC], max_chars(call, workspace)
     gate = (
         call.event == "before_tool"
-        and call.tool_kind in GATED
+        and call.tool.kind in GATED
         and workspace.config["hooks.gate"] is not None
     )
     if dynamic == 0 or not call.session or not (room > 0 or gate or new_prompt):
@@ -222,7 +220,7 @@ def _rules(
         budget,
         key=DYNAMIC,
         max_chars=room,
-        max_bytes=client_of(call.agent).MOST_BYTES,
+        max_bytes=call.agent.answers.bytes,
         session=session,
     )
     if not plan.included:
@@ -244,7 +242,9 @@ def _against(
     from brim.behaviors.words import tokens
 
     files = files_of(call)
-    words = set(tokens(" ".join([_ends(str(each)) for each in (*call.input.values(), *files)])))
+    words = set(
+        tokens(" ".join([_ends(str(each)) for each in (*call.tool.input.values(), *files)]))
+    )
     near = {  # most rules have no word in common with the call
         id: rule
         for id, rule in workspace.scopes.get_many(unseen).items()
@@ -275,11 +275,11 @@ def _held_back(
     budget = _less(session.budget(workspace.config.yours[DYNAMIC]), size(HELD_BACK))
     if not held or budget == 0:
         return ""
-    client, configured = client_of(call.agent), workspace.config.yours["injection.max_chars"]
-    room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(
+    answers, configured = call.agent.answers, workspace.config.yours["injection.max_chars"]
+    room = (answers.chars if configured is None else min(answers.chars, configured)) - len(
         HELD_BACK
     )
-    most = _less(client.MOST_BYTES, size(HELD_BACK))
+    most = _less(answers.bytes, size(HELD_BACK))
     plan = found.plan(
         budget, key=DYNAMIC, max_chars=max(0, room), max_bytes=most, session=session, only=held
     )
@@ -289,7 +289,7 @@ def _held_back(
     session.spend(size(HELD_BACK))
     reasons = {item.id: against[item.id] for item in plan.included}
     workspace.scopes.record(
-        "held", reasons, now=workspace.now, session=call.session, tool=call.tool
+        "held", reasons, now=workspace.now, session=call.session, tool=call.tool.name
     )
     state = workspace.state(call.session)
     state.keep(_HELD, {**(state.kept(_HELD) or {}), **reasons})
@@ -301,7 +301,7 @@ def note_repeated(call: HookCall, workspace: HookWorkspace) -> None:
     waiting for it."""
     state = workspace.state(call.session)
     held = state.kept(_HELD)
-    if call.tool_kind not in GATED or not isinstance(held, dict):
+    if call.tool.kind not in GATED or not isinstance(held, dict):
         return
     from brim.hooks.mentions import Doing, mention
 
@@ -309,7 +309,7 @@ def note_repeated(call: HookCall, workspace: HookWorkspace) -> None:
     again = {id: held[id] for id, rule in rules.items() if held[id] == mention(rule, doing)}
     if again:
         workspace.scopes.record(
-            "allowed", again, now=workspace.now, session=call.session, tool=call.tool
+            "allowed", again, now=workspace.now, session=call.session, tool=call.tool.name
         )
         state.keep(_HELD, {id: held[id] for id in held if id not in again} or None)
 
@@ -349,7 +349,7 @@ def _lost(
     *beside* is the rest of what is told.
     """
     state = workspace.state(call.session)
-    most = _less(client_of(call.agent).MOST_BYTES, size(beside))
+    most = _less(call.agent.answers.bytes, size(beside))
     budget = most if budget is None else budget if most is None else min(budget, most)
     if not _that_fit(state.lost, budget, room)[0]:
         return ""
@@ -403,7 +403,7 @@ def max_chars(call: HookCall, workspace: HookWorkspace) -> int:
     """Return how many characters the client and the settings allow a text for the model at this
     event."""
     most, configured = (
-        client_of(call.agent).max_chars(call.event),
+        call.agent.answers.chars_at(call.event),
         workspace.config.yours["injection.max_chars"],
     )
     return most if configured is None else min(most, configured)
@@ -428,18 +428,8 @@ about the task."""
 OPEN, MOST_OPEN = "open", 5
 """Where the files of the last calls are kept for the next prompt, and how many."""
 
-WRITTEN = ("new_string", "content", "new_source")
-"""Where clients put the text that a call writes."""
-
 MOST_FILES = 20
 """Files of one call that are looked at."""
-
-PATHS = ("file_path", "notebook_path", "absolute_path", "filePath", "path", "paths", "include")
-"""Where clients put the files of a call."""
-
-USUAL_MODELS = {"claude": "opus"}
-"""The model that tokens are counted for until an agent names its own: the one with the most tokens,
-to be safe."""
 
 
 def situation(call: HookCall, workspace: HookWorkspace) -> Context:
@@ -456,20 +446,17 @@ def situation(call: HookCall, workspace: HookWorkspace) -> Context:
     return Context(
         **workspace.surroundings,
         file=files,
-        command=_ends(command_of(call)),
+        command=_ends(call.tool.command),
         written=written_by(call),
     )
 
 
 def written_by(call: HookCall) -> str:
     """Return the text that a call writes into a file."""
-    if call.tool_kind not in ("edit", "write"):
+    tool = call.tool
+    if not tool.changes_files:
         return ""
-    found = [call.input.get(key) for key in WRITTEN]
-    edits = call.input.get("edits")
-    if isinstance(edits, list):
-        found += [each.get("new_string") for each in edits if isinstance(each, dict)]
-    return _ends("\n".join([each for each in (*found, patch_of(call)) if isinstance(each, str)]))
+    return _ends(tool.patch or tool.text)
 
 
 def _keep_open(call: HookCall, workspace: HookWorkspace, files: list[str]) -> None:
@@ -486,10 +473,7 @@ def _open_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
     """Return the files that calls have used lately, and the one that the editor shows, if the
     client says."""
     found = _texts(workspace.state(call.session).kept(OPEN)) if call.session else []
-    shown = call.data.get("prompt")
-    if isinstance(shown, str) and "<ide_opened_file>" in shown:
-        block = shown.partition("<ide_opened_file>")[2].partition("</ide_opened_file>")[0]
-        found += [word.rstrip(".") for word in block[:LONGEST].split() if "/" in word]
+    found += call.shown_files
     return found
 
 
@@ -503,61 +487,22 @@ def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
         named if isinstance(named, str) else "",
     )
     return next(
-        filter(None, (*known, workspace.config.yours["model"], USUAL_MODELS.get(call.agent))), None
+        filter(None, (*known, workspace.config.yours["model"], call.agent.counting_model)), None
     )
 
 
 def files_of(call: HookCall) -> list[str]:
     """Return the files that a call reads or changes. A folder isn't one; a glob pattern stands for
     its files."""
-    given = call.input
-    if call.tool_kind in ("edit", "write", "shell") and patch_of(call):
-        from brim.tracking.readers.codex import edits
-
-        return [str(file["file_path"]) for _, file in edits(patch_of(call))][:MOST_FILES]
-    if call.tool_kind == "shell":
-        return []
-    found = [each for key in PATHS for each in _texts(given.get(key))]
-    if call.tool_kind == "search":
-        patterns = [
-            *_texts(given.get("glob")),
-            *(_texts(given.get("pattern")) if "glob" in call.tool.lower() else ()),
-        ]
-        found = [each for each in [*patterns, *found] if language_of(each)]
-    return list(dict.fromkeys(found))[:MOST_FILES]
-
-
-def command_of(call: HookCall) -> str:
-    """Return the shell command of a call; empty if it has none, or only applies a patch."""
-    if call.tool_kind != "shell" or patch_of(call):
-        return ""
-
-    return command_line(call.input.get("command") or call.input.get("cmd"))
-
-
-def patch_of(call: HookCall) -> str:
-    """Return the patch that a call applies: Codex passes one as a command."""
-    for key in ("command", "input", "patch"):
-        given = call.input.get(key)
-        texts = [
-            each
-            for each in (given if isinstance(given, list) else [given])
-            if isinstance(each, str)
-        ]
-        if call.tool_kind != "shell" or any(
-            each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts
-        ):
-            for each in texts:
-                if "*** Begin Patch" in each:
-                    return each[each.find("*** Begin Patch") :]
-    return ""
+    files = list(call.tool.files)
+    if call.tool.kind == "search":
+        files = [file for file in (*call.tool.patterns, *files) if language_of(file)]
+    return [file for file in files if len(file) <= LONGEST][:MOST_FILES]
 
 
 def _texts(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [
-        each for each in values[:MOST_FILES] if isinstance(each, str) and 0 < len(each) <= LONGEST
-    ]
+    return [text for text in values if isinstance(text, str) and 0 < len(text) <= LONGEST]
 
 
 def _ends(text: str) -> str:

@@ -13,9 +13,12 @@ used.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from typing import Any
 
+from brim.agents.call import HookCall
+from brim.agents.events import ToolResult
 from brim.errors import BrimError, StoreError
-from brim.hooks.event import HookCall
 from brim.hooks.state import HookWorkspace
 from brim.memory.appending import append_entries
 from brim.memory.calls import Calls, failed_command
@@ -24,7 +27,6 @@ from brim.memory.folder import NAME, check_folder
 from brim.memory.index import NAME as INDEX
 from brim.memory.owners import owner_of, place_of
 from brim.memory.writer import ScratchWriter
-from brim.tracking.events import ToolCall, ToolResult
 from brim.workspace import without_controls
 
 PATIENCE = 0.4
@@ -84,40 +86,21 @@ def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
     """Write down what a person typed; not what a machine wrote, nor the prompt of a sub-agent."""
     if not call.human or call.sub_agent or not call.prompt.strip():
         return
-    refs = {} if call.agent in WITHOUT_TRANSCRIPT else {UNCONFIRMED: True}
+    refs = {} if call.agent.name in WITHOUT_TRANSCRIPT else {UNCONFIRMED: True}
     entry = draft("human", call.prompt, session=call.session, time=workspace.now, refs=refs)
     _append(call, workspace, [entry])
 
 
 def journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
     """Write down the file that a call changed, or the command that failed."""
-    if call.event == "tool_failed" or call.error:
-        if call.tool_kind == "shell" and not call.interrupted:
-            _append(call, workspace, failed_command(*_call_and_result(call, workspace)))
-    elif call.tool_kind in ("write", "edit"):
-        tool_call, _ = _call_and_result(call, workspace)
-        _append(call, workspace, Calls().called(tool_call))
-
-
-def _call_and_result(call: HookCall, workspace: HookWorkspace) -> tuple[ToolCall, ToolResult]:
-    """Return the call of a hook as a transcript's reader gives it, with a result that failed."""
-    tool_call = ToolCall(
-        name=call.tool,
-        tool=call.tool_kind,
-        input=call.input,
-        agent=call.sub_agent,
-        id=call.call_id,
-        session=call.session,
-        time=workspace.now,
-    )
-    result = ToolResult(
-        text=call.error or call.output,
-        error=True,
-        id=call.call_id,
-        session=call.session,
-        time=workspace.now,
-    )
-    return tool_call, result
+    where: Any = {"session": call.session, "time": workspace.now}
+    tool = replace(call.tool, agent=call.sub_agent, **where)
+    if not call.has_failed:
+        _append(call, workspace, Calls().called(tool))
+    elif not call.interrupted:
+        text = call.error or call.output
+        result = ToolResult(text=text, error=True, id=tool.id, **where)
+        _append(call, workspace, failed_command(tool, result))
 
 
 def _append(call: HookCall, workspace: HookWorkspace, entries: list[MemoryEntry]) -> None:

@@ -15,10 +15,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from brim.agents.call import Answer, HookCall
+from brim.agents.events import RunTotal, Usage
+from brim.agents.fields import parsed_line
+from brim.agents.readers import AnyReader
+from brim.agents.stream import subagent_files
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.hooks.event import Answer, HookCall
 from brim.hooks.gate import (
     agent_scope,
     default_limit,
@@ -30,7 +34,7 @@ from brim.hooks.gate import (
 )
 from brim.hooks.limit_words import limit_note, notify, status
 from brim.hooks.state import FOLDER, HookWorkspace, file_id
-from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.hooks.transcript import size_of, whole_lines
 from brim.record import PlainData
 from brim.spend.account import Account
 from brim.spend.ledger import SETTLED, Reservation
@@ -40,10 +44,7 @@ from brim.store.books import Scope
 from brim.store.database import Database
 from brim.store.ledger import SqliteLedger
 from brim.store.project import branch as branch_of
-from brim.tracking.events import RunTotal, Usage
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, Notice
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.stream import parsed_line, subagent_files
 
 UNATTRIBUTED = "unattributed:"
 """The beginning of the id of what no line shows; the session follows."""
@@ -60,20 +61,6 @@ transaction."""
 
 PLANS = "plans"
 """Under which it is kept what was told of a plan's windows; no session has this name."""
-
-_NEEDLES = {
-    "claude": (
-        b'"usage"',
-        b'"cost-state"',
-        b"\\u002",
-        b"\\u006",
-        b"\\u007",
-    ),  # no client escapes ASCII letters
-    "codex": (b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
-    "gemini": (b'"tokens"', b'"sessionId"', b'"$set"'),
-    "opencode": (b'"tokens"',),
-}
-"""What a line must hold to be parsed."""
 
 
 def settle(call: HookCall, workspace: HookWorkspace) -> tuple[list[Notice], list[str]]:
@@ -108,7 +95,7 @@ def _settle(
     ):
         return [], []  # nothing was written since
     anew, recorded, unpriced = account.anew, 0, account.unpriced
-    if call.agent != "claude":  # read from the beginning, so every report comes again
+    if not call.agent.transcripts.resumes:  # read from the beginning, so every report comes again
         recorded, kin = account.offsets.get("", 0), account.kin
         if recorded > size_of(call.transcript):  # another file
             recorded = 0
@@ -288,27 +275,29 @@ def new_reports(
     """
 
     until, count = time.monotonic() + SECONDS, 0
-    reader = AnyReader(FORMATS[call.agent])
+    reader = AnyReader(writer=call.agent)
     for agent, path in _files(call):
         reader.agent = agent
-        start = account.offsets.get(agent, 0) if call.agent == "claude" else 0
+        start = account.offsets.get(agent, 0) if call.agent.transcripts.resumes else 0
         for at, data in whole_lines(path, start, most=MOST):
-            found = list(_reports(reader, call.agent, at, data))
+            found = list(_reports(reader, call.agent.transcripts.needles, at, data))
             yield from found
             account.offsets[agent] = at + len(data)
             count += len(found) if at >= recorded else 0
             if at >= recorded and (time.monotonic() > until or count > ENOUGH):
                 return
-    account.anew = call.agent != "claude"
+    account.anew = not call.agent.transcripts.resumes
     for event in reader.finish():
         if isinstance(event, Usage | RunTotal):
             yield event
 
 
-def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator[Usage | RunTotal]:
+def _reports(
+    reader: AnyReader, needles: tuple[bytes, ...], start: int, data: bytes
+) -> Iterator[Usage | RunTotal]:
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
 
-    at, needles = start, [needle for needle in _NEEDLES[agent] if needle in data]
+    at, needles = start, tuple([needle for needle in needles if needle in data])
     for line in data.split(b"\n") if needles else ():
         parsed = parsed_line(line) if any(needle in line for needle in needles) else None
         for event in reader.events(parsed, at) if isinstance(parsed, dict) else ():
@@ -321,7 +310,7 @@ def _files(call: HookCall) -> list[tuple[str, str]]:
     """Return every agent of the session and its file, the session's own last."""
     own = ("", call.transcript)
     folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
-    if call.agent != "claude" or not os.path.isdir(folder):
+    if not call.agent.transcripts.has_subagent_files or not os.path.isdir(folder):
         return [own]
 
     return [*subagent_files(call.transcript), own]

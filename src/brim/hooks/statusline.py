@@ -17,9 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
+from brim.agents.fields import mapping, text
 from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
-from brim.hooks.client import mapping, text
 from brim.hooks.gate import payer, session_scope
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.readings import known_window

@@ -10,16 +10,16 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from typing import Any
 
+from brim.agents.call import Event, HookCall
+from brim.agents.events import Message
+from brim.agents.readers import AnyReader
+from brim.agents.stream import Feed
 from brim.errors import BrimError
-from brim.hooks.event import HookCall
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.state import HookWorkspace, SessionState
-from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.hooks.transcript import size_of, whole_lines
 from brim.memory.model import ScratchModel
 from brim.memory.writer import ScratchWriter
-from brim.tracking.events import Event, Message
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.stream import Feed
 
 MOST = 8 << 20
 """Bytes of a transcript that one hook reads. Earlier ones are left out: the journal has what hooks
@@ -51,8 +51,8 @@ def note_turn(
     if call.event != "subagent_stop":
         write_turn(call, workspace, seconds=seconds, seen=seen)
         return
-    path = call.data.get("agent_transcript_path")
-    if call.sub_agent and isinstance(path, str) and path:
+    path = call.sub_agent_transcript
+    if call.sub_agent and path:
         write_turn(call, workspace, transcript=path, agent=call.sub_agent, seconds=seconds)
 
 
@@ -91,7 +91,7 @@ def write_turn(
         until = workspace.clock() + seconds / 2.0**begun
         lines = whole_lines(path, start, overlap=OVERLAP >> begun, most=MOST + OVERLAP)
         twice = (
-            known > 0 and call.agent == "codex"
+            known > 0 and call.agent.transcripts.repeats_prompts
         )  # it writes a prompt in two lines, each with its own id
         typed = (
             {entry.text for entry in writer.read().entries if entry.kind == "human"}
@@ -134,7 +134,7 @@ def _extract(
 ) -> int:
     """Give *model* the events of *lines*, but not again what was *typed* before *known*; return how
     far it came."""
-    reader = AnyReader(FORMATS[call.agent])
+    reader = AnyReader(writer=call.agent)
     reader.agent = agent
     feed: Feed | None = None
     late = False

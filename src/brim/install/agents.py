@@ -18,16 +18,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brim.agents.fields import items, mapping, text, value
+from brim.agents.table import TABLE, agent_named
 from brim.config.places import home_folder
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, data_file, read_safely
-from brim.hooks.client import client_of
-from brim.hooks.protection import PROJECT_FILES, user_file
 from brim.install.jsonc import JsonText
 from brim.store.project import is_tracked
-from brim.tracking.readers.fields import items, mapping, text, value
 
-NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "opencode": "opencode"}
+NAMES = {line.name: line.title for line in TABLE}
 """The agents, and what people call them."""
 
 ALL, INJECTION_ONLY, PLUGIN = "all", "injection-only", "plugin"
@@ -61,7 +60,9 @@ class Target:
     @property
     def project(self) -> str:
         """The project that it is in, if it is in one."""
-        return self.path.removesuffix(os.sep + PROJECT_FILES[self.agent].replace("/", os.sep))
+        return self.path.removesuffix(
+            os.sep + agent_named(self.agent).places.project_hooks.replace("/", os.sep)
+        )
 
     @property
     def is_orphan(self) -> bool:
@@ -115,12 +116,12 @@ class Target:
 def user_target(agent: str, environ: Mapping[str, str]) -> Target:
     """Return the file with the settings of *agent* for every project; its folder is the agent's
     own."""
-    return Target(agent, "user", user_file(agent, environ))
+    return Target(agent, "user", agent_named(agent).places.user_file(environ))
 
 
 def project_target(agent: str, project: str) -> Target:
     """Return the file of *agent* in *project* that is meant for this machine alone."""
-    return Target(agent, "project", os.path.join(project, *PROJECT_FILES[agent].split("/")))
+    return Target(agent, "project", agent_named(agent).places.project_file(project))
 
 
 def agent_folder(agent: str, environ: Mapping[str, str]) -> str:
@@ -221,7 +222,7 @@ def entries_for(agent: str, program: str, *, hooks: str = ALL) -> dict[str, dict
     found: dict[str, dict[str, Any]] = {}
     if hooks == PLUGIN:
         return found
-    for name, event in client_of(agent).EVENTS.items():
+    for name, event in agent_named(agent).events.items():
         if hooks == ALL or event.injects:
             command = " ".join([program, name, agent, *([] if hooks == ALL else [hooks])])
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
@@ -283,7 +284,7 @@ class Ours:
         """Return the events for which the settings file *path* calls brim."""
         if path.endswith(".js"):
             is_ours = (read_settings(path) or "").startswith(OPENCODE_BEGINS)
-            return list(client_of("opencode").EVENTS) if is_ours else []
+            return list(agent_named("opencode").events) if is_ours else []
         return list(dict.fromkeys(event for event, _ in self.hooks_in(settings_of(path))))
 
     def _calls(self, program: str, name: str) -> bool:

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from typing import Any
 
+from brim.agents.fields import items
 from brim.errors import InputError, StoreError
 from brim.files import data_file, remove_unfinished, replace_file, save
 from brim.install.agents import (
@@ -37,7 +38,6 @@ from brim.install.agents import (
 )
 from brim.install.jsonc import BLANK, JsonText
 from brim.store.project import make_folder
-from brim.tracking.readers.fields import items
 
 HOOKS, STATUS = "hooks", "statusLine"
 COMMAND = "-command"

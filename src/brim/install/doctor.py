@@ -22,11 +22,12 @@ from typing import Any
 from brim import __version__
 from brim._startup.writer import startup_problem
 from brim.activation.context import Context
+from brim.agents.fields import items, value
+from brim.agents.table import agent_named
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.errors import BrimError, StoreError
 from brim.figures import counted
 from brim.files import WINDOWS
-from brim.hooks.client import client_of
 from brim.hooks.process import is_disabled, paused_until
 from brim.hooks.state import log_path
 from brim.install.agents import (
@@ -55,7 +56,6 @@ from brim.store.planner import Planner
 from brim.store.project import is_tracked
 from brim.store.store import open_store
 from brim.store.trust import is_trusted
-from brim.tracking.readers.fields import items, value
 from brim.workspace import DATABASE, Workspace
 
 OK, OFF, WRONG = "ok", "off", "wrong"
@@ -182,7 +182,7 @@ class _Doctor:
         events = here.ours.events_in(target.path)
         plugin = target.scope == "user" and has_plugin(target.agent, here.environ)
         if plugin and not events:
-            found = list(client_of(target.agent).EVENTS)
+            found = list(agent_named(target.agent).events)
             yield Finding(
                 OK,
                 name,
@@ -589,8 +589,8 @@ def probe(
 
     Return its median seconds and those of *python* alone, or why it doesn't answer.
     """
-    client = client_of(agent)
-    event = next(name for name, each in client.EVENTS.items() if client.max_chars(each.event) > 0)
+    events = agent_named(agent).events
+    event = next(name for name, known in events.items() if agent_named(agent).hears_at(known.event))
     with tempfile.TemporaryDirectory(prefix="brim-doctor-") as folder:
         home, work = os.path.join(folder, "home"), os.path.join(folder, "work")
         os.mkdir(work)

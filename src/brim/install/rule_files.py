@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from brim.agents.fields import items, mapping, text, value
 from brim.behaviors.floop import floop_folder
 from brim.behaviors.jsonl import load
 from brim.behaviors.markdown import Import, SkippedRule, front_matter, read_note, read_rules
@@ -31,7 +32,6 @@ from brim.store.imports import FoundRule, RulesReader, plan_of
 from brim.store.loaded import RuleLoader
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import SKIPPED_FOLDERS, read_text
-from brim.tracking.readers.fields import items, mapping, text, value
 from brim.tracking.sessions import slug_of
 from brim.workspace import Workspace
 

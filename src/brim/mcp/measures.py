@@ -6,15 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from brim import history
+import brim.messages
 from brim.config import Config
 from brim.errors import InputError
-from brim.history import Pruner
+from brim.messages import Pruner
+from brim.messages.budget import Reserves, TokenBudgetCalculator
 from brim.models.light import lookup
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import Mode
-from brim.window.budget import Reserves, TokenBudgetCalculator
 from brim.workspace import Workspace
 
 UNKNOWN = "brim does not know this model: the count and the window are guesses"
@@ -110,7 +110,7 @@ def fit_messages(
     target = Reserves(**workspace.config.section("window")).room(name) if tokens is None else tokens
     if target < 0:
         raise InputError(f"tokens must be 0 or more, not {target:,}")
-    pruner: Pruner = getattr(history, STRATEGIES[strategy])()
+    pruner: Pruner = getattr(brim.messages, STRATEGIES[strategy])()
     pruned = pruner.prune(messages, target, model=name)
     tokens, basis, receipt = int(pruned.tokens), pruned.tokens.basis, pruned.receipt
     dropped = sorted({index for unit in receipt.dropped for index in unit.indices})

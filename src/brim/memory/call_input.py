@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from brim.agents.call import ToolCall
 from brim.memory.quotes import one_line
-from brim.tracking.events import ToolCall
 
 PATH_KEYS = ("file_path", "notebook_path", "filePath", "path")
 """The names that clients give to the file of a call."""
@@ -22,6 +22,6 @@ def first_text(values: Mapping[str, object], keys: Iterable[str]) -> str:
 
 def changed_path(call: ToolCall) -> str:
     """Return the file that *call* writes or edits, empty if it does neither."""
-    if call.tool not in ("write", "edit"):
+    if call.kind not in ("write", "edit"):
         return ""
     return one_line(first_text(call.input, PATH_KEYS))

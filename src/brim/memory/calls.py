@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from brim.agents.call import ToolCall
+from brim.agents.events import ToolResult
 from brim.memory.call_input import changed_path
 from brim.memory.decisions import decisions_of
 from brim.memory.entries import MemoryEntry, draft, first_error, remember, where_of
 from brim.memory.results import exit_code, refusal_of
-from brim.tracking.events import ToolCall, ToolResult
 
 _MOST_OPEN = 10_000
 
@@ -99,7 +100,7 @@ def failed_command(call: ToolCall, result: ToolResult) -> list[MemoryEntry]:
     A command that brim, a rule or a person refused didn't run, so it didn't fail.
     """
     command = call.input.get("command")
-    if call.tool != "shell" or not isinstance(command, str) or not command:
+    if call.kind != "shell" or not isinstance(command, str) or not command:
         return []
     if not result.error or refusal_of(result):
         return []

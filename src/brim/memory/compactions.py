@@ -15,23 +15,15 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Attachment, Compaction, Message, StateSeen, ToolResult, Usage
+from brim.agents.lines import Bounded
 from brim.memory.comparison import Thing, compare
 from brim.memory.inventory import LARGEST, Inventory, is_set_up, shell_facts_of
 from brim.memory.lost import BASIS, GUESSED, MOST_ITEMS, CompactionReport, LostThing
 from brim.memory.quotes import masked_line
 from brim.memory.returned import HEADING
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.events import (
-    Attachment,
-    Compaction,
-    Event,
-    Message,
-    StateSeen,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
-from brim.tracking.readers.fields import Bounded
 
 _LONGEST = 200
 _RECENT = 2_000_000
@@ -223,7 +215,7 @@ class _Window:
         call = self._calls.pop(result.id, None)
         if call is None:
             return
-        is_edit = call.tool in ("write", "edit") or bool(shell_facts_of(call).changes)
+        is_edit = call.kind in ("write", "edit") or bool(shell_facts_of(call).changes)
         if self._compactions and not result.refusal:
             self._compactions[-1].count_call(is_edit=is_edit and not result.error)
         for thing in things:

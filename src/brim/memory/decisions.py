@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from brim.agents.call import ToolCall
+from brim.agents.events import ToolResult
 from brim.files import data_lines
 from brim.memory.call_input import PATH_KEYS, first_text
 from brim.memory.quotes import code, one_line
 from brim.record import PlainData
-from brim.tracking.events import ToolCall, ToolResult
 
 NOT_ANSWERED = "not answered"
 REFUSED = "refused"
@@ -54,14 +55,14 @@ class Decision(PlainData):
 def decisions_of(call: ToolCall, result: ToolResult) -> list[Decision]:
     """Return what a person decided about *call* with its *result*."""
     failed = result.error or bool(result.refusal)
-    if call.tool == "question":
+    if call.kind == "question":
         if failed:
             return [Decision(questions_of(call), _refusal(result, NOT_ANSWERED))]
         return [
             Decision(question, answer, place=place)
             for place, (question, answer) in enumerate(answers_of(call, result))
         ]
-    if call.tool == "plan":
+    if call.kind == "plan":
         return _plan_decisions(call, result, failed=failed)
     if result.refusal == "permission" and was_asked(result):
         about = first_text(call.input, ("command", *PATH_KEYS))

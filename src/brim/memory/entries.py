@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim.agents.call import Event
 from brim.files import sha256_hex
 from brim.masking import mask
 from brim.memory.quotes import begun, cleaned, one_line, shortened, telling_line
 from brim.record import PlainData
-from brim.tracking.events import Event
 
 KINDS = (
     "human",

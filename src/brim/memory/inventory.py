@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Message, StateSeen, ToolResult
 from brim.files import data_lines
 from brim.memory.call_input import PATH_KEYS
 from brim.memory.comparison import Thing
@@ -22,7 +24,6 @@ from brim.memory.quotes import one_line
 from brim.memory.results import refusal_of
 from brim.memory.shell_facts import ShellFacts, shell_facts
 from brim.memory.statements import binding_statements, decisions_in, instructions_in
-from brim.tracking.events import Event, Message, StateSeen, ToolCall, ToolResult
 
 LARGEST = 20_000
 """Things that are remembered; the oldest are forgotten. No window has room for so many."""
@@ -174,9 +175,9 @@ class Inventory:
         return things
 
     def _take_files(self, call: ToolCall, facts: ShellFacts) -> list[Thing]:
-        is_change = call.tool in ("write", "edit")
+        is_change = call.kind in ("write", "edit")
         paths = facts.shows
-        if is_change or call.tool == "read":
+        if is_change or call.kind == "read":
             paths = tuple(paths_of(call.input))
         things = []
         for path in dict.fromkeys([*paths, *facts.changes]):
@@ -242,6 +243,6 @@ def is_set_up(text: str) -> bool:
 def shell_facts_of(call: ToolCall) -> ShellFacts:
     """Return what the shell command of *call* shows and changes; nothing for another tool."""
     command = call.input.get("command")
-    if call.tool != "shell" or not isinstance(command, str):
+    if call.kind != "shell" or not isinstance(command, str):
         return ShellFacts()
     return shell_facts(command)

@@ -6,6 +6,9 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import End, Message, ToolResult
+from brim.agents.readers import AnyReader, Reader
 from brim.memory.calls import Calls
 from brim.memory.entries import MemoryEntry, draft, source_of, where_of
 from brim.memory.index import render_index
@@ -13,8 +16,6 @@ from brim.memory.repetition import DeadEnd, RepetitionDetector
 from brim.memory.sentences import sentence
 from brim.memory.states import States
 from brim.memory.view import MemoryView
-from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
-from brim.tracking.readers import AnyReader, Reader
 
 _EARLY = 64
 """How many of the first and of the last events before the first call are given to the detector of

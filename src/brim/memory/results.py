@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from brim.agents.events import ToolResult
 from brim.files import data_rows
-from brim.tracking.events import ToolResult
 
 EXIT_CODE = re.compile(
     r"(?i)\s{0,9}(?:error: )?(?:command failed with |process )?"

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import ModelSeen, StateSeen, ToolResult
 from brim.memory.call_input import first_text
 from brim.memory.entries import MemoryEntry, draft, remember, source_of, where_of
-from brim.tracking.events import Event, ModelSeen, StateSeen, ToolCall, ToolResult
 
 _NAMES = {"permission_mode": "permission mode", "branch": "branch"}
 _LISTS = ("todos", "items", "plan")
@@ -29,7 +30,7 @@ class States:
     def entries(self, event: Event) -> list[MemoryEntry]:
         """Return what *event* changes. A sub-agent's own model is no change of the session's."""
         if isinstance(event, ToolCall):
-            return self._todo_entries(event) if event.tool == "todo" else []
+            return self._todo_entries(event) if event.kind == "todo" else []
         if event.agent:
             return []
         if isinstance(event, StateSeen) and event.name in _NAMES:
@@ -91,7 +92,7 @@ def _task_number(call: ToolCall, result: ToolResult) -> str | None:
         task = result.detail.get("task")
         if isinstance(task, Mapping) and task.get("id") is not None:
             return str(task["id"])[:100]
-    created = _CREATED.match(result.text) if call.tool == "todo" else None
+    created = _CREATED.match(result.text) if call.kind == "todo" else None
     return None if created is None else created[1]
 
 

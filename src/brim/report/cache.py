@@ -12,9 +12,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Compaction, Usage
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
-from brim.tracking.events import Compaction, Event, ToolCall, Usage
 from brim.tracking.sessions import Request
 
 LEAST = 1_024
@@ -108,7 +109,7 @@ class CacheReader:
             self._request(thread, event)
         elif isinstance(event, Compaction):
             thread.since.compacted = True
-        elif isinstance(event, ToolCall) and event.tool in ("edit", "write"):
+        elif isinstance(event, ToolCall) and event.kind in ("edit", "write"):
             path = event.input.get("file_path")
             thread.since.memory |= isinstance(path, str) and os.path.basename(path) in MEMORY_FILES
             thread.edited |= thread.since.memory

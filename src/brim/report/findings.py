@@ -9,15 +9,15 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Self
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.fields import mapping, text
+from brim.agents.stream import subagent_of
 from brim.memory.compactions import CompactionReader
 from brim.memory.lost import CompactionReport
 from brim.report.cache import CacheBreak, CacheReader
 from brim.report.money import SummaryReader, SummaryRequest
 from brim.report.waste import Waste, WasteReader
 from brim.tracking.estimate import BilledRatio
-from brim.tracking.events import Event, ToolCall
-from brim.tracking.readers.fields import mapping, text
-from brim.tracking.readers.stream import subagent_of
 from brim.tracking.requests.claude import ClaudeRequests
 from brim.tracking.requests.composition import ComposedRequest, compare, requests_of
 from brim.tracking.requests.pieces import MEMORY, TOOLS, UNRESOLVED, Label, tool_label

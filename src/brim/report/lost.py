@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from brim.agents.readers import AnyReader
+from brim.agents.stream import BLOCK, read, subagent_files
 from brim.errors import InputError
 from brim.memory.compactions import CompactionReader
 from brim.memory.comparison import KINDS
 from brim.memory.lost import CompactionReport, LostThing
 from brim.memory.returned import line_of
 from brim.store.events import RuleEvent as Noted
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.stream import BLOCK, read, subagent_files
 from brim.tracking.sessions import newest_first
 from brim.workspace import Workspace
 

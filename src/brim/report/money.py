@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from brim.agents.call import Event
+from brim.agents.events import Compaction, Message, ModelSeen, Usage
 from brim.models.usage import Tokens
 from brim.report.usage import Unattributed
 from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.events import Compaction, Event, Message, ModelSeen, Usage
 from brim.tracking.sessions import Request, Total
 
 INSTRUCTIONS = 6_000

@@ -14,12 +14,13 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Self
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Compaction, Message, ToolResult, Usage
+from brim.agents.lines import Bounded
 from brim.masking import mask
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult, Usage
-from brim.tracking.readers.fields import Bounded
 
 LARGE = 10_000
 """Tokens of a result that count as many."""
@@ -249,12 +250,12 @@ def _shown_by(call: ToolCall) -> tuple[str, int]:
     """Return what *call* is for a person, and a hash of what it shows; 0 if that isn't just a
     file."""
     command = call.input.get("command")
-    if call.tool == "shell" and isinstance(command, str):
+    if call.kind == "shell" and isinstance(command, str):
         shows = len(command) < _KEPT and _SHOWS_FILE.fullmatch(command)
         return " ".join(command[:_KEPT].split()), hash(command) if shows else 0
     target = next(
         (each for key in _TARGETS if isinstance(each := call.input.get(key), str) and each), ""
     )
-    if call.tool == "read":
+    if call.kind == "read":
         return target[:_KEPT], hash(call.name + json.dumps(call.input, sort_keys=True, default=str))
     return f"{call.name} {target[:_KEPT]}".strip(), 0

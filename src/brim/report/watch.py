@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from brim.agents.call import Event
+from brim.agents.events import Compaction, ModelSeen, RunTotal, StateSeen, Usage
 from brim.config import Config
 from brim.errors import BrimError
 from brim.models.light import lookup
@@ -20,7 +22,6 @@ from brim.tokens.counters import counter_for
 from brim.tracking.auto_compact import auto_compact
 from brim.tracking.budget import ContextBudget
 from brim.tracking.estimate import Calibrator
-from brim.tracking.events import Compaction, Event, ModelSeen, RunTotal, StateSeen, Usage
 from brim.tracking.live import Counts, Tick, follow, ignore
 from brim.tracking.notices import INPUT_REQUESTED, ContextNotice, Notice
 from brim.tracking.plan_windows import current_plan_windows

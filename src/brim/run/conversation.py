@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from brim.agents.stream import LONGEST_LINE
 from brim.errors import InputError
 from brim.run.command import (
     CLIENTS,
@@ -25,7 +26,6 @@ from brim.run.command import (
 from brim.run.session import Heard, Tracked
 from brim.run.turns import DONE, turn_end
 from brim.tracking.notices import INPUT_REQUESTED
-from brim.tracking.readers.stream import LONGEST_LINE
 
 INTERRUPT_PATIENCE = 10.0
 """Seconds that an interrupted agent has to end its turn; then its process is ended."""

@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from brim.agents.call import Event
+from brim.agents.events import RunTotal, Usage
 from brim.errors import InputError, StoreError
 from brim.hooks.settlement import UNATTRIBUTED
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
@@ -21,7 +23,6 @@ from brim.spend.money import PriceList, micro_dollars
 from brim.spend.periods import PERCENT, TOKENS, USD, Allowance, in_unit, out_of, read_ceiling
 from brim.store.ledger import LONGEST_ID, StoredLedger
 from brim.store.project import name_of, segment
-from brim.tracking.events import Event, RunTotal, Usage
 from brim.tracking.notices import Notice
 
 ON_LIMIT = ("ask", "continue", "wrap_up", "stop")

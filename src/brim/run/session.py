@@ -10,6 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Compaction, End, Message, ModelSeen, Usage
+from brim.agents.fields import parsed_line
+from brim.agents.stream import BLOCK, Feed, open_session
 from brim.config.places import home_folder
 from brim.errors import BrimError
 from brim.memory.folder import NAME as FOLDER
@@ -17,9 +21,7 @@ from brim.memory.model import ScratchModel
 from brim.memory.writer import ScratchWriter
 from brim.run.purse import Purse
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
 from brim.tracking.notices import Notice
-from brim.tracking.readers.stream import BLOCK, Feed, open_session, parsed_line
 from brim.workspace import Workspace
 
 PAUSE = 1.0

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brim.agents.events import End
 from brim.tracking.compaction import build_reminder, fold
-from brim.tracking.events import End
 
 END, ASK, COMPACT, SEND, CONTINUE = "end", "ask", "compact", "send", "continue"
 STEPS = (END, ASK, COMPACT, SEND, CONTINUE)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from brim.agents.events import RunTotal
 from brim.spend.money import Prices
-from brim.tracking.events import RunTotal
 
 _MOST_FILES = 512
 _MOST_KIN = 16

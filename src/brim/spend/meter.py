@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
+from brim.agents.call import Event
+from brim.agents.events import RunTotal, Usage
 from brim.spend.account import SessionTotal
 from brim.spend.money import PriceList, Prices
-from brim.tracking.events import Event, RunTotal, Usage
 
 
 class SpendMeter:

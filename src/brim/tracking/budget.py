@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from brim.agents.call import Event
+from brim.agents.events import Compaction, End, Message, ModelSeen, RunTotal, Usage
+from brim.agents.lines import Bounded
+from brim.agents.readers import AnyReader
 from brim.errors import InputError
 from brim.models.overrides import window_from_error
 from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
 from brim.tracking.estimate import Contents, Filling, anchored, by_length, length_of
-from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, RunTotal, Usage
 from brim.tracking.notices import OVERHEAD, CompactDue, ContextWarning, Notice, Subscribers
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.fields import Bounded
 from brim.tracking.windows import DEFAULT_WINDOW, Occupancy, Windows
 
 WARN, COMPACT = 0.70, 0.78

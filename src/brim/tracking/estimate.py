@@ -17,6 +17,10 @@ from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import Attachment, Compaction, Message, ToolResult, Usage
+from brim.agents.fields import count as whole
+from brim.agents.lines import SYNTHETIC, Bounded
 from brim.models.light import lookup
 from brim.models.usage import Tokens
 from brim.record import PlainData
@@ -31,9 +35,6 @@ from brim.tokens.calibrate import (
 )
 from brim.tokens.count import PREFIX_ERROR, Count
 from brim.tokens.protocol import TokenCounter
-from brim.tracking.events import Attachment, Compaction, Event, Message, ToolCall, ToolResult, Usage
-from brim.tracking.readers.fields import SYNTHETIC, Bounded
-from brim.tracking.readers.fields import count as whole
 
 _TEXT_KEPT = 4_000_000
 """Bytes of text that are kept for a counter; of what comes after them only the length is."""
@@ -173,7 +174,7 @@ class Contents:
         if isinstance(event, ToolCall):
             category, words, text = AGENTS, self._written, _call_text(event)
             self._called = True
-            self._names[event.id] = event.name or event.tool
+            self._names[event.id] = event.name or event.kind
         elif isinstance(event, ToolResult):
             category, tool, text = RESULTS, self._names.get(event.id, ""), event.text
             self._late |= self._called and not self._reported

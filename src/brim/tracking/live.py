@@ -19,10 +19,9 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from brim.errors import InputError
-from brim.tracking.events import Event
-from brim.tracking.readers import AnyReader
-from brim.tracking.readers.stream import (
+from brim.agents.call import Event
+from brim.agents.readers import AnyReader
+from brim.agents.stream import (
     BLOCK,
     LONGEST_LINE,
     Feed,
@@ -32,6 +31,7 @@ from brim.tracking.readers.stream import (
     subagent_files,
     subagent_of,
 )
+from brim.errors import InputError
 
 _LONGEST_BRACKET = 1024
 _ONE_THREAD = ("codex-rollout", "gemini-transcript", "opencode")

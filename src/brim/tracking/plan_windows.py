@@ -15,11 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from brim.agents.fields import mapping, text
+from brim.agents.lines import seconds
 from brim.config.places import home_folder, user_folder
 from brim.figures import percent
 from brim.files import open_safely, read_safely, replace_file
 from brim.record import PlainData
-from brim.tracking.readers.fields import mapping, seconds, text
 
 NAME = "plan_windows.json"
 """The file in the user's folder with the last readings."""

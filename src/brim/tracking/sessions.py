@@ -21,15 +21,16 @@ from operator import attrgetter
 from threading import active_count
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
+from brim.agents.call import Event
+from brim.agents.claude.transcript import report_of
+from brim.agents.events import RunTotal, StateSeen, Usage
+from brim.agents.fields import parsed_line, text, value
+from brim.agents.readers import AnyReader, format_of
+from brim.agents.stream import BLOCK, LONGEST_LINE, read, subagent_of
 from brim.config.places import home_folder, user_folder
 from brim.errors import InputError
 from brim.files import sha256_hex
 from brim.models.usage import Tokens
-from brim.tracking.events import Event, RunTotal, StateSeen, Usage
-from brim.tracking.readers import AnyReader, format_of
-from brim.tracking.readers.claude import report_of
-from brim.tracking.readers.fields import text, value
-from brim.tracking.readers.stream import BLOCK, LONGEST_LINE, parsed_line, read, subagent_of
 
 AGENTS = ("claude", "codex", "gemini")
 """The agents whose own folders are known."""
@@ -627,10 +628,8 @@ def _transcript(
         parsed = None
         if reports or observer is not None:
             parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
-            # A half line may be completed later.
-            found.broken += (
-                not isinstance(parsed, dict) and line.endswith(b"\n") and not line.isspace()
-            )
+        if reports and not isinstance(parsed, dict) and line.endswith(b"\n"):
+            found.broken += 1  # a half line may be completed later
         if observer is not None and isinstance(parsed, dict):
             observer.line(parsed)
             for seen in reader.events(parsed, at):

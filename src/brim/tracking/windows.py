@@ -12,20 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from brim.agents.events import Compaction, RunTotal, Usage
+from brim.agents.fields import count as whole
+from brim.agents.lines import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
 from brim.models.light import UNKNOWN_WINDOW, lookup
 from brim.models.overrides import window_of
 from brim.models.usage import Tokens
 from brim.record import PlainData
 from brim.tracking.estimate import prompt_of
-from brim.tracking.events import Compaction, RunTotal, Usage
-from brim.tracking.readers.fields import (
-    SYNTHETIC,
-    Bounded,
-    is_short_for,
-    model_key,
-    model_spellings,
-)
-from brim.tracking.readers.fields import count as whole
 
 SOURCES = {
     "pinned": "pinned",

@@ -15,6 +15,8 @@ from typing import Any
 
 from starlette.responses import HTMLResponse, Response
 
+from brim.agents.events import Message, StateSeen
+from brim.agents.stream import Feed, subagent_of
 from brim.behaviors.corrections import rule_in
 from brim.behaviors.sentences import heard, refused
 from brim.errors import InputError
@@ -33,8 +35,6 @@ from brim.hooks.limit_words import clock
 from brim.injection.text import summary_of
 from brim.memory.quotes import masked_line
 from brim.models.overrides import use
-from brim.tracking.events import Message, StateSeen
-from brim.tracking.readers.stream import Feed, subagent_of
 from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files, usage_index
 from brim.ui.background import Live, Work
 from brim.ui.gate import Keys

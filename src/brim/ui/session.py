@@ -22,6 +22,8 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
+from brim.agents.call import Event
+from brim.agents.events import Message, ToolResult
 from brim.errors import BrimError, InputError
 from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
@@ -41,7 +43,6 @@ from brim.report.page import Chart
 from brim.report.page import page as shared_page
 from brim.report.waste import ADVICE, KINDS
 from brim.report.watch import Reading, read_session
-from brim.tracking.events import Event, Message, ToolResult
 from brim.tracking.requests import ComposedRequest, RequestPart
 from brim.tracking.requests.composition import REMAINDER
 from brim.tracking.requests.pieces import MEMORY, RESULTS

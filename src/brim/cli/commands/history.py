@@ -8,7 +8,7 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
-from brim import history
+import brim.messages
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
 from brim.cli.output import (
     basis_of,
@@ -29,7 +29,7 @@ from brim.cli.output import (
 from brim.config import Config
 from brim.errors import InputError
 from brim.files import keep, save
-from brim.history import (
+from brim.messages import (
     PROVIDERS,
     CacheEffect,
     Change,
@@ -40,11 +40,11 @@ from brim.history import (
     Repaired,
     Violation,
 )
-from brim.history.document import Document, read_document, read_tools
+from brim.messages.budget import Reserves
+from brim.messages.document import Document, read_document, read_tools
 from brim.models.light import lookup
 from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
-from brim.window.budget import Reserves
 
 STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "fifo": ("FifoPruner", ()),
@@ -201,11 +201,11 @@ def _pruner(options: Namespace) -> Pruner:
     if path := given.pop("decisions", ""):
         try:
             text = read_text(path) if os.path.exists(path) else ""
-            given["decisions"] = history.Decisions.from_json(text) if text.strip() else None
+            given["decisions"] = brim.messages.Decisions.from_json(text) if text.strip() else None
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
     try:
-        pruner: Pruner = getattr(history, kind)(**given)
+        pruner: Pruner = getattr(brim.messages, kind)(**given)
     except InputError as error:
         raise InputError(f"--strategy {options.strategy}: {error}") from None
     return pruner
@@ -323,7 +323,7 @@ def check(options: Namespace) -> int:
     """
     document = read_document(options.file)
     provider, found_by = document.provider(options.provider)
-    violations = history.validate(document.messages, provider=provider)
+    violations = brim.messages.validate(document.messages, provider=provider)
 
     by = f"by the rules of {provider} ({found_by})"
     view = f"{document.name}: {counted(len(document.messages), 'message')}, valid {by}"
@@ -385,10 +385,10 @@ def repair(options: Namespace) -> int:
             f"{document.name}: a transcript is only checked, never written: use --dry-run"
         )
     provider, _ = document.provider(options.provider)
-    repaired = history.repair(
+    repaired = brim.messages.repair(
         document.messages, provider=provider, restore_calls=options.restore_calls
     )
-    left = history.validate(repaired.messages, provider=provider)
+    left = brim.messages.validate(repaired.messages, provider=provider)
     backup = None
     if options.in_place and repaired.changes and not left:
         backup = _write(document, options.file, document.with_messages(repaired.messages))

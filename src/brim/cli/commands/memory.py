@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any
 
+from brim.agents.stream import read
 from brim.cli.options import (
     add_json,
     add_yes,
@@ -47,7 +48,6 @@ from brim.memory.sentences import sentence, when
 from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
 from brim.report.lost import LostReport, find_lost
-from brim.tracking.readers.stream import read
 
 TAKES = {
     "show": "",
@@ -123,7 +123,7 @@ def memory(options: Namespace) -> int:
       get NUMBER             one entry whole
       add TEXT               add an entry (- reads it from standard input); --kind says what it is
       rebuild [TRANSCRIPTS]  render the files again; of transcripts, take in what the journal does not hold yet
-      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/scratch
+      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/memory
 
     'lost' compares the window before a compaction with the window afterwards. It lists what the
     agent had to find again, how many tokens that took, and what never came back. It reads the

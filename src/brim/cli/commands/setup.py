@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from difflib import unified_diff
 
+from brim.agents.table import agent_at_work
 from brim.cli.commands.config import show_setting
 from brim.cli.options import (
     add_json,
@@ -40,7 +41,7 @@ from brim.cli.output import (
     table,
     whole,
 )
-from brim.config.places import agents_environment, project_folder, user_folder
+from brim.config.places import project_folder, user_folder
 from brim.errors import InputError
 from brim.install import installation
 from brim.install.agents import ALL, HOOKS, NAMES
@@ -116,7 +117,7 @@ def init(options: Namespace) -> int:
         trusting=options.yes and options.as_json,
         dry_run=options.dry_run,
     )
-    if done.trusted is False and not options.as_json and not agents_environment(os.environ):
+    if done.trusted is False and not options.as_json and not agent_at_work(os.environ):
         asked = Namespace(
             folder=None, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False
         )

@@ -32,14 +32,14 @@ from brim.cli.output import (
     terminal_width,
 )
 from brim.errors import InputError
-from brim.history.document import read_messages, read_tools
+from brim.messages.budget import Reserves, TokenBudget, TokenBudgetCalculator
+from brim.messages.document import read_messages, read_tools
 from brim.models.catalog import Model
 from brim.models.catalog import model as model_of
 from brim.models.catalog import models as models_like
 from brim.models.light import lookup
 from brim.models.names import provider_forms
 from brim.tokens.inputs import read_text
-from brim.window.budget import Reserves, TokenBudget, TokenBudgetCalculator
 
 PARTS = (
     ("messages_tokens", "messages", "cyan", "█", "m"),

@@ -10,6 +10,7 @@ import re
 from collections import deque
 from dataclasses import dataclass, replace
 
+from brim.agents.events import Message
 from brim.files import sha256_hex
 from brim.memory.call_input import changed_path, first_text
 from brim.memory.entries import remember
@@ -21,7 +22,6 @@ from brim.memory.repetition.failures import MOST_REMEMBERED
 from brim.memory.repetition.findings import DeadEnd, Loop, StepRule, dead_end, places
 from brim.memory.repetition.git import git_steps, moves_tree
 from brim.memory.repetition.step import SessionStep
-from brim.tracking.events import Message
 
 TURNS = 4
 """How often two calls must have taken turns."""
@@ -222,7 +222,7 @@ class _Tries:
             self._calls = []
             self._failures = {}
             return
-        if not step.is_try and step.call.tool != "agent":
+        if not step.is_try and step.call.kind != "agent":
             return
         if step.outcome.kind in _NOT_MADE:
             return
@@ -343,7 +343,7 @@ class _EditsOfTurn:
             self._restored = {}
         if step.result.error or step.result.refusal:
             return
-        if step.call.tool == "shell" and "git" in str(step.call.input.get("command")):
+        if step.call.kind == "shell" and "git" in str(step.call.input.get("command")):
             self._take_git(step)
         for change in changes(step.call, "", []):
             if change.is_reported:
@@ -452,7 +452,7 @@ def _waits(step: SessionStep) -> bool:
     if step.polls or step.check is not None:
         return step.polls
     subject = step.command or str(step.call.input.get("file_path"))
-    reads = step.call.tool == "read" or (bool(step.parts) and step.only_looks)
+    reads = step.call.kind == "read" or (bool(step.parts) and step.only_looks)
     if reads and _LOG.search(subject):
         return True
     text = step.result.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from brim.agents.call import Event, ToolCall
+from brim.agents.events import End, Message, StateSeen, ToolResult
 from brim.memory.entries import remember
 from brim.memory.repetition.circles import Alternation, Circles
 from brim.memory.repetition.commands import goes_to
@@ -11,7 +13,6 @@ from brim.memory.repetition.findings import DeadEnd, Loop, StepRule
 from brim.memory.repetition.given_up import Backtracks, SubAgents
 from brim.memory.repetition.step import SessionStep
 from brim.memory.repetition.undone import Undone
-from brim.tracking.events import End, Event, Message, StateSeen, ToolCall, ToolResult
 
 _MOST_AGENTS = 64
 _DEAD_END_RULES = (
@@ -74,7 +75,7 @@ class RepetitionDetector:
         self._threads: dict[tuple[str, str], _AgentThread] = {}
         self._sub_agents = SubAgents()
 
-    def update(self, event: Event) -> list[DeadEnd]:
+    def update(self, event: object) -> list[DeadEnd]:
         """Take in *event*, and return the dead ends that are new or changed by it."""
         if isinstance(event, ToolCall):
             self._called(event)
@@ -109,7 +110,7 @@ class RepetitionDetector:
         return thread
 
     def _called(self, call: ToolCall) -> None:
-        if call.tool == "agent":
+        if call.kind == "agent":
             self._sub_agents.called(call)
         remember(self._thread(call).open_calls, call.id, call, MOST_REMEMBERED)
 
@@ -120,6 +121,6 @@ class RepetitionDetector:
             return []
         step = SessionStep(call, result, thread.folder, self._root or thread.first_folder)
         dead_ends = thread.step(step)
-        if call.tool == "agent" and not self._only_loops:
+        if call.kind == "agent" and not self._only_loops:
             dead_ends += self._sub_agents.step(step)
         return dead_ends

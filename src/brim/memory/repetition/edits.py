@@ -12,12 +12,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from brim.agents.call import ToolCall
 from brim.files import data_lines
 from brim.memory.call_input import PATH_KEYS
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import any_of
 from brim.record import PlainData
-from brim.tracking.events import ToolCall
 
 _MOST_CHANGES = 50
 _MOST_PROBES = 20
@@ -71,9 +71,9 @@ def changes(call: ToolCall, command: str, written: list[str]) -> list[FileChange
 
     If it is a shell *command*, it writes the files in *written*.
     """
-    if call.tool == "shell":
+    if call.kind == "shell":
         return [FileChange(path, by=command) for path in written[:_MOST_CHANGES]]
-    if call.tool not in ("write", "edit"):
+    if call.kind not in ("write", "edit"):
         return []
     path = _path_of(call.input)
     if not path:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from brim.agents.events import Message
 from brim.memory.entries import remember
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import looks, unfiltered
 from brim.memory.repetition.errors import QuotedCode, has_moved
-from brim.memory.repetition.findings import Attempts, DeadEnd, StepRule
+from brim.memory.repetition.findings import FailedTries, DeadEnd, StepRule
 from brim.memory.repetition.git import moves_tree
 from brim.memory.repetition.step import SessionStep
-from brim.tracking.events import Message
 
 CALLS = 3
 CALLS_TRANSIENT = 6
@@ -25,7 +25,7 @@ _FARTHEST = 40
 """Two tries with more steps than these between them are not the same search for a way."""
 
 
-class _FailedCall(Attempts):
+class _FailedCall(FailedTries):
     """One call that fails the same way."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ def _first_report(step: SessionStep, failed_call: _FailedCall) -> int:
     return CALLS
 
 
-class _SharedError(Attempts):
+class _SharedError(FailedTries):
     """One error, and the inputs that end in it."""
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class SameError(StepRule):
             return self._went_well(step, input_key)
         if not _counts_as_error(step):
             return []
-        key = f"{step.call.tool or step.call.name}\0{step.signature}"
+        key = f"{step.call.kind or step.call.name}\0{step.signature}"
         error = self._errors.pop(key, None)
         if error is None or self._is_too_far(error):
             error = _SharedError()
@@ -210,7 +210,7 @@ class MissedEdits(StepRule):
     """Suspects three edits of one file whose old text isn't in it, with none going well between."""
 
     def __init__(self) -> None:
-        self._misses: dict[str, Attempts] = {}
+        self._misses: dict[str, FailedTries] = {}
 
     def step(self, step: SessionStep) -> list[DeadEnd]:
         """Count *step*; a change of the file that goes well resolves what was suspected."""
@@ -222,12 +222,12 @@ class MissedEdits(StepRule):
         path = step.call.input.get("file_path")
         if not step.outcome.not_found or not isinstance(path, str) or not path:
             return dead_ends
-        misses = self._misses.get(path) or Attempts()
+        misses = self._misses.get(path) or FailedTries()
         remember(self._misses, path, misses, MOST_REMEMBERED)
         if misses.failed_again(step, MISSES):
             dead_ends.append(_missed_edit(step, path, misses, "suspect"))
         return dead_ends
 
 
-def _missed_edit(step: SessionStep, path: str, misses: Attempts, status: str) -> DeadEnd:
+def _missed_edit(step: SessionStep, path: str, misses: FailedTries, status: str) -> DeadEnd:
     return misses.dead_end(step, "missed-edit", status, path, masked_line(f"edit {path}"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from brim.agents.call import ToolCall
+from brim.agents.events import End, Message
 from brim.files import sha256_hex
 from brim.memory.entries import MemoryEntry, draft
 from brim.memory.repetition.step import SessionStep
 from brim.record import PlainData
-from brim.tracking.events import End, Message, ToolCall
 
 RULES = {
     "same-error": "{} ways, one error",
@@ -144,7 +145,7 @@ class StepRule:
         return []
 
 
-class Attempts:
+class FailedTries:
     """How often something failed, and where."""
 
     def __init__(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from brim.agents.call import ToolCall
+from brim.agents.events import End, Message
 from brim.files import data_lines
 from brim.memory.call_input import first_text
 from brim.memory.entries import remember
@@ -12,7 +14,6 @@ from brim.memory.repetition.failures import MOST_REMEMBERED
 from brim.memory.repetition.findings import DeadEnd, StepRule, dead_end, places
 from brim.memory.repetition.outcomes import is_interruption, is_transient
 from brim.memory.repetition.step import SessionStep
-from brim.tracking.events import End, Message, ToolCall
 
 _TASKS = ("description", "prompt", "message", "task", "query", "name")
 """The names under which a sub-agent's task is."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from brim.agents.events import ToolResult
 from brim.files import data_lines
 from brim.memory.repetition.checks import Check
 from brim.memory.repetition.commands import CommandPart, any_of
 from brim.memory.results import EXIT_CODE, exit_code, refusal_of
 from brim.record import PlainData
-from brim.tracking.events import ToolResult
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from brim.agents.call import ToolCall
+from brim.agents.events import ToolResult
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.memory.call_input import first_text
@@ -22,7 +24,6 @@ from brim.memory.repetition.commands import (
 from brim.memory.repetition.edits import FileChange, changes
 from brim.memory.repetition.errors import QuotedCode, clipped, quoted_code, signature
 from brim.memory.repetition.outcomes import StepOutcome, outcome_of
-from brim.tracking.events import ToolCall, ToolResult
 
 CLIP = 4_000
 """How much of a text is looked at."""
@@ -61,7 +62,7 @@ class SessionStep:
     def command(self) -> str:
         """What the shell was given; empty for any other tool."""
         command = self.call.input.get("command")
-        if self.call.tool != "shell" or not isinstance(command, str):
+        if self.call.kind != "shell" or not isinstance(command, str):
             return ""
         return unwrapped(command)
 
@@ -90,7 +91,7 @@ class SessionStep:
     def outcome(self) -> StepOutcome:
         """How it ended."""
         check, is_last = self._check
-        return outcome_of(self.result, self.call.tool, self.parts, None if is_last else check)
+        return outcome_of(self.result, self.call.kind, self.parts, None if is_last else check)
 
     @cached_property
     def changes(self) -> list[FileChange]:
@@ -103,7 +104,7 @@ class SessionStep:
     def input(self) -> str:
         """What the call was given, the same for calls that do the same."""
         if self.command:
-            return f"{self.call.tool}\0{self.work_folder}\0{self.unfiltered or self.command}"
+            return f"{self.call.kind}\0{self.work_folder}\0{self.unfiltered or self.command}"
         idle = data_lines(__file__, "idle_inputs.txt")
         values = self.call.input
         names = [name for name in sorted(values, key=str) if name not in idle]
@@ -126,7 +127,7 @@ class SessionStep:
     @property
     def is_try(self) -> bool:
         """Whether it tries something. Plans, questions and notes don't; a sub-agent has a rule."""
-        return self.call.tool not in _NO_TRY
+        return self.call.kind not in _NO_TRY
 
     @property
     def failed(self) -> bool:
@@ -136,7 +137,7 @@ class SessionStep:
     @property
     def only_looks(self) -> bool:
         """Whether it only looks at what is there."""
-        return self.call.tool in ("read", "search") or looks(self.parts)
+        return self.call.kind in ("read", "search") or looks(self.parts)
 
     @cached_property
     def signature(self) -> str:

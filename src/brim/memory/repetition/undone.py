@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from brim.agents.events import Message
 from brim.memory.entries import remember
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.edits import Edit, FileChange, Versions, is_temporary
@@ -12,7 +13,6 @@ from brim.memory.repetition.failures import MOST_REMEMBERED
 from brim.memory.repetition.findings import DeadEnd, StepRule, dead_end, places
 from brim.memory.repetition.git import GitStep, git_steps
 from brim.memory.repetition.step import SessionStep
-from brim.tracking.events import Message
 
 STAYS_FOR = 8
 """Calls after which an edit that was undone counts as given up."""

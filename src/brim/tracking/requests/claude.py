@@ -13,22 +13,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from brim.agents.claude.transcript import words
+from brim.agents.fields import count, flag, items, mapping, text, text_of, value, whole
+from brim.agents.lines import SYNTHETIC, Bounded, seconds, tokens
 from brim.tracking.compaction import fold
-from brim.tracking.readers.claude import words
-from brim.tracking.readers.fields import (
-    SYNTHETIC,
-    Bounded,
-    count,
-    flag,
-    items,
-    mapping,
-    seconds,
-    text,
-    text_of,
-    tokens,
-    value,
-    whole,
-)
 from brim.tracking.requests.pieces import (
     LONGEST_LABEL,
     MEMORY,

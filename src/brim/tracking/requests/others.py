@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from brim.tracking.events import ModelSeen, Usage
-from brim.tracking.readers.codex import CodexRolloutReader
-from brim.tracking.readers.fields import count, flag, items, mapping, text, text_of, value
-from brim.tracking.readers.gemini import GeminiTranscriptReader
+from brim.agents.codex.transcript import CodexRolloutReader
+from brim.agents.events import ModelSeen, Usage
+from brim.agents.fields import count, flag, items, mapping, text, text_of, value
+from brim.agents.gemini.transcript import GeminiTranscriptReader
 from brim.tracking.requests.pieces import (
     AGENTS,
     IMAGES,

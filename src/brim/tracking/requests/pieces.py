@@ -16,12 +16,14 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from brim.agents.fields import mapping, text
+from brim.agents.lines import Bounded
+from brim.agents.table import kind_of_tool
+from brim.agents.tools import arguments, normalized
 from brim.files import data_rows
 from brim.masking import mask
 from brim.tokens.messages import Framing, measure
 from brim.tracking.compaction import fold
-from brim.tracking.readers.fields import Bounded, arguments, mapping, named, text
-from brim.tracking.readers.tools import tool_of
 
 SYSTEM, TOOLS, MEMORY, REMINDERS, BRIM = (
     "system prompt",
@@ -116,7 +118,7 @@ def tool_label(name: str) -> Label:
 def call_label(name: str, given: object) -> Label:
     """Return how the result of a call is shown: the tool, and the file, command or search that it
     was for."""
-    known = named(tool_of(name), arguments(given))
+    known = normalized(kind_of_tool(name), arguments(given))
     key = next((key for key in _TARGETS if isinstance(known.get(key), str) and known[key]), "")
     if not key:
         return tool_label(name)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import Any
 
+from brim.agents.readers import format_of
+from brim.agents.stream import BLOCK, Feed, json_values, open_session, subagent_of
 from brim.tokens.calibrate import CalibrationStore
 from brim.tokens.engines import STAND_IN, encoding_counter
-from brim.tracking.readers import format_of
-from brim.tracking.readers.stream import BLOCK, Feed, json_values, open_session, subagent_of
 from brim.tracking.requests.claude import ClaudeRequests
 from brim.tracking.requests.composition import ComposedRequest, requests_of
 from brim.tracking.requests.others import CodexRequests, GeminiRequests

@@ -1,0 +1,304 @@
+"""What brim knows about one agent: an ``Agent`` is a value, and hooks load only the one they need.
+
+Facts are fields. What an agent sends in its own way, a function in its ``value.py`` reads; an agent
+that is answered in its own way has a subclass of ``Answers``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, Answer, HookCall
+from brim.agents.fields import text
+from brim.agents.tools import Tools
+from brim.config.places import home_folder
+from brim.record import PlainData
+
+
+@dataclass(frozen=True)
+class AgentEvent(PlainData):
+    """One event of an agent, and how ``brim init`` asks to be called for it."""
+
+    event: str
+    """What it means: one of ``call.EVENTS``."""
+    matcher: str | None = None
+    """The matcher in the settings file, None if it has none there."""
+    timeout: int = 5
+    """Seconds after which the agent need not wait any longer; brim itself ends after one."""
+    injects: bool = False
+    """Whether it is installed with ``--hooks injection-only`` too."""
+
+
+@dataclass(frozen=True)
+class Answers(PlainData):
+    """What an agent takes as an answer. The format is Claude Code's, which others read too."""
+
+    text_at: tuple[str, ...]
+    """The events at which a text reaches the model."""
+    chars: int = 9_000
+    """Characters of a text for the model."""
+    bytes: int | None = None
+    """Bytes of it, where the agent counts those too."""
+    texts: int = 1
+    """Texts of that length that one answer may hold."""
+    instruction_chars: int = 0
+    """Characters for the summarizer before a compaction; 0 if it hears nothing."""
+    refusals: Mapping[str, str] | None = None
+    """The word of a decision about a whole event; None is ``block`` for a prompt or an end."""
+    ends_turns: bool = True
+    """Whether an answer can end the turn."""
+    no_note_at: tuple[str, ...] = ()
+    """The events at which a note for the person makes the answer invalid."""
+
+    def chars_at(self, event: str) -> int:
+        """Return how long a text may be at *event*; 0 if none reaches the model there."""
+        if event == BEFORE_COMPACT:
+            return self.instruction_chars
+        return self.chars if event in self.text_at else 0
+
+    def refusal(self, event: str) -> str:
+        """Return the word that refuses *event* as a whole; empty if there is none."""
+        if self.refusals is None:
+            return "block" if event in ("prompt", "stop") else ""
+        return self.refusals.get(event, "")
+
+    def word(self, call: HookCall, answer: Answer) -> str:
+        """Return *answer* in the agent's format; empty for nothing."""
+        if call.event == BEFORE_COMPACT and self.instruction_chars:
+            return self._instructions(answer)
+        worded = self._decision(call, answer)
+        if answer.stop_reason and self.ends_turns:
+            worded["continue"] = False
+            worded["stopReason"] = answer.stop_reason
+        if answer.note and call.event not in self.no_note_at:
+            worded["systemMessage"] = answer.note
+        specific = self._specific(call, answer)
+        if specific:
+            worded["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
+        return json.dumps(worded) if worded else ""
+
+    def _decision(self, call: HookCall, answer: Answer) -> dict[str, Any]:
+        """Return the decision about the whole event, if *answer* refuses it."""
+        refusal = self.refusal(call.event)
+        if not answer.deny or not refusal:
+            return {}
+        return {"decision": refusal, "reason": cut(answer.deny, self.chars)}
+
+    def _specific(self, call: HookCall, answer: Answer) -> dict[str, Any]:
+        """Return what is said about this event alone: a text for the model, a call's refusal."""
+        specific: dict[str, Any] = {}
+        if answer.text and call.event in self.text_at:
+            specific["additionalContext"] = cut(answer.text, self.texts * self.chars, self.bytes)
+        if answer.deny and call.event == BEFORE_TOOL and not self.refusal(call.event):
+            specific["permissionDecision"] = "deny"
+            specific["permissionDecisionReason"] = cut(answer.deny, self.chars)
+        return specific
+
+    def _instructions(self, answer: Answer) -> str:
+        """Return the instructions as they are: what is printed goes to the summarizer."""
+        written = cut(answer.instructions, self.instruction_chars)
+        if written.lstrip().startswith(("{", "[")):  # it would be read as an answer in JSON
+            return f"Keep in the summary:\n{written}"
+        return written
+
+
+@dataclass(frozen=True)
+class Places(PlainData):
+    """Where an agent keeps its files. Paths have slashes."""
+
+    variable: str
+    """The variable that names its folder."""
+    folder: str
+    """That folder, below the home."""
+    hooks: str
+    """The file with its hooks, below its folder."""
+    project_hooks: str
+    """The file in a project that is meant for this machine alone."""
+    inner: str = ""
+    """The folder below the one that ``variable`` names, if its files are there."""
+    in_config: bool = False
+    """Whether its folder moves with ``XDG_CONFIG_HOME``."""
+    plugins: str = ""
+    """A part of every path of a plugin."""
+
+    def home(self, environ: Mapping[str, str]) -> str:
+        """Return the folder in which the agent keeps its user's files."""
+        named = environ.get(self.variable)
+        if not named:
+            named = os.path.join(home_folder(environ), *self.folder.split("/"))
+            config = environ.get("XDG_CONFIG_HOME")
+            if self.in_config and config:
+                named = os.path.join(config, os.path.basename(self.folder))
+        return os.path.abspath(os.path.join(named, self.inner))
+
+    def user_file(self, environ: Mapping[str, str]) -> str:
+        """Return the file with the hooks for every project."""
+        return os.path.join(self.home(environ), *self.hooks.split("/"))
+
+    def project_file(self, project: str) -> str:
+        """Return the file in *project* with the hooks for this machine alone."""
+        return os.path.join(project, *self.project_hooks.split("/"))
+
+
+@dataclass(frozen=True)
+class Transcripts(PlainData):
+    """How an agent writes down its sessions."""
+
+    format: str
+    """The format of a session's file."""
+    readers: Mapping[str, str]
+    """The class in its ``transcript.py`` that reads each format of the agent."""
+    needles: tuple[bytes, ...]
+    """A line without any of these reports no tokens, so hooks don't parse it."""
+    loose: tuple[str, ...] = ()
+    """Formats that look like others: they are recognized only if no other format is."""
+    resumes: bool = False
+    """Whether a line means the same without those before it, so that a hook reads on."""
+    has_subagent_files: bool = False
+    """Whether each sub-agent has a file, next to the session's."""
+    repeats_prompts: bool = False
+    """Whether a prompt is in two lines, each with an id of its own."""
+    writes_answers_late: bool = False
+    """Whether the end of a turn is reported before its last answer is written."""
+
+
+@dataclass(frozen=True)
+class WindowSeen(PlainData):
+    """What a line of a transcript says about the window."""
+
+    tokens: int | None = None
+    """Tokens of the last prompt; 0 if they aren't known any more, None if it says nothing."""
+    model: str = ""
+    window: int = 0
+
+
+def nothing_more(event: str, data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    """Return no more fields: the agent sends nothing in a way of its own."""
+    return {}
+
+
+def no_window(line: bytes) -> WindowSeen | None:  # noqa: ARG001
+    """Return None: the agent's files don't say how full the window is."""
+    return None
+
+
+def no_project_folders(environ: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:  # noqa: ARG001
+    """Return nothing: the agent doesn't keep its sessions by project."""
+    return set()
+
+
+def name_of_file(path: str) -> str:
+    """Return the session that the name of the file *path* says."""
+    return os.path.basename(path).removesuffix(".jsonl")
+
+
+@dataclass(frozen=True)
+class Agent(PlainData):
+    """An agent: what it sends, what it takes as an answer, its tools and its files."""
+
+    name: str
+    title: str
+    """What people call it."""
+    events: Mapping[str, AgentEvent]
+    """The events that brim answers, by the agent's own names."""
+    answers: Answers
+    tools: Tools
+    places: Places
+    transcripts: Transcripts
+    model: str
+    """A usual model, for tokens that are counted before a model is known."""
+    counting_model: str = ""
+    """The model that hooks count for until the agent names its own: the one with the most tokens,
+    to be safe."""
+    session_variable: str = ""
+    """The environment variable with the session's id, for messages that lack it."""
+    thread_variables: tuple[str, ...] = ()
+    """Other variables in which what the agent starts may find the session."""
+    signs: tuple[str, ...] = ()
+    """Variables that it sets for the commands it runs."""
+    sign_prefixes: tuple[str, ...] = ()
+    """How the names of all such variables begin."""
+    compact_command: str = "/compact"
+    """What a person types to compact the window."""
+    reports_compactions: bool = True
+    """Whether it says when it has compacted. If not, brim infers it from a window that shrank."""
+    read_own: Callable[[str, Mapping[str, Any]], dict[str, Any]] = nothing_more
+    """Reads what the agent sends in its own way at an event: fields of a ``HookCall``."""
+    window_in: Callable[[bytes], WindowSeen | None] = no_window
+    """Reads what a line of a transcript says about the window."""
+    project_folders: Callable[[Mapping[str, str], tuple[str, ...]], set[str]] = no_project_folders
+    """Names the folders in which the agent keeps the sessions of some projects."""
+    session_in: Callable[[str], str] = name_of_file
+    """Reads whose session a file is."""
+
+    def read(
+        self, name: str, data: Mapping[str, Any], environ: Mapping[str, str]
+    ) -> HookCall | None:
+        """Return what happened at the event *name*; None if brim doesn't know it."""
+        known = self.events.get(name)
+        if known is None:
+            return None
+        fields: dict[str, Any] = {
+            "event": known.event,
+            "session": text(data, "session_id") or environ.get(self.session_variable, ""),
+            "sub_agent": text(data, "agent_id"),
+            "cwd": _path(data, "cwd"),
+            "transcript": _path(data, "transcript_path"),
+            "model": text(data, "model"),
+            "source": text(data, "source"),
+            "trigger": text(data, "trigger"),
+            "error": text(data, "error"),
+            "summary": text(data, "compact_summary"),
+            "interrupted": data.get("is_interrupt") is True,
+            "turn": text(data, "prompt_id") or text(data, "turn_id"),
+            "last_answer": text(data, "last_assistant_message"),
+            "was_kept_going": bool(data.get("stop_hook_active")),
+            "sub_agent_transcript": text(data, "agent_transcript_path"),
+        }
+        if isinstance(data.get("tool_name"), str):
+            fields["tool"] = self._tool_call(data, fields["session"], fields["sub_agent"])
+        fields.update(self.read_own(known.event, data))
+        return HookCall(agent=self, name=name, data=data, **fields)
+
+    def _tool_call(self, data: Mapping[str, Any], session: str, sub_agent: str) -> Any:
+        given = data.get("tool_input")
+        return self.tools.call(
+            text(data, "tool_name"),
+            given if isinstance(given, dict) else {},
+            id=text(data, "tool_use_id"),
+            session=session,
+            agent=sub_agent,
+        )
+
+    def word(self, call: HookCall, answer: Answer) -> str:
+        """Return *answer* in the agent's format; empty for nothing."""
+        return self.answers.word(call, answer)
+
+    def hears_at(self, event: str) -> bool:
+        """Whether a text reaches the model at *event*."""
+        return event in self.answers.text_at
+
+    def reports(self, event: str) -> bool:
+        """Whether the agent says when *event* happens."""
+        return any(known.event == event for known in self.events.values())
+
+
+def cut(written: str, chars: int, most_bytes: int | None = None) -> str:
+    """Return *written* in at most so many characters and bytes of UTF-8, whole lines if
+    possible."""
+    head = written[:chars]
+    data = head.encode("utf-8", "surrogatepass")
+    if most_bytes is not None and len(data) > most_bytes:
+        head = data[:most_bytes].decode("utf-8", "ignore")
+    if len(head) == len(written):
+        return written
+    return head[: head.rfind("\n") + 1] or head
+
+
+def _path(data: Mapping[str, Any], key: str) -> str:
+    path = text(data, key)
+    return "" if "\0" in path else path

@@ -1,0 +1,212 @@
+"""Claude Code: one JSON object on standard input, one on standard output.
+
+It cuts text for the model at about 10,000 characters and puts a pointer to a file in its place. At
+*Stop* any text makes the model go on, so nothing is said there but a reminder, if the user wants
+those. What a *PreCompact* hook prints goes unchanged into the instructions of the summary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
+from brim.agents.fields import count, flag, mapping, parsed_line, text, text_of
+from brim.agents.tools import Tools
+from brim.files import data_lines
+
+EVENTS = {
+    "SessionStart": AgentEvent("session_start", injects=True),
+    "UserPromptSubmit": AgentEvent("prompt", injects=True),
+    "PreToolUse": AgentEvent("before_tool", matcher="*", injects=True),
+    "PostToolUse": AgentEvent("after_tool", matcher="*"),
+    "PostToolUseFailure": AgentEvent("tool_failed", matcher="*"),
+    "PreCompact": AgentEvent("before_compact"),
+    "PostCompact": AgentEvent("after_compact", injects=True),
+    "Stop": AgentEvent("stop"),
+    "SubagentStop": AgentEvent("subagent_stop"),
+    "SessionEnd": AgentEvent("session_end"),
+}
+
+TOOLS = Tools(
+    {
+        "shell": "Bash PowerShell BashOutput KillShell KillBash",
+        "read": "Read NotebookRead",
+        "write": "Write",
+        "edit": "Edit MultiEdit NotebookEdit",
+        "search": "Glob Grep LS LSP WebFetch WebSearch ToolSearch",
+        "todo": "TodoWrite TodoRead TaskCreate TaskUpdate TaskList TaskGet",
+        "agent": "Task Agent",
+        "question": "AskUserQuestion",
+        "plan": "EnterPlanMode ExitPlanMode",
+    }
+)
+
+_LONGEST_SHOWN = 4_000
+"""Characters of what an editor shows that are looked at."""
+
+_TYPED_TAGS = (("bash-input", "!"), ("user-memory-input", "#"))
+"""What a person typed behind a sign of its own, and the sign."""
+_REMINDER = "system-reminder"
+_BEFORE = (f"<{_REMINDER}>", "<ide_", "<new-diagnostics>")
+"""How a block opens that may stand before a person's words: what an editor shows, and reminders."""
+
+
+def read_own(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who typed a prompt, and what a tool answered."""
+    if event == "prompt":
+        return _read_prompt(data)
+    if event == "after_tool":
+        response = data.get("tool_response")
+        is_interrupted = isinstance(response, dict) and response.get("interrupted") is True
+        return {"output": _answered(response), "interrupted": is_interrupted}
+    if event == "tool_failed":
+        error = text(data, "error")
+        return {"output": error, "error": error or "failed"}
+    return {}
+
+
+def _read_prompt(data: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = text(data, "prompt")
+    typed = "" if text(data, "agent_id") else typed_text(prompt)
+    return {
+        "prompt": typed or prompt,
+        "human": bool(typed.strip()),
+        "shown_files": _shown_files(prompt),
+    }
+
+
+def _shown_files(prompt: str) -> tuple[str, ...]:
+    """Return the files that the person's editor shows."""
+    after = prompt.partition("<ide_opened_file>")[2]
+    block = after.partition("</ide_opened_file>")[0][:_LONGEST_SHOWN]
+    return tuple([word.rstrip(".") for word in block.split() if "/" in word])
+
+
+def _answered(response: object) -> str:
+    """Return the text of a tool's answer, which each tool shapes in its own way."""
+    if not isinstance(response, dict):
+        return text_of(response)
+    if "stdout" in response or "stderr" in response:
+        streams = [text(response, "stdout"), text(response, "stderr")]
+        return "\n".join(filter(None, streams))
+    content = text(mapping(response, "file"), "content")
+    return content or text_of(response.get("content")) or text(response, "result")
+
+
+def window_in(line: bytes) -> WindowSeen | None:
+    """Return what a *line* of a transcript says about the main thread's window."""
+    if b"compact_boundary" in line:
+        data = parsed_line(line)
+        if text(data, "subtype") == "compact_boundary" and not flag(data, "isSidechain"):
+            left = mapping(data, "compactMetadata") or mapping(data, "compact_metadata")
+            return WindowSeen(count(left, "postTokens") or count(left, "post_tokens"))
+    from brim.agents.claude.transcript import report_in
+    from brim.agents.events import Usage
+
+    report = report_in(line)
+    if not isinstance(report, Usage) or report.agent or not report.tokens.prompt:
+        return None
+    return WindowSeen(report.tokens.prompt, report.model)
+
+
+def project_folders(environ: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:  # noqa: ARG001
+    """Return how Claude Code calls the folders in which it keeps the sessions of *projects*."""
+    return {re.sub(r"[^A-Za-z0-9]", "-", project) for project in projects}
+
+
+# What a person typed ------------------------------------------------------------------------------
+
+
+def typed_text(written: str) -> str:
+    """Return what a person typed to get *written*, empty if no person did.
+
+    >>> typed_text("<command-name>/model</command-name>\\n<command-args>sonnet</command-args>")
+    '/model sonnet'
+    """
+    written = _without_reminders(written)
+    opening = _without_blocks(written.lstrip())
+    if opening.startswith("<command-") and (name := tagged(opening, "command-name")):
+        arguments = tagged(opening, "command-args")
+        return f"/{name.removeprefix('/')} {arguments}".rstrip()
+    for tag, sign in _TYPED_TAGS:
+        if opening.startswith(f"<{tag}>"):
+            return sign + tagged(opening, tag)
+    if opening.startswith(data_lines(__file__, "machine_openings.txt")):
+        return ""
+    return opening if written.lstrip() != opening else written
+
+
+def _without_blocks(opening: str) -> str:
+    """Return *opening* without the whole blocks that the client put before a person's words.
+
+    A block goes to the last of its closing tags: what it shows may hold one too, and no person
+    typed it.
+    """
+    while opening.startswith(_BEFORE):
+        tag, closed, _ = opening[1:].partition(">")
+        _, found, rest = opening.rpartition(f"</{tag}>")
+        if not (closed and found):
+            break
+        opening = rest.lstrip()
+    return opening
+
+
+def _without_reminders(written: str) -> str:
+    """Return *written* without the blocks that the client put after it, each from the beginning of
+    a line."""
+    while written.rstrip().endswith(f"</{_REMINDER}>"):
+        before, opened, _ = written.rpartition(f"\n<{_REMINDER}>")
+        if not opened:
+            break
+        written = before.rstrip("\n")
+    return written
+
+
+def tagged(written: str, tag: str) -> str:
+    """Return what stands between ``<tag>`` and ``</tag>`` in *written*, empty if nothing does."""
+    _, opened, rest = written.partition(f"<{tag}>")
+    inside, closed, _ = rest.partition(f"</{tag}>")
+    return inside.strip() if opened and closed else ""
+
+
+AGENT = Agent(
+    name="claude",
+    title="Claude Code",
+    events=EVENTS,
+    answers=Answers(
+        text_at=("session_start", "prompt", "before_tool", "after_tool", "tool_failed"),
+        instruction_chars=9_000,
+    ),
+    tools=TOOLS,
+    places=Places(
+        variable="CLAUDE_CONFIG_DIR",
+        folder=".claude",
+        hooks="settings.json",
+        project_hooks=".claude/settings.local.json",
+        plugins="/.claude/plugins/",
+    ),
+    transcripts=Transcripts(
+        format="claude-transcript",
+        readers={
+            "claude-transcript": "ClaudeTranscriptReader",
+            "claude-status": "ClaudeStatusReader",
+            "claude-stream": "ClaudeStreamReader",
+        },
+        # The last three are escaped letters, in which no client writes ASCII.
+        needles=(b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),
+        loose=("claude-stream",),
+        resumes=True,
+        has_subagent_files=True,
+        writes_answers_late=True,
+    ),
+    model="claude-sonnet-4-5",
+    counting_model="opus",
+    session_variable="CLAUDE_CODE_SESSION_ID",
+    signs=("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"),
+    sign_prefixes=("CLAUDECODE", "CLAUDE_CODE_"),
+    read_own=read_own,
+    window_in=window_in,
+    project_folders=project_folders,
+)

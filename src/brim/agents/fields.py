@@ -1,0 +1,114 @@
+"""Fields of a value that came as JSON and may hold anything.
+
+Every getter goes down a path of keys: ``text(line, "message", "id")``. A value that is missing or
+of another type is treated as absent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_MOST = 10**12
+_NOTHING: Mapping[str, Any] = {}
+
+
+def value(line: object, *path: str) -> Any:
+    """Return what stands at *path*, or None."""
+    for key in path:
+        if type(line) is not dict and not isinstance(line, Mapping):
+            return None
+        line = line.get(key)
+    return line
+
+
+def text(line: object, *path: str) -> str:
+    """Return the text at *path*, or an empty one."""
+    found = value(line, *path)
+    return found if isinstance(found, str) else ""
+
+
+def mapping(line: object, *path: str) -> Mapping[str, Any]:
+    """Return the mapping at *path*, or an empty one."""
+    found = value(line, *path)
+    return found if isinstance(found, Mapping) else _NOTHING
+
+
+def items(line: object, *path: str) -> list[Any]:
+    """Return the list at *path*, or an empty one."""
+    found = value(line, *path)
+    return found if isinstance(found, list) else []
+
+
+def flag(line: object, *path: str) -> bool:
+    """Return whether ``true`` itself stands at *path*."""
+    return value(line, *path) is True
+
+
+def whole(line: object, *path: str) -> int | None:
+    """Return the whole number from 0 to 10¹² at *path*, or None; ``true`` isn't a number."""
+    found = value(line, *path)
+    if type(found) is float and found.is_integer():
+        found = int(found)
+    return found if type(found) is int and 0 <= found <= _MOST else None
+
+
+def count(line: object, *path: str) -> int:
+    """Return the whole number at *path*, 0 if there is none."""
+    return whole(line, *path) or 0
+
+
+def text_of(content: object) -> str:
+    """Return the text of a message's *content*: a text, a text block, or a list of both. Other
+    blocks are left out."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        # A list inside a list is left out: it could be nested without end.
+        return "\n".join(
+            [found for part in content if not isinstance(part, list) and (found := text_of(part))]
+        )
+    return text(content, "text")
+
+
+def without_half_characters(value: Any) -> Any:
+    """Return *value* with every half of a character that was cut in two replaced: no file takes a
+    half."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    if isinstance(value, list):
+        return [without_half_characters(part) for part in value]
+    if isinstance(value, dict):
+        return {
+            without_half_characters(key): without_half_characters(part)
+            for key, part in value.items()
+        }
+    return value
+
+
+def parsed_line(line: bytes) -> Any:
+    """Return what the JSON text *line* says, None if it isn't JSON.
+
+    Half characters are replaced: they can't be written.
+
+    >>> parsed_line(b'{"a": "\\\\ud83d"}')
+    {'a': '\\ufffd'}
+    """
+    try:
+        parsed = json.loads(line.decode("utf-8", "replace"))
+        return _whole_characters(parsed) if b"\\ud" in line or b"\\uD" in line else parsed
+    except (ValueError, RecursionError):
+        return None
+
+
+def _whole_characters(parsed: Any) -> Any:
+    if isinstance(parsed, str):
+        if parsed.isascii():
+            return parsed
+        return parsed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(parsed, list):
+        return [_whole_characters(part) for part in parsed]
+    if isinstance(parsed, dict):
+        return {_whole_characters(key): _whole_characters(part) for key, part in parsed.items()}
+    return parsed

@@ -1,0 +1,1 @@
+"""What brim knows about Gemini CLI."""

@@ -1,0 +1,57 @@
+"""opencode: its plugin sends Claude Code's events, and puts the answers in their place.
+
+The plugin also notes what each step took and cost, in a file of brim's own without texts: limits
+hold, but loops go unnoticed.
+"""
+
+from __future__ import annotations
+
+from brim.agents.agent import Agent, Answers, Places, Transcripts
+from brim.agents.claude.value import EVENTS as SENT
+from brim.agents.claude.value import read_own
+from brim.agents.tools import Tools
+
+_NOT_SENT = ("PostToolUseFailure", "PostCompact", "SubagentStop", "SessionEnd")
+
+EVENTS = {name: event for name, event in SENT.items() if name not in _NOT_SENT}
+
+TOOLS = Tools(
+    {
+        "shell": "bash shell",
+        "read": "read",
+        "write": "write",
+        "edit": "edit multiedit patch apply_patch",
+        "search": "glob grep list lsp codesearch webfetch websearch",
+        "todo": "todowrite todoread",
+        "agent": "task subagent",
+        "question": "question",
+        "plan": "plan_enter plan_exit",
+    }
+)
+
+AGENT = Agent(
+    name="opencode",
+    title="opencode",
+    events=EVENTS,
+    answers=Answers(
+        text_at=("session_start", "prompt", "before_tool", "after_tool", "tool_failed"),
+        instruction_chars=9_000,
+    ),
+    tools=TOOLS,
+    places=Places(
+        variable="OPENCODE_CONFIG_DIR",
+        folder=".config/opencode",
+        in_config=True,
+        hooks="plugin/brim.js",
+        project_hooks=".opencode/plugin/brim.js",
+    ),
+    transcripts=Transcripts(
+        format="opencode",
+        readers={"opencode": "OpencodeReader"},
+        needles=(b'"tokens"',),
+    ),
+    model="claude-sonnet-4-5",
+    signs=("OPENCODE",),
+    sign_prefixes=("OPENCODE",),
+    read_own=read_own,
+)

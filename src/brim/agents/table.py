@@ -1,0 +1,70 @@
+"""All agents, one line each. The value of one is loaded when somebody asks for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from brim.agents.agent import Agent
+from brim.record import PlainData
+
+
+@dataclass(frozen=True)
+class TableLine(PlainData):
+    """What is known of an agent without its value, for a quick look at any agent's call."""
+
+    name: str
+    title: str
+    """What people call it."""
+    folder: str
+    """Its folder in a home or a project."""
+    hook_files: tuple[str, ...]
+    """The names of the files in which its hooks are set."""
+
+
+TABLE = (
+    TableLine("claude", "Claude Code", ".claude", ("settings.json", "settings.local.json")),
+    TableLine("codex", "Codex", ".codex", ("hooks.json", "config.toml")),
+    TableLine("gemini", "Gemini CLI", ".gemini", ("settings.json",)),
+    TableLine("opencode", "opencode", ".opencode", ("brim.js",)),
+)
+
+AGENTS = tuple([line.name for line in TABLE])
+"""The names of all agents."""
+
+_OTHER_SIGNS = {"BRIM_RUN_ID": "brim run", "AI_AGENT": "an agent"}
+
+
+def agent_named(name: str) -> Agent:
+    """Return the agent *name*; a ``KeyError`` if there is none."""
+    if name not in [line.name for line in TABLE]:
+        raise KeyError(name)
+    module = f"brim.agents.{name}.value"
+    __import__(module)
+    agent: Agent = sys.modules[module].AGENT
+    return agent
+
+
+def every_agent() -> Iterator[Agent]:
+    """Give the value of each agent, in the order of the table."""
+    for line in TABLE:
+        yield agent_named(line.name)
+
+
+def agent_at_work(environ: Mapping[str, str]) -> str:
+    """Return what people call the agent that runs commands with *environ*; empty in a person's own
+    terminal."""
+    for agent in every_agent():
+        if any(environ.get(variable) for variable in agent.signs):
+            return agent.title
+    return next((title for sign, title in _OTHER_SIGNS.items() if environ.get(sign)), "")
+
+
+def kind_of_tool(name: str) -> str:
+    """Return what the tool *name* of any agent does, one of ``call.KINDS``.
+
+    >>> kind_of_tool("MultiEdit"), kind_of_tool("run_shell_command"), kind_of_tool("mcp__a__b")
+    ('edit', 'shell', '')
+    """
+    return next(filter(None, [agent.tools.kind(name) for agent in every_agent()]), "")
