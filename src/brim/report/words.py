@@ -105,6 +105,7 @@ def _lost(found: LostSum) -> str:
         else f"{len(found.items):,}"
     )
     text += f" ({found.unreadable:,} can't be read)" if found.unreadable else ""
+    text += _given_back(found)
     if not found.tokens:
         return text
     what = (
@@ -113,6 +114,22 @@ def _lost(found: LostSum) -> str:
         else "had to find some of it again"
     )
     return f"{text}\nthe agent {what}: about {rounded(found.tokens)} tokens{_priced(found.cost)}"
+
+
+def _given_back(found: LostSum) -> str:
+    """Return what brim gave back, and how long the agent took to its next edit, as more lines."""
+    lines = []
+    if found.given_back:
+        things = counted(found.given_back, "thing")
+        lines.append(f"brim gave back {things}, {found.used_again:,} of them were used again")
+    with_brim = found.steps(with_brim=True)
+    without = found.steps(with_brim=False)
+    if with_brim is not None and without is not None:
+        lines.append(
+            f"calls until the first edit afterwards: {with_brim[1]:.1f} with what brim gave back, "
+            f"{without[1]:.1f} without ({with_brim[0]:,} and {without[0]:,} compactions)"
+        )
+    return "".join([f"\n{line}" for line in lines])
 
 
 def _cache(found: Overview) -> str:
