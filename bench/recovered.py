@@ -22,7 +22,7 @@ from typing import Any
 from brim.agents.stream import read
 from brim.hooks.process import answer_to
 from brim.memory.compactions import CompactionReader
-from brim.memory.comparison import Thing, compare
+from brim.memory.comparison import Fact, compare
 from brim.memory.inventory import BINDING
 from brim.memory.repetition.commands import looks, parts
 from brim.memory.returned import HEADING, line_of
@@ -109,7 +109,7 @@ class Sitting:
 
     @property
     def told_after_compaction(self) -> str:
-        """What brim said of lost things."""
+        """What brim said of lost facts."""
         return "\n".join([text for text in self.told if HEADING in text])
 
     def play(self) -> list[Moment]:
@@ -198,20 +198,20 @@ def judge(script: Script, folder: Path) -> Outcome:
     told_after = sitting.told_after_compaction
     for item in compaction.items:
         is_instruction = item.level == BINDING
-        thing = (item.kind, item.text)
+        fact = (item.kind, item.text)
         if is_instruction:
-            outcome.needed.append(list(thing))
+            outcome.needed.append(list(fact))
         if line_of(item) in told_after:
-            outcome.returned.append(list(thing))
+            outcome.returned.append(list(fact))
             if is_instruction:
-                outcome.given.append(list(thing))
+                outcome.given.append(list(fact))
             if is_instruction or item.used_again:
-                outcome.useful.append(list(thing))
+                outcome.useful.append(list(fact))
     at = next(place for place, moment in enumerate(heard) if moment.step is None)
     before = len(heard[at].told)
 
-    def was_told(thing: Thing, moment: Moment) -> bool:
-        return not compare([thing], moment.told[before:]).lost
+    def was_told(fact: Fact, moment: Moment) -> bool:
+        return not compare([fact], moment.told[before:]).lost
 
     last = heard[at]
     for moment in heard[at + 1 :]:
@@ -220,12 +220,12 @@ def judge(script: Script, folder: Path) -> Outcome:
             if moment.step and moment.step.is_call
             else 0
         )
-        for thing in sorted(waiting & set(things_of(moment.step))):
-            waiting.discard(thing)
-            outcome.needed.append(list(thing))
-            outcome.given += [list(thing)] if was_told(thing, moment) else []
+        for fact in sorted(waiting & set(things_of(moment.step))):
+            waiting.discard(fact)
+            outcome.needed.append(list(fact))
+            outcome.given += [list(fact)] if was_told(fact, moment) else []
             if last.step is not None and is_search(last.step):
-                saved = was_told(thing, last)
+                saved = was_told(fact, last)
                 outcome.searches += 1
                 outcome.saved += saved
                 outcome.saved_tokens += (
@@ -235,7 +235,7 @@ def judge(script: Script, folder: Path) -> Outcome:
     return outcome
 
 
-def things_of(step: Step | None) -> list[Thing]:
+def things_of(step: Step | None) -> list[Fact]:
     """Return the file or the command that *step* uses, as the report names it."""
     if step is None or step.kind in ("you", "say", "ask", "grep"):
         return []

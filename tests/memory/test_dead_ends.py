@@ -32,7 +32,7 @@ def test_same_call_with_the_same_failure_is_a_dead_end_at_the_third_time() -> No
     assert play.found == []
     play.sh("python app.py", "app.py:99: KeyError: 'name'", 1)
     (one,) = play.found
-    assert (one.rule, one.status, one.times, one.what) == (
+    assert (one.rule, one.status, one.times, one.tried) == (
         "same-call",
         "confirmed",
         3,
@@ -150,7 +150,7 @@ def test_one_error_from_four_inputs_is_suspected() -> None:
         play.sh(command, "error: externally-managed-environment", 1)
     (one,) = play.found
     assert (one.rule, one.status, one.times) == ("same-error", "suspect", 4)
-    assert "pip3 install a" in one.what
+    assert "pip3 install a" in one.tried
     play.sh("pip3 install a", "Successfully installed")
     assert play.statuses[-1] == ("same-error", "resolved")
 
@@ -194,7 +194,7 @@ def test_edits_that_miss_are_suspected_by_file_and_resolved_by_one_that_fits() -
         play.edit(B, f"old {i}", "new", error=MISSED)
     for i in range(3):
         play.edit(A, f"old {i}", "new", error=MISSED)
-    assert [(one.rule, one.times, one.what) for one in play.found] == [
+    assert [(one.rule, one.times, one.tried) for one in play.found] == [
         ("missed-edit", 3, f"edit {A}")
     ]
     play.write(A, "anew")
@@ -211,7 +211,7 @@ def test_edit_that_is_reversed_is_confirmed_at_the_end_of_the_turn() -> None:
     play.edit(A, "two()", "one()")
     play.end()
     assert play.statuses == [("undone-edit", "suspect"), ("undone-edit", "confirmed")]
-    assert play.found[1].what == f"{A}: one() -> two()"
+    assert play.found[1].tried == f"{A}: one() -> two()"
     assert play.found[1].error.startswith("FAILED tests/test_a.py")
     assert play.found[1].at == (100, 300)
 
@@ -393,7 +393,7 @@ def test_test_that_fails_the_same_after_two_edits_is_confirmed(command: str) -> 
     (one,) = play.found
     assert (one.rule, one.status, one.times) == ("failing-test", "confirmed", 3)
     assert one.error == "FAILED tests/test_parser.py::test_sum - assert 2 == 3"
-    assert "a + 1" in one.what
+    assert "a + 1" in one.tried
 
 
 def test_failure_behind_a_pipe_is_seen() -> None:
@@ -442,7 +442,7 @@ def test_sub_agent_that_ends_in_error_is_confirmed_once() -> None:
         "Agent", "agent", {"description": "port the tests"}, "Agent failed: too many turns", True
     )
     (one,) = play.found
-    assert (one.rule, one.status, one.what) == (
+    assert (one.rule, one.status, one.tried) == (
         "sub-agent",
         "confirmed",
         "sub-agent: port the tests",
@@ -472,7 +472,7 @@ def test_explicit_backtrack_is_confirmed_if_there_was_something_to_take_back() -
     play.human("/rewind")
     (one,) = play.found
     assert (one.rule, one.status, one.times) == ("backtrack", "confirmed", 1)
-    assert one.what == "taken back with /rewind: make it faster"
+    assert one.tried == "taken back with /rewind: make it faster"
     play.human("I said rewind this")
     assert len(play.found) == 1
 
@@ -571,9 +571,9 @@ def test_what_is_told_of_a_failing_test_holds_every_edit_whole() -> None:
         play.edit(path, old, new)
         play.sh("python3 -m unittest -q test_importer", "AssertionError: 59 != 60", 1)
     (found,) = play.found
-    assert found.what.count(path) == 2
-    assert all(text in found.what for text in texts)
-    assert "…" not in found.what
+    assert found.tried.count(path) == 2
+    assert all(text in found.tried for text in texts)
+    assert "…" not in found.tried
 
 
 def test_the_same_error_in_one_file_after_another_is_progress() -> None:

@@ -97,7 +97,7 @@ def checked(found: list[DeadEnd]) -> None:
         assert one.status in STATUSES
         assert one.times >= 1
         assert one.key
-        for text in (one.what, one.error):
+        for text in (one.tried, one.error):
             assert len(text) <= 200
             assert len(text.splitlines()) <= 1
         assert 1 <= len(one.at) <= 8

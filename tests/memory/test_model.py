@@ -139,7 +139,7 @@ def test_what_brim_refused_is_no_failed_command(refusal: str) -> None:
 
 def test_a_confirmed_dead_end_is_shown_once_however_often_it_changes() -> None:
     def entry(times: int, status: str = "confirmed") -> MemoryEntry:
-        about = {"what": "sub-agent: port it", "error": "no time left", "at": (1, 2), "key": "k"}
+        about = {"tried": "sub-agent: port it", "error": "no time left", "at": (1, 2), "key": "k"}
         return DeadEnd(rule="sub-agent", status=status, times=times, **about).entry(0.0)  # type: ignore[arg-type]
 
     shown = MemoryView([entry(3, "suspect"), entry(4), entry(5)]).of("dead-end")

@@ -86,11 +86,11 @@ def measure_lost(call: HookCall, workspace: HookWorkspace, *, summary: str = "")
         workspace.state(call.session).lost = "" if returned is None else returned.text
 
 
-def returned_note(told: str) -> str:
-    """Return the line for the person if *told* gives something back to the agent."""
-    if HEADING not in told:
+def returned_note(text: str) -> str:
+    """Return the line for the person if *text* gives something back to the agent."""
+    if HEADING not in text:
         return ""
-    after = told[told.index(HEADING) :]
+    after = text[text.index(HEADING) :]
     count = sum(line.startswith("  - ") for line in after.splitlines())
     count -= after.count("\n  - and ")
     if count < 1:

@@ -175,10 +175,9 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     told = attempt(
         lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True
     )
-    told = _with_note(told)
     if call.session and not told.deny:
         attempt(note_repeated, call, workspace)
-    return joined(spending, looping, told)
+    return joined(spending, looping, _with_note(told))
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -196,14 +195,14 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
             workspace,
             again=True,
         )
-        told = _with_note(joined(told, now))
+        told = joined(told, now)
     if workspace.only_injects or not call.session:
         return told
     if call.has_failed or call.tool.changes_files:
         attempt(journal_tool, call, workspace)
     if call.event == "tool_failed" and not call.interrupted:
         attempt(_look_back, call, workspace)
-    return joined(told, attempt(_warn_meanwhile, call, workspace))
+    return joined(_with_note(told), attempt(_warn_meanwhile, call, workspace))
 
 
 def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
@@ -235,10 +234,10 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     return attempt(note_compaction, call, workspace)
 
 
-def _with_note(told: Answer) -> Answer:
-    """Return *told* with a line for the person if it gives something back to the agent."""
-    note = returned_note(told.preamble)
-    return joined(told, Answer(note=note)) if note else told
+def _with_note(answer: Answer) -> Answer:
+    """Return *answer* with a line for the person if it gives something back to the agent."""
+    note = returned_note(answer.preamble)
+    return joined(answer, Answer(note=note)) if note else answer
 
 
 # An end, and a request ----------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def _needle(session: str, entries: Iterable[MemoryEntry]) -> bytes:
 
 
 def _missing(entries: list[MemoryEntry], known_entries: list[MemoryEntry]) -> list[MemoryEntry]:
-    """Return those of *entries* that aren't there. A file is noted once, however often it changes."""
+    """Return those of *entries* that aren't there. A file is noted once, whatever changes it."""
     ids = {(entry.session, entry.id) for entry in known_entries}
     files: set[tuple[str, str]] = set()
     for entry in known_entries:

@@ -18,9 +18,9 @@ from itertools import islice
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Attachment, Compaction, Message, StateSeen, ToolResult, Usage
 from brim.agents.lines import Bounded
-from brim.memory.comparison import Thing, compare
+from brim.memory.comparison import Fact, compare
 from brim.memory.inventory import LARGEST, Inventory, is_set_up, shell_facts_of
-from brim.memory.lost import BASIS, GUESSED, MOST_ITEMS, CompactionReport, LostThing
+from brim.memory.lost import BASIS, GUESSED, MOST_ITEMS, CompactionReport, LostFact
 from brim.memory.quotes import masked_line
 from brim.memory.returned import HEADING
 from brim.tracking.estimate import BilledRatio, length_of
@@ -87,7 +87,7 @@ class CompactionReader:
 
 
 class _LostUse:
-    """One lost thing: how it was used before, and what finding it again took."""
+    """One lost fact: how it was used before, and what finding it again took."""
 
     __slots__ = ("back", "given_back", "level", "seen", "size", "turns", "used_again", "uses")
 
@@ -108,7 +108,7 @@ class _OneCompaction:
     def __init__(self, event: Compaction) -> None:
         self.event = event
         self.in_window: dict[str, int] = {}
-        self.lost: dict[Thing, _LostUse] = {}
+        self.lost: dict[Fact, _LostUse] = {}
         self.readable = False
         self.calls = 0
         self.steps: int | None = None
@@ -148,9 +148,9 @@ class _OneCompaction:
             steps=self.steps,
         )
 
-    def _items(self, ratio: BilledRatio, model: str) -> Iterator[LostThing]:
+    def _items(self, ratio: BilledRatio, model: str) -> Iterator[LostFact]:
         for (kind, text), use in islice(self.lost.items(), MOST_ITEMS):
-            yield LostThing(
+            yield LostFact(
                 kind,
                 _masked(text),
                 use.uses,
@@ -173,7 +173,7 @@ class _Window:
         """The compaction whose standing text is being read."""
         self._prose: list[str] = []
         self._data: list[str] = []
-        self._missing: dict[Thing, _OneCompaction] = Bounded(LARGEST)
+        self._missing: dict[Fact, _OneCompaction] = Bounded(LARGEST)
         """What is lost and wasn't used since, and when it was lost."""
         self._recent: deque[Event] = deque()
         self._recent_size = 0
@@ -203,23 +203,23 @@ class _Window:
     # Before a compaction --------------------------------------------------------------------------
 
     def _use(self, event: Event) -> None:
-        """Take in the things that *event* names, and note which of them had been lost."""
-        things = self._inventory.take(event)
+        """Take in the facts that *event* names, and note which of them had been lost."""
+        facts = self._inventory.take(event)
         if isinstance(event, ToolResult):
-            self._take_result(event, things)
+            self._take_result(event, facts)
         elif isinstance(event, Message) and event.human and self._missing:
             self._take_told(event.text, "you")
 
-    def _take_result(self, result: ToolResult, things: list[Thing]) -> None:
-        """Note which of the *things* that a call used had been lost."""
+    def _take_result(self, result: ToolResult, facts: list[Fact]) -> None:
+        """Note which of the *facts* that a call used had been lost."""
         call = self._calls.pop(result.id, None)
         if call is None:
             return
         is_edit = call.kind in ("write", "edit") or bool(shell_facts_of(call).changes)
         if self._compactions and not result.refusal:
             self._compactions[-1].count_call(is_edit=is_edit and not result.error)
-        for thing in things:
-            self._use_again(thing, call, result, is_edit=is_edit)
+        for fact in facts:
+            self._use_again(fact, call, result, is_edit=is_edit)
 
     def _remember(self, event: Event) -> None:
         """Remember the latest events whole: a compaction may leave them in the window."""
@@ -267,9 +267,9 @@ class _Window:
         counts = comparison.counts()
         compaction.in_window = {kind: before for kind, (before, _) in counts.items()}
         if compaction.readable:
-            for thing in comparison.lost:
-                compaction.lost[thing] = _LostUse(uses[thing].uses, uses[thing].level)
-                self._missing[thing] = compaction
+            for fact in comparison.lost:
+                compaction.lost[fact] = _LostUse(uses[fact].uses, uses[fact].level)
+                self._missing[fact] = compaction
             self._inventory.keep_only(set(comparison.before) - set(comparison.lost))
         self._prose = []
         self._data = []
@@ -285,22 +285,20 @@ class _Window:
 
     # After a compaction ---------------------------------------------------------------------------
 
-    def _use_again(
-        self, thing: Thing, call: ToolCall, result: ToolResult, *, is_edit: bool
-    ) -> None:
-        """Note that a call used *thing*; if it had been lost, what finding it again took.
+    def _use_again(self, fact: Fact, call: ToolCall, result: ToolResult, *, is_edit: bool) -> None:
+        """Note that a call used *fact*; if it had been lost, what finding it again took.
 
         A file costs what is read of it, each part once, until it is changed. A command costs only
         if its answer is the one from before: another answer is news.
         """
         answer = hash(result.text)
-        is_command = thing[0] == "command"
-        is_same_answer = is_command and self._answers.get(thing) == answer
-        self._answers[thing] = answer
-        compaction = self._missing.get(thing)
+        is_command = fact[0] == "command"
+        is_same_answer = is_command and self._answers.get(fact) == answer
+        self._answers[fact] = answer
+        compaction = self._missing.get(fact)
         if compaction is None:
             return
-        use = compaction.lost[thing]
+        use = compaction.lost[fact]
         use.used_again = True
         use.back = use.back or _how(is_command=is_command, is_edit=is_edit)
         is_cost = is_same_answer if is_command else answer not in use.seen
@@ -309,23 +307,23 @@ class _Window:
             use.turns.add(self._turn)
             use.size += length_of(result.text) + length_of(_text_of(call))
         if is_edit or is_command:
-            del self._missing[thing]
+            del self._missing[fact]
 
     def _take_told(self, text: str, by: str) -> None:
         """Note which of the last compaction's losses *text* names: somebody brought them back."""
         last = self._compactions[-1]
         missing = []
-        for thing, use in last.lost.items():
-            if not use.back and self._missing.get(thing) is last:
-                missing.append(thing)
+        for fact, use in last.lost.items():
+            if not use.back and self._missing.get(fact) is last:
+                missing.append(fact)
         still_missing = set(compare(missing, text).lost) if by and text else set(missing)
         is_ours = by == "hook" and HEADING in text
-        for thing in missing:
-            if thing not in still_missing:
-                use = last.lost[thing]
+        for fact in missing:
+            if fact not in still_missing:
+                use = last.lost[fact]
                 use.back = by  # reading the file again still costs something
                 use.given_back = is_ours
-                self._inventory.note(thing)
+                self._inventory.note(fact)
 
     def reports(self, agent: str, ratio: BilledRatio) -> Iterator[CompactionReport]:
         """Yield what is known of each compaction."""

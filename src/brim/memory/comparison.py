@@ -1,7 +1,7 @@
-"""What of the things in a window is still there after a compaction.
+"""What of the facts in a window is still there after a compaction.
 
 ``compare`` is the only place that decides this: hooks, ``brim memory lost`` and the report call it
-through ``compactions``. It compares words. A thing that is still there may be ignored by the model
+through ``compactions``. It compares words. A fact that is still there may be ignored by the model
 all the same.
 """
 
@@ -16,9 +16,9 @@ from brim.memory.facts import Quantity, quantities_in
 from brim.record import PlainData
 
 KINDS = ("instruction", "decision", "file", "command")
-"""The kinds of things that a window holds."""
+"""The kinds of facts that a window holds."""
 
-Thing = tuple[str, str]
+Fact = tuple[str, str]
 """One of ``KINDS``, and a text."""
 
 ENOUGH = 0.6
@@ -32,33 +32,33 @@ _LOOKED_AT = 4_000_000
 
 @dataclass(frozen=True)
 class Comparison(PlainData):
-    """The things that a window held, and those of them that a compaction lost, both in order."""
+    """The facts that a window held, and those of them that a compaction lost, both in order."""
 
-    before: tuple[Thing, ...]
-    lost: tuple[Thing, ...]
+    before: tuple[Fact, ...]
+    lost: tuple[Fact, ...]
 
     def counts(self) -> dict[str, list[int]]:
         """Return for each kind how many there were, and how many were lost."""
         counts: dict[str, list[int]] = {}
         for kind in KINDS:
-            before = sum(thing[0] == kind for thing in self.before)
+            before = sum(fact[0] == kind for fact in self.before)
             if before:
-                counts[kind] = [before, sum(thing[0] == kind for thing in self.lost)]
+                counts[kind] = [before, sum(fact[0] == kind for fact in self.lost)]
         return counts
 
 
-def compare(things: Iterable[Thing], prose: str, data: str = "") -> Comparison:
-    """Compare *things* with the *prose* and the *data* that a compaction left in the window.
+def compare(facts: Iterable[Fact], prose: str, data: str = "") -> Comparison:
+    """Compare *facts* with the *prose* and the *data* that a compaction left in the window.
 
     A file is there if it is named, with its folder if several files have that name. A command is
     there if its words stand together. A decision or an instruction is there if most of its words
     stand together in the prose, and its numbers too: files and results of tools say something
     else.
     """
-    before = [thing for thing in dict.fromkeys(things) if thing[0] in KINDS and thing[1].strip()]
+    before = [fact for fact in dict.fromkeys(facts) if fact[0] in KINDS and fact[1].strip()]
     files = [text for kind, text in before if kind == "file"]
     standing = StandingText(prose, data, files)
-    lost = [thing for thing in before if not standing.has(thing)]
+    lost = [fact for fact in before if not standing.has(fact)]
     return Comparison(tuple(before), tuple(lost))
 
 
@@ -72,9 +72,9 @@ class StandingText:
         self._sentences: list[frozenset[str]] | None = None
         self._quantities: list[Quantity] | None = None
 
-    def has(self, thing: Thing) -> bool:
-        """Whether *thing* is there."""
-        kind, text = thing
+    def has(self, fact: Fact) -> bool:
+        """Whether *fact* is there."""
+        kind, text = fact
         if kind == "file":
             return self._names(text)
         if kind == "command":

@@ -123,7 +123,7 @@ def stored(text: str, longest: int = LONGEST_QUOTE) -> str:
 def first_error(output: str) -> str:
     """Return the line of *output* that best says what went wrong, else its first line.
 
-    >>> first_error("Exit code 1\\ncollected 3 items\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
+    >>> first_error("Exit code 1\\ncollected 3\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
     'E AssertionError: 2 != 3'
     """
     lines = mask(cleaned(_beginning(output))).split("\n")
@@ -141,7 +141,7 @@ def _beginning(text: str) -> str:
 def extract_text(content: object) -> str:
     """Return the text of *content*: a string, or a list of blocks, of which each text is a line.
 
-    >>> extract_text([{"type": "text", "text": "Fix"}, {"type": "image"}, {"type": "text", "text": "it"}])
+    >>> extract_text([{"type": "text", "text": "Fix"}, {"type": "image"}, "it"])
     'Fix\\nit'
     """
     if isinstance(content, str):

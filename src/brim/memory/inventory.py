@@ -1,6 +1,6 @@
 """What a window holds that an agent would miss, from the session's events.
 
-Each thing is there once, with its uses. Files are those that calls read or changed and those that a
+Each fact is there once, with its uses. Files are those that calls read or changed and those that a
 person named. Commands are those that ran something: ``ls``, ``cat`` and ``git`` need no reminder, a
 script of several lines is written for once, and what brim or a person refused didn't run.
 Instructions are a person's own words; decisions are a person's answers, and the choices that an
@@ -16,7 +16,7 @@ from brim.agents.call import Event, ToolCall
 from brim.agents.events import Message, StateSeen, ToolResult
 from brim.files import data_lines
 from brim.memory.call_input import PATH_KEYS
-from brim.memory.comparison import Thing
+from brim.memory.comparison import Fact
 from brim.memory.decisions import decisions_of
 from brim.memory.entries import remember
 from brim.memory.facts import paths_in
@@ -30,12 +30,12 @@ LARGEST = 20_000
 
 
 BINDING, CHANGED, COMMAND, READ_AGAIN, OTHER = range(5)
-"""How much it matters that a thing comes back: a person's own words that go on holding, files
+"""How much it matters that a fact comes back: a person's own words that go on holding, files
 that changed, commands that failed or ran again, files that were read again, everything else."""
 
 
 class Use:
-    """How a thing was used. The larger ``last``, the later."""
+    """How a fact was used. The larger ``last``, the later."""
 
     __slots__ = ("binding", "changed", "checks", "fails", "fixed", "kind", "last", "named", "uses")
 
@@ -85,13 +85,13 @@ class Inventory:
 
     def __init__(self, folder: str = "") -> None:
         self.folder = folder
-        self.uses: dict[Thing, Use] = {}
+        self.uses: dict[Fact, Use] = {}
         self._open: dict[str, ToolCall] = {}
         self._names: dict[str, str] = {}
         self._clock = 0
 
-    def take(self, event: Event) -> list[Thing]:
-        """Take in *event*; return the things that it names or uses."""
+    def take(self, event: Event) -> list[Fact]:
+        """Take in *event*; return the facts that it names or uses."""
         if isinstance(event, StateSeen):
             if event.name == "folder" and not event.agent:
                 self.folder = self.folder or event.value
@@ -103,29 +103,29 @@ class Inventory:
             return self._take_message(event)
         return []
 
-    def keep_only(self, things: Iterable[Thing]) -> None:
-        """Forget everything but *things*."""
-        standing = set(things)
-        self.uses = {thing: use for thing, use in self.uses.items() if thing in standing}
+    def keep_only(self, facts: Iterable[Fact]) -> None:
+        """Forget everything but *facts*."""
+        standing = set(facts)
+        self.uses = {fact: use for fact, use in self.uses.items() if fact in standing}
 
-    def note(self, thing: Thing) -> Use:
-        """Note that *thing* was used once more; return its uses."""
+    def note(self, fact: Fact) -> Use:
+        """Note that *fact* was used once more; return its uses."""
         self._clock += 1
-        use = self.uses.get(thing)
+        use = self.uses.get(fact)
         if use is None:
-            use = Use(thing[0])
-            remember(self.uses, thing, use, LARGEST)
+            use = Use(fact[0])
+            remember(self.uses, fact, use, LARGEST)
         use.uses += 1
         use.last = self._clock
         return use
 
-    def ranked(self) -> list[Thing]:
+    def ranked(self) -> list[Fact]:
         """Return everything, in the order in which it would come back."""
-        return sorted(self.uses, key=lambda thing: self.uses[thing].rank)
+        return sorted(self.uses, key=lambda fact: self.uses[fact].rank)
 
     # What was said --------------------------------------------------------------------------------
 
-    def _take_message(self, message: Message) -> list[Thing]:
+    def _take_message(self, message: Message) -> list[Fact]:
         if message.human and not is_set_up(message.text):
             return self._take_prompt(message.text)
         if message.role == "assistant":
@@ -133,17 +133,17 @@ class Inventory:
                 self.note(("decision", text))
         return []
 
-    def _take_prompt(self, prompt: str) -> list[Thing]:
+    def _take_prompt(self, prompt: str) -> list[Fact]:
         for text in instructions_in(prompt):
             self.note(("instruction", text))
         for text in binding_statements(prompt):
-            thing = ("instruction", text)
-            if thing not in self.uses:
-                self.note(thing)
-            self.uses[thing].binding = True
+            fact = ("instruction", text)
+            if fact not in self.uses:
+                self.note(fact)
+            self.uses[fact].binding = True
         return self._take_named_files(prompt)
 
-    def _take_named_files(self, text: str) -> list[Thing]:
+    def _take_named_files(self, text: str) -> list[Fact]:
         files = [("file", self.file_name(path)) for path in paths_in(text)]
         for file in files:
             self.note(file).named = True
@@ -151,53 +151,53 @@ class Inventory:
 
     # What was done --------------------------------------------------------------------------------
 
-    def _take_result(self, result: ToolResult) -> list[Thing]:
+    def _take_result(self, result: ToolResult) -> list[Fact]:
         call = self._open.pop(result.id, None)
         if call is None:
             return []
         answers = self._take_answers(call, result)
         if refusal_of(result):
             return answers
-        facts = shell_facts_of(call)
-        files = [] if result.error else self._take_files(call, facts)
-        commands = self._take_command(facts, failed=result.error)
+        shell = shell_facts_of(call)
+        files = [] if result.error else self._take_files(call, shell)
+        commands = self._take_command(shell, failed=result.error)
         return answers + files + commands
 
-    def _take_answers(self, call: ToolCall, result: ToolResult) -> list[Thing]:
+    def _take_answers(self, call: ToolCall, result: ToolResult) -> list[Fact]:
         """Take in what a person answered to a question, a plan or a permission prompt."""
-        things: list[Thing] = []
+        facts: list[Fact] = []
         for decision in decisions_of(call, result):
             if not decision.has_words:
                 continue  # an Esc key says no more than this
-            thing = ("decision", decision.sentence)
-            self.note(thing).binding = True
-            things += [thing, *self._take_named_files(decision.sentence)]
-        return things
+            fact = ("decision", decision.sentence)
+            self.note(fact).binding = True
+            facts += [fact, *self._take_named_files(decision.sentence)]
+        return facts
 
-    def _take_files(self, call: ToolCall, facts: ShellFacts) -> list[Thing]:
+    def _take_files(self, call: ToolCall, shell: ShellFacts) -> list[Fact]:
         is_change = call.kind in ("write", "edit")
-        paths = facts.shows
+        paths = shell.shows
         if is_change or call.kind == "read":
             paths = tuple(paths_of(call.input))
-        things = []
-        for path in dict.fromkeys([*paths, *facts.changes]):
-            thing = ("file", self.file_name(path))
-            use = self.note(thing)
-            if is_change or path in facts.changes:
+        facts = []
+        for path in dict.fromkeys([*paths, *shell.changes]):
+            fact = ("file", self.file_name(path))
+            use = self.note(fact)
+            if is_change or path in shell.changes:
                 use.changed = True
-            things.append(thing)
-        return things
+            facts.append(fact)
+        return facts
 
-    def _take_command(self, facts: ShellFacts, *, failed: bool) -> list[Thing]:
-        if not facts.command:
+    def _take_command(self, shell: ShellFacts, *, failed: bool) -> list[Fact]:
+        if not shell.command:
             return []
-        thing = ("command", facts.command)
-        use = self.note(thing)
-        use.checks = facts.checks
+        fact = ("command", shell.command)
+        use = self.note(fact)
+        use.checks = shell.checks
         if use.fails and not failed:
             use.fixed = True
         use.fails = failed
-        return [thing]
+        return [fact]
 
     def file_name(self, path: str) -> str:
         """Return how the file *path* is named here.

@@ -17,7 +17,7 @@ GUESSED = "estimated from bytes by the model's vocabulary; the session is too sh
 
 
 @dataclass(frozen=True, slots=True)
-class LostThing(PlainData):
+class LostFact(PlainData):
     """A thing that a compaction lost, and how it came back."""
 
     kind: str
@@ -58,7 +58,7 @@ class CompactionReport(PlainData):
     """How many of them were in nothing that stood in it afterwards."""
     came_back: Mapping[str, int] = field(default_factory=dict)
     """How many of the lost ones the agent found again, or was told again."""
-    items: tuple[LostThing, ...] = ()
+    items: tuple[LostFact, ...] = ()
     """Lost things, masked, in the order in which they come back. At most 200."""
     turns: int = 0
     tokens: int = 0
@@ -71,12 +71,12 @@ class CompactionReport(PlainData):
     """Calls until the first edit afterwards; None if there was none yet."""
 
     @property
-    def never(self) -> tuple[LostThing, ...]:
+    def never(self) -> tuple[LostFact, ...]:
         """What never came back."""
         return tuple([item for item in self.items if not item.back])
 
     @property
-    def given_back(self) -> tuple[LostThing, ...]:
+    def given_back(self) -> tuple[LostFact, ...]:
         """What brim gave back."""
         return tuple([item for item in self.items if item.given_back])
 
@@ -106,7 +106,7 @@ class CompactionReport(PlainData):
         """Return what ``to_dict`` wrote."""
         fields = dict(values)
         counts = fields.pop("counts", {})
-        fields["items"] = tuple([LostThing(**item) for item in fields.get("lost", ())])
+        fields["items"] = tuple([LostFact(**item) for item in fields.get("lost", ())])
         fields["in_window"] = {kind: pair[0] for kind, pair in counts.items()}
         fields["lost"] = {kind: pair[1] for kind, pair in counts.items()}
         return cls(**fields)

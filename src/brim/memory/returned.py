@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from brim.memory.entries import MemoryEntry, draft
 from brim.memory.inventory import OTHER
-from brim.memory.lost import CompactionReport, LostThing
+from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.quotes import code, masked_line
 from brim.record import PlainData
 
@@ -29,7 +29,7 @@ class ReturnedText(PlainData):
     """What the agent gets back: a heading and a line for each thing."""
 
     text: str
-    items: tuple[LostThing, ...]
+    items: tuple[LostFact, ...]
     """The things in it."""
 
 
@@ -43,16 +43,16 @@ def give_back(report: CompactionReport, scratch_path: str = "") -> ReturnedText 
     items = chosen(report.items)
     lines = [f"{HEADING}:"]
     lines += [f"  - {line_of(item)}" for item in items]
-    others = report.total_lost - len(items)
-    if others > 0:
+    remaining = report.total_lost - len(items)
+    if remaining > 0:
         place = f"{scratch_path} has them" if scratch_path else "`brim memory lost` shows them"
-        lines.append(f"  - and {others:,} more: {place}")
+        lines.append(f"  - and {remaining:,} more: {place}")
     elif scratch_path:
         lines[0] = f"{HEADING}; {scratch_path} has more about the session:"
     return ReturnedText("\n".join(lines) + "\n", items)
 
 
-def chosen(items: Iterable[LostThing]) -> tuple[LostThing, ...]:
+def chosen(items: Iterable[LostFact]) -> tuple[LostFact, ...]:
     """Return those of *items* that are worth giving back, in order.
 
     Choices that the agent said it made are left to the memory's file.
@@ -62,7 +62,7 @@ def chosen(items: Iterable[LostThing]) -> tuple[LostThing, ...]:
     return tuple(items[: max(len(important), ENOUGH)])
 
 
-def line_of(item: LostThing) -> str:
+def line_of(item: LostFact) -> str:
     """Return the line of a lost thing."""
     text = masked_line(item.text, _LONGEST_LINE)
     label = _LABELS.get(item.kind, item.kind)

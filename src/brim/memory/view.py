@@ -49,11 +49,11 @@ class MemoryView:
 
 def withdrawn(entries: Iterable[MemoryEntry]) -> dict[EntryKey, MemoryEntry]:
     """Return the entries that take another one back, by its session and id."""
-    found: dict[EntryKey, MemoryEntry] = {}
+    entries_by_key: dict[EntryKey, MemoryEntry] = {}
     for entry in entries:
         if entry.kind == "withdrawn" and entry.refs.get("of"):
-            found[(entry.session, str(entry.refs["of"]))] = entry
-    return found
+            entries_by_key[(entry.session, str(entry.refs["of"]))] = entry
+    return entries_by_key
 
 
 def confirmed_prompts(entries: Iterable[MemoryEntry]) -> set[EntryKey]:
@@ -88,12 +88,12 @@ def _newest(
 ) -> list[MemoryEntry]:
     """Return the last of *entries* for each key, and all that have none."""
     newest = {key_of(entry): entry for entry in entries}
-    shown = []
+    visible = []
     for entry in entries:
         key = key_of(entry)
         if key is None or newest[key] is entry:
-            shown.append(entry)
-    return shown
+            visible.append(entry)
+    return visible
 
 
 def _counted(entries: list[MemoryEntry]) -> list[MemoryEntry]:
@@ -102,11 +102,11 @@ def _counted(entries: list[MemoryEntry]) -> list[MemoryEntry]:
     for entry in entries:
         key = (entry.session, entry.text)
         counts[key] = counts.get(key, 0) + 1
-    shown = []
+    visible = []
     for entry in _newest(entries, lambda entry: (entry.session, entry.text)):
         times = counts[(entry.session, entry.text)]
-        shown.append(replace(entry, refs={**entry.refs, "times": times}) if times > 1 else entry)
-    return shown
+        visible.append(replace(entry, refs={**entry.refs, "times": times}) if times > 1 else entry)
+    return visible
 
 
 def _of_last_compaction(entries: list[MemoryEntry]) -> list[MemoryEntry]:

@@ -16,7 +16,7 @@ from brim.agents.stream import BLOCK, read, subagent_files
 from brim.errors import InputError
 from brim.memory.compactions import CompactionReader
 from brim.memory.comparison import KINDS
-from brim.memory.lost import CompactionReport, LostThing
+from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.returned import line_of
 from brim.store.events import RuleEvent as Noted
 from brim.tracking.sessions import newest_first
@@ -60,7 +60,7 @@ class LostReport:
 
         It is in the order in which hooks give things back; empty if there is nothing.
         """
-        never: dict[tuple[str, str], LostThing] = {}
+        never: dict[tuple[str, str], LostFact] = {}
         for compaction in self.compactions:
             if not compaction.sub_agent:
                 for item in compaction.never:
@@ -75,7 +75,7 @@ class LostReport:
         return "\n".join(lines)
 
 
-def _line(item: LostThing) -> str:
+def _line(item: LostFact) -> str:
     """Return the line of *item* in a text that the person pastes."""
     if item.kind == "instruction":
         return f'I said: "{item.text}"'
@@ -187,5 +187,5 @@ def _of_note(event: Noted) -> CompactionReport:
         trigger=detail.get("trigger", ""),
         in_window={kind: pair[0] for kind, pair in counts.items()},
         lost={kind: pair[1] for kind, pair in counts.items()},
-        items=tuple([LostThing(kind, text, 0) for kind, text in detail.get("lost", ())]),
+        items=tuple([LostFact(kind, text, 0) for kind, text in detail.get("lost", ())]),
     )

@@ -116,14 +116,14 @@ def _lost(found: LostSum) -> str:
     return f"{text}\nthe agent {what}: about {rounded(found.tokens)} tokens{_priced(found.cost)}"
 
 
-def _given_back(found: LostSum) -> str:
+def _given_back(losses: LostSum) -> str:
     """Return what brim gave back, and how long the agent took to its next edit, as more lines."""
     lines = []
-    if found.given_back:
-        things = counted(found.given_back, "thing")
-        lines.append(f"brim gave back {things}, {found.used_again:,} of them were used again")
-    with_brim = found.steps(with_brim=True)
-    without = found.steps(with_brim=False)
+    if losses.given_back:
+        count = counted(losses.given_back, "thing")
+        lines.append(f"brim gave back {count}, {losses.used_again:,} of them were used again")
+    with_brim = losses.steps(with_brim=True)
+    without = losses.steps(with_brim=False)
     if with_brim is not None and without is not None:
         lines.append(
             f"calls until the first edit afterwards: {with_brim[1]:.1f} with what brim gave back, "

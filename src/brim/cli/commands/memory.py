@@ -41,7 +41,7 @@ from brim.memory.comparison import KINDS
 from brim.memory.folder import NAME, check_folder, is_foreign
 from brim.memory.index import render_index
 from brim.memory.journal import Journal
-from brim.memory.lost import CompactionReport, LostThing
+from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.model import ScratchModel
 from brim.memory.owners import session_folders
 from brim.memory.sentences import sentence, when
@@ -428,7 +428,7 @@ def _compaction(each: CompactionReport) -> str:
     )
 
 
-def _listed(items: Iterable[LostThing], count: int) -> str:
+def _listed(items: Iterable[LostFact], count: int) -> str:
     rows = []
     for item in list(items)[:SHOWN]:
         cost = f", {item.tokens:,} tokens" if item.tokens else ""

@@ -70,11 +70,11 @@ def _check(words: list[str]) -> Check | None:
 
 def _without_values(words: list[str]) -> list[str]:
     """Return *words* without the folders that flags such as ``-C`` name."""
-    rest = [words[0]]
+    remaining = [words[0]]
     for before, word in pairwise(words):
         if before not in _WITH_VALUE:
-            rest.append(word)
-    return rest
+            remaining.append(word)
+    return remaining
 
 
 def _plain_words(words: list[str]) -> list[str]:

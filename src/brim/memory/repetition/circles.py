@@ -188,7 +188,7 @@ class Circles(StepRule):
             return None
         path = self._edits.circled_path(pending)
         if path:
-            description = f"the same edit of {_shown(path)} was undone and made again"
+            description = f"the same edit of {_in_quotes(path)} was undone and made again"
             return self._loop(description, [path])
         tries = _Tries()
         for step in self._steps if is_edit else self._since_change:
@@ -268,7 +268,7 @@ class _Tries:
             number_needed = number
         if times >= number_needed:
             how = "failed the same way" if failures else "gave the same result"
-            return f"{_shown(last_step.subject)} {how} {times} times", [key.words]
+            return f"{_in_quotes(last_step.subject)} {how} {times} times", [key.words]
         return self._turns(key, number)
 
     def _key_of(self, pending: SessionStep) -> _CallKey | None:
@@ -296,8 +296,8 @@ class _Tries:
         calls = [call for call, _ in turns]
         if calls[0] != key or calls[1] == key or calls[2:] != calls[:-2]:
             return None
-        one = _shown(self._last_step[calls[0]].subject)
-        other = _shown(self._last_step[calls[1]].subject)
+        one = _in_quotes(self._last_step[calls[0]].subject)
+        other = _in_quotes(self._last_step[calls[1]].subject)
         description = (
             f"{one} and {other} took turns for {size} calls, each with the same result every time"
         )
@@ -377,7 +377,7 @@ class _EditsOfTurn:
         self._standing = standing
 
     def circled_path(self, pending: SessionStep) -> str:
-        """Return the file in which *pending* makes again what was undone; empty if there is none."""
+        """Return the file in which *pending* makes again what was undone, if any."""
         for change in pending.changes:
             mark = self._mark(change)
             undone = self._made.get(mark.opposite, 0) + self._restored.get(change.path, 0)
@@ -461,5 +461,5 @@ def _waits(step: SessionStep) -> bool:
     return _PENDING.search(text) is not None
 
 
-def _shown(subject: str) -> str:
+def _in_quotes(subject: str) -> str:
     return f"`{masked_line(subject, _WIDEST)}`"

@@ -58,7 +58,7 @@ def error_lines(text: str) -> list[str]:
     says_error = any_of("error_lines.txt")
     sums_up = any_of("summary_lines.txt")
     errors: list[str] = []
-    others: list[str] = []
+    plain_lines: list[str] = []
     place = ""
     for line in _stripped_lines(text):
         if _PLACE.match(line):
@@ -68,12 +68,12 @@ def error_lines(text: str) -> list[str]:
             if errors and not place:
                 errors.append(line)
         elif not sums_up.match(line):
-            others.append(line)
+            plain_lines.append(line)
             if says_error.search(line):
                 errors += [place, line] if place else [line]
                 place = ""
     if not errors:
-        return others[-3:]
+        return plain_lines[-3:]
     half = _MOST_LINES // 2
     return errors[:half] + errors[half:][-half:]
 

@@ -7,7 +7,7 @@ from brim.memory.entries import remember
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import looks, unfiltered
 from brim.memory.repetition.errors import QuotedCode, has_moved
-from brim.memory.repetition.findings import FailedTries, DeadEnd, StepRule
+from brim.memory.repetition.findings import DeadEnd, FailedTries, StepRule
 from brim.memory.repetition.git import moves_tree
 from brim.memory.repetition.step import SessionStep
 

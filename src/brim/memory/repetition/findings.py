@@ -38,7 +38,7 @@ class DeadEnd(PlainData):
     """One of ``RULES``."""
     status: str
     """One of ``STATUSES``."""
-    what: str
+    tried: str
     """What was tried: one line, masked."""
     times: int = 1
     """How often it was tried."""
@@ -75,7 +75,7 @@ class DeadEnd(PlainData):
             refs["at"] = places
         return draft(
             "dead-end" if self.status == "confirmed" else self.status,
-            self.what,
+            self.tried,
             time=time,
             refs=refs,
             session=self.session,

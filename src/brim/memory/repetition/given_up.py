@@ -90,7 +90,7 @@ def _agent_id(step: SessionStep) -> str:
 
 
 class Backtracks(StepRule):
-    """Confirms that a person takes edits back with the client's command: ``data/backtracks.txt``."""
+    """Confirms that a person takes edits back by a command: ``data/backtracks.txt``."""
 
     def __init__(self) -> None:
         self._asked = ""
