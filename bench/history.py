@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import gc
 import os
+import statistics
+import subprocess
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,7 +27,7 @@ import histories
 from brim.messages import FifoPruner, WatermarkPruner
 from brim.tokens import TokenCounter, counter_for
 from histories import History, Message
-from measure import say
+from measure import SOURCES, say
 from replay import Bill, cheapest, replay
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 from trimmers import Trimmer, start_all, timed
@@ -62,12 +65,15 @@ def main() -> int:
     print_replay(bills, len(played))
     grown = growth((1_000, 10_000) if options.quick else (1_000, 10_000, 100_000), counter)
     print_growth(grown)
+    first = first_fit(5 if options.quick else 21)
+    print(f"\nfirst brim.fit of 20 messages in a fresh process: {first:.1f} times bare Python")
     numbers: dict[str, Any] = {
         "versions": versions,
         "absent": absent,
         "comparison": {name: row.as_dict() for name, row in rows.items()},
         "replay": {name: asdict(bill) for name, bill in bills.items()},
         "growth": grown,
+        "first_fit": first,
     }
     how = f"{len(made)} histories, {len(rows[BEST].cases):,} cases, {len(played)} conversations, processor time"
     head = measured(
@@ -79,7 +85,9 @@ def main() -> int:
         "histories": head + markdown(["", *COLUMNS], lines),
         "histories, short": head + markdown(["", *SHORT], short),
     }
-    return finish(options, numbers, judge(rows), tables)
+    targets = judge(rows)
+    targets.append(Target("first fit in a fresh process, times bare python", first, at_most=8))
+    return finish(options, numbers, targets, tables)
 
 
 def compare(
@@ -159,6 +167,37 @@ def growth(numbers: Sequence[int], counter: TokenCounter) -> dict[str, dict[int,
         for name, taken in times.items():
             table[name][number] = min(taken)
     return table
+
+
+FIRST_FIT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import brim
+history = [{"role": "user", "content": f"message {n}: tell me about it"} for n in range(20)]
+brim.fit(history, model="gpt-4o")
+"""
+
+
+def first_fit(rounds: int) -> float:
+    """Return how much longer a process takes that fits one history than one that does nothing.
+
+    Both run in turn, so that a busy machine slows both; it is the median of their ratios.
+    """
+    ratios = []
+    for number in range(rounds + 1):
+        say(f"first fit: round {number} of {rounds}")
+        bare = process_seconds("pass")
+        fitting = process_seconds(FIRST_FIT)
+        if number:  # the first round only warms the file cache
+            ratios.append(fitting / bare)
+    return statistics.median(ratios)
+
+
+def process_seconds(code: str) -> float:
+    """Return how long a fresh Python process takes to run *code*."""
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-I", "-c", code, SOURCES], check=True)
+    return time.perf_counter() - start
 
 
 def judge(rows: dict[str, Row]) -> list[Target]:

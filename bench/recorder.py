@@ -218,9 +218,8 @@ class Session:
         return self._start
 
     def _size(self, message: Message) -> float:
-        if (
-            id(message) not in self._sizes
-        ):  # the message is kept with its size, so that no other one gets its id
+        if id(message) not in self._sizes:
+            # The message is kept with its size, so that no other one gets its id.
             self._sizes[id(message)] = message, FRAMING + sum(map(self._block, message["content"]))
         return self._sizes[id(message)][1]
 

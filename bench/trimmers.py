@@ -198,10 +198,8 @@ def _harness(counter: TokenCounter) -> Trim:
         groups: list[list[Message]] = []
         for message in messages:
             before = groups[-1][-1]["role"] if groups else ""
-            if (before, message["role"]) in (
-                ("tool", "tool"),
-                ("system", "user"),
-            ):  # one request each in pydantic-ai
+            if (before, message["role"]) in (("tool", "tool"), ("system", "user")):
+                # One request each in pydantic-ai.
                 groups[-1].append(message)
             else:
                 groups.append([message])

@@ -89,6 +89,10 @@ MAKERS = ("deepseek/", "mistral/", "moonshot/", "xai/", "zai/", "minimax/", "met
 # filled in".
 RUNS_LOCALLY = ("ollama", "lemonade")
 NOT_TEXT = re.compile(r"image|tts|transcribe|whisper|realtime|live|voice|ocr|moderation|lyria|veo")
+SPEECH = re.compile(r"tts|transcribe|realtime")
+# What genai-prices lists for models that are charged by tokens, apart from GENAI_FIELDS. Sound that
+# is read from a cache costs what text does.
+OTHER_TOKEN_PRICES = {"web_searches_kcount", "cache_audio_read_mtok"}
 
 
 def per_million(per_token: float | int) -> str:
@@ -340,6 +344,23 @@ def _genai_row(price: Any) -> Record:
     return _with_tiers(row, [tiers[start] for start in sorted(tiers)])
 
 
+def is_charged_by_tokens(name: str, model: Any) -> bool:
+    """Tell whether the table has a rate for everything that *model* charges for.
+
+    Models for images, music and documents charge for other things, even if genai-prices lists only
+    the prices of their tokens. So do models for speech that charge by the hour or the letter.
+    """
+    if not NOT_TEXT.search(name):
+        return True
+    if not SPEECH.search(name):
+        return False
+    rows = model.prices if isinstance(model.prices, list) else [model]
+    charged = {
+        field for row in rows for field, price in vars(row.prices).items() if price is not None
+    }
+    return charged <= {*GENAI_FIELDS.values(), *OTHER_TOKEN_PRICES}
+
+
 def genai_record(provider: str, model: Any) -> Record:
     """Turn a model that only genai-prices has into a record of the table."""
     mode = "embedding" if "embed" in model.id else "chat"
@@ -348,6 +369,8 @@ def genai_record(provider: str, model: Any) -> Record:
         for row in genai_rows(model)
         if ":free" in model.id or _without_placeholders({**row}, mode)
     ]
+    if "tts" in model.id:  # everything that it writes is sound
+        rows = [{**row, "output_audio": row["output"]} for row in rows]
     window = model.context_window or 0
     about = {
         "provider": provider,
@@ -518,7 +541,7 @@ def build(
             name = own.lower() if provider.id == "zai" else own
             if (
                 name.lower() not in taken
-                and not NOT_TEXT.search(name)
+                and is_charged_by_tokens(name, model)
                 and name[-1].isalnum()
                 and name.isprintable()
             ):

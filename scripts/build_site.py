@@ -140,7 +140,9 @@ def commands_page() -> str:
 
 def public_names(package: str) -> dict[str, str]:
     """Return the names that ``brim.PACKAGE`` exports (``import x as x``), each with its module."""
-    tree = ast.parse((ROOT / "src" / "brim" / package / "__init__.py").read_text("utf-8"))
+    suffix = "py" if package else "pyi"
+    path = ROOT / "src" / "brim" / package / f"__init__.{suffix}"
+    tree = ast.parse(path.read_text("utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {
         alias.name: node.module

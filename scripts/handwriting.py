@@ -15,39 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "scripts" / "handwriting.tsv"
 LONGEST_LINE = 100
-WEAK_NAMES = frozenset(
-    (
-        *(
-            "each",
-            "found",
-            "known",
-            "given",
-            "said",
-            "told",
-            "kept",
-            "held",
-            "shown",
-            "taken",
-            "made",
-            "done",
-        ),
-        *(
-            "seen",
-            "heard",
-            "had",
-            "due",
-            "here",
-            "others",
-            "rest",
-            "more",
-            "less",
-            "most",
-            "least",
-            "much",
-        ),
-        *("many", "theirs", "mine", "yours", "thing", "things", "stuff", "what"),
-    )
-)
+WEAK_NAMES = """
+    each found known given said told kept held shown taken made done seen heard had due here
+    others rest more less most least much many theirs mine yours thing things stuff what
+"""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -69,8 +40,9 @@ CLEAN = Handwriting(0, 0)
 def handwriting_of(path: Path) -> Handwriting:
     """Return the handwriting of one file."""
     text = path.read_text(encoding="utf-8")
+    weak_words = frozenset(WEAK_NAMES.split())
     names = [bound_name(node) for node in ast.walk(ast.parse(text))]
-    weak_names = sum(name.strip("_") in WEAK_NAMES for name in names)
+    weak_names = sum(name.strip("_") in weak_words for name in names)
     long_lines = sum(len(line) > LONGEST_LINE for line in text.splitlines())
     return Handwriting(weak_names, long_lines)
 

@@ -26,9 +26,8 @@ RANK_FILES = {
 """What tiktoken calls its rank files; it looks for them in its cache under the SHA-1 of these
 names."""
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # as in the background of a script: then nothing ends with Ctrl-C
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As in the background of a script: then nothing ends with Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

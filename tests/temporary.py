@@ -140,10 +140,8 @@ def first_usable(places: Iterable[Path], size: int = SIZE_LIMIT) -> Path:
     """Return the first of *places* that has *size* bytes free and lets nobody's and our own
     programs run."""
     places = list(places)
-    for user in (
-        unprivileged(),
-        {},
-    ):  # a container may have no user but root: then all but PostgreSQL works
+    for user in (unprivileged(), {}):
+        # A container may have no user but root: then all but PostgreSQL works.
         for place in places:
             if free_bytes(place) >= size and runs_programs(place, user):
                 return place

@@ -113,12 +113,17 @@ def check_content(brim: Brim) -> None:
     assert int(tokens.counter_for("gpt-4o").count(text)) == plan().total_tokens
 
 
-@row("spreading activation engine", "results `{behaviorID, activation}`")
+@row(
+    "spreading activation engine",
+    "`Context (file, task, env)`",
+    "results `{behaviorID, activation}`",
+)
 def check_activation(brim: Brim) -> None:
     graph = Graph(
         [behavior("a", when={"language": "python"}), behavior("b", when={"language": "go"})]
     )
-    results = activate(graph, Context(language="python"), now=0.0)
+    context = Context(file="src/app.py", task="testing", environment="ci")
+    results = activate(graph, context, now=0.0)
     assert all(isinstance(result, Activation) for result in results)
     assert [result.id for result in results] == ["a"]
     assert tiers(plan())["full"] == "full"
@@ -153,6 +158,19 @@ def check_plan(brim: Brim) -> None:
     assert found.token_budget == 1_000
 
 
+@row("constraints are skipped by the demotion")
+def check_constraints(brim: Brim) -> None:
+    never = behavior("never", "constraint", text="Never push to main. " * 20, summary="Never push.")
+    results = [("never", 0.75), ("full", 0.9)]
+    mapper = ActivationTierMapper()
+    whole = int(mapper.plan(results, [never, RULES[0]], model="gpt-4o").total_tokens)
+    less = mapper.plan(results, [never, RULES[0]], budget=whole - 1, model="gpt-4o")
+    assert tiers(less)["never"] == "full"
+    assert tiers(less)["full"] != "full"
+    least = mapper.plan(results, [never, RULES[0]], budget=40, model="gpt-4o")
+    assert tiers(least) == {"never": "summary", "full": "omitted"}
+
+
 @row("sections Constraints, Directives, Procedures")
 def check_sections(brim: Brim) -> None:
     assert list(Section)[:3] == [Section.CONSTRAINTS, Section.DIRECTIVES, Section.PROCEDURES]
@@ -163,7 +181,12 @@ def check_estimate(brim: Brim) -> None:
     assert [tokens.estimate_tokens("x" * length) for length in range(6)] == [0, 1, 1, 1, 1, 2]
 
 
-@row("`~/.floop/config.yaml`", "`token_budget.default`", "`token_budget.dynamic_context`")
+@row(
+    "`~/.floop/config.yaml`",
+    "`token_budget.default`",
+    "`token_budget.dynamic_context`",
+    "`TokenBudgetConfig`",
+)
 def check_settings(brim: Brim) -> None:
     defaults = {"default": 2_000, "dynamic_context": 500}
     assert load({}, None).section("token_budget") == defaults
@@ -421,13 +444,18 @@ def check_assembly(brim: Brim) -> None:
     "`ITokenCounter`",
     "`ITokenCounter.Count`",
     "`ITokenCounter.CountMessages`",
+    "`LLMMessage`",
     "`ApproximateTokenCounter`",
 )
 def check_counter(brim: Brim) -> None:
     counter = tokens.ApproximateTokenCounter()
     assert isinstance(counter, tokens.TokenCounter)
     assert [int(counter.count("x" * length)) for length in (0, 3, 7, 8)] == [1, 1, 1, 2]
-    assert counter.count_messages([{"role": "user", "content": "x" * 8}]) == 2 + 4
+    for message in (
+        {"role": "user", "content": "x" * 8},
+        SimpleNamespace(role="user", content="x" * 8),
+    ):
+        assert counter.count_messages([message]) == 2 + 4
 
 
 @row("approximate, provider tokenizer, provider API")
@@ -485,13 +513,20 @@ def check_context_budget(brim: Brim) -> None:
     assert (context["warn"], context["compact"]) == (0.7, 0.78)
 
 
-@row("`build_compact_prompt`", "`/compact` at a turn boundary")
+@row(
+    "`build_compact_prompt`",
+    "`build_compact_prompt(task, cfa_state, scratch_path)`",
+    "`/compact` at a turn boundary",
+)
 def check_compact_prompt(brim: Brim) -> None:
     text = build_compact_prompt("fix the parser", "EXECUTING", ".context/scratch.md")
     assert text == (
         "/compact focus on fix the parser -- current CfA state is EXECUTING\n"
         "After compaction, read .context/scratch.md for preserved context."
     )
+    assert build_compact_prompt(task="a\nb", cfa_state="c\nd").splitlines() == [
+        "/compact focus on a b -- current CfA state is c d"
+    ]
     assert "compact" in brim("run", "--help").out
 
 
@@ -500,6 +535,7 @@ def check_compact_prompt(brim: Brim) -> None:
     "`ScratchModel.extract`",
     "`extract_text`",
     "`ScratchModel.record_state_change`",
+    "`STATE_CHANGED`",
     "`ScratchModel.add_dead_end`",
     "`ScratchModel.render`",
 )

@@ -57,9 +57,8 @@ def test_a_signal_right_after_a_file_got_its_name_is_not_taken_for_a_failure(
         pass
 
     def ring(_: object, event: str, called: object) -> None:
-        if (
-            event == "c_return" and called is os.replace
-        ):  # where Python runs the handler of a signal
+        if event == "c_return" and called is os.replace:
+            # Where Python runs the handler of a signal.
             raise Rang
 
     path = tmp_path / "file"

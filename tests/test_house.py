@@ -41,3 +41,28 @@ def test_the_check_of_handwriting_finds_weak_names_and_long_lines(tmp_path: Path
 
     module.write_text(f"rules = '{'x' * 100}'\n", encoding="utf-8")
     assert subprocess.run(check, capture_output=True, check=False).returncode == 1
+
+
+def test_few_functions_import() -> None:
+    """A function imports an extra package, or a room that takes long to load."""
+    places: set[tuple[Path, int]] = set()
+    for path in PACKAGE.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            for node in ast.walk(function):
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    places.add((path, node.lineno))
+    assert len(places) <= 60
+
+
+def test_no_module_imports_private_parts_of_python() -> None:
+    modules: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name for alias in node.names}
+            if isinstance(node, ast.ImportFrom):
+                modules.add(node.module or "")
+    private = {name for name in modules if name.startswith("_")}
+    assert private == {"__future__", "_sha2", "_sha256"}  # hashlib would load OpenSSL

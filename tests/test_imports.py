@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +85,27 @@ def test_a_count_imports_nothing_heavy(call: str) -> None:
     )
 
 
+FITTING = {"_lazy", "errors", "figures", "files", "messages", "models", "record", "tokens"}
+"""The packages and modules of brim that ``brim.fit`` may load."""
+
+
+def test_fit_loads_no_ledger_no_rules_no_transcripts_no_hooks() -> None:
+    history = "[{'role': 'user', 'content': f'message {n}'} for n in range(20)]"
+    loaded = imported(f"import brim; brim.fit({history}, model='gpt-4o')")
+    assert {name.split(".")[1] for name in loaded if name.startswith("brim.")} == FITTING
+    not_needed = {
+        "asyncio",
+        "hashlib",
+        "logging",
+        "brim.messages.memory",
+        "brim.messages.tiers",
+        "brim.messages.transcript",
+        "brim.models.catalog",
+        "brim.tokens.api",
+    }
+    assert loaded & not_needed == set()
+
+
 def test_every_public_name_is_there() -> None:
     import brim
     import brim.memory
@@ -98,11 +122,23 @@ def test_every_public_name_is_there() -> None:
         assert set(package.__all__) <= set(dir(package))
 
 
+def test_the_stub_has_the_names_of_the_package() -> None:
+    import brim
+
+    stub = ast.parse(Path(brim.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    names = [(node.module, alias.name) for node in imports for alias in node.names]
+    package: Any = brim
+    assert sorted(name for _, name in names) == package.__all__
+    for module, name in names:
+        assert getattr(brim, name) is getattr(import_module(str(module)), name)
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     import brim
 
     with pytest.raises(AttributeError, match="nonsense"):
-        _ = brim.nonsense
+        _ = brim.nonsense  # type: ignore[attr-defined]
 
 
 def test_the_command_line_imports_a_command_when_it_is_called() -> None:
@@ -210,6 +246,60 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
     tokens = {name for name in found if name.startswith("brim.tokens.")}
     assert tokens <= {"brim.tokens.count", "brim.tokens.calibrate"}, "no tokenizer"
     assert "brim.hooks.reminder" not in found, "it is off"
+
+
+MOST_ENTERED = {
+    "SessionStart": 70,
+    "UserPromptSubmit": 75,
+    "PreToolUse": 72,
+    "PostToolUse": 42,
+    "Stop": 74,
+}
+"""Modules of brim that a hook enters at most: each is to be found, read and run."""
+
+
+@pytest.mark.parametrize("event", MOST_ENTERED)
+def test_a_hook_enters_few_modules(site: Path, tmp_path: Path, event: str) -> None:
+    """Count the modules whose code a profiler sees, and compare them with those imported."""
+    world = World(tmp_path)
+    sent = world.message(
+        event,
+        source="startup",
+        prompt="run the tests please",
+        tool_name="Bash",
+        tool_input={"command": "make test"},
+        tool_use_id="t",
+        tool_response={"stdout": "ok"},
+    )
+    write(site, world.home)
+    code = f"""
+import io, sys
+sys.path.insert(0, {str(site)!r})
+entered = set()
+def see(frame, event, argument):
+    entered.add(frame.f_globals.get("__name__", ""))
+sys.setprofile(see)
+from brim._startup import use_startup
+assert use_startup({str(world.home)!r})
+from brim.hooks import main, process
+process.SECONDS = 60
+main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringIO(), {world.environ!r})
+sys.setprofile(None)
+print(*[name for name in entered if name.partition(".")[0] == "brim"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    entered = done.stdout.split()
+    assert world.log() == ""
+    assert "brim.hooks.handlers" in entered
+    assert len(entered) <= MOST_ENTERED[event], sorted(entered)
+    agents = {name for name in entered if name.endswith(".value")}
+    assert agents == {"brim.agents.claude.value"}, "a hook loads only its own agent"
 
 
 def test_the_status_line_imports_nothing_that_makes_people_wait(site: Path, tmp_path: Path) -> None:

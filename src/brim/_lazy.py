@@ -5,15 +5,15 @@ Hooks and one-line counts run as fresh processes, where every module that is imp
 costs time. So a package that they import doesn't import its own modules at the top of its
 ``__init__``. The others do.
 
-Type checkers and editors read the imports under ``TYPE_CHECKING``. There it is ``bool(0)``, because
-Jedi, which completes names in IPython and many editors, skips what stands under a plain ``False``.
+Type checkers and editors read the imports under ``TYPE_CHECKING``, and those of ``brim`` itself in
+``__init__.pyi``.
 """
 
 from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # every hook reads this module from the disk, without typing
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -1,5 +1,7 @@
-"""How figures and texts are written for people: money, tokens, shares, bars, ages, paths. One of
-each."""
+"""How figures and texts are written for people: money, tokens, shares, bars, ages, paths.
+
+One of each.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,18 @@ DOLLAR = 1_000_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 _BLANK = (
-    *(
-        (0x034F, 0x034F),
-        (0x115F, 0x1160),
-        (0x17B4, 0x17B5),
-        (0x180B, 0x180F),
-        (0x2800, 0x2800),
-        (0x3164, 0x3164),
-    ),
-    *(
-        (0xFE00, 0xFE0F),
-        (0xFFA0, 0xFFA0),
-        (0x1107F, 0x1107F),
-        (0x16FE4, 0x16FE4),
-        (0x1D159, 0x1D159),
-        (0xE0100, 0xE01EF),
-    ),
+    (0x034F, 0x034F),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x2800, 0x2800),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFFA0, 0xFFA0),
+    (0x1107F, 0x1107F),
+    (0x16FE4, 0x16FE4),
+    (0x1D159, 0x1D159),
+    (0xE0100, 0xE01EF),
 )
 """First and last of the printable characters that nothing is drawn for: text can hide in them."""
 

@@ -19,12 +19,8 @@ from brim.errors import InputError, StoreError
 WINDOWS = os.name == "nt"
 
 SAFE_FLAGS = 0
-for _flag in (
-    "O_NOFOLLOW",
-    "O_NONBLOCK",
-    "O_BINARY",
-    "O_CLOEXEC",
-):  # each exists only on some systems
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):
+    # Each exists only on some systems.
     SAFE_FLAGS |= getattr(os, _flag, 0)
 """Never follow a link, never wait for a pipe."""
 
@@ -36,8 +32,10 @@ there."""
 
 
 def open_safely(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open the regular file *path* and return its descriptor. A link, pipe or folder raises
-    ``OSError``."""
+    """Open the regular file *path* and return its descriptor.
+
+    A link, pipe or folder raises ``OSError``.
+    """
     handle = os.open(path, flags | SAFE_FLAGS, mode)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
@@ -86,8 +84,10 @@ def replace_file(
 
 
 def _rename(old: str, new: str) -> None:
-    """Give the file *old* the name *new*. Windows refuses that while another process reads *new*,
-    so wait for it."""
+    """Give the file *old* the name *new*.
+
+    Windows refuses that while another process reads *new*, so wait for it.
+    """
     ends = time.monotonic() + (RENAME_PATIENCE if WINDOWS else 0.0)
     while True:
         try:
@@ -102,8 +102,10 @@ def _rename(old: str, new: str) -> None:
 def write_new(
     path: str, data: bytes, *, durable: bool = True, prepare: Callable[[str], object] | None = None
 ) -> None:
-    """Write *data* to *path*, which must not exist yet, all or nothing. *prepare* is as in
-    ``replace_file``."""
+    """Write *data* to *path*, which must not exist yet, all or nothing.
+
+    *prepare* is as in ``replace_file``.
+    """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE_FLAGS, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -132,8 +134,9 @@ def sync_folder(folder: str) -> None:
 def locked(
     path: str, *, patience: float = 10.0, prepare: Callable[[], object] = bool
 ) -> Iterator[None]:
-    """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds. *prepare*
-    makes its folder.
+    """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds.
+
+    *prepare* makes its folder.
 
     The system releases the lock when its process ends, however it ends. If the folder is removed
     while this waits, it starts over in the new one.
@@ -169,8 +172,10 @@ def locked(
 
 
 def try_lock(handle: int) -> bool:
-    """Take the lock on an open file if it's free; return whether that worked. Closing the file
-    releases it."""
+    """Take the lock on an open file if it's free; return whether that worked.
+
+    Closing the file releases it.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -261,8 +266,10 @@ def unfinished(folder: str, prefix: str = "", *, age: float) -> list[str]:
 
 
 def check_regular(path: str) -> None:
-    """Raise unless *path* is a file, a link to one, or nothing yet. Call it before reading: a pipe
-    may never end."""
+    """Raise unless *path* is a file, a link to one, or nothing yet.
+
+    Call it before reading: a pipe may never end.
+    """
     if os.path.isdir(path):
         raise InputError(f"{path}: is a folder: name a file in it")
     if os.path.exists(path) and not os.path.isfile(path):
@@ -281,8 +288,10 @@ def backup_name(path: str) -> str:
 
 
 def keep(path: str, text: str, name: str = "") -> str:
-    """Write *text*, the content of the file *path*, to the backup *name*; return that (default:
-    ``backup_name``)."""
+    """Write *text*, the content of the file *path*, to the backup *name*.
+
+    Return that (default: ``backup_name``).
+    """
     name = name or backup_name(path)
     try:
         write_new(name, _encoded(text), prepare=lambda new: _make_like(new, os.path.realpath(path)))
@@ -295,8 +304,10 @@ def keep(path: str, text: str, name: str = "") -> str:
 
 
 def _encoded(text: str) -> bytes:
-    """Return *text* in UTF-8. Half of a surrogate pair has no bytes there, so it is written as JSON
-    writes it."""
+    """Return *text* in UTF-8.
+
+    Half of a surrogate pair has no bytes there, so it is written as JSON writes it.
+    """
     return text.encode("utf-8", "backslashreplace")
 
 

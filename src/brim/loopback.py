@@ -19,8 +19,10 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
-"""What a client may call this machine. A page that was loaded from elsewhere calls it something
-else."""
+"""What a client may call this machine.
+
+A page that was loaded from elsewhere calls it something else.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,10 @@ class RequestLimits:
     head_size: int = 16_384
     body_size: int = 4 << 20
     connections: int = 100
-    """Beyond them, a request is answered with 503; beyond twice as many, a connection is closed at
-    once."""
+    """Beyond them, a request is answered with 503.
+
+    Beyond twice as many, a connection is closed at once.
+    """
 
 
 class BoundedConnection(H11Protocol):
@@ -96,8 +100,10 @@ def listen(port: int) -> socket.socket:
 def serve(
     app: App, bound: socket.socket, limits: RequestLimits, *, ending: Callable[[], object] = int
 ) -> None:
-    """Serve *app* until the process is told to end; *ending* is called then, so that streams can
-    end."""
+    """Serve *app* until the process is told to end.
+
+    *ending* is called then, so that streams can end.
+    """
 
     class Connection(BoundedConnection):
         allowed = limits

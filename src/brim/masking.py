@@ -692,8 +692,10 @@ def _bare_is_other(named: _Named, value: str) -> bool:
 
 
 def _assignment_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
-    """Whether ``name = value`` is from a file or a command, and not code; *name*: the value could
-    be a name too."""
+    """Whether ``name = value`` is from a file or a command, and not code.
+
+    *name*: the value could be a name too.
+    """
     ends = bool(_pattern(_END).match(named.text, end))
     if not name:
         return (not named.spaced or ends or _odd(value)) and value[0] not in "&*!-+("
@@ -714,9 +716,8 @@ def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
         ends = _pattern(r"\d").search(value) or _pattern(_LOG).search(
             named.line + text[end : end + 200].partition("\n")[0]
         )
-    if (
-        not apart or not ends or (named.word == "PASS" and not named.before)
-    ):  # "PASS: …" is the result of a test
+    if not apart or not ends or (named.word == "PASS" and not named.before):
+        # "PASS: …" is the result of a test.
         return False
     if not name:
         return _odd(value) or (named.strong and value[0] not in "&*!-+(|>")

@@ -13,6 +13,7 @@ Everything is looked up on first use, so a hook that has nothing to say opens no
 from __future__ import annotations
 
 import os
+import site
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -197,8 +198,10 @@ class Workspace:
 
     @cached_property
     def settings_changed(self) -> bool:
-        """Whether a trusted project has other settings than the user agreed to. Agents then ignore
-        them."""
+        """Whether a trusted project has other settings than the user agreed to.
+
+        Agents then ignore them.
+        """
         if self.project is None or self._agreed_settings is None:
             return False
 
@@ -282,8 +285,10 @@ class Workspace:
         return None
 
     def memory_secret(self, root: str) -> str:
-        """Return ``secret`` for the memory in *root*. ``StoreError`` if git tracks it: it may be
-        someone else's."""
+        """Return ``secret`` for the memory in *root*.
+
+        ``StoreError`` if git tracks it: it may be someone else's.
+        """
 
         if is_tracked(os.path.join(root, ""), endings=FILES):
             why = (
@@ -301,9 +306,8 @@ class Workspace:
             raise InputError("--model is empty: name a model, or leave the option out")
         config = self._load()
         models = config["models"] if self.who == "person" else config.yours["models"]
-        if (
-            models or not self.ending
-        ):  # a longer process may have to forget those of another project
+        if models or not self.ending:
+            # A longer process may have to forget those of another project.
             try:
                 use(models)
             except ConfigError as error:
@@ -333,11 +337,8 @@ class Workspace:
         problems = self.problems if self.goes_on else None
         try:
             return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
-        except (
-            ModuleNotFoundError
-        ):  # a file has changed, and the hook was started without site-packages (-S)
-            import site
-
+        except ModuleNotFoundError:
+            # A file has changed, and the hook was started without site-packages (-S).
             site.main()
             return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
 
@@ -355,8 +356,10 @@ class Workspace:
         return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
 
     def open(self, *, create: bool | None = None) -> Scopes:
-        """Open the stores that may be used here. By default, only a person's command creates a
-        missing file."""
+        """Open the stores that may be used here.
+
+        By default, only a person's command creates a missing file.
+        """
         return self._open(self.who == "person" if create is None else create)
 
     def _open(self, create: bool, timeout: float | None = None) -> Scopes:
@@ -437,9 +440,8 @@ class Workspace:
         databases.
         """
         for path in self.databases if self.ending else ():
-            with suppress(
-                OSError, StoreError
-            ):  # no log; another process works with it; it isn't ours to change
+            with suppress(OSError, StoreError):
+                # No log; another process works with it; it isn't ours to change.
                 if os.path.getsize(f"{path}-wal") >= at_least:
                     _left_open.append(fold_log(path))
 

@@ -31,7 +31,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from brim.adapters.langchain import BrimMiddleware
 from brim.behaviors import Behavior
-from brim.errors import InputError
+from brim.errors import InputError, LimitReached
 from brim.store import open_ledger
 from brim.tokens import counter_for
 from tests.adapters.contract import (
@@ -220,6 +220,28 @@ def test_an_answer_that_is_not_valid_is_paid(model: Model) -> None:
     assert found is not None
     assert (found.reserved, found.spent) == (0, model.spent)
     assert model.spent > 0
+
+
+def test_what_the_provider_does_besides_is_reserved_for(model: Model) -> None:
+    def reserved(chat_model: Any) -> int:
+        brim = BrimMiddleware(limit_usd=0, max_output=500)
+        with pytest.raises(LimitReached) as refused:
+            ask(create_agent(chat_model, [], middleware=[brim]), ("user", TASK))
+        return refused.value.amount
+
+    def claude(**more: Any) -> Any:
+        return ChatAnthropic(
+            model_name="claude-opus-5-5", base_url=model.url, api_key="none", **more
+        )
+
+    assert reserved(chat(model, use_responses_api=True)) < 10_000
+    kept = chat(model, use_responses_api=True, use_previous_response_id=True)
+    assert reserved(kept) > 300_000  # a window of 128,000 tokens
+    compact = {"edits": [{"type": "compact_20260112", "trigger": {"value": 1}}]}
+    assert reserved(claude(context_management=compact)) > reserved(claude()) + 1_000_000
+    schema = {"format": {"type": "json_schema", "schema": Bug.model_json_schema()}}
+    assert reserved(claude(output_config=schema)) > reserved(claude())
+    assert model.requests == []
 
 
 def test_an_answer_from_langchains_cache_costs_nothing(model: Model) -> None:

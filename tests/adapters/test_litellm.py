@@ -308,6 +308,23 @@ def test_what_a_logger_cannot_guard_is_not_sent_or_said(model: Model) -> None:
         litellm.completion(**about(model))
 
 
+@pytest.mark.parametrize(
+    ("field", "models"),
+    [("fallbacks", ["openai/gpt-4o"]), ("models", ["openai/gpt-4o"])],
+)
+def test_a_dearer_model_cannot_answer_in_place_of_the_one_that_was_reserved(
+    model: Model, field: str, models: list[str]
+) -> None:
+    asked: dict[str, Any] = {"messages": HELLO, "max_tokens": 100, field: models}
+    asked |= {"api_base": f"{model.url}/v1", "api_key": "x"}
+    guarded = wrap(limit_usd=1)
+    with pytest.raises(InputError, match=f"{field}: brim reserves money for one model"):
+        guarded.completion("openai/gpt-4o-mini", **asked)
+    with pytest.raises(InputError, match=f"{field}: brim reserves money for one model"):
+        asyncio.run(guarded.acompletion("openai/gpt-4o-mini", **asked))
+    assert model.requests == []
+
+
 def test_the_longest_answer_of_claude_is_part_of_the_window(model: Model) -> None:
     model.window = 200_000
     guard = Guard("anthropic/claude-sonnet-4-5", limit_usd=5)

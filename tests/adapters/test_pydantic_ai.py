@@ -26,7 +26,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from brim.adapters.pydantic_ai import Brim
 from brim.behaviors import Behavior
-from brim.errors import InputError, UnknownPrice
+from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.models import cost
 from brim.store import open_ledger
 from tests.adapters.contract import (
@@ -39,6 +39,7 @@ from tests.adapters.contract import (
     Failed,
     Read,
     contents,
+    found_in,
     said_by_program,
 )
 from tests.adapters.model import Model, parallel
@@ -217,6 +218,30 @@ def test_instructions_are_counted_once(model: Model) -> None:
     brim._guards.call = call  # type: ignore[method-assign]
     agent.run_sync(TASK)
     assert seen == [model.answered[0].tokens]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"openai_previous_response_id": "resp_1"}, {"openai_conversation_id": "conv_1"}],
+)
+def test_a_prompt_that_the_provider_keeps_is_reserved_for(
+    model: Model, settings: dict[str, Any]
+) -> None:
+    def reserved(**more: Any) -> int:
+        provider = OpenAIProvider(base_url=f"{model.url}/v1", api_key="none")
+        brim = Brim(limit_usd=0, max_output=500)
+        agent: Any = pydantic_ai.Agent(
+            OpenAIResponsesModel("gpt-4o", provider=provider), capabilities=[brim], **more
+        )
+        with pytest.raises(Exception) as raised:  # noqa: PT011 (the framework may wrap it)
+            agent.run_sync(TASK)
+        refused = found_in(raised.value, LimitReached)
+        assert isinstance(refused, LimitReached)
+        return refused.amount
+
+    assert reserved() < 10_000
+    assert reserved(model_settings=settings) > 300_000  # a window of 128,000 tokens
+    assert model.requests == []
 
 
 def test_every_attempt_is_paid_with_the_model_that_answers(model: Model) -> None:

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.agents.tools import arguments, command_line, normalized
+from brim.agents.call import arguments, command_line, normalized
 from tests.agents.mutated import ANYTHING
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from brim.agents import AGENTS, agent_named, kind_of_tool
 from brim.agents.call import KINDS
-from brim.agents.table import AGENTS, agent_named, kind_of_tool
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.agents.table import agent_at_work
+from brim.agents import agent_at_work
 from tests.cli import stored
 from tests.cli.conftest import Brim
 

@@ -96,7 +96,7 @@ def test_a_newer_file_is_left_as_it_is(brim: Brim) -> None:
 def test_a_read_only_file_is_said(brim: Brim) -> None:
     seed(brim, rule("b-1"))
     database(brim).chmod(0o400)
-    ran = brim.shell(f"{AS_ANYONE}$BRIM rules remove b-1")
+    ran = brim.shell(f'{AS_ANYONE}"$BRIM" rules remove b-1')
     refused(ran, "read-only")
     database(brim).chmod(0o600)
     assert stored(brim, "b-1").status == "active"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tests.e2e.script import Asked, Call, Part
 from tests.e2e.world import Ran, World
+from tests.hooks.hook_world import patient
 
 OPUS = "claude-opus-5-5"
 QUIET = {
@@ -18,9 +19,6 @@ QUIET = {
     "DISABLE_ERROR_REPORTING": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 }
-
-PATIENT = "import _signal, signal; _signal.setitimer = signal.setitimer = lambda *_: (0.0, 0.0); "
-"""Python that takes the time limit away from a hook."""
 
 
 class Told(NamedTuple):
@@ -74,18 +72,26 @@ class Agent:
         """Return what hooks told the model, in the order in which it reads."""
         raise NotImplementedError
 
-    def install(self, *options: str, where: str = "--global") -> Ran:
-        """Install brim into this program. Its hooks get the time that a busy machine needs."""
-        ran = self.world.brim("init", where, "--agent", self.name, *options, environ=self.environ())
-        self.edit_launcher(r"(?=from brim\S* import main)", PATIENT)
+    def install(self, *options: str) -> Ran:
+        """Install brim into this program."""
+        ran = self.world.brim("init", "--agent", self.name, *options, environ=self.environ())
+        self.wait_for_hooks()
         return ran
+
+    def wait_for_hooks(self) -> None:
+        """Give the hooks more time than any machine needs."""
+        patient(str(self.launcher))
+
+    @property
+    def launcher(self) -> Path:
+        """The script that runs the hooks."""
+        return self.world.home / ".brim" / "bin" / "hook"
 
     def edit_launcher(self, pattern: str, instead: str) -> None:
         """Change what the launcher of the hooks runs."""
-        launcher = self.world.home / ".brim" / "bin" / "hook"
-        text, changed = re.subn(pattern, instead, launcher.read_text())
-        assert changed == 1, text
-        launcher.write_text(text)
+        text, changed = re.subn(pattern, instead, self.launcher.read_text())
+        assert changed >= 1, text
+        self.launcher.write_text(text)
 
 
 class Claude(Agent):

@@ -348,7 +348,7 @@ def test_other_hooks_of_the_person_go_on_working(claude: Agent) -> None:
 
 def test_what_is_installed_for_one_project_works_there_and_nowhere_else(agent: Agent) -> None:
     agent.world.learn(ALWAYS, "--kind", "constraint")
-    agent.install("--yes", where="--project")
+    agent.install("--project", "--yes")
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(ALWAYS) == 1
     shutil.rmtree(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.agents import PATIENT, Agent
+from tests.e2e.agents import Agent
 from tests.e2e.script import Say
 from tests.e2e.world import Ran
 
@@ -47,7 +47,7 @@ def test_the_plugin_tells_once_with_and_without_init_and_is_gone_after_it_is_rem
     world.learn(RULE, "--kind", "constraint")
     world.brim("upgrade", environ=agent.environ())  # as the plugin does at the first session
     assert "plugin" in world.brim("doctor", environ=agent.environ()).out
-    agent.edit_launcher(r"(?=from brim\S* import main)", PATIENT)
+    agent.wait_for_hooks()
     world.api.will(Say())
     agent.ask("Say hello.")
     assert world.api.turns[-1].times(RULE) == 1

@@ -18,6 +18,7 @@ from brim.models import cost, lookup
 from brim.store import open_ledger
 
 CLAUDE = "claude-opus-5-5"
+BEDROCK = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 PROMPT: list[Any] = [{"role": "user", "content": "What is new? " * 50}]
 SOUND: list[Any] = [
     {
@@ -270,6 +271,110 @@ def test_ten_searches_are_reserved(ledger: Any) -> None:
     assert 100_000 < call.cost <= call.reserved
 
 
+def test_a_cache_for_an_hour_of_the_whole_request_is_reserved(ledger: Any) -> None:
+    """Measured before: 124% of the reservation."""
+    options = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    guard = Guard(CLAUDE, ledger=ledger, max_output=500)
+    with guard.call(PROMPT, options=options) as call:
+        written = {"ephemeral_1h_input_tokens": call.tokens.high}
+        call.done(anthropic_response(CLAUDE, call.tokens.high, 500, cache_creation=written))
+    assert call.cost == call.reserved
+
+
+LONG_PROMPT: list[Any] = [{"role": "user", "content": "word " * 60_000}]
+
+
+def compaction(prompt: int, summary: int) -> dict[str, Any]:
+    """Return what Anthropic reports for a prompt that it compacted before it answered."""
+    counts = {"input_tokens": 0, "cache_creation_input_tokens": prompt, "output_tokens": summary}
+    return {"type": "compaction", **counts}
+
+
+@pytest.mark.parametrize("searches", [0, 2])
+def test_a_compaction_by_the_provider_is_reserved(ledger: Any, searches: int) -> None:
+    """Measured before: 311% of the reservation."""
+    edit = {"type": "compact_20260112", "trigger": {"type": "input_tokens", "value": 50_000}}
+    options = {"context_management": {"edits": [edit]}}
+    longest = lookup(CLAUDE).max_output or 0
+    tools = [search(searches)] if searches else None
+    guard = Guard(CLAUDE, ledger=ledger, max_output=500)
+    with guard.call(LONG_PROMPT, tools=tools, options=options) as call:
+        prompt = lookup(CLAUDE).max_input if searches else call.tokens.high
+        steps = [compaction(prompt, longest)] * (searches + 1)
+        used = {"web_search_requests": searches}
+        whole = prompt * (searches + 1)
+        response = anthropic_response(CLAUDE, whole, 500, iterations=steps, server_tool_use=used)
+        call.done(response)
+    assert call.cost is not None
+    assert call.cost <= call.reserved
+
+
+@pytest.mark.parametrize(
+    "management",
+    [
+        {"edits": [{"type": "compact_20260112"}]},
+        {"edits": [{"type": "clear_tool_uses_20250919"}]},
+        [{"type": "compaction", "compact_threshold": 100_000}],
+    ],
+)
+def test_a_prompt_too_short_for_a_compaction_reserves_nothing_for_it(management: Any) -> None:
+    guard = Guard(CLAUDE, limit_usd=100, max_output=500)
+    reserved = []
+    for options in ({}, {"context_management": management}):
+        with guard.call(PROMPT, options=options) as call:
+            reserved.append(call.reserved)
+            call.release()
+    assert reserved[0] == reserved[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("gpt-5", {"previous_response_id": "resp_1"}),
+        ("gpt-5", {"conversation": "conv_1"}),
+        ("gpt-5", {"prompt": {"id": "pmpt_1"}}),
+        ("gemini-2.5-pro", {"cachedContent": "cachedContents/1"}),
+        ("gemini-2.5-pro", {"config": {"cached_content": "cachedContents/1"}}),
+    ],
+)
+def test_a_prompt_that_the_provider_keeps_is_reserved_for(
+    ledger: Any, model: str, options: dict[str, Any]
+) -> None:
+    with Guard(model, ledger=ledger, max_output=500).call(PROMPT, options=options) as call:
+        assert call.messages == PROMPT
+        tokens = {"input_tokens": lookup(model).max_input, "output_tokens": 500}
+        assert call.reserved >= (cost(tokens, model=model) or 0) > 100_000
+
+
+@pytest.mark.parametrize(
+    ("plain", "config"),
+    [
+        ({"candidate_count": 4}, {"config": {"candidate_count": 4}}),
+        ({"candidateCount": 4}, {"generationConfig": {"candidateCount": 4}}),
+        ({"service_tier": "priority"}, {"config": {"service_tier": "priority"}}),
+    ],
+)
+def test_the_configuration_of_gemini_is_read(plain: dict[str, Any], config: dict[str, Any]) -> None:
+    guard = Guard("gemini-2.5-pro", limit_usd=10, max_output=500)
+    reserved = []
+    for options in ({}, plain, config):
+        with guard.call(PROMPT, options=options) as call:
+            reserved.append(call.reserved)
+            call.release()
+    assert reserved[0] < reserved[1] == reserved[2]
+
+
+def test_money_without_a_guard_is_reserved_for_tools_and_tiers_too(ledger: Any) -> None:
+    about: Any = {"messages": PROMPT, "max_output": 500}
+    searching = ledger.spend("shop", model=CLAUDE, tools=[search(2)], **about)
+    plain = ledger.spend("shop", model=CLAUDE, **about)
+    fast = ledger.spend("shop", model=CLAUDE, options={"speed": "fast"}, **about)
+    assert searching.amount > plain.amount + 20_000
+    assert fast.amount > plain.amount
+    with pytest.raises(UnknownPrice, match="max_uses"):
+        ledger.spend("shop", model=CLAUDE, tools=[search()], **about)
+
+
 # What has no maximum is refused before anything is sent -------------------------------------------
 
 
@@ -288,7 +393,18 @@ def test_ten_searches_are_reserved(ledger: Any) -> None:
         ("gpt-5", [{"type": "image_generation"}], {"max_tool_calls": 1}, "tool_usd"),
         ("gpt-5", None, {"web_search_options": {}}, "tool_usd"),
         ("gemini-3-flash-preview", [{"google_search": {}}], {}, "tool_usd"),
+        (
+            "gemini-3-flash-preview",
+            None,
+            {"config": {"tools": [{"google_search": {}}]}},
+            "tool_usd",
+        ),
+        ("perplexity/sonar-pro", None, {}, "tool_usd"),
+        ("xai/grok-4", None, {"search_parameters": {"mode": "auto"}}, "tool_usd"),
+        ("openrouter/openai/gpt-5:online", None, {}, "tool_usd"),
+        ("openrouter/openai/gpt-5", None, {"plugins": [{"id": "web"}]}, "tool_usd"),
         ("gpt-5", None, {"service_tier": "scale"}, "service_tier"),
+        (BEDROCK, None, {"serviceTier": {"type": "priority"}}, "service_tier"),
         ("claude-sonnet-4-5", None, {"speed": "fast"}, "speed"),
         ("gpt-4o", None, {"modalities": ["text", "audio"]}, "output_audio"),
     ],

@@ -269,3 +269,19 @@ def test_markers_over_the_limit_are_removed_the_oldest_first() -> None:
     assert [count_markers(message) for message in fitted.messages] == [0, 0, 0, 1, 1, 1]
     assert any("cache markers" in note for note in fitted.receipt.notes)
     assert [count_markers(message) for message in messages] == [1] * 6
+
+
+def test_the_marker_of_a_whole_request_counts_for_the_limit() -> None:
+    """A request with ``cache_control`` of its own is marked at its last block by the provider."""
+    options = {"cache_control": MARKER}
+    system = [{"type": "text", "text": SYSTEM, "cache_control": MARKER}]
+    tools = [{**TOOLS[0], "cache_control": MARKER}]
+    messages: list[Any] = thoughtful("Find the bug.", "I'll look.", "Go on.")
+    about: Any = {"system": system, "tools": tools}
+    with Guard(BINDING, max_output=500).call(marked(messages), options=options, **about) as call:
+        assert sum(map(count_markers, call.messages)) == 1
+        client = FakeModel(["Done."])
+        request: Any = {**about, **options, "model": BINDING, "max_tokens": call.max_output}
+        with pytest.raises(Refused, match="Found 5"):
+            client.create(messages=marked(messages), **request)
+        call.done(client.create(messages=call.messages, **request))

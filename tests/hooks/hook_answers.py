@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from brim.agents.table import agent_named
+from brim.agents import agent_named
 
 CONTEXT = {
     "claude": {"session_start", "prompt", "before_tool", "after_tool", "tool_failed"},

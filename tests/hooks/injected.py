@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brim.agents.call import Answer, HookCall, ToolCall
-from brim.agents.table import agent_named, kind_of_tool
-from brim.agents.tools import normalized
+from brim.agents import agent_named, kind_of_tool
+from brim.agents.call import Answer, HookCall, ToolCall, normalized
 from brim.behaviors import Behavior
 from brim.hooks import handlers as events
 from brim.hooks.state import HookWorkspace

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from brim.agents import agent_named
 from brim.agents.call import HookCall
-from brim.agents.table import agent_named
 from brim.hooks.endings import LARGE, LIVE, PATIENCE, await_answer
 from brim.hooks.state import HookWorkspace
 from tests.hooks.sittings import Sitting

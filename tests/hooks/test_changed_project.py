@@ -168,7 +168,6 @@ OWN: dict[str, tuple[Callable[[Shop], object], str]] = {
         lambda shop: (shop.brim("rules", "remove", "p-1"), shop.brim("rules", "restore", "p-1")),
         GOOD,
     ),
-    "confirm": (lambda shop: shop.brim("feedback", "p-1", "confirmed"), GOOD),
 }
 
 
@@ -186,7 +185,6 @@ def test_what_a_person_writes_does_not_agree_to_what_changed_meanwhile(tmp_path:
     shop = Shop(tmp_path)
     shop.sql(CHANGES["text"])
     shop.brim("learn", "Indent with tabs.")
-    shop.brim("feedback", "p-1", "confirmed")
     said = shop.start()
     assert "Indent with tabs." in said
     assert EVIL not in said

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from brim.agents import AGENTS, agent_named
 from brim.agents.call import EVENTS, NOTHING, Answer, HookCall
-from brim.agents.table import AGENTS, agent_named
 from tests.hooks.hook_samples import ALL, BASH, SESSION, claude
 
 

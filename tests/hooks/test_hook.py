@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from brim.agents import agent_named
 from brim.agents.call import Answer, HookCall
-from brim.agents.table import agent_named
 from brim.hooks.process import LARGEST, PAUSED, main, run_hook
-from brim.hooks.readings import from_transcript, usage_now
 from brim.hooks.state import HookWorkspace
-from brim.hooks.transcript import tail_lines
+from brim.hooks.transcript import from_transcript, tail_lines, usage_now
 from brim.store import open_store
 from brim.store.trust import trust
 from tests.hooks.hook_samples import CODEX, GEMINI

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from brim.agents.table import agent_named
+from brim.agents import agent_named
 from brim.hooks.process import main
 from brim.install.launchers import install_launcher
 from brim.store import open_ledger

@@ -12,7 +12,7 @@ import pytest
 
 import brim
 from brim.activation import Context
-from brim.agents.table import agent_named
+from brim.agents import agent_named
 from brim.behaviors import RuleUsage
 from brim.injection import ActivationTierMapper, render
 from brim.memory import ScratchWriter

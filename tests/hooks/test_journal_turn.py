@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.agents import read
+from brim.agents import agent_named, read
 from brim.agents.call import HookCall
-from brim.agents.table import agent_named
 from brim.hooks.state import HookWorkspace
 from brim.hooks.turns import LARGE, OVERLAP, SECONDS, write_turn
 from brim.memory import ScratchModel

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from brim.agents import agent_named
 from brim.agents.call import HookCall
-from brim.agents.table import agent_named
 from brim.hooks.mentions import Doing, mention
 from tests.hooks.injected import rule, tool_call
 

@@ -98,9 +98,8 @@ def values_of(setting: Setting) -> list[Any]:
     if setting.kind == "text":
         return ["llama-3", "unknown-model"]
     least, most = setting.least or 0, 10**9 if setting.most is None else setting.most
-    if (
-        setting.key == "spend.limit"
-    ):  # at a limit of 0 no call is made that a constraint could be about
+    if setting.key == "spend.limit":
+        # At a limit of 0 no call is made that a constraint could be about.
         least = 0.01
     return [int(least), int(most)] if setting.kind == "whole" else [float(least), 0.5, float(most)]
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brim.agents import read
+from brim.agents import agent_named, read
 from brim.agents.call import HookCall
-from brim.agents.table import agent_named
 from brim.hooks.settlement import settle
 from brim.hooks.state import HookWorkspace
 from brim.spend import SpendMeter

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from brim.agents import read
+from brim.agents import agent_named, read
 from brim.agents.call import HookCall
-from brim.agents.table import agent_named
 from brim.hooks.settlement import settle
 from brim.hooks.state import HookWorkspace
 from brim.spend import SpendMeter

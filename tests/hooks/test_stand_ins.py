@@ -322,6 +322,7 @@ UNSUPPORTED = {
     ),
     "other helpers": ("from dataclasses import make_dataclass\n", "dataclasses.make_dataclass"),
     "the whole module": ("import dataclasses\n", "'import dataclasses'"),
+    "another name": ("from dataclasses import dataclass as value\n", "'dataclass as value'"),
     "other names": ("from typing import TypedDict\n", "typing.TypedDict"),
     "inside a function": (
         "def f():\n    from typing import get_type_hints\n",

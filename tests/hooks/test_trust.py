@@ -93,7 +93,6 @@ class Clone:
 
         arguments: dict[str, dict[str, Any]] = {
             "learn": {"right": "Use ruff."},
-            "feedback": {"id": "b-shop", "verdict": "confirmed"},
             "why": {"id": "b-shop"},
             "count": {"text": "hello"},
             "budget": {"messages": [{"role": "user", "content": "hi"}], "model": "gpt-4o"},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.hooks.fullness import GROWN, GROWN_TURN
+from brim.hooks.transcript import GROWN, GROWN_TURN
 from tests.hooks.sittings import Sitting
 
 WINDOW = 200_000

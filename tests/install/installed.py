@@ -7,7 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+from brim.install.agents import launcher_path
+from brim.install.launchers import CODE
 from tests.cli.conftest import Brim, Ran
+from tests.hooks.hook_world import patient
 
 FILES = {
     "claude": ".claude/settings.json",
@@ -52,6 +55,13 @@ def alone(brim: Brim, *arguments: str, **more: Any) -> Ran:
     empty = brim.home.parent / "nothing"
     empty.mkdir(exist_ok=True)
     return brim(*arguments, env={"PATH": str(empty), **more.pop("env", {})}, **more)
+
+
+def let_hooks_wait(brim: Brim) -> None:
+    """Give the hooks that are installed, if any are, more time than any machine needs."""
+    launcher = Path(launcher_path(str(brim.home / ".brim")))
+    if launcher.is_file() and CODE in launcher.read_text(encoding="utf-8"):
+        patient(str(launcher))
 
 
 def tree(root: Path) -> dict[str, bytes | None]:

@@ -8,8 +8,10 @@ import tomllib
 
 import pytest
 
+from brim.agents import AGENTS
+from brim.agents.settings import settings_for
 from brim.install.agents import brim_program
-from brim.install.changes import CALLED, FILES, command_text
+from brim.install.changes import command_text
 from tests.cli.conftest import Brim
 from tests.install.installed import tree, use
 
@@ -21,13 +23,13 @@ FOLDERS = {
 }
 
 
-@pytest.mark.parametrize("agent", list(FILES))
+@pytest.mark.parametrize("agent", AGENTS)
 def test_the_command_comes_with_the_hooks_and_goes_with_them(brim: Brim, agent: str) -> None:
     (brim.home / FOLDERS[agent]).mkdir(parents=True)
     before = tree(brim.home)
-    path = brim.home / FOLDERS[agent] / FILES[agent]
+    path = brim.home / FOLDERS[agent] / settings_for(agent).learn_file
     found = brim("init", "--json").json
-    assert [each["command"] for each in found["agents"]] == [CALLED[agent]]
+    assert [each["command"] for each in found["agents"]] == [settings_for(agent).learn_called]
     assert "brim learn" in path.read_text()
     assert not any(each["changed"] for each in brim("init", "--json").json["agents"])
     brim("uninstall")

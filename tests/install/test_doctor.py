@@ -11,11 +11,19 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Brim
+from tests.cli.conftest import Brim, Ran
 from tests.cli.stored import behavior, remember
-from tests.install.installed import alone, commands, events, file_of, tree, use
+from tests.install import installed
+from tests.install.installed import commands, events, file_of, let_hooks_wait, tree, use
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
+
+
+def alone(brim: Brim, *arguments: str, **more: Any) -> Ran:
+    """Run brim where no agent is on the path; the hooks that it installs answer on any machine."""
+    ran = installed.alone(brim, *arguments, **more)
+    let_hooks_wait(brim)
+    return ran
 
 
 def looked(

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import COMMAND, Brim
 from tests.cli.stored import behavior, remember
-from tests.install.installed import alone
+from tests.install.installed import alone, let_hooks_wait
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
@@ -68,6 +68,7 @@ def full(brim: Brim, request: pytest.FixtureRequest) -> Iterator[Brim]:
     or just *ended*."""
     (brim.cwd / ".git").mkdir()
     alone(brim, "init", "--agent", "claude")
+    let_hooks_wait(brim)
     remember(brim, behavior("b-1", "constraint", "Never push to main."), scope="user")
     brim("limit", "5")
     brim("limit", "stop")

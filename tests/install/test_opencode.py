@@ -12,7 +12,8 @@ import pytest
 
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
-from tests.install.installed import alone, tree
+from tests.install.installed import alone, let_hooks_wait, tree
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")
 
@@ -57,6 +58,7 @@ def test_it_comes_and_goes_whole(brim: Brim) -> None:
     assert [each["file"] for each in alone(brim, "init", "--json").json["agents"]] == [str(path)]
     assert f"{brim.home}/.brim/bin/hook" in path.read_text()
     assert not any(each["changed"] for each in alone(brim, "init", "--json").json["agents"])
+    let_hooks_wait(brim)
     found = {
         each["what"]: each["state"] for each in alone(brim, "doctor", "--json").json["findings"]
     }
@@ -89,7 +91,10 @@ def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
     assert brim("learn", "--user", "--block", "npm install", "Use pnpm").code == 0
     assert brim("limit", "--all", "3/day").code == 0
     module = path.with_suffix(".mjs")  # node takes it for a module, as opencode does
-    shutil.copy(path, module)
+    plugin = path.read_text(encoding="utf-8")
+    assert "PATIENCE = 2000" in plugin
+    module.write_text(plugin.replace("PATIENCE = 2000", f"PATIENCE = {PATIENCE * 1000}"))
+    let_hooks_wait(brim)
     ran = subprocess.run(
         ["node", "--input-type=module", "--eval", PLAY, str(module), str(brim.cwd)],
         capture_output=True,

@@ -117,9 +117,8 @@ def test_what_needs_quotes_in_the_home_folder_is_written_with_a_tilde() -> None:
 @pytest.mark.parametrize("person", PERSONS)
 def test_powershell_gets_a_text_that_it_calls(person: str) -> None:
     command = program_in("gemini", hook_of(person), person=person, windows=True)
-    if command != hook_of(
-        person
-    ):  # its rules: quotes are doubled in single quotes, and nothing else is special
+    if command != hook_of(person):
+        # Its rules: quotes are doubled in single quotes, and nothing else is special.
         assert (command[:3], command[-1]) == ("& '", "'")
         assert command[3:-1].replace("''", "'") == hook_of(person)
     line = subprocess.list2cmdline(

@@ -89,7 +89,6 @@ def test_the_resources_are_there(world: World) -> None:
         ("nothing", {}),
         ("learn", {}),
         ("learn", {"right": 5}),
-        ("feedback", {"id": "x", "verdict": "maybe"}),
         ("list", {"limit": -1}),
         ("fit", {"messages": "hello"}),
         ("why", {"id": ""}),

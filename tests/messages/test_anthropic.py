@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brim.messages import FifoPruner, repair, validate
-from brim.messages.anthropic import blocks_of, read_message
+from brim.messages.anthropic.reading import blocks_of, read_message
 from brim.messages.entries import EntryCall
 from brim.messages.repairs import NO_BEGINNING, NO_RESULT
 from brim.tokens import counter_for

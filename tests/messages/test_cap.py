@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.messages import PROVIDERS, Provider, Pruned, Pruner, ToolResultCap, validate
-from brim.messages.cap import LEAST, map_texts, shorten_text, shorten_together
+from brim.messages.cap import LEAST, map_texts
 from brim.messages.content import result_text
+from brim.messages.shortening import shorten_text, shorten_together
 from brim.tokens import ApproximateTokenCounter, counter_for
 from tests.messages.histories import as_object, valid_histories
 from tests.messages.samples import (

@@ -28,8 +28,10 @@ from brim.messages import (
     WatermarkPruner,
     validate,
 )
+from brim.messages.caching import CachePrices
 from brim.messages.cuts import legal_cuts
-from brim.messages.draft import CachePrices, Draft, draft
+from brim.messages.draft import Draft
+from brim.messages.drafting import draft
 from brim.messages.formats import read
 from brim.models import model
 from brim.models.catalog import Price, PriceTier

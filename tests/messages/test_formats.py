@@ -15,7 +15,8 @@ from pydantic import BaseModel
 
 from brim.errors import BrimError, InputError
 from brim.messages import PROVIDERS, Provider, Violation, validate
-from brim.messages.formats import provider_of, read
+from brim.messages.formats import read
+from brim.messages.layouts import provider_of
 from tests.messages.histories import any_histories, as_object, valid_histories
 from tests.messages.junk import JUNK
 from tests.messages.samples import (
@@ -348,7 +349,11 @@ def test_every_rule_that_is_broken_has_a_row(provider: Provider, data: st.DataOb
 
 def test_every_row_names_a_rule_that_the_provider_checks() -> None:
     folder = ROOT / "src/brim/messages"
-    sources = {"openai": "chat.py", "anthropic": "anthropic/rules.py"}
+    sources = {
+        "openai": "chat.py",
+        "anthropic": "anthropic/rules.py",
+        "gemini": "gemini/rules.py",
+    }
     for provider, rule, *_ in ROWS:
         files = (folder / sources.get(provider, f"{provider}.py"), folder / "rules.py")
         assert any(f'"{rule}"' in file.read_text(encoding="utf-8") for file in files), rule

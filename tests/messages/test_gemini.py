@@ -10,7 +10,7 @@ import pytest
 
 from brim.messages import validate
 from brim.messages.entries import EntryCall
-from brim.messages.gemini import parts_of, read_content
+from brim.messages.gemini.reading import parts_of, read_content
 from brim.messages.repairs import NO_BEGINNING, NO_RESULT
 from tests.messages.samples import function_calls, function_responses, mended, texts
 

@@ -26,9 +26,10 @@ from brim.messages import (
     WatermarkPruner,
     validate,
 )
+from brim.messages.arguments import as_list
 from brim.messages.cuts import units_of
-from brim.messages.draft import draft
-from brim.messages.formats import as_list, read
+from brim.messages.drafting import draft
+from brim.messages.formats import read
 from brim.tokens import Count, counter_for
 from tests.messages.histories import any_histories, valid_histories
 from tests.messages.samples import (
@@ -133,9 +134,8 @@ def test_it_fits_or_says_why_not(
         ), name
         assert pruned.receipt.over_by == max(0, pruned.tokens - target), name
         assert pruned.receipt.before == before, name
-        if (
-            not pruned.fits
-        ):  # then nothing but what is never dropped is left, and the prompts that this needs
+        if not pruned.fits:
+            # Then nothing but what is never dropped is left, and the prompts that this needs.
             gone = {index for unit in pruned.receipt.dropped for index in unit.indices}
             assert set(range(len(messages))) - gone <= allowed, name
 

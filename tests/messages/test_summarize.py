@@ -13,7 +13,7 @@ from brim.errors import InputError
 from brim.messages import PROVIDERS, Provider, Pruned, Pruner, SummarizePruner, validate
 from brim.messages.content import user_message
 from brim.messages.formats import read
-from brim.messages.summarize import LINE, extract
+from brim.messages.quoting import LINE, extract
 from brim.tokens import ApproximateTokenCounter, counter_for
 from tests.messages.histories import valid_histories
 from tests.messages.samples import (

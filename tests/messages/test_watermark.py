@@ -25,7 +25,7 @@ from brim.messages import (
     WatermarkPruner,
     validate,
 )
-from brim.messages.draft import CachePrices
+from brim.messages.caching import CachePrices
 from brim.messages.watermark import DEFAULT_LOW, MARKS, OVERHEAD, Outlook
 from brim.models.catalog import Price
 from tests.messages.samples import (

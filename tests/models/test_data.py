@@ -134,7 +134,7 @@ def test_flagships_agree_with_a_second_registry(provider: str, name: str) -> Non
             assert field in told or getattr(ours.at(prompt), field) == (tier[-1] if tier else base)
 
 
-def test_every_text_model_of_a_second_registry_has_a_price() -> None:
+def test_every_model_of_a_second_registry_that_charges_by_tokens_has_a_price() -> None:
     """Names that end in a dash stand for a group of models, and some models have no price in that
     registry either."""
     from genai_prices.data import providers
@@ -144,7 +144,7 @@ def test_every_text_model_of_a_second_registry_has_a_price() -> None:
         for provider in providers
         for each in provider.models
         for mark in "/:"
-        if not script.NOT_TEXT.search(each.id.lower())
+        if script.is_charged_by_tokens(each.id.lower(), each)
         and each.id[-1].isalnum()
         and script.genai_rows(each)
         if any("input" in row or "output" in row for row in script.genai_rows(each))
@@ -175,7 +175,13 @@ NO_WINDOW_ANYWHERE = {
             "gpt-5.5-cyber",
             "gpt-6-cyber",
         ),
-        *("gpt-chat-latest", "gpt-rosalind-discovery", "gpt-rosalind-research", "text-davinci-002"),
+        *(
+            "gpt-4o-mini-tts",
+            "gpt-chat-latest",
+            "gpt-rosalind-discovery",
+            "gpt-rosalind-research",
+            "text-davinci-002",
+        ),
         "text-davinci-003",
     },
     "x-ai": set(),
@@ -185,16 +191,16 @@ NO_WINDOW_ANYWHERE = {
 family."""
 
 
-def test_every_text_model_of_a_second_registry_has_a_window() -> None:
+def test_every_model_of_a_second_registry_that_charges_by_tokens_has_a_window() -> None:
     from genai_prices.data import providers
 
     unresolved: dict[str, set[str]] = {provider: set() for provider in NO_WINDOW_ANYWHERE}
     for provider in providers:
         for registered in provider.models:
-            is_text = (
-                not script.NOT_TEXT.search(registered.id.lower()) and registered.id[-1].isalnum()
-            )
-            if not is_text or not script.genai_rows(registered):
+            name = registered.id.lower()
+            if not script.is_charged_by_tokens(name, registered) or not name[-1].isalnum():
+                continue
+            if not script.genai_rows(registered):
                 continue
             ours = model(f"{provider.id}/{registered.id}")
             if registered.context_window:
@@ -202,6 +208,21 @@ def test_every_text_model_of_a_second_registry_has_a_window() -> None:
             elif not ours.resolved and provider.id in unresolved:
                 unresolved[provider.id].add(registered.id)
     assert unresolved == NO_WINDOW_ANYWHERE
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [("gemini-2.5-flash-tts", "10"), ("gemini-3.8-flash-tts", "9"), ("gpt-4o-mini-tts", "12")],
+)
+def test_speech_costs_what_a_model_for_speech_writes(name: str, output: str) -> None:
+    price = model(name).price(BUILT)
+    assert price is not None
+    assert price.output == price.output_audio == Decimal(output)
+
+
+@pytest.mark.parametrize("name", ["gemini-2.5-flash-image", "gpt-realtime", "whisper-1", "tts-1"])
+def test_what_is_not_charged_by_tokens_alone_has_no_price(name: str) -> None:
+    assert model(name).price(BUILT) is None
 
 
 @pytest.mark.parametrize(
@@ -249,7 +270,7 @@ def test_a_model_of_speech_has_its_own_window_and_price(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["gemini-2.5-flash-preview-tts", "gemini-9-pro-tts", "gpt-4o-transcribe-new", "gpt-6-realtime"],
+    ["gemini-2.9-flash-preview-tts", "gemini-9-pro-tts", "gpt-4o-transcribe-new", "gpt-6-realtime"],
 )
 def test_an_unknown_model_of_speech_is_no_relative_of_a_text_model(name: str) -> None:
     found = model(name)

@@ -1,5 +1,7 @@
-"""Play scenarios, and write a file of answers for each: ``python -m tests.recorded FOLDER [SCENARIO
-...]``."""
+"""Play scenarios, and write a file of answers for each.
+
+``python -m tests.recorded FOLDER [SCENARIO ...]``
+"""
 
 from __future__ import annotations
 
@@ -50,8 +52,7 @@ def import_brim() -> None:
 
 
 def play(name: str) -> dict[str, object]:
-    """Take the steps of one scenario in a home of its own; return the answer of each by its
-    name."""
+    """Take the steps of one scenario in a home of its own; return each answer by its name."""
     CLOCK.reset()
     with tempfile.TemporaryDirectory(prefix="brim-recorded-") as folder:
         world = World(Path(folder))

@@ -1,5 +1,4 @@
-"""A person and an agent at work in the project: a made-up session that shows what recordings
-don't."""
+"""A made-up session of a person and an agent, which shows what recordings don't."""
 
 from __future__ import annotations
 
@@ -76,8 +75,10 @@ def work(world: World, agent: str) -> None:
 
 
 class Sitting:
-    """One session of one agent. Its methods call the hooks and write the transcript as the agent
-    does."""
+    """One session of one agent.
+
+    Its methods call the hooks and write the transcript as the agent does.
+    """
 
     def __init__(self, world: World, agent: str) -> None:
         self.world = world
@@ -146,8 +147,7 @@ class Sitting:
         return call
 
     def use_tool(self, tool: str, arguments: dict[str, Any], *, failure: str = "") -> None:
-        """Let the agent make a call: the hooks before and after, and its lines in the
-        transcript."""
+        """Let the agent make a call: its hooks, and its lines in the transcript."""
         call = self.before(tool, arguments)
         output = failure or "ok"
         if self.agent == "claude":

@@ -84,7 +84,7 @@ def apply(path: Path, kind: str, line: str) -> None:
             file.write(line + "\n" if kind == "append" else line[: len(line) // 2])
 
 
-def outcome(reading: UsageReading) -> tuple[object, ...]:
+def outcome(reading: UsageReading) -> tuple[Any, ...]:
     requests = sorted(
         (
             each.key,
@@ -118,9 +118,10 @@ def test_the_index_changes_nothing_but_the_time(rounds: list[list[tuple[str, str
             assert outcome(read_all(files, index=index, prices="p")) == fresh
             again = read_all(named_files([str(tree)]), index=index, prices="p")
             assert (outcome(again), again.new_bytes) == (fresh, 0)
-            assert (
-                outcome(read_all(files, index=index, prices="p", observe=FindingsReader)) == fresh
-            )
+            observed = outcome(read_all(files, index=index, prices="p", observe=FindingsReader))
+            # Whoever looks for findings reads every line, and so may see more broken ones.
+            assert observed[:-1] == fresh[:-1]
+            assert observed[-1] >= fresh[-1]
 
 
 @settings(max_examples=40, deadline=None)

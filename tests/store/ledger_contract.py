@@ -485,9 +485,8 @@ class LedgerContract:
                 st.lists(step, min_size=20, max_size=40)
             ):
                 made = known[sorted(known)[number % len(known)]] if known else None
-                with suppress(
-                    LimitReached, InputError
-                ):  # no room; settled already; nothing was asked
+                with suppress(LimitReached, InputError):
+                    # No room; settled already; nothing was asked.
                     if action == "wait":
                         clock.now += number
                     elif action == "continue":

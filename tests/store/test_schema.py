@@ -18,7 +18,7 @@ import pytest
 
 from brim.errors import StoreError
 from brim.store import open_ledger, open_store
-from brim.store.backup import create, restore, rules_in
+from brim.store.backup import create, restore, rule_ids
 from brim.store.database import APPLICATION, JOURNAL, RECORDED, SCHEMA, TABLES, connect, statements
 from tests.hooks.hook_world import RULE, World
 from tests.store.making import behavior, raw
@@ -68,7 +68,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("sql", FOREIGN.values(), ids=FOREIGN)
-def test_a_schema_that_the_migrations_did_not_make_is_refused(path: Path, sql: str) -> None:
+def test_a_schema_that_brim_did_not_make_is_refused(path: Path, sql: str) -> None:
     written(path, sql)
     before = path.read_bytes()
     for opens in (open_store, open_ledger):
@@ -78,7 +78,7 @@ def test_a_schema_that_the_migrations_did_not_make_is_refused(path: Path, sql: s
             assert caught.value.reason == "damaged"
             assert "brim rules restore" in str(caught.value)
     for use in (
-        rules_in,
+        rule_ids,
         lambda given: create(given, f"{path}.copy"),
         lambda given: restore(given, f"{path}.new"),
     ):
@@ -140,7 +140,7 @@ def test_a_journal_removes_no_other_file(path: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine.txt"
     mine.write_text("precious", encoding="utf-8")
     hot_journal(path, str(mine))
-    for use in (open_store, open_ledger, rules_in, lambda given: create(given, f"{path}.copy")):
+    for use in (open_store, open_ledger, rule_ids, lambda given: create(given, f"{path}.copy")):
         with pytest.raises(StoreError, match="-journal"):
             use(str(path))
     restore(backup, str(path))

@@ -155,14 +155,8 @@ def test_the_same_content_is_asked_for_once(endpoint: Endpoint, provider: str) -
 
 def test_the_cache_is_bounded_and_can_be_off(endpoint: Endpoint) -> None:
     with counting("anthropic", cache=2) as counter:
-        for text in (
-            "a",
-            "b",
-            "a",
-            "c",
-            "a",
-            "b",
-        ):  # c pushes out b, which was not used for longest
+        for text in ("a", "b", "a", "c", "a", "b"):
+            # C pushes out b, which was not used for longest.
             counter.count(text)
         assert [asked["messages"][0]["content"] for _, asked in endpoint.asked] == [
             "a",

@@ -73,12 +73,9 @@ def use_startup(home: str) -> bool:
     return True
 
 
+# As brim.files has them, which isn't imported yet.
 _FLAGS = os.O_RDONLY
-for _flag in (
-    "O_NOFOLLOW",
-    "O_NONBLOCK",
-    "O_BINARY",
-):  # as brim.files has them, which isn't imported yet
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
     _FLAGS |= getattr(os, _flag, 0)
 
 _FILE_TYPE = 0o170000
@@ -96,8 +93,10 @@ def _is_safe(status: os.stat_result) -> bool:
 
 
 def stamp() -> tuple[object, ...]:
-    """Return what a start-up file is written for. An installer replaces RECORD, which has the hash
-    of every file."""
+    """Return what a start-up file is written for.
+
+    An installer replaces RECORD, which has the hash of every file.
+    """
     # Not RECORD's own hash: a hook would have to read and hash it, about a millisecond per call. A
     # hash that only ``brim init`` computes decides nothing, since the hook compares what it can
     # see: path, size, time and inode.

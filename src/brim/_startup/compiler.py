@@ -45,8 +45,10 @@ def compile_library(source: str, path: str) -> CodeType:
 
 
 def compile_brim(source: str, path: str) -> tuple[CodeType, ast.Module]:
-    """Return the code of a module of brim, and the tree that it was made of; raises
-    ``Unsupported``."""
+    """Return the code of a module of brim, and the tree that it was made of.
+
+    Raises ``Unsupported``.
+    """
     tree = ast.parse(source)
     _drop_type_checking(tree)
     is_redirected = False
@@ -107,9 +109,7 @@ def _problem(node: ast.AST) -> str:
     if isinstance(node, ast.Import):
         return _import_problem(node)
     if isinstance(node, ast.ImportFrom) and node.module in STAND_INS:
-        stand_in = STAND_INS[node.module]
-        missing = [alias.name for alias in node.names if alias.name not in vars(stand_in)]
-        return f"{node.module}.{missing[0]}" if missing else ""
+        return _names_problem(node, node.module)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OPTIONS:
         return _call_problem(node, node.func.id)
     return ""
@@ -118,6 +118,15 @@ def _problem(node: ast.AST) -> str:
 def _import_problem(node: ast.Import) -> str:
     if any(alias.name == "dataclasses" for alias in node.names):
         return "'import dataclasses': write 'from dataclasses import ...'"
+    return ""
+
+
+def _names_problem(node: ast.ImportFrom, module: str) -> str:
+    for alias in node.names:
+        if alias.name not in vars(STAND_INS[module]):
+            return f"{module}.{alias.name}"
+        if alias.name in OPTIONS and alias.asname not in (None, alias.name):
+            return f"'{alias.name} as {alias.asname}'"  # its calls couldn't be checked
     return ""
 
 

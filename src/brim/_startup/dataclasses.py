@@ -8,6 +8,7 @@ doesn't check the definition of a class: the tests define every class with the r
 from __future__ import annotations
 
 import reprlib
+from copy import deepcopy
 from types import MemberDescriptorType
 
 MISSING = object()
@@ -77,8 +78,6 @@ def _copied(value):
         return type(value)(map(_copied, value))
     if isinstance(value, dict):
         return type(value)((_copied(key), _copied(each)) for key, each in value.items())
-    from copy import deepcopy
-
     return deepcopy(value)
 
 

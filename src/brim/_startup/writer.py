@@ -21,8 +21,10 @@ LIBRARY = """
     fnmatch json json.decoder json.encoder json.scanner keyword locale math operator random re re._casefix re._compiler
     re._constants re._parser reprlib signal sqlite3 sqlite3.dbapi2 stat string struct types unicodedata weakref
 """
-"""The modules of the standard library that hooks may import; those that aren't Python code are left
-to Python."""
+"""The modules of the standard library that hooks may import.
+
+Those that aren't Python code are left to Python.
+"""
 
 DOORS = [
     "__main__",
@@ -44,8 +46,9 @@ LOADED_BEFORE = ["brim", "brim._lazy", "brim._startup"]
 
 
 def write_startup(home: str) -> str:
-    """Write the modules of hooks into the user's folder *home*; return the file, empty for an
-    editable install.
+    """Write the modules of hooks into the user's folder *home*.
+
+    Return the file, empty for an editable install.
 
     Raises ``Unsupported`` if a module can't be in it: hooks then start without the file, only
     slower.

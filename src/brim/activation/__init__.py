@@ -11,9 +11,10 @@ its number, and ``weights`` is how edges learn from use.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.activation.context import Context as Context
     from brim.activation.engine import Activation as Activation

@@ -10,9 +10,10 @@ clients send. A framework is imported with its module, never before.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.adapters import anthropic as anthropic
     from brim.adapters import langchain as langchain

@@ -12,7 +12,8 @@ except ImportError as error:
     raise ImportError(needed) from error
 
 from brim.adapters.guards import Attempts, Body, Guards, Settings, settle, tap
-from brim.guard.conversation import Call, Guard
+from brim.guard.call import Call
+from brim.guard.conversation import Guard
 
 
 def brim_middleware(

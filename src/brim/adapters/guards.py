@@ -13,7 +13,8 @@ from typing import Any, Literal, TypedDict
 
 from brim.behaviors import Behavior
 from brim.errors import BrimError, InputError
-from brim.guard.conversation import Call, Guard
+from brim.guard.call import Call
+from brim.guard.conversation import Guard
 from brim.messages.draft import Pin
 from brim.messages.entries import Provider
 from brim.messages.fitting import Name
@@ -63,8 +64,10 @@ class Guards:
             raise InputError(f"guard must be a brim.Guard, not {guard!r}")
         self._is_one = guard is not None
         self.guard: Guard = guard or Guard("", **(settings or {}))
-        """Ledger, scope and limit of every call; its model is that of no request unless the caller
-        gave it."""
+        """Ledger, scope and limit of every call.
+
+        Its model is that of no request unless the caller gave it.
+        """
         self._by_model: dict[tuple[str, str], Guard] = {}
         self._lock = threading.Lock()
 
@@ -161,6 +164,15 @@ def cap_of(call: Call[Any]) -> int | None:
     return call.max_output
 
 
+def refuse_other_models(body: Mapping[str, Any], field: str, guards: Guards) -> None:
+    """Refuse a request whose *field* lists other models, if money is reserved: that's for one."""
+    if body.get(field) and guards.guard.ledger is not None:
+        raise InputError(
+            f"{field}: brim reserves money for one model, and another may answer: "
+            f"leave {field!r} out and call the next model yourself"
+        )
+
+
 def thinking_of(thinking: object) -> int:
     """Return how many tokens Anthropic's ``thinking`` asks for: the cap of the answer has to be
     higher."""
@@ -216,8 +228,6 @@ CAPS: dict[Provider, tuple[str, ...]] = {
 """The fields that limit an answer in each API; the first is set if none is."""
 EFFORT = 4_096
 """Tokens for thinking where a request names an effort: the most that LiteLLM makes of one."""
-KEPT = ("previous_response_id", "conversation", "prompt")
-"""Fields of a Responses request that name something which the provider keeps: brim can't see it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +280,7 @@ class Body:
 
     def call(self, guards: Guards) -> Call[Any]:
         """Return the guard's call for this request."""
+        refuse_other_models(self.given, "models", guards)
         given, names = self.given, {"responses": "instructions", "anthropic": "system"}
         return guards.call(
             str(given.get("model") or guards.guard.model),
@@ -280,7 +291,6 @@ class Body:
             max_output=self.max_output,
             thinks=self.thinks,
             answers=given.get("n") or 1,
-            has_unseen=self.api == "responses" and any(given.get(name) for name in KEPT),
             options=given,
         )
 

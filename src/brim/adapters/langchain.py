@@ -21,15 +21,19 @@ OUTPUTS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """Names for the most tokens of an answer."""
 MODEL_FIELDS = (
     *OUTPUTS,
+    "cached_content",
+    "context_management",
     "inference_geo",
     "max_tool_calls",
     "mcp_servers",
     "modalities",
     "n",
+    "output_config",
     "response_modalities",
     "service_tier",
     "speed",
     "thinking",
+    "use_previous_response_id",
 )
 """Fields of a model that change what a request may cost."""
 
@@ -174,9 +178,8 @@ def _thread(request: ModelRequest[Any]) -> str | None:
 def _settle(call: Call[Any], *messages: Any) -> None:
     """Settle *call* by the model's message among *messages*, if there is one."""
     answer = next((message for message in messages if isinstance(message, AIMessage)), None)
-    if (
-        answer is not None and (answer.usage_metadata or {}).get("total_cost") == 0
-    ):  # it was in LangChain's own cache
+    if answer is not None and (answer.usage_metadata or {}).get("total_cost") == 0:
+        # It was in LangChain's own cache.
         call.release()
     elif answer is not None:
         settle(call, answer)

@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Unpack
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
-from brim.adapters.guards import Attempts, Body, Guards, Settings, settle
+from brim.adapters.guards import Attempts, Body, Guards, Settings, refuse_other_models, settle
 from brim.errors import InputError
-from brim.guard.conversation import Call, Guard
+from brim.guard.call import Call
+from brim.guard.conversation import Guard
 from brim.messages.entries import Provider
 from brim.messages.receipt import digest_of
 from brim.models.light import lookup
@@ -95,9 +96,8 @@ class BrimLogger(CustomLogger):
             error = _origin(exception)
             self._attempts.keep(key, call, error)
             await call.__aexit__(type(error), error, None)
-            if may_be_billed(
-                error
-            ):  # LiteLLM may try it again on its own, and report a stream then
+            if may_be_billed(error):
+                # LiteLLM may try it again on its own, and report a stream then.
                 self._remember(request_data, key, call)
 
     async def async_log_success_event(
@@ -151,6 +151,7 @@ class Wrapped:
 
     def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.completion``."""
+        refuse_other_models(more, "fallbacks", self._guards)
         body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
         with body.call(self._guards) as call:
             try:
@@ -167,6 +168,7 @@ class Wrapped:
 
     async def acompletion(self, model: str, messages: list[Any], **more: Any) -> Any:
         """Call ``litellm.acompletion``."""
+        refuse_other_models(more, "fallbacks", self._guards)
         body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
         async with body.call(self._guards) as call:
             try:

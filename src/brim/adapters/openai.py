@@ -10,7 +10,8 @@ from typing import Any, TypeVar, Unpack
 
 from brim.adapters.guards import Body, Guards, Settings, settle, settle_reported, tap
 from brim.errors import InputError
-from brim.guard.conversation import Call, Guard, StreamedUsage
+from brim.guard.call import Call, StreamedUsage
+from brim.guard.conversation import Guard
 
 Client = TypeVar("Client")
 

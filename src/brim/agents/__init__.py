@@ -1,20 +1,26 @@
 """What do agents send, what do they accept, and where do they write things down?
 
-``call`` has the neutral words: ``ToolCall``, ``HookCall`` and ``Answer``. ``agent`` says what an
-``Agent`` is, and ``table`` lists all of them. Each agent is a folder: ``value.py`` is what hooks
-load, ``transcript.py`` reads its files, ``settings.py`` is what ``brim init`` writes for it.
+``TABLE`` lists all agents, one line each. ``agent`` says what an ``Agent`` is, and ``call`` has the
+neutral words: ``ToolCall``, ``HookCall`` and ``Answer``. Each agent is a folder: ``value.py`` is
+what hooks load, ``transcript.py`` reads its files, and ``settings.py`` is what ``brim init`` writes
+for it.
 
 ``events`` are what happened in a session, whichever agent wrote it down. ``readers`` finds out
 which format a line has, ``stream`` reads files as they grow, and ``responses`` reads plain
-responses of providers. ``lines``, ``tools``, ``patches`` and ``fields`` are what readers share.
-Readers never raise on what is in a line.
+responses of providers. ``lines`` and ``fields`` are what readers share. Readers never raise on what
+is in a line.
 """
 
 from __future__ import annotations
 
-from brim._lazy import exports
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = bool(0)
+from brim._lazy import exports
+from brim.record import PlainData
+
 if TYPE_CHECKING:
     from brim.agents.agent import Agent as Agent
     from brim.agents.call import Event as Event
@@ -31,8 +37,6 @@ if TYPE_CHECKING:
     from brim.agents.readers import known_formats as known_formats
     from brim.agents.stream import Feed as Feed
     from brim.agents.stream import read as read
-    from brim.agents.table import AGENTS as AGENTS
-    from brim.agents.table import agent_named as agent_named
 
 __getattr__, __dir__ = exports(
     __name__,
@@ -41,5 +45,64 @@ __getattr__, __dir__ = exports(
     events="Compaction End Message ModelSeen RunTotal StateSeen ToolResult Usage",
     readers="format_of known_formats",
     stream="Feed read",
-    table="AGENTS agent_named",
 )
+
+
+@dataclass(frozen=True)
+class TableLine(PlainData):
+    """What is known of an agent without its value, for a quick look at any agent's call."""
+
+    name: str
+    title: str
+    """What people call it."""
+    folder: str
+    """Its folder in a home or a project."""
+    hook_files: tuple[str, ...]
+    """The names of the files in which its hooks are set."""
+
+
+TABLE = (
+    TableLine("claude", "Claude Code", ".claude", ("settings.json", "settings.local.json")),
+    TableLine("codex", "Codex", ".codex", ("hooks.json", "config.toml")),
+    TableLine("gemini", "Gemini CLI", ".gemini", ("settings.json",)),
+    TableLine("opencode", "opencode", ".opencode", ("brim.js",)),
+)
+
+AGENTS = tuple([line.name for line in TABLE])
+"""The names of all agents."""
+
+_OTHER_SIGNS = {"BRIM_RUN_ID": "brim run", "AI_AGENT": "an agent"}
+
+
+def agent_named(name: str) -> Agent:
+    """Return the agent *name*; a ``KeyError`` if there is none."""
+    if name not in [line.name for line in TABLE]:
+        raise KeyError(name)
+    module = f"brim.agents.{name}.value"
+    __import__(module)
+    agent: Agent = sys.modules[module].AGENT
+    return agent
+
+
+def every_agent() -> Iterator[Agent]:
+    """Give the value of each agent, in the order of the table."""
+    for line in TABLE:
+        yield agent_named(line.name)
+
+
+def agent_at_work(environ: Mapping[str, str]) -> str:
+    """Return what people call the agent that runs commands with *environ*; empty in a person's own
+    terminal."""
+    for agent in every_agent():
+        if any(environ.get(variable) for variable in agent.signs):
+            return agent.title
+    return next((title for sign, title in _OTHER_SIGNS.items() if environ.get(sign)), "")
+
+
+def kind_of_tool(name: str) -> str:
+    """Return what the tool *name* of any agent does, one of ``call.KINDS``.
+
+    >>> kind_of_tool("MultiEdit"), kind_of_tool("run_shell_command"), kind_of_tool("mcp__a__b")
+    ('edit', 'shell', '')
+    """
+    return next(filter(None, [agent.tools.kind(name) for agent in every_agent()]), "")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, Answer, HookCall
-from brim.agents.fields import text
-from brim.agents.tools import Tools
+from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, Answer, HookCall, Tools
+from brim.agents.fields import mapping, text
 from brim.config.places import home_folder
 from brim.record import PlainData
 
@@ -176,19 +175,24 @@ class WindowSeen(PlainData):
     window: int = 0
 
 
-def nothing_more(event: str, data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+def nothing_more(_: str, __: Mapping[str, Any]) -> dict[str, Any]:
     """Return no more fields: the agent sends nothing in a way of its own."""
     return {}
 
 
-def no_window(line: bytes) -> WindowSeen | None:  # noqa: ARG001
+def no_window(_: bytes) -> WindowSeen | None:
     """Return None: the agent's files don't say how full the window is."""
     return None
 
 
-def no_project_folders(environ: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:  # noqa: ARG001
+def no_project_folders(_: Mapping[str, str], __: tuple[str, ...]) -> set[str]:
     """Return nothing: the agent doesn't keep its sessions by project."""
     return set()
+
+
+def any_file(_: Sequence[str]) -> str | None:
+    """Return an empty text: every file is a session's, and none says its project."""
+    return ""
 
 
 def name_of_file(path: str) -> str:
@@ -230,6 +234,12 @@ class Agent(PlainData):
     """Reads what the agent sends in its own way at an event: fields of a ``HookCall``."""
     window_in: Callable[[bytes], WindowSeen | None] = no_window
     """Reads what a line of a transcript says about the window."""
+    session_folders: Callable[[Mapping[str, str]], list[str]] | None = None
+    """Names the folders with the files of sessions, whether they exist or not; None if the agent
+    keeps no such files."""
+    session_slug: Callable[[Sequence[str]], str | None] = any_file
+    """Reads from the parts of a path below such a folder how the agent calls the project; empty if
+    it doesn't say, None if the file isn't a session's."""
     project_folders: Callable[[Mapping[str, str], tuple[str, ...]], set[str]] = no_project_folders
     """Names the folders in which the agent keeps the sessions of some projects."""
     session_in: Callable[[str], str] = name_of_file
@@ -239,11 +249,11 @@ class Agent(PlainData):
         self, name: str, data: Mapping[str, Any], environ: Mapping[str, str]
     ) -> HookCall | None:
         """Return what happened at the event *name*; None if brim doesn't know it."""
-        known = self.events.get(name)
-        if known is None:
+        event = self.events.get(name)
+        if event is None:
             return None
         fields: dict[str, Any] = {
-            "event": known.event,
+            "event": event.event,
             "session": text(data, "session_id") or environ.get(self.session_variable, ""),
             "sub_agent": text(data, "agent_id"),
             "cwd": _path(data, "cwd"),
@@ -261,14 +271,13 @@ class Agent(PlainData):
         }
         if isinstance(data.get("tool_name"), str):
             fields["tool"] = self._tool_call(data, fields["session"], fields["sub_agent"])
-        fields.update(self.read_own(known.event, data))
+        fields.update(self.read_own(event.event, data))
         return HookCall(agent=self, name=name, data=data, **fields)
 
     def _tool_call(self, data: Mapping[str, Any], session: str, sub_agent: str) -> Any:
-        given = data.get("tool_input")
         return self.tools.call(
             text(data, "tool_name"),
-            given if isinstance(given, dict) else {},
+            mapping(data, "tool_input"),
             id=text(data, "tool_use_id"),
             session=session,
             agent=sub_agent,
@@ -284,7 +293,7 @@ class Agent(PlainData):
 
     def reports(self, event: str) -> bool:
         """Whether the agent says when *event* happens."""
-        return any(known.event == event for known in self.events.values())
+        return any(reported.event == event for reported in self.events.values())
 
 
 def cut(written: str, chars: int, most_bytes: int | None = None) -> str:

@@ -1,17 +1,21 @@
 """What an agent tells brim and what brim answers, in the same words for every agent.
 
 A ``ToolCall`` is a call of a tool, whether a hook is asked about it before it's made or a
-transcript tells of it later. Its ``input`` has one set of names (``named``), so no other room knows
-what an agent calls a path or a command.
+transcript tells of it later. Its ``input`` has one set of names (``normalized``), so no other room
+knows what an agent calls a path or a command.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from brim.agents.patches import BEGIN, edits_in
+from brim.agents.fields import flag, items, text
 from brim.record import PlainData
 
 if TYPE_CHECKING:
@@ -50,6 +54,11 @@ EVENTS = (
     "other",
 )
 """What can happen. ``model_call`` is the report of one request; brim has no answer to ``other``."""
+
+BEGIN = "*** Begin Patch"
+"""How a patch begins, which Codex passes as a command or as a tool's input."""
+
+_MOVE = "*** Move to: "
 
 _PATHS = ("file_path", "notebook_path", "absolute_path", "filePath", "path", "paths", "include")
 """Where tools are given files. MCP servers reach every agent, and each has its own names."""
@@ -91,16 +100,22 @@ class ToolCall(Event):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it reads or changes, in the words of the call; a folder is one too."""
-        paths = [str(edit["file_path"]) for _, edit in edits_in(self.patch)]
+        paths: list[str] = []
+        for _, edit in edits_in(self.patch):
+            paths.append(edit["file_path"])
         if self.kind != "shell":
-            paths += [path for key in _PATHS for path in _texts(self.input.get(key))]
+            for key in _PATHS:
+                paths += _texts(self.input.get(key))
         return tuple(dict.fromkeys(paths))
 
     @property
     def moved(self) -> tuple[str, ...]:
         """The files that a patch gives another name."""
-        edits = [edit for _, edit in edits_in(self.patch)]
-        return tuple([edit["moved_from"] for edit in edits if "moved_from" in edit])
+        paths: list[str] = []
+        for _, edit in edits_in(self.patch):
+            if "moved_from" in edit:
+                paths.append(edit["moved_from"])
+        return tuple(paths)
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -127,9 +142,9 @@ class ToolCall(Event):
             texts = _texts(self.input.get(key))
             if self.kind == "shell" and not _applies_patch([*texts, *self.words]):
                 continue
-            for text in texts:
-                if BEGIN in text:
-                    return text[text.find(BEGIN) :]
+            patch = _patch_of(texts)
+            if patch:
+                return patch
         return ""
 
     @property
@@ -139,14 +154,217 @@ class ToolCall(Event):
 
     def _joined(self, keys: tuple[str, ...]) -> str:
         """Return the texts under *keys* of each edit."""
-        several = self.input.get("edits")
-        edits: list[Mapping[str, Any]] = [self.input]
+        texts: list[str] = []
+        for edit in self._edits():
+            for key in keys:
+                if isinstance(edit.get(key), str):
+                    texts.append(edit[key])
+        return "\n".join(texts)
+
+    def _edits(self) -> list[Mapping[str, Any]]:
+        """Return what is given for each edit: of a patch and of a tool that takes several."""
         if self.patch:
-            edits = [edit for _, edit in edits_in(self.patch)]
-        elif isinstance(several, list):
-            edits = [edit for edit in several if isinstance(edit, dict)]
-        texts = [edit.get(key) for edit in edits for key in keys]
-        return "\n".join([text for text in texts if isinstance(text, str)])
+            return [edit for _, edit in edits_in(self.patch)]
+        several = self.input.get("edits")
+        if isinstance(several, list):
+            return [edit for edit in several if isinstance(edit, Mapping)]
+        return [self.input]
+
+
+# The tools of an agent ----------------------------------------------------------------------------
+
+_SHELLS = ("sh", "bash", "zsh", "dash", "fish", "pwsh", "powershell", "cmd.exe")
+_PATH = {"file_path": ("file_path", "filePath", "absolute_path", "path", "notebook_path")}
+
+KEYS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "shell": {"command": ("command", "cmd")},
+    "read": _PATH,
+    "write": _PATH,
+    "edit": {
+        **_PATH,
+        "old_string": ("old_string", "oldString"),
+        "new_string": ("new_string", "newString"),
+    },
+}
+"""What each kind of tool is given, and the keys that agents and MCP servers use for it."""
+
+
+@dataclass(frozen=True)
+class Tools(PlainData):
+    """The names of an agent's tools by kind, separated by spaces. Case doesn't matter.
+
+    >>> Tools({"shell": "Bash run_shell_command"}).kind("bash")
+    'shell'
+    """
+
+    names: Mapping[str, str]
+    keys: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=lambda: KEYS)
+
+    def kind(self, name: str) -> str:
+        """Return what the tool *name* does, one of ``call.KINDS``; empty if that isn't known."""
+        return self._kinds.get(name.lower(), "")
+
+    def call(self, name: str, raw_input: Mapping[str, Any], **where: Any) -> ToolCall:
+        """Return the call of the tool *name*, which got *raw_input*."""
+        kind = self.kind(name)
+        input = self.normalized(kind, raw_input)
+        words: tuple[str, ...] = ()
+        if kind == "shell":
+            words = self._words(raw_input)
+        return ToolCall(name=name, kind=kind, input=input, words=words, **where)
+
+    def normalized(self, kind: str, raw_input: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a tool of *kind* got, under one set of names."""
+        return normalized(kind, raw_input, self.keys)
+
+    @cached_property
+    def _kinds(self) -> dict[str, str]:
+        kinds: dict[str, str] = {}
+        for kind, names in self.names.items():
+            kinds.update(dict.fromkeys(names.lower().split(), kind))
+        return kinds
+
+    def _words(self, raw_input: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the words of a command that is a list."""
+        for key in self.keys.get("shell", {}).get("command", ()):
+            if isinstance(raw_input.get(key), list):
+                return tuple(_texts(raw_input[key]))
+        return ()
+
+
+def normalized(
+    kind: str,
+    raw_input: Mapping[str, Any],
+    keys: Mapping[str, Mapping[str, tuple[str, ...]]] = KEYS,
+) -> dict[str, Any]:
+    """Return what a tool of *kind* got, under one set of names; its own keys stay.
+
+    Every call that has one gets ``command`` (shell), ``file_path``, ``old_string``, ``new_string``,
+    ``content`` (files) and ``todos``, a list of ``content`` and ``status``.
+    """
+    normal = dict(raw_input)
+    for name, other_names in keys.get(kind, {}).items():
+        for key in other_names:
+            if raw_input.get(key):
+                normal[name] = raw_input[key]
+                break
+    if kind == "shell" and "command" in normal:
+        normal["command"] = command_line(normal["command"])
+    if kind == "todo":
+        normal["todos"] = _todos(raw_input)
+    return normal
+
+
+def arguments(raw: object) -> dict[str, Any]:
+    """Return what a call was given: an object, or the JSON text of one. Any other text is kept as
+    ``input``."""
+    if isinstance(raw, Mapping):
+        return dict(raw)
+    with suppress(ValueError, RecursionError, TypeError):
+        parsed = json.loads(raw)  # type: ignore[arg-type] # TypeError if it isn't a text
+        if isinstance(parsed, dict):
+            return parsed
+    return {"input": raw} if raw and isinstance(raw, str) else {}
+
+
+def command_line(command: object) -> str:
+    """Return *command* as one text: of ``["bash", "-lc", "make test"]`` only what the shell was
+    given."""
+    if not isinstance(command, list):
+        return command if isinstance(command, str) else ""
+    words = [word for word in command if isinstance(word, str)]
+    if len(words) == 3 and words[1].startswith("-"):
+        program = words[0].rsplit("/", 1)[-1].rsplit("\\", 1)[-1]
+        if program in _SHELLS:
+            return words[2]
+    return " ".join(words)
+
+
+def _todos(raw_input: Mapping[str, Any]) -> list[dict[str, str]]:
+    todos = []
+    for todo in items(raw_input, "todos") or items(raw_input, "plan") or items(raw_input, "items"):
+        if isinstance(todo, Mapping):
+            content = text(todo, "content") or text(todo, "step")
+            content = content or text(todo, "description") or text(todo, "text")
+            todos.append({"content": content, "status": text(todo, "status") or _status(todo)})
+    return todos
+
+
+def _status(todo: Mapping[str, Any]) -> str:
+    if "completed" not in todo:
+        return ""
+    return "completed" if flag(todo, "completed") else "pending"
+
+
+def _texts(value: object) -> list[str]:
+    """Return *value*, a text or a list of texts, as a list."""
+    values = value if isinstance(value, list) else [value]
+    return [text for text in values if isinstance(text, str) and text]
+
+
+# Patches ------------------------------------------------------------------------------------------
+
+
+def patch_in(command: object) -> str:
+    """Return the patch that a shell *command* applies, empty if it applies none."""
+    texts = _texts(command)
+    if not _applies_patch(texts):
+        return ""
+    return _patch_of(texts)
+
+
+def _applies_patch(texts: list[str]) -> bool:
+    return any(words.lstrip().startswith(("apply_patch", "applypatch")) for words in texts)
+
+
+def _patch_of(texts: list[str]) -> str:
+    """Return the patch in the first of *texts* that has one."""
+    for words in texts:
+        if BEGIN in words:
+            return words[words.find(BEGIN) :]
+    return ""
+
+
+def edits_in(patch: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the kind of tool and what it was given for each file of *patch*.
+
+    A new file is a ``write`` with its ``content``, everything else an ``edit``. Its ``old_string``
+    and ``new_string`` are the lines of all hunks as they were and as they are: a patch that undoes
+    another has them the other way round.
+    """
+    if not patch:
+        return []
+    whole = re.split(r"^\*\*\* End Patch", patch, maxsplit=1, flags=re.MULTILINE)[0]
+    parts = re.split(r"^\*\*\* (Add|Update|Delete) File: (.*)$", whole, flags=re.MULTILINE)
+    files = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
+    edits = []
+    for change, path, body in files:
+        if path.strip():
+            edits.append(_edit(change.lower(), path.strip(), body.splitlines()))
+    return edits
+
+
+def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]]:
+    edit: dict[str, Any] = {"file_path": path, "change": change}
+    target = next((line for line in lines if line.startswith(_MOVE)), "")
+    if target:
+        edit["file_path"] = target.removeprefix(_MOVE).strip()
+        edit["moved_from"] = path
+    if change == "add":
+        edit["content"] = _marked(lines, "+")
+        return "write", edit
+    if change == "update":
+        edit["old_string"] = _marked(lines, "- ")
+        edit["new_string"] = _marked(lines, "+ ")
+    return "edit", edit
+
+
+def _marked(lines: list[str], marks: str) -> str:
+    """Return the lines that begin with one of *marks*, without it."""
+    return "\n".join([line[1:] for line in lines if line and line[0] in marks])
+
+
+# Hooks --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -230,6 +448,17 @@ class Answer(PlainData):
     def __bool__(self) -> bool:
         return any(vars(self).values())
 
+    def followed_by(self, other: Answer) -> Answer:
+        """Return both as one. The first reason to deny or stop is the reason."""
+        return Answer(
+            context=self.context + other.context,
+            preamble=self.preamble + other.preamble,
+            instructions=self.instructions + other.instructions,
+            note="\n".join(filter(None, [self.note, other.note])),
+            deny=self.deny or other.deny,
+            stop_reason=self.stop_reason or other.stop_reason,
+        )
+
 
 NOTHING = Answer()
 """The answer that says nothing."""
@@ -237,26 +466,10 @@ NOTHING = Answer()
 
 def joined(*answers: Answer) -> Answer:
     """Return *answers* as one, in order. The first reason to deny or stop is the reason."""
-    given = [answer for answer in answers if answer]
-    if not given:
-        return NOTHING
-    if len(given) == 1:
-        return given[0]
-    return Answer(
-        context="".join([answer.context for answer in given]),
-        preamble="".join([answer.preamble for answer in given]),
-        instructions="".join([answer.instructions for answer in given]),
-        note="\n".join([answer.note for answer in given if answer.note]),
-        deny=next((answer.deny for answer in given if answer.deny), ""),
-        stop_reason=next((answer.stop_reason for answer in given if answer.stop_reason), ""),
-    )
-
-
-def _applies_patch(texts: list[str]) -> bool:
-    return any(text.lstrip().startswith(("apply_patch", "applypatch")) for text in texts)
-
-
-def _texts(value: object) -> list[str]:
-    """Return *value*, a text or a list of texts, as a list."""
-    values = value if isinstance(value, list) else [value]
-    return [text for text in values if isinstance(text, str) and text]
+    whole = NOTHING
+    for answer in answers:
+        if whole and answer:
+            whole = whole.followed_by(answer)
+        else:
+            whole = whole or answer
+    return whole

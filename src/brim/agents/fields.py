@@ -25,20 +25,20 @@ def value(line: object, *path: str) -> Any:
 
 def text(line: object, *path: str) -> str:
     """Return the text at *path*, or an empty one."""
-    found = value(line, *path)
-    return found if isinstance(found, str) else ""
+    words = value(line, *path)
+    return words if isinstance(words, str) else ""
 
 
 def mapping(line: object, *path: str) -> Mapping[str, Any]:
     """Return the mapping at *path*, or an empty one."""
-    found = value(line, *path)
-    return found if isinstance(found, Mapping) else _NOTHING
+    inner = value(line, *path)
+    return inner if isinstance(inner, Mapping) else _NOTHING
 
 
 def items(line: object, *path: str) -> list[Any]:
     """Return the list at *path*, or an empty one."""
-    found = value(line, *path)
-    return found if isinstance(found, list) else []
+    parts = value(line, *path)
+    return parts if isinstance(parts, list) else []
 
 
 def flag(line: object, *path: str) -> bool:
@@ -48,10 +48,12 @@ def flag(line: object, *path: str) -> bool:
 
 def whole(line: object, *path: str) -> int | None:
     """Return the whole number from 0 to 10¹² at *path*, or None; ``true`` isn't a number."""
-    found = value(line, *path)
-    if type(found) is float and found.is_integer():
-        found = int(found)
-    return found if type(found) is int and 0 <= found <= _MOST else None
+    number = value(line, *path)
+    if type(number) is float and number.is_integer():
+        number = int(number)
+    if type(number) is int and 0 <= number <= _MOST:
+        return number
+    return None
 
 
 def count(line: object, *path: str) -> int:
@@ -66,9 +68,8 @@ def text_of(content: object) -> str:
         return content
     if isinstance(content, list):
         # A list inside a list is left out: it could be nested without end.
-        return "\n".join(
-            [found for part in content if not isinstance(part, list) and (found := text_of(part))]
-        )
+        texts = [text_of(part) for part in content if not isinstance(part, list)]
+        return "\n".join(filter(None, texts))
     return text(content, "text")
 
 
@@ -97,7 +98,9 @@ def parsed_line(line: bytes) -> Any:
     """
     try:
         parsed = json.loads(line.decode("utf-8", "replace"))
-        return _whole_characters(parsed) if b"\\ud" in line or b"\\uD" in line else parsed
+        if b"\\ud" in line or b"\\uD" in line:
+            return _whole_characters(parsed)
+        return parsed
     except (ValueError, RecursionError):
         return None
 

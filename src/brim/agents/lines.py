@@ -9,10 +9,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from brim.agents.call import Event, ToolCall
+from brim.agents.call import Event, ToolCall, Tools, arguments
 from brim.agents.events import Message, StateSeen, ToolResult
 from brim.agents.fields import text, value, whole
-from brim.agents.tools import Tools, arguments
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window
@@ -170,7 +169,8 @@ class Told:
         What is final is never replaced by what isn't, such as a count of output tokens while the
         model still writes.
         """
-        before, now = self._told.get(hash(key)), (hash(told), final)
+        before = self._told.get(hash(key))
+        now = (hash(told), final)
         if key and (before == now or (before is not None and before[1] and not final)):
             return False
         if key:
@@ -195,7 +195,8 @@ class LineReader:
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*, which begins at byte *at* of its stream."""
-        self.where, self.found = {"at": at}, []
+        self.where = {"at": at}
+        self.found = []
         self.read(line)
         return self.found
 

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Protocol
 
+from brim.agents import every_agent
 from brim.agents.agent import Agent
 from brim.agents.call import Event
-from brim.agents.table import every_agent
+from brim.agents.responses import ApiResponseReader, provider_of
 from brim.errors import InputError
 
 RESPONSES = ("anthropic", "openai-chat", "openai-responses", "gemini")
@@ -62,8 +63,6 @@ def format_of(line: Mapping[str, Any]) -> str | None:
     for name, reader in _agent_readers().items():
         if reader.recognises(line):
             return name
-    from brim.agents.responses import provider_of
-
     return provider_of(line)
 
 
@@ -78,8 +77,8 @@ class AnyReader:
         if writer is not None:
             format = writer.transcripts.format
         elif format is not None and format not in known_formats():
-            known = ", ".join(known_formats())
-            raise InputError(f"format: {format!r} is not known; known are {known}")
+            formats = ", ".join(known_formats())
+            raise InputError(f"format: {format!r} is not known; known are {formats}")
         self.format = format
         """The format of the last line that had one; None before the first."""
         self.agent = ""
@@ -113,8 +112,8 @@ class AnyReader:
 
     def finish(self) -> list[Event]:
         """Return what readers held back until the next line, now that none follows."""
-        held = [reader for reader in self._readers.values() if hasattr(reader, "finish")]
-        return [event for reader in held for event in reader.finish()]
+        readers = [reader for reader in self._readers.values() if hasattr(reader, "finish")]
+        return [event for reader in readers for event in reader.finish()]
 
     def _reader(self, line: Mapping[str, Any]) -> Reader | None:
         if not self._fixed and not self._goes_on(line):
@@ -138,8 +137,6 @@ class AnyReader:
         if self._own_class is not None:
             return self._own_class
         if self.format in RESPONSES:
-            from brim.agents.responses import ApiResponseReader
-
             return ApiResponseReader
         return _agent_readers()[self.format or ""]
 
@@ -147,6 +144,11 @@ class AnyReader:
 @cache
 def _agent_readers() -> dict[str, Any]:
     return {format: _reader_class(agent, name) for format, (agent, name) in agent_formats().items()}
+
+
+def forget_readers() -> None:
+    """Look at the table of agents again."""
+    _agent_readers.cache_clear()
 
 
 def _reader_class(agent: Agent, name: str) -> Any:

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from brim.agents import kind_of_tool
+from brim.agents.call import Tools
 from brim.agents.events import Usage
 from brim.agents.fields import flag, items, mapping, text, text_of, value
 from brim.agents.lines import LineReader, Told, seconds, tokens
-from brim.agents.table import kind_of_tool
-from brim.agents.tools import Tools
 
 _ANTHROPIC_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _RESPONSES_CALLS = ("function", "custom_tool", "mcp", "local_shell", "shell", "apply_patch")
@@ -29,7 +29,8 @@ def provider_of(line: Mapping[str, Any]) -> str | None:
     """Return whose response *line* holds: ``anthropic``, ``openai-chat``, ``openai-responses``,
     ``gemini`` or None."""
     response = _response(line)
-    kind, sort = text(response, "type"), text(response, "object")
+    kind = text(response, "type")
+    sort = text(response, "object")
     if sort == "response" or kind.startswith("response."):
         return "openai-responses"
     if sort.startswith("chat.completion") or (items(response, "choices") and "usage" in response):
@@ -61,7 +62,8 @@ class ApiResponseReader(LineReader):
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
-        provider, response = provider_of(line), _response(line)
+        provider = provider_of(line)
+        response = _response(line)
         if provider is None:
             return
         kind = text(response, "type")

@@ -79,9 +79,8 @@ class Feed:
         found: list[tuple[dict[str, Any], int]] = []
         begin = 0
         while (end := data.find(b"\n", begin)) >= 0:
-            if not self._held_size and (
-                blank := _BLANK_LINES.match(data, begin)
-            ):  # there may be millions
+            if not self._held_size and (blank := _BLANK_LINES.match(data, begin)):
+                # There may be millions.
                 end = blank.end() - 1
                 self.offset += end + 1 - begin
             else:
@@ -98,9 +97,11 @@ class Feed:
         return self._line(b"", ended=False) if self._held_size else []
 
     def _line(self, rest: bytes, *, ended: bool) -> list[tuple[dict[str, Any], int]]:
-        size, at = self._held_size + len(rest), self.offset
+        size = self._held_size + len(rest)
+        at = self.offset
         whole = b"".join([*self._held, rest])
-        self._held, self._held_size = [], 0
+        self._held = []
+        self._held_size = 0
         too_long = size > self._longest
         whole = (whole.removeprefix(_BYTE_ORDER_MARK) if at == 0 else whole).strip()
         parsed = None if too_long else parsed_line(whole)
@@ -138,7 +139,8 @@ def read(
     the format afterwards, if you give one. *on_broken* is told how many whole lines of a file could
     not be read, when it is at its end.
     """
-    name, reader = os.fspath(path), reader or AnyReader(format)
+    name = os.fspath(path)
+    reader = reader or AnyReader(format)
     own = open_session(
         name
     )  # here: what is wrong with it is said at once, not when the first event is asked for
@@ -161,7 +163,8 @@ def read(
 def subagent_files(path: str) -> list[tuple[str, str]]:
     """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file
     *path*."""
-    folder, names = os.path.join(path.removesuffix(".jsonl"), "subagents"), list[str]()
+    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
+    names = list[str]()
     with suppress(OSError):
         names = sorted(os.listdir(folder)) if path.endswith(".jsonl") else []
     return [(agent, os.path.join(folder, name)) for name in names if (agent := subagent_of(name))]
@@ -178,8 +181,10 @@ def subagent_of(path: str) -> str:
 
 
 def open_session(path: str) -> FileIO:
-    """Open the regular file *path* to read it; anything else, and what isn't text, is an
-    ``InputError``."""
+    """Open the regular file *path* to read it.
+
+    Anything else, and what isn't text, is an ``InputError``.
+    """
     try:
         file = FileIO(
             path, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))

@@ -13,9 +13,10 @@ connected. ``jsonl``, ``yaml_form``, ``floop`` and ``markdown`` read and write f
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior as Behavior
     from brim.behaviors.behavior import BehaviorKind as BehaviorKind

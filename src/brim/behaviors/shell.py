@@ -288,14 +288,12 @@ class _ShellReader:
         text, words = self._text, piece.words
         if not words and (sum_ := re.compile(_ARITHMETIC).match(text, self._at)) is not None:
             self._at = sum_.end()
-        elif (
-            text[self._at + 1 :].lstrip()[:1] == ")"
-        ):  # a function: what it's called isn't a command
+        elif text[self._at + 1 :].lstrip()[:1] == ")":
+            # A function: what it's called isn't a command.
             self._at = text.index(")", self._at) + 1
             return self._new()
-        elif (
-            words and text[self._at - 1] == "="
-        ):  # an array: its words aren't a command, but may hold some
+        elif words and text[self._at - 1] == "=":
+            # An array: its words aren't a command, but may hold some.
             before = len(self.found)
             self._parentheses(1)
             del self.found[max(before, len(self.found) - 1) :]

@@ -102,9 +102,8 @@ def main() -> None:
     except BrimError as error:
         note(str(error))
         code = 1 if isinstance(error, PersonNeeded) else 2
-    except (
-        OSError
-    ) as error:  # rooms turn most of theirs into BrimErrors; without a name it's the output's
+    except OSError as error:
+        # Rooms turn most of theirs into BrimErrors; without a name it's the output's.
         place = error.filename2 or error.filename
         if place is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -224,8 +223,10 @@ def _whole_parser() -> argparse.ArgumentParser:
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
-    """Return the parser of the command *name*; its ``--help`` shows the examples after the
-    options."""
+    """Return the parser of the command *name*.
+
+    Its ``--help`` shows the examples after the options.
+    """
 
     command = load(name)
     first, _, rest = command.help.partition("\n")
@@ -244,8 +245,10 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 
 class _Help(argparse.HelpFormatter):
-    """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as
-    they are."""
+    """Prose fills the width of the terminal; rows of a list keep their columns.
+
+    Examples stay as they are.
+    """
 
     def _split_lines(self, text: str, width: int) -> list[str]:
 

@@ -27,8 +27,10 @@ from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.windows import SOURCES
 
 LEAST_WIDTH = 20
-"""Columns that a gauge needs. Below that, only the number is shown: lines that wrap can't be drawn
-in place."""
+"""Columns that a gauge needs.
+
+Below that, only the number is shown: lines that wrap can't be drawn in place.
+"""
 
 MOST_ROWS = 6
 """Rows that a list gets at most; the rest is summed up in one."""

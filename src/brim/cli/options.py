@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,11 +16,13 @@ from functools import cached_property
 from typing import Any
 
 from brim.activation.context import Context
-from brim.agents.table import agent_at_work
+from brim.agents import agent_at_work
 from brim.cli.output import note
 from brim.config import Config
 from brim.errors import BrimError, InputError, PersonNeeded
+from brim.models.overrides import use
 from brim.record import PlainData
+from brim.tokens.inputs import read_text
 from brim.workspace import Workspace, working_folder
 
 Adder = Callable[[ArgumentParser], object]
@@ -47,8 +49,10 @@ def command(*options: Adder) -> Callable[[Callable[[Namespace], int]], Command]:
 def option(
     *names: str, completer: Callable[..., list[str]] | None = None, **settings: Any
 ) -> Adder:
-    """Return a function that adds one option or argument to a parser; *completer* completes it in a
-    shell."""
+    """Return a function that adds one option or argument to a parser.
+
+    *completer* completes it in a shell.
+    """
 
     def add(parser: ArgumentParser) -> None:
         added: Any = parser.add_argument(*names, **settings)
@@ -105,8 +109,6 @@ def whole_number(least: int, most: int | None = None) -> Any:
     """Return the type of an option that takes a whole number from *least* to *most*."""
 
     def number(text: str) -> int:
-        from argparse import ArgumentTypeError
-
         try:
             value = int(text)
         except ValueError:
@@ -124,8 +126,6 @@ def text_of(given: str) -> str:
     """Return *given*, or standard input without its last line end if it is ``-``."""
     if given != "-":
         return given
-    from brim.tokens.inputs import read_text
-
     return read_text("-").removesuffix("\n").removesuffix("\r")
 
 
@@ -178,8 +178,6 @@ def own_prices(config: Config) -> Mapping[str, Any]:
     anything look cheap."""
     own: Mapping[str, Any] = config.yours["models"]
     if config["models"] != own:
-        from brim.models.overrides import use
-
         use(own)
         if "models" not in _warned:
             _warned.add("models")
@@ -316,8 +314,6 @@ def add_situation(parser: ArgumentParser) -> None:
 def situation_of(options: Namespace, workspace: Workspace) -> Context:
     """Return the situation that the options describe, completed from the project and the
     environment."""
-    from brim.activation.context import Context
-
     return Context(
         file=options.file,
         task=options.task,
@@ -404,8 +400,10 @@ def one_key(question: str) -> str:
 
 
 def answer(question: str, *, at_end: str = "") -> str:
-    """Ask on standard error, so that standard output stays clean; return the answer, *at_end* if
-    there is none."""
+    """Ask on standard error, so that standard output stays clean.
+
+    Return the answer, *at_end* if there is none.
+    """
     if sys.stdout is not None:
         sys.stdout.flush()
     print(question, end="", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -21,6 +22,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from brim.behaviors.behavior import Behavior
+from brim.behaviors.jsonl import iso
+from brim.behaviors.sentences import refused
+from brim.behaviors.summary import border_at_or_before
+from brim.errors import InputError
 from brim.figures import age, counted, dollars, home_path, printable, readable_size, rounded, share
 
 Result = TypeVar("Result")
@@ -92,9 +97,6 @@ def say_paged(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Print *value* as indented JSON."""
-
-    from brim.errors import InputError
-
     try:
         say_text(json.dumps(value, indent=2, ensure_ascii=False))
     except RecursionError:
@@ -135,11 +137,10 @@ def prepare_output() -> None:
 def end_with_reader(*, ends: bool = True) -> None:
     """Let ``brim ... | head`` end silently, as ``cat`` does; or, with ``ends=False``, outlive its
     reader."""
-    try:
-        from signal import SIG_DFL, SIG_IGN, SIGPIPE, signal
-    except ImportError:  # Windows has no such signal
+    if sys.platform == "win32":  # Windows has no such signal
         return
-    signal(SIGPIPE, SIG_DFL if ends else SIG_IGN)
+    handler = signal.SIG_DFL if ends else signal.SIG_IGN
+    signal.signal(signal.SIGPIPE, handler)
 
 
 # Text ---------------------------------------------------------------------------------------------
@@ -147,8 +148,6 @@ def end_with_reader(*, ends: bool = True) -> None:
 
 def day(time: float | None) -> str:
     """Return the date in UTC of *time*; empty if it is None."""
-    from brim.behaviors.jsonl import iso
-
     try:
         return "" if time is None else iso(time)[:10]
     except (OverflowError, ValueError, ArithmeticError):
@@ -163,8 +162,6 @@ def cut(text: str, width: int) -> str:
     width -= len(indent)
     if width_of(text) <= width:
         return indent + text
-
-    from brim.behaviors.summary import border_at_or_before
 
     taken = end = 0
     for at, character in enumerate(text):
@@ -409,8 +406,10 @@ def file_progress(path: str) -> Progress:
 
 
 class ReadingProgress(Progress):
-    """A bar that ``read_all`` moves; it appears when there is much to read, in bytes or in
-    files."""
+    """A bar that ``read_all`` moves.
+
+    It appears when there is much to read, in bytes or in files.
+    """
 
     def __init__(self) -> None:
         super().__init__(0, shown_from=1, doing="reading")
@@ -476,8 +475,6 @@ def whole(rule: Behavior) -> str:
     Blank lines are left out, as they are for the agent: what follows a thousand of them isn't
     overlooked.
     """
-    from brim.behaviors.sentences import refused
-
     about = [f"#{tag}" for tag in rule.tags] + [f"when {rule.when}"] * bool(rule.when)
     about += ["(an agent's note)"] * (rule.status == "pending")
     text = "\n".join(line for line in block(rule.canonical).split("\n") if line.strip())

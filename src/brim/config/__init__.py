@@ -10,9 +10,10 @@ in it, ``values`` has what is in force, and ``retention`` how long brim keeps wh
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.config.places import config_paths as config_paths
     from brim.config.places import project_folder as project_folder

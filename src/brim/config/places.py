@@ -121,7 +121,9 @@ def _uid() -> int:
 
 
 def home_folder(environ: Mapping[str, str]) -> str:
-    """Return the person's home folder. On Windows, agents go by ``USERPROFILE``; Git sets ``HOME``
-    too."""
+    """Return the person's home folder.
+
+    On Windows, agents go by ``USERPROFILE``; Git sets ``HOME`` too.
+    """
     first, second = ("USERPROFILE", "HOME") if os.name == "nt" else ("HOME", "USERPROFILE")
     return os.path.abspath(environ.get(first) or environ.get(second) or os.path.expanduser("~"))

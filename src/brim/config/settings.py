@@ -14,8 +14,12 @@ from brim.config.retention import MEMORY_DAYS, USE_DAYS
 from brim.record import PlainData
 
 WORDS = {
-    **{"text": "a text", "whole": "a whole number", "number": "a number"},
-    **{"flag": "true or false", "mapping": "a mapping", "words": "a list of words"},
+    "text": "a text",
+    "whole": "a whole number",
+    "number": "a number",
+    "flag": "true or false",
+    "mapping": "a mapping",
+    "words": "a list of words",
 }
 """The types of values, and their names in errors."""
 
@@ -122,8 +126,10 @@ class Setting(PlainData):
         return ", ".join(words)
 
     def parsed(self, text: str) -> Any:
-        """Return the value of *text* from a variable or the command line; raise ``ValueError`` if
-        it's wrong."""
+        """Return the value of *text* from a variable or the command line.
+
+        Raise ``ValueError`` if it's wrong.
+        """
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None
@@ -181,8 +187,18 @@ def _shown(value: object) -> str:
 MODES = ("auto", "approximate", "exact", "api")
 """The same as ``brim.tokens.MODES``, which this module can't import."""
 PARTS = (
-    *("folder", "branch", "model", "bar", "percent", "headroom", "tokens", "cost", "plan", "cache"),
-    *("warning", "notice"),
+    "folder",
+    "branch",
+    "model",
+    "bar",
+    "percent",
+    "headroom",
+    "tokens",
+    "cost",
+    "plan",
+    "cache",
+    "warning",
+    "notice",
 )
 """What a status line can show."""
 

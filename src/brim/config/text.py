@@ -60,8 +60,10 @@ SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
 
 
 def read_text(path: str) -> str:
-    """Return the text of the file *path* with its original line ends. A pipe is refused, not waited
-    for."""
+    """Return the text of the file *path* with its original line ends.
+
+    A pipe is refused, not waited for.
+    """
 
     def without_waiting(path: str, flags: int) -> int:  # a pipe may have come with a clone
         return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
@@ -118,8 +120,10 @@ def read_mapping(
 
 
 def _check_bounds(text: str, name: str, most: int) -> None:
-    """Raise if *text* nests too deeply or holds too much. This parses step by step, so it ends
-    early."""
+    """Raise if *text* nests too deeply or holds too much.
+
+    This parses step by step, so it ends early.
+    """
     sizes: dict[str, int] = {}
     inside: list[tuple[str | None, int]] = []
     count = 0
@@ -200,8 +204,10 @@ def unknown(key: str) -> str:
 
 
 def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
-    """Yield key and value of everything in *tree*, settings or not. An empty section yields
-    nothing."""
+    """Yield key and value of everything in *tree*, settings or not.
+
+    An empty section yields nothing.
+    """
     for name, value in tree.items():
         key = f"{section}.{name}" if section else name
         if name in SECTIONS and not section and isinstance(value, dict | None):
@@ -211,8 +217,10 @@ def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
 
 
 def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
-    """Return the *value* of *key* in the setting's type; raise ``ValueError`` that says what is
-    wrong."""
+    """Return the *value* of *key* in the setting's type.
+
+    Raise ``ValueError`` that says what is wrong.
+    """
     if key in SECTIONS:
         raise ValueError(f"{key} must be a section of settings, not {value!r}")
     if key not in KNOWN:
@@ -273,8 +281,10 @@ def without_key(text: str, key: str, path: str) -> str:
 
 
 def _compose(text: str, path: str) -> Any:
-    """Return the root of *text*, None if it's empty. The slow loader's marks count characters, not
-    bytes."""
+    """Return the root of *text*, None if it's empty.
+
+    The slow loader's marks count characters, not bytes.
+    """
     read_mapping(text, path)  # says what is wrong, and where
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     return root if isinstance(root, yaml.MappingNode) else None

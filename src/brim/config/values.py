@@ -49,8 +49,10 @@ DEFAULTS = {setting.key: Value(setting.default, DEFAULT) for setting in SETTINGS
 
 
 class Config:
-    """The settings in force: ``config["mode"]``. ``config.values["mode"].origin`` says where it was
-    set."""
+    """The settings in force: ``config["mode"]``.
+
+    ``config.values["mode"].origin`` says where it was set.
+    """
 
     def __init__(
         self,
@@ -267,9 +269,8 @@ def load_cached(
             is_settled = all(
                 abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:]
             )
-            if is_settled and stamps == _stamps(
-                paths.values()
-            ):  # otherwise the text may be another one
+            if is_settled and stamps == _stamps(paths.values()):
+                # Otherwise the text may be another one.
                 _write(cache, stamps, found, wrong)
     for scope, problem in wrong.items():
         _note(problems, scope, problem)
@@ -277,8 +278,10 @@ def load_cached(
 
 
 def cache_path(folder: str, paths: list[str]) -> str:
-    """Return the cache for *paths* in the user's *folder*. If two share a name, their stamps
-    differ."""
+    """Return the cache for *paths* in the user's *folder*.
+
+    If two share a name, their stamps differ.
+    """
     return os.path.join(folder, "cache", f"config-{sha256_hex(os.fsencode(paths[-1]))[:8]}.json")
 
 
@@ -334,9 +337,6 @@ def _write(cache: str, stamps: list[list[Any]], found: Files, wrong: Problems) -
         if not os.path.isdir(os.path.dirname(cache)):
             os.mkdir(os.path.dirname(cache), 0o700)
         replace_file(cache, text.encode(), durable=False)
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-    ):  # no folder, no room, no right to write, or a value that JSON has not
+    except (OSError, ValueError, TypeError):
+        # No folder, no room, no right to write, or a value that JSON has not.
         return

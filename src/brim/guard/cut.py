@@ -32,8 +32,12 @@ class Piece:
         """Return what is sent, with the cache markers that the caller sets now."""
         if self.place is None:
             return self.changed
+
         current = transcript[self.place]
-        return current if self.changed is None else with_markers_of(current, self.changed)
+        if self.changed is None:
+            return current
+
+        return with_markers_of(current, self.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,21 @@ class Cut:
     def of_thinking(cls, transcript: Sequence[Any]) -> Cut:
         """Return a cut that leaves out all thinking of *transcript* and nothing else."""
         pieces = tuple(Piece(place) for place in range(len(transcript)))
-        thinking = tuple(place for place, message in enumerate(transcript) if has_thinking(message))
-        steps = (Step(WITHOUT_THINKING, thinking, 0, None),) if thinking else ()
+        thinking = []
+        for place, message in enumerate(transcript):
+            if has_thinking(message):
+                thinking.append(place)
+
+        steps: tuple[Step, ...] = ()
+        if thinking:
+            steps = (Step(WITHOUT_THINKING, tuple(thinking), 0, None),)
+
         return cls(
-            len(transcript), digest_of(transcript), pieces, steps=steps, without_thinking=True
+            count=len(transcript),
+            digest=digest_of(transcript),
+            pieces=pieces,
+            steps=steps,
+            without_thinking=True,
         )
 
     def for_transcript(self, transcript: Sequence[Any]) -> tuple[Cut, str]:
@@ -69,6 +84,7 @@ class Cut:
         so."""
         if not self.count or (self.digest and self.digest == digest_of(transcript[: self.count])):
             return self, ""
+
         return Cut(), "the transcript is another one than before: started over"
 
     def sent(self, transcript: Sequence[Any]) -> list[tuple[Piece, Any]]:
@@ -78,10 +94,13 @@ class Cut:
             message = piece.message(transcript)
             if self.without_thinking:
                 message = without_thinking(message)
+
             if message is not None:  # None: there was only thinking in it
                 messages.append((piece, message))
+
         for place in range(self.count, len(transcript)):
             messages.append((Piece(place), transcript[place]))
+
         return messages
 
     def view(self, transcript: Sequence[Any]) -> list[Any]:
@@ -92,10 +111,16 @@ class Cut:
         """Return *pin* with places in the view instead of places in the *transcript*."""
         if pin is None or callable(pin):
             return pin
+
         places = [piece.place for piece, _ in self.sent(transcript)]
-        return [
-            places.index(name) if isinstance(name, int) and name in places else name for name in pin
-        ]
+        names: list[int | str] = []
+        for name in pin:
+            if isinstance(name, int) and name in places:
+                names.append(places.index(name))
+            else:
+                names.append(name)
+
+        return names
 
     def cut_again(
         self,
@@ -112,23 +137,33 @@ class Cut:
         """
         sent = self.sent(transcript)
         places = [piece.place for piece, _ in sent]
-        dropped = [replace(unit, indices=_mapped(unit.indices, places)) for unit in receipt.dropped]
-        dropped = [unit for unit in dropped if unit.indices]
-        steps = [replace(step, indices=_mapped(step.indices, places)) for step in receipt.steps]
-        receipt = replace(
-            receipt,
-            dropped=tuple(sorted((*self.left, *dropped), key=lambda unit: unit.indices)),
-            steps=_merged((*self.steps, *steps)),
-        )
+        dropped = list(self.left)
+        left = list(self.left)
+        for unit in receipt.dropped:
+            indices = _mapped(unit.indices, places)
+            if not indices:
+                continue
+
+            mapped_unit = replace(unit, indices=indices)
+            dropped.append(mapped_unit)
+            if unit.kind != "broken":
+                left.append(mapped_unit)
+
+        dropped.sort(key=lambda unit: unit.indices)
+        steps = list(self.steps)
+        for step in receipt.steps:
+            steps.append(replace(step, indices=_mapped(step.indices, places)))
+
+        receipt = replace(receipt, dropped=tuple(dropped), steps=_merged(steps))
         if not pruned.is_cut:
             return self, receipt
-        left = (*self.left, *(unit for unit in dropped if unit.kind != "broken"))
+
         cut = Cut(
-            len(transcript),
-            digest_of(transcript),
-            _pieces(sent, pruned),
-            left,
-            receipt.steps,
+            count=len(transcript),
+            digest=digest_of(transcript),
+            pieces=_pieces(sent, pruned),
+            left=tuple(left),
+            steps=receipt.steps,
             without_thinking=self.without_thinking or binds_thinking,
         )
         return cut, receipt
@@ -139,7 +174,9 @@ def _pieces(sent: Sequence[tuple[Piece, Any]], pruned: Fitted[Any]) -> tuple[Pie
     gone: set[int] = set()
     broken: set[int] = set()
     for unit in pruned.receipt.dropped:
-        (broken if unit.kind == "broken" else gone).update(unit.indices)
+        places = broken if unit.kind == "broken" else gone
+        places.update(unit.indices)
+
     stays = iter(pruned.messages)
     has_summary = len(pruned.messages) > len(sent) - len(gone) - len(broken)
     pieces = []
@@ -151,8 +188,10 @@ def _pieces(sent: Sequence[tuple[Piece, Any]], pruned: Fitted[Any]) -> tuple[Pie
         elif at in broken:  # it may be whole in the next turn, when its result is there
             pieces.append(piece)
         else:
-            now = next(stays)
-            pieces.append(piece if now is message else Piece(piece.place, now))
+            staying = next(stays)
+            is_same = staying is message
+            pieces.append(piece if is_same else Piece(piece.place, staying))
+
     return tuple(pieces)
 
 
@@ -161,12 +200,16 @@ def _merged(steps: Iterable[Step]) -> tuple[Step, ...]:
     merged: dict[str, Step] = {}
     for step in steps:
         before = merged.get(step.action, Step(step.action, (), 0, 0))
-        unknown = before.saving is None or step.saving is None
-        saved = None if unknown else (before.saving or 0) + (step.saving or 0)
+        saving = None
+        if before.saving is not None and step.saving is not None:
+            saving = before.saving + step.saving
+
         places = tuple(sorted({*before.indices, *step.indices}))
-        merged[step.action] = Step(step.action, places, before.tokens + step.tokens, saved)
+        merged[step.action] = Step(step.action, places, before.tokens + step.tokens, saving)
+
     return tuple(merged.values())
 
 
 def _mapped(indices: Iterable[int], places: Sequence[int | None]) -> tuple[int, ...]:
-    return tuple(place for index in indices if (place := places[index]) is not None)
+    mapped = (places[index] for index in indices)
+    return tuple(place for place in mapped if place is not None)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 
+from brim.guard.requests import with_system
 from brim.messages.content import listed
 from brim.messages.formats import validate
 from brim.messages.markers import MOST_MARKERS, count_markers
@@ -65,59 +65,92 @@ class FakeModel:
         max_tokens: int,
         system: Any = None,
         tools: Any = None,
-        **more: Any,
+        **options: Any,
     ) -> SimpleNamespace:
         """Return the next answer of the script."""
-        whole = [{"role": "system", "content": system}, *messages] if system else messages
-        tokens = int(counter_for(model).count_messages(whole, tools))
-        window = self.window or lookup(model).context_window
-        if problems := validate(messages, "anthropic"):
-            raise Refused(f"messages.{problems[0].index}: {problems[0].text}")
-        refuse_many_markers(system, tools, messages)
-        refuse_unbound_thinking(system, tools, messages)
-        if tokens + max_tokens > window:
-            raise Refused(
-                f"prompt is too long: {tokens:,} + {max_tokens:,} tokens > {window:,} maximum"
-            )
+        self._refuse(model, messages, max_tokens, system=system, tools=tools, options=options)
         self.before_answer()
-        self.requests.append(
-            {"model": model, "messages": list(messages), "max_tokens": max_tokens, **more}
-        )
-        answer = next(self._answers, "Done.")
-        several = answer if isinstance(answer, list) else [answer]
-        content = [self._block(number, each) for number, each in enumerate(several)]
+        request = {"model": model, "messages": list(messages), "max_tokens": max_tokens}
+        self.requests.append({**request, **options})
+        content = self._content()
         if self.thinks:
             signature = thinking_signature(system, tools, messages)
-            content.insert(
-                0, SimpleNamespace(type="thinking", thinking="Let me see.", signature=signature)
-            )
-        known = list(digests(whole, tools, model))
-        same = len(
-            list(takewhile(lambda pair: pair[0] == pair[1], zip(known, self._cached, strict=False)))
-        )
-        read = int(counter_for(model).count_messages(whole[:same], tools)) if same else 0
-        self._cached = known
-        output = int(counter_for(model).count_messages([{"role": "assistant", "content": content}]))
-        usage = {
-            "input_tokens": 0,
-            "cache_creation_input_tokens": tokens - read,
-            "cache_read_input_tokens": read,
-        }
+            block = SimpleNamespace(type="thinking", thinking="Let me see.", signature=signature)
+            content.insert(0, block)
+
+        has_call = any(block.type == "tool_use" for block in content)
+        answer = [{"role": "assistant", "content": content}]
+        output = int(counter_for(model).count_messages(answer))
+        usage = self._usage(model, with_system(messages, system or None), tools)
+        usage["output_tokens"] = min(output, max_tokens)
         return SimpleNamespace(
             id=f"msg_{len(self.requests)}",
             type="message",
             role="assistant",
             model=model,
             content=content,
-            stop_reason="tool_use"
-            if any(block.type == "tool_use" for block in content)
-            else "end_turn",
-            usage=SimpleNamespace(**usage, output_tokens=min(output, max_tokens)),
+            stop_reason="tool_use" if has_call else "end_turn",
+            usage=SimpleNamespace(**usage),
         )
+
+    def _refuse(
+        self,
+        model: str,
+        messages: list[Any],
+        max_tokens: int,
+        *,
+        system: Any,
+        tools: Any,
+        options: dict[str, Any],
+    ) -> None:
+        """Refuse what the provider would refuse."""
+        violations = validate(messages, "anthropic")
+        if violations:
+            raise Refused(f"messages.{violations[0].index}: {violations[0].text}")
+
+        # The request itself may have a marker: it stands for one on the last block.
+        refuse_many_markers(system, [*(tools or ()), options], messages)
+        refuse_unbound_thinking(system, tools, messages)
+        request = with_system(messages, system or None)
+        tokens = int(counter_for(model).count_messages(request, tools))
+        window = self.window or lookup(model).context_window
+        if tokens + max_tokens > window:
+            raise Refused(
+                f"prompt is too long: {tokens:,} + {max_tokens:,} tokens > {window:,} maximum"
+            )
+
+    def _usage(self, model: str, request: list[Any], tools: Any) -> dict[str, int]:
+        """Return the tokens of the prompt; what the last request had before it is in the cache."""
+        message_digests = list(digests(request, tools, model))
+        cached = 0
+        for digest, cached_digest in zip(message_digests, self._cached, strict=False):
+            if digest != cached_digest:
+                break
+            cached += 1
+
+        self._cached = message_digests
+        counter = counter_for(model)
+        tokens = int(counter.count_messages(request, tools))
+        read = 0
+        if cached:
+            read = int(counter.count_messages(request[:cached], tools))
+
+        return {
+            "input_tokens": 0,
+            "cache_creation_input_tokens": tokens - read,
+            "cache_read_input_tokens": read,
+        }
+
+    def _content(self) -> list[SimpleNamespace]:
+        """Return the blocks of the next answer."""
+        answer = next(self._answers, "Done.")
+        answers = answer if isinstance(answer, list) else [answer]
+        return [self._block(number, part) for number, part in enumerate(answers)]
 
     def _block(self, number: int, answer: Answer) -> SimpleNamespace:
         if isinstance(answer, str):
             return SimpleNamespace(type="text", text=answer)
+
         name, arguments = answer
         id = f"toolu_{len(self.requests)}_{number}"
         return SimpleNamespace(type="tool_use", id=id, name=name, input=arguments)
@@ -126,7 +159,8 @@ class FakeModel:
 # What the provider refuses besides broken histories
 
 BOUND = (
-    "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set "
+    "Invalid `signature` in `thinking` block. The block is bound to a different conversation. "
+    "Remove the block, or set "
     '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
 )
 
@@ -136,7 +170,8 @@ def refuse_many_markers(system: Any, tools: Any, messages: Sequence[Any]) -> Non
     markers = count_markers(system) + count_markers(tools) + sum(map(count_markers, messages))
     if markers > MOST_MARKERS:
         raise Refused(
-            f"A maximum of {MOST_MARKERS} blocks with cache_control may be provided. Found {markers}."
+            f"A maximum of {MOST_MARKERS} blocks with cache_control may be provided. "
+            f"Found {markers}."
         )
 
 
@@ -162,6 +197,7 @@ def refuse_unbound_thinking(system: Any, tools: Any, messages: Sequence[Any]) ->
         follows = previous is None or before == _short_digest(previous)
         if not is_bound or not follows:
             raise Refused(f"messages.{at}.content.{number}: {BOUND}")
+
         previous = signature
 
 

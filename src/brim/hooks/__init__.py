@@ -1,18 +1,17 @@
 """What happens inside an agent? One short process per event, and the status line.
 
-``process`` is that process; ``brim._startup`` is how it starts fast. ``event`` is what an agent
-says and what brim answers, in neutral words; ``client`` and one module per agent (``claude``,
-``codex``, ``gemini``) translate. ``state`` is the workspace of a call and what is remembered
-between two.
+``process`` is that process; ``brim._startup`` is how it starts fast. The agent's value
+(``brim.agents``) reads the event and words the answer. ``state`` is the workspace of a call and
+what is remembered between two.
 
 ``handlers`` has a function per event, ``endings`` those for the end of a turn. They use ``rules``
-(what the agent is told), ``mentions`` (which calls a rule is about), ``blocks`` and ``refusals``
-(what a rule refuses), ``protection`` (what would loosen brim), ``gate`` and ``settlement`` (what it
-may spend, and has spent), ``limit_words`` (what is said at a limit), ``loops`` and ``tries`` (what
-goes in circles), ``fullness`` and ``readings`` (how full the window is), ``scratchpad``, ``turns``
-and ``lost_facts`` (what must survive a compaction), ``corrections`` (what a prompt corrects),
-``reminder`` (what a turn has left undone), ``attention`` (what a person should look at), and
-``transcript`` (how session files are read).
+(what the agent is told), ``mentions`` (which calls a rule is about), ``blocks`` (what a rule
+refuses), ``protection`` (what would loosen brim), ``gate`` and ``settlement`` (what it may spend,
+and has spent), ``limit_words`` (what is said at a limit), ``loops`` and ``tries`` (what goes in
+circles), ``transcript`` (how session files are read, and how full the window is), ``scratchpad``,
+``turns`` and ``lost_facts`` (what must survive a compaction), ``corrections`` (what a prompt
+corrects), ``reminder`` (what a turn has left undone), ``attention`` (what a person should look at),
+and ``retention`` (what is past its time).
 
 ``statusline`` reads what the client says, ``status_drawing`` draws it, and ``status_chain`` runs
 the status line that was there before. ``standing`` is how a session stands, for tools and commands.
@@ -20,9 +19,10 @@ the status line that was there before. ``standing`` is how a session stands, for
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.hooks.process import main as main
 

@@ -35,24 +35,22 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     asks = bool(changes) or (memory is not None and memory.reason == "foreign")
     if asks or state.kept(KEPT):
         state.keep(KEPT, asks)
-    found = [without_controls(str(memory))] if memory is not None else []
-    found += (
-        [f"{SHARED}: 'brim rules trust' shows them"]
-        if _has_untrusted(workspace, workspace.project)
-        else []
-    )
-    note = "\n".join(
-        [f"brim: {text}" for text in (*found, changes) if text and state.tell_once(text)]
-    )
-    return Answer(note=note) if note else None
+    texts = []
+    if memory is not None:
+        texts.append(without_controls(str(memory)))
+    if _has_untrusted(workspace, workspace.project):
+        texts.append(f"{SHARED}: 'brim rules trust' shows them")
+    if changes:
+        texts.append(changes)
+    lines = [f"brim: {text}" for text in texts if state.tell_once(text)]
+    return Answer(note="\n".join(lines)) if lines else None
 
 
 def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
     """Whether *project* came with rules or settings that the person hasn't trusted yet."""
-    folder = os.path.join(project, ".brim")
-    return not workspace.trusted and any(
-        os.path.exists(os.path.join(folder, name)) for name in FILES
-    )
+    if workspace.trusted:
+        return False
+    return any(os.path.exists(os.path.join(project, ".brim", name)) for name in FILES)
 
 
 def _changes(workspace: HookWorkspace, *, again: bool) -> str:

@@ -6,20 +6,21 @@ from __future__ import annotations
 import json
 import time
 
-from brim.agents.call import NOTHING, Answer, Event, HookCall, joined
-from brim.hooks.fullness import LOOKED, context_note
+from brim.agents.call import NOTHING, SESSION_END, STOP, Answer, Event, HookCall, joined
 from brim.hooks.process import attempt
 from brim.hooks.reminder import remind
 from brim.hooks.retention import tidy
 from brim.hooks.scratchpad import writer_of
 from brim.hooks.settlement import cost_note
 from brim.hooks.state import HookWorkspace
-from brim.hooks.transcript import size_of, stat_of, tail_lines
+from brim.hooks.transcript import LOOKED, context_note, size_of, stat_of, tail_lines
 from brim.hooks.turns import note_turn
 
-SECONDS, LEAST = 0.4, 0.05
-"""How long the end of a turn may read in all, and what journaling gets at least; the next hook
-reads on."""
+SECONDS = 0.4
+"""How long the end of a turn may read in all; the next hook reads on."""
+
+LEAST = 0.05
+"""What journaling gets of that at least."""
 
 LARGE = 1 << 21
 """Bytes since the last end of a turn from which on the last answer isn't waited for."""
@@ -32,35 +33,39 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     if workspace.only_injects or not call.session:
         return NOTHING
-    if call.event == "stop" and call.agent.transcripts.writes_answers_late:
-        attempt(_await, call, workspace)
+    notes = []
     begun = time.monotonic()
-    window = attempt(context_note, call, workspace) if call.event == "stop" else NOTHING
-    told = joined(window, attempt(cost_note, call, workspace))
+    if call.event == STOP:
+        if call.agent.transcripts.writes_answers_late:
+            attempt(_await, call, workspace)
+            begun = time.monotonic()
+        notes.append(attempt(context_note, call, workspace))
+    notes.append(attempt(cost_note, call, workspace))
     left = max(LEAST, SECONDS - (time.monotonic() - begun))
-    reminds = (
-        call.event == "stop"
-        and call.agent.answers.refusal("stop")
-        and workspace.config.yours["hooks.remind_at_stop"]
-    )
-    seen: list[Event] | None = [] if reminds else None
-    attempt(lambda call, workspace: note_turn(call, workspace, left, seen), call, workspace)
-    if call.event == "session_end":
+    events: list[Event] | None = [] if _reminds(call, workspace) else None
+    attempt(note_turn, call, workspace, seconds=left, seen=events)
+    if call.event == SESSION_END:
         attempt(_close, call, workspace)
         attempt(_tidy, call, workspace)
         return NOTHING
-    if not call.agent.reports("session_end"):
+    if not call.agent.reports(SESSION_END):
         attempt(_tidy, call, workspace)
-    return joined(
-        told, attempt(lambda call, workspace: _remind(call, workspace, seen), call, workspace)
-    )
+    return joined(*notes, attempt(_remind, call, workspace, events=events))
 
 
-def _remind(call: HookCall, workspace: HookWorkspace, seen: list[Event] | None) -> Answer | None:
-    if not seen:
+def _reminds(call: HookCall, workspace: HookWorkspace) -> bool:
+    """Whether the end of this turn can bring a reminder, which keeps the agent going."""
+    if call.event != STOP or not call.agent.answers.refusal(STOP):
+        return False
+    return bool(workspace.config.yours["hooks.remind_at_stop"])
+
+
+def _remind(
+    call: HookCall, workspace: HookWorkspace, *, events: list[Event] | None
+) -> Answer | None:
+    if not events:
         return None
-
-    return remind(call, workspace, seen)
+    return remind(call, workspace, events)
 
 
 def _await(call: HookCall, workspace: HookWorkspace) -> None:
@@ -71,13 +76,13 @@ def _await(call: HookCall, workspace: HookWorkspace) -> None:
 
 def _close(call: HookCall, workspace: HookWorkspace) -> None:
     """Close the session's scratch files: the next session may have the project's own."""
-    if (writer := writer_of(call, workspace)) is not None:
+    writer = writer_of(call, workspace)
+    if writer is not None:
         writer.close()
 
 
 def _tidy(_: HookCall, workspace: HookWorkspace) -> None:
     """Remove what is past its time."""
-
     tidy(workspace)
 
 
@@ -138,5 +143,7 @@ def _is_there(words: bytes, path: str) -> bool:
 
 def _live_size(path: str, now: float) -> int:
     """Return how many bytes the transcript has, -1 if there is none or it isn't in use."""
-    found = stat_of(path)
-    return found.st_size if found is not None and abs(now - found.st_mtime) < LIVE else -1
+    status = stat_of(path)
+    if status is None or abs(now - status.st_mtime) >= LIVE:
+        return -1
+    return status.st_size

@@ -2,13 +2,12 @@
 ``Answer``.
 
 Start, prompt and before-tool tell the agent something. After-tool, compaction and the ends keep
-what must survive, and a model call how full the window was. Modules are imported where they are
-needed: a hook pays for each.
+what must survive, and a model call how full the window was.
 """
 
 from __future__ import annotations
 
-from brim.agents.call import NOTHING, Answer, HookCall, joined
+from brim.agents.call import NOTHING, PROMPT, SESSION_START, Answer, HookCall, joined
 from brim.behaviors.corrections import is_correction
 from brim.hooks.attention import project_note
 from brim.hooks.blocks import hold_block
@@ -21,24 +20,24 @@ from brim.hooks.compactions import (
 )
 from brim.hooks.corrections import keep_correction
 from brim.hooks.endings import end
-from brim.hooks.fullness import (
+from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
+from brim.hooks.loops import hold_loop
+from brim.hooks.process import attempt
+from brim.hooks.rules import forget_held, note_repeated, tell_at_start, tell_now
+from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
+from brim.hooks.settlement import cost_note, limits_reached
+from brim.hooks.state import HookWorkspace
+from brim.hooks.transcript import (
     BEGAN,
     COMPRESSING,
     LOOKED,
     context_note,
     is_look_due,
     open_context_latches,
+    remember_reported,
     see_compression,
+    size_of,
 )
-from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
-from brim.hooks.loops import hold_loop
-from brim.hooks.process import attempt
-from brim.hooks.readings import remember_reported
-from brim.hooks.rules import forget_held, note_repeated, tell_at_start, tell_now
-from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
-from brim.hooks.settlement import cost_note, limits_reached
-from brim.hooks.state import HookWorkspace
-from brim.hooks.transcript import size_of
 from brim.hooks.turns import note_turn
 
 RENEWING = ("startup", "clear", "compact")
@@ -59,52 +58,53 @@ _FAILED = "failures"
 
 def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Tell the rules that matter here; after a compaction also where the scratch memory is."""
-
     how = call.source or "startup"
     if call.session:
-        state = workspace.state(call.session)
-        if how in RENEWING:
-            state.usage = None  # the window was emptied
-        if how in ("startup", "clear"):  # whatever the transcript holds, the window is empty
-            state.keep(LOOKED, size_of(call.transcript))
-        if call.model:
-            state.keep("model", call.model)
-    return joined(attempt(_tell_start, call, workspace), attempt(project_note, call, workspace))
+        _renew(call, workspace, how)
+    rules = attempt(_tell_start, call, workspace, how=how)
+    return joined(rules, attempt(project_note, call, workspace))
 
 
-def _tell_start(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+def _renew(call: HookCall, workspace: HookWorkspace, how: str) -> None:
+    """Note what a new beginning makes untrue: what was in the window."""
+    state = workspace.state(call.session)
+    if how in RENEWING:
+        state.usage = None
+    if how in ("startup", "clear"):  # whatever the transcript holds, the window is empty
+        state.keep(LOOKED, size_of(call.transcript))
+    if call.model:
+        state.keep("model", call.model)
 
-    how = call.source or "startup"
-    if call.agent.hears_at(call.event):
-        return told_at_start(call, workspace, how)
-    if call.session:  # this client can't be told when it begins: the next event does
-        workspace.state(call.session).keep(BEGAN, how)
-    return None
 
+def _tell_start(call: HookCall, workspace: HookWorkspace, *, how: str) -> Answer:
+    """Return the rules that matter here, after a compaction below the line that names the scratch
+    memory.
 
-def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
-    """Return the rules that matter here; after a compaction with the line that names the scratch
-    memory."""
-
-    line = ""
-    if how == "compact":
-        line = scratch_line(call, workspace)
+    An agent that can't be told at the start hears it with the next event.
+    """
+    if call.event == SESSION_START and not call.agent.hears_at(SESSION_START):
+        if call.session:
+            workspace.state(call.session).keep(BEGAN, how)
+        return NOTHING
+    line = scratch_line(call, workspace) if how == "compact" else ""
     return tell_at_start(call, workspace, how, line)
 
 
-def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
+def _tell_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what is still to be told from the last beginning, once; mostly nothing."""
-
-    how = workspace.state(call.session).kept(BEGAN) if call.session else None
+    if call.agent.hears_at(SESSION_START) or not call.session:
+        return NOTHING
+    state = workspace.state(call.session)
+    how = state.kept(BEGAN)
     if not isinstance(how, str):
         return NOTHING
     if how == "compact":  # no event came before it: what the turn has left so far is written now
         attempt(note_turn, call, workspace)
         attempt(measure_lost, call, workspace)
-    told = attempt(lambda call, workspace: told_at_start(call, workspace, how), call, workspace)
-    if told.context or not workspace.is_late:  # otherwise the next event tells the rules
-        workspace.state(call.session).keep(BEGAN, None)
-    return told
+    rules = attempt(_tell_start, call, workspace, how=how)
+    if rules.context or not workspace.is_late:  # otherwise the next event tells the rules
+        state.keep(BEGAN, None)
+    return rules
 
 
 # A prompt -----------------------------------------------------------------------------------------
@@ -116,36 +116,24 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     It is also the first chance to warn after a turn that was interrupted.
     """
-
     if call.human and call.session:
         forget_held(call, workspace)
     attempt(measure_compaction, call, workspace)
-    late = (
-        attempt(_told_late, call, workspace)
-        if not call.agent.hears_at("session_start")
-        else NOTHING
-    )
-    now = attempt(
-        lambda call, workspace: tell_now(call, workspace, new_prompt=call.human),
-        call,
-        workspace,
-        again=True,
-    )
-    told = _with_note(joined(late, now))
+    late = attempt(_tell_late, call, workspace)
+    rules = attempt(tell_now, call, workspace, new_prompt=call.human, retry_without_project=True)
+    answer = _with_note(joined(late, rules))
     if workspace.only_injects or not call.session:
-        return told
+        return answer
     if call.human:
         attempt(journal_prompt, call, workspace)
         attempt(_keep_correction, call, workspace)
-    return joined(
-        told, attempt(project_note, call, workspace), attempt(_warn_meanwhile, call, workspace)
-    )
+    note = attempt(project_note, call, workspace)
+    return joined(answer, note, attempt(_warn_meanwhile, call, workspace))
 
 
 def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
     if len(call.prompt) > LONGEST_CORRECTION or call.sub_agent:
         return
-
     if is_correction(call.prompt):
         keep_correction(call, workspace)
 
@@ -161,23 +149,20 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     then. A call that a constraint is about can be held back once, so that it is known before: the
     setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
     """
-
     spending = attempt(spend_gate, call, workspace)
     if spending.deny:
         return spending
-    blocked = attempt(hold_block, call, workspace, again=True)
+    blocked = attempt(hold_block, call, workspace, retry_without_project=True)
     if blocked:
         return joined(spending, blocked)
     looping = attempt(hold_loop, call, workspace)
     if looping.deny:
         return joined(spending, looping)
     attempt(measure_compaction, call, workspace)
-    told = attempt(
-        lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True
-    )
-    if call.session and not told.deny:
+    rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
+    if call.session and not rules.deny:
         attempt(note_repeated, call, workspace)
-    return joined(spending, looping, _with_note(told))
+    return joined(spending, looping, _with_note(rules))
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -186,30 +171,31 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     Money is settled here only if there is a limit; otherwise the end of the turn does that.
     """
-    told = NOTHING
-    if not call.agent.hears_at("before_tool"):  # the others are told before the call
-        told = attempt(_told_late, call, workspace)
-        now = attempt(
-            lambda call, workspace: tell_now(call, workspace, of_call=True),
-            call,
-            workspace,
-            again=True,
-        )
-        told = joined(told, now)
+    answer = _tell_after_tool(call, workspace)
     if workspace.only_injects or not call.session:
-        return told
+        return answer
     if call.has_failed or call.tool.changes_files:
         attempt(journal_tool, call, workspace)
     if call.event == "tool_failed" and not call.interrupted:
         attempt(_look_back, call, workspace)
-    return joined(_with_note(told), attempt(_warn_meanwhile, call, workspace))
+    return joined(answer, attempt(_warn_meanwhile, call, workspace))
+
+
+def _tell_after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Return the rules that an agent can't be told before the call; mostly nothing."""
+    if call.agent.hears_at("before_tool"):
+        return NOTHING
+    late = attempt(_tell_late, call, workspace)
+    rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
+    return _with_note(joined(late, rules))
 
 
 def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
+    """Note what the turn has left when several calls have failed."""
     state = workspace.state(call.session)
-    failed = state.kept_number(_FAILED) + 1
-    state.keep(_FAILED, failed % FAILURES)
-    if failed >= FAILURES and not call.sub_agent:
+    failures = state.kept_number(_FAILED) + 1
+    state.keep(_FAILED, failures % FAILURES)
+    if failures >= FAILURES and not call.sub_agent:
         note_turn(call, workspace)
 
 
@@ -218,18 +204,15 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
 
 def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what the summarizer is told."""
-    if (
-        not call.agent.reports_compactions
-    ):  # this comes before every request, whether anything is compacted or not
+    if not call.agent.reports_compactions:
+        # This comes before every request, whether anything is compacted or not.
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
-
     return attempt(instruct, call, workspace)
 
 
 def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
-
     attempt(open_context_latches, call, workspace)
     return attempt(note_compaction, call, workspace)
 
@@ -245,54 +228,60 @@ def _with_note(answer: Answer) -> Answer:
 
 def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Settle what a turn, sub-agent or session cost, and journal what it left."""
-
     return end(call, workspace)
 
 
 def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Keep how full the window was, where the agent says so; there is nothing to say between two
     requests."""
-
     remember_reported(call, workspace)
-    seen = workspace.state(call.session).usage if call.session and not call.sub_agent else None
-    if seen is not None:
-        see_compression(call, workspace, seen.tokens)
+    if not call.session or call.sub_agent:
+        return NOTHING
+    usage = workspace.state(call.session).usage
+    if usage is not None:
+        see_compression(call, workspace, usage.tokens)
     return NOTHING
 
 
 # Warnings -----------------------------------------------------------------------------------------
 
 
-def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what the human has to be told in the middle of a turn about the window and the money;
     each once.
 
     Only if there is a limit, or much was written since the last look.
     """
-
-    if call.event == "prompt" and call.human:
+    if call.event == PROMPT and call.human:
         forget_refusals(call, workspace)
-    limited, due = may_be_limited(call, workspace), is_look_due(call, workspace)
-    cost = attempt(_cost_if_limited, call, workspace) if limited else NOTHING
-    return joined(cost, attempt(context_note, call, workspace) if due else NOTHING)
+    is_limited = may_be_limited(call, workspace)
+    is_due = is_look_due(call, workspace)
+    notes = []
+    if is_limited:
+        notes.append(attempt(_cost_if_limited, call, workspace))
+    if is_due:
+        notes.append(attempt(context_note, call, workspace))
+    return joined(*notes)
 
 
 def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-
     if not limits_of(call, workspace):
         return None
-
-    return joined(attempt(cost_note, call, workspace), attempt(limits_reached, call, workspace))
+    cost = attempt(cost_note, call, workspace)
+    return joined(cost, attempt(limits_reached, call, workspace))
 
 
 HANDLERS = {
     "session_start": session_start,
     "prompt": prompt,
     "before_tool": before_tool,
-    **dict.fromkeys(("after_tool", "tool_failed"), after_tool),
+    "after_tool": after_tool,
+    "tool_failed": after_tool,
     "before_compact": before_compact,
     "after_compact": after_compact,
-    **dict.fromkeys(("stop", "subagent_stop", "session_end"), ending),
+    "stop": ending,
+    "subagent_stop": ending,
+    "session_end": ending,
     "model_call": model_call,
 }
 """What answers each event."""

@@ -130,8 +130,7 @@ def _events(call: HookCall, start: int, data: bytes) -> Iterator[Event]:
 
 def _pending_calls(call: HookCall) -> list[ToolCall]:
     """Return *call* as a transcript's reader gives it: of a patch, one for each file."""
-    from brim.agents.call import ToolCall
-    from brim.agents.patches import edits_in
+    from brim.agents.call import ToolCall, edits_in
 
     tool = call.tool
     if not tool.patch:

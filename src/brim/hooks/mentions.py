@@ -20,9 +20,11 @@ from brim.agents.call import HookCall
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.tasks import language_of
 from brim.behaviors.when import matches
-from brim.hooks.rules import files_of
 from brim.memory.repetition.commands import CommandPart, parts, writes
 from brim.record import PlainData
+
+MOST_FILES = 20
+"""Files of one call that are looked at."""
 
 _AGAINST = (
     r"(?i)\b(?:never|(?:do|does|must|may|can|should|shall|will)\s+not|cannot|not|\w+n['’]t|no|avoid|stop|instead\s+of"
@@ -143,7 +145,7 @@ class Doing(PlainData):
         tool = call.tool
         if tool.command:
             return cls._of_command(tool.command)
-        return cls(tuple(files_of(call)), tool.text, tool.replaced)
+        return cls(tool.files[:MOST_FILES], tool.text, tool.replaced)
 
     @classmethod
     def _of_command(cls, command: str) -> Doing:

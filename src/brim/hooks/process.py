@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Timer
 from typing import Any
 
+from brim.agents import agent_named
 from brim.agents.call import NOTHING, Answer, HookCall, joined
-from brim.agents.fields import without_half_characters
-from brim.agents.table import agent_named
+from brim.agents.fields import text, without_half_characters
 from brim.config.places import user_folder, without_bad_home
 from brim.hooks.state import LEFT_OUT, HookWorkspace, log
 from brim.workspace import working_folder
@@ -52,31 +52,34 @@ def main(
     Without *argv* this is the process of a hook: it takes its own arguments and ends here.
     """
     process = argv is None
-    given = sys.argv[1:] if argv is None else argv
+    words = sys.argv[1:] if argv is None else argv
     try:
         # A dict: a hook asks for a hundred variables, most of which aren't set.
         environ = without_bad_home(dict(os.environ) if environ is None else environ)
         if process:
             _prepare_process()
-        text = ""
+        answer = ""
         try:
-            text = _answer_in_time(given, stdin, environ, ending=process)
+            answer = _answer_in_time(words, stdin, environ, ending=process)
         except BaseException as error:
-            called = " ".join(str(each)[:60] for each in given[:2])
-            why = (
-                "took too long" if isinstance(error, TimeUp) else f"{type(error).__name__}: {error}"
-            )
-            log(environ, f"{called}: nothing was answered: {why}")
-        if text and stdout is None:
-            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+            hook = " ".join([str(word)[:60] for word in words[:2]])
+            log(environ, f"{hook}: nothing was answered: {_problem(error)}")
+        if answer and stdout is None:
+            sys.stdout.buffer.write(answer.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
-        elif text:
-            stdout.write(text)
+        elif answer:
+            stdout.write(answer)
     except BaseException:  # noqa: S110 (an agent waits, and must not be told no)
         pass
     if process:
         os._exit(0)  # everything is written, so there is no reason to tear down Python
     return 0
+
+
+def _problem(error: BaseException) -> str:
+    if isinstance(error, TimeUp):
+        return "took too long"
+    return f"{type(error).__name__}: {error}"
 
 
 def status_line() -> None:
@@ -115,66 +118,68 @@ def run_hook(
 
 
 def attempt(
-    part: Callable[[HookCall, HookWorkspace], Answer | None],
+    part: Callable[..., Answer | None],
     call: HookCall,
     workspace: HookWorkspace,
     *,
-    again: bool = False,
+    retry_without_project: bool = False,
+    **options: Any,
 ) -> Answer:
     """Return what *part* answers; nothing, and a line in the log, if it fails. Nothing begins when
     the time is over.
 
-    *again* tries it once more without the project: it's about rules, and something in the project's
-    may be what failed.
+    *retry_without_project* tries it once more without the project: it's about rules, and something
+    in the project's may be what failed.
 
     One part that fails doesn't take the others with it. That includes the part during which the
     time ends: what was told before it is noted as told, so it must be said.
     """
-
     if workspace.is_late:
         return NOTHING
     try:
-        return part(call, workspace) or NOTHING
+        return part(call, workspace, **options) or NOTHING
     except TimeUp:
-        workspace.is_late, what = True, "took too long: only what was ready is answered"
+        workspace.is_late = True
+        problem = "took too long: only what was ready is answered"
     except Exception as error:
-        what = f"{type(error).__name__}: {error}"
-        if again and workspace.leave_out_project(str(error)):
-            return attempt(part, call, workspace)
-
-    log(workspace.environ, f"{call.name or call.event} {call.agent.name}: {what}")
+        problem = f"{type(error).__name__}: {error}"
+        if retry_without_project and workspace.leave_out_project(str(error)):
+            return attempt(part, call, workspace, **options)
+    log(workspace.environ, f"{call.name or call.event} {call.agent.name}: {problem}")
     return NOTHING
 
 
 def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return what the human is told, once a session, about files that can't be read; the status
     line says it too."""
-
-    is_out = "project" in workspace.problems
-    if (
-        call.session
-        and "scopes" in vars(workspace)
-        and workspace.state(call.session).told(LEFT_OUT) is not is_out
-    ):
-        state = workspace.state(call.session)
-        state.tell_once(LEFT_OUT) if is_out else state.open_latch(LEFT_OUT)
+    if call.session and "scopes" in vars(workspace):
+        _remember_left_out(call, workspace)
     if not workspace.problems or call.event not in NOTED:
         return None
-
-    ends = {
+    remedies = {
         "project": f"agents go on without this project ({workspace.project})",
         "user": "this is left out",
     }
-    lines = [
-        f"{problem[:300]}; {ends[scope]}: see 'brim doctor'"
-        for scope, problem in workspace.problems.items()
-    ]
-    lines = [
-        line for line in lines if not call.session or workspace.state(call.session).tell_once(line)
-    ]
+    lines = []
+    for scope, problem in workspace.problems.items():
+        line = f"{problem[:300]}; {remedies[scope]}: see 'brim doctor'"
+        if not call.session or workspace.state(call.session).tell_once(line):
+            lines.append(line)
     for line in lines:
         log(workspace.environ, line, now=workspace.now)
-    return Answer(note="\n".join(f"brim: {line}" for line in lines))
+    return Answer(note="\n".join([f"brim: {line}" for line in lines]))
+
+
+def _remember_left_out(call: HookCall, workspace: HookWorkspace) -> None:
+    """Keep for the status line whether the project is left out."""
+    state = workspace.state(call.session)
+    is_out = "project" in workspace.problems
+    if state.told(LEFT_OUT) is is_out:
+        return
+    if is_out:
+        state.tell_once(LEFT_OUT)
+    else:
+        state.open_latch(LEFT_OUT)
 
 
 def is_off(environ: Mapping[str, str]) -> bool:
@@ -224,17 +229,17 @@ def answer_to(
 ) -> str:
     """Return what *agent* is told at its own *event*, in its format; empty for nothing. Raises what
     goes wrong."""
-
     if not isinstance(data, dict):
         raise ValueError("the input isn't a JSON object")
-    client = agent_named(agent)
-    named = data.get("hook_event_name")
-    name = event if event in client.events or not isinstance(named, str) else named
-    call = client.read(name, data, environ)
+    value = agent_named(agent)
+    name = event
+    if event not in value.events:
+        name = text(data, "hook_event_name") or event
+    call = value.read(name, data, environ)
     if call is None:
         raise ValueError(f"{agent} has no event {name[:80]!r} that brim knows")
     answer = run_hook(call, environ, now=now, ending=ending)
-    return client.word(call, answer) if answer else ""
+    return value.word(call, answer) if answer else ""
 
 
 def _answer_in_time(
@@ -246,13 +251,10 @@ def _answer_in_time(
         raise TimeUp
 
     try:
-        before, timer = (
-            signal.signal(signal.SIGALRM, ring),
-            signal.setitimer(signal.ITIMER_REAL, SECONDS),
-        )
-    except (
-        AttributeError
-    ):  # Windows has no timer that interrupts: the process ends with nothing said
+        before = signal.signal(signal.SIGALRM, ring)
+        timer = signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    except AttributeError:
+        # Windows has no timer that interrupts: the process ends with nothing said.
         if ending:
             Timer(SECONDS, _give_up, (argv, environ)).start()
         return _answer(argv, stdin, environ, ending=ending)
@@ -268,7 +270,6 @@ def _answer_in_time(
 
 def _give_up(argv: Sequence[str], environ: Mapping[str, str]) -> None:
     """End the process from another thread."""
-
     log(environ, f"{' '.join(argv[:2])[:120]}: nothing was answered: took too long")
     os._exit(0)
 
@@ -280,25 +281,27 @@ def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, endi
         raise ValueError("a hook is called with EVENT and AGENT")
     if len(argv) > 2:  # how much it does: ``brim init --hooks``
         environ = {**environ, "BRIM_HOOKS": argv[2]}
-
-    found = (sys.stdin.buffer if stdin is None else stdin).read(LARGEST + 1)
-    if len(found) > LARGEST:
-        raise ValueError(f"more than {LARGEST:,} bytes came")
-    text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
-    data = json.loads(text)
-    if "\\ud" in text or "\\uD" in text:  # perhaps half of a character that was cut in two
-        data = without_half_characters(data)
+    data = _read_message(sys.stdin.buffer if stdin is None else stdin)
     return answer_to(argv[0], argv[1], data, environ, now=time.time(), ending=ending)
 
 
-def _prepare_process() -> None:
+def _read_message(stdin: Any) -> Any:
+    """Return what came on *stdin*, parsed."""
+    message = stdin.read(LARGEST + 1)
+    if len(message) > LARGEST:
+        raise ValueError(f"more than {LARGEST:,} bytes came")
+    written = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+    data = json.loads(written)
+    if "\\ud" in written or "\\uD" in written:  # perhaps half of a character that was cut in two
+        return without_half_characters(data)
+    return data
 
-    gc.disable()  # the process ends before there is anything to collect
-    for number in (
-        0,
-        1,
-        2,
-    ):  # a closed standard stream: the next file that is opened would get its number
+
+def _prepare_process() -> None:
+    """Make the process ready for a short life."""
+    gc.disable()  # it ends before there is anything to collect
+    # Of a closed standard stream, the next file that is opened would get the number.
+    for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:

@@ -11,7 +11,8 @@ import os
 import re
 from collections.abc import Mapping
 
-from brim.agents.table import TABLE, TableLine, agent_named, every_agent
+from brim import agents
+from brim.agents import TableLine, agent_named, every_agent
 from brim.behaviors.programs import WRAPPERS
 from brim.behaviors.shell import SHELLS
 from brim.config.places import home_folder
@@ -101,7 +102,7 @@ _GIT_READS = (
 )
 _INSIDE = frozenset((*SHELLS, *WRAPPERS, "eval"))
 """Programs that run another one, which is among the commands too."""
-_WHOLE = (".brim", *(line.folder for line in TABLE))
+_WHOLE = (".brim", *[line.folder for line in agents.TABLE])
 """Folders that hold such files: they may not be removed or moved."""
 _MOST_WORDS = 2_000
 _WRITTEN = r">>?\|?\s*([^\s;&|<>()]+)"
@@ -210,7 +211,7 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     last = os.path.basename(folder)
     if last == ".brim" and (name in _OWN_FILES or name.startswith("brim.db")):
         return True
-    return any(_holds_hooks(path, line, workspace.environ) for line in TABLE)
+    return any(_holds_hooks(path, line, workspace.environ) for line in agents.TABLE)
 
 
 def _holds_hooks(path: str, line: TableLine, environ: Mapping[str, str]) -> bool:

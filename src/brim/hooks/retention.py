@@ -76,7 +76,8 @@ def _is_due(home: str, now: float) -> bool:
 
 def _removals(workspace: HookWorkspace) -> Iterator[Callable[[], None]]:
     """Yield what removes one kind of thing in one place."""
-    home, now = workspace.home, workspace.now
+    home = workspace.home
+    now = workspace.now
     days = workspace.config.yours
     yield lambda: _unlink(old_files(home, now=now))
     yield lambda: _remove_journals(home, now)

@@ -7,15 +7,14 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from brim.agents import AGENTS, agent_named, every_agent
 from brim.agents.call import HookCall
 from brim.agents.stream import subagent_of
-from brim.agents.table import AGENTS, agent_named, every_agent
 from brim.behaviors.behavior import LIVE, Status
 from brim.errors import BrimError
 from brim.figures import DOLLAR
-from brim.hooks.readings import usage_now
 from brim.hooks.state import HookWorkspace
-from brim.hooks.transcript import stat_of
+from brim.hooks.transcript import stat_of, usage_now
 from brim.spend.ledger import ScopeStatus
 from brim.store.planner import START_KEY
 from brim.tracking.sessions import AGENTS as WRITING

@@ -141,7 +141,8 @@ class SessionState:
     """What is remembered of one session. Changes are written when the hook ends."""
 
     def __init__(self, path: str) -> None:
-        self.path, self._values = path, _read(path)
+        self.path = path
+        self._values = _read(path)
         self._changed: set[str] = set()
 
     @classmethod
@@ -215,7 +216,8 @@ class SessionState:
 
         def take(values: dict[str, Any]) -> bool:
             nonlocal taken
-            taken, values["lost"] = str(values.get("lost") or ""), ""
+            taken = str(values.get("lost") or "")
+            values["lost"] = ""
             return bool(taken)
 
         return taken if taken and self._change(take) else ""

@@ -59,14 +59,17 @@ class Other:
         *,
         patience: float | None = None,
     ) -> None:
-        self._given, self._said, self._pid = memoryview(given), bytearray(), 0
+        self._given = memoryview(given)
+        self._said = bytearray()
+        self._pid = 0
         self._patience = PATIENCE if patience is None else patience
         self._end = time.monotonic() + self._patience
         self.failure = ""
         """Why there is nothing to show; empty if it ended well, even if it said nothing."""
         their_in, to = os.pipe()
         out, their_out = os.pipe()
-        self._to, self._from = FileIO(to, "wb"), FileIO(out, "rb")
+        self._to = FileIO(to, "wb")
+        self._from = FileIO(out, "rb")
         try:
             self._pid = os.posix_spawn(
                 "/bin/sh",

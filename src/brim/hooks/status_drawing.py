@@ -24,7 +24,8 @@ Piece = tuple[str, str]
 Part = list[list[Piece]]
 """One thing to say: its wordings, the longest first. When none fits, it is left out."""
 
-LONG_BAR, SHORT_BAR = 12, 8
+LONG_BAR = 12
+SHORT_BAR = 8
 """Columns of the gauge."""
 
 SHRINKING = (
@@ -153,7 +154,8 @@ def _named(name: str, look: Look, short: str = "") -> Part:
 
 
 def _bar(status: StatusLine, look: Look) -> Part:
-    colour, found = _colour(level_of(status, look)), status.utilization or 0.0
+    colour = _colour(level_of(status, look))
+    found = status.utilization or 0.0
     wordings = []
     for length in (LONG_BAR, SHORT_BAR) if status.context_window else ():
         share = max(found, 1 / (8 * length)) if found > 0 else found  # the least is seen too
@@ -171,7 +173,8 @@ def _percent(status: StatusLine, look: Look) -> Part:
 
 
 def _tokens(status: StatusLine) -> Part:
-    used, window = status.used_tokens, status.context_window
+    used = status.used_tokens
+    window = status.context_window
     if used is not None and window is not None:
         return _said("", f"{used:,} of {window:,}", f"{rounded(used)}/{rounded(window)}")
     if used is not None:

@@ -22,10 +22,10 @@ from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.gate import payer, session_scope
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.readings import known_window
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
+from brim.hooks.transcript import known_window
 from brim.record import PlainData
 from brim.spend.periods import out_of, said_when
 from brim.store.database import open_database
@@ -160,7 +160,8 @@ def _answer(
     )
     # A client reads colours from a pipe, so only the user can say no.
     colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-    look, window = Look(colour=colour), None
+    look = Look(colour=colour)
+    window = None
     if (config := _guarded(environ, lambda: workspace.config)) is not None:
         look = replace(
             look,
@@ -265,7 +266,8 @@ def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
     seen = state.usage
     cost = None if status.cost_usd is None else round(status.cost_usd * 1_000_000)
     if status.used_tokens is not None:
-        window, found = status.context_window or 0, list(status.counters)
+        window = status.context_window or 0
+        found = list(status.counters)
         if state.kept("statusline") != found:
             state.keep("statusline", found)
             state.usage = UsageSeen(
@@ -328,7 +330,8 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
 
     *window* is the size that a setting pins; else it is the client's, else the model table's.
     """
-    model, context = mapping(data, "model"), mapping(data, "context_window")
+    model = mapping(data, "model")
+    context = mapping(data, "context_window")
     name = text(model, "id")[:LONGEST]
     counters = _counters(context.get("current_usage"))
     used = sum(counters[:-1]) or None

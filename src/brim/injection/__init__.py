@@ -8,9 +8,10 @@ and how soon again.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.injection.costs import Costs as Costs
     from brim.injection.costs import StoredCosts as StoredCosts

@@ -10,9 +10,10 @@ whether it all works, ``retention`` what is kept too long, and ``status`` what n
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.install.doctor import Diagnosis as Diagnosis
     from brim.install.doctor import diagnose as diagnose

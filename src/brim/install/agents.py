@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brim.agents import TABLE, agent_named
 from brim.agents.fields import items, mapping, text, value
-from brim.agents.table import TABLE, agent_named
+from brim.agents.settings import settings_for
 from brim.config.places import home_folder
 from brim.errors import BrimError, InputError
 from brim.files import WINDOWS, data_file, read_safely
@@ -182,12 +183,8 @@ def model_of(agent: str, environ: Mapping[str, str]) -> str:
     )
     # Claude Code's own short names (opus, sonnet[1m], default) aren't models that brim could look
     # up.
-    is_known = name and (agent != "claude" or name.startswith("claude-"))
-    return (
-        name
-        if is_known
-        else {"codex": "gpt-5", "gemini": "gemini-2.5-pro"}.get(agent, "claude-sonnet-4-5")
-    )
+    is_known = name and name.startswith(settings_for(agent).own_models)
+    return name if is_known else agent_named(agent).model
 
 
 # What brim writes ---------------------------------------------------------------------------------
@@ -225,14 +222,7 @@ def entries_for(agent: str, program: str, *, hooks: str = ALL) -> dict[str, dict
     for name, event in agent_named(agent).events.items():
         if hooks == ALL or event.injects:
             command = " ".join([program, name, agent, *([] if hooks == ALL else [hooks])])
-            hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
-            if agent == "gemini":  # whose unit is milliseconds
-                hook = {
-                    "type": "command",
-                    "name": "brim",
-                    "command": command,
-                    "timeout": event.timeout * 1000,
-                }
+            hook = settings_for(agent).hook(command, event.timeout)
             found[name] = ({} if event.matcher is None else {"matcher": event.matcher}) | {
                 "hooks": [hook]
             }
@@ -303,12 +293,6 @@ def words_of(hook: Any) -> list[str]:
 # Its plugin ---------------------------------------------------------------------------------------
 
 PLUGIN_NAME = "brim"
-REMOVE_PLUGIN = {
-    "claude": "claude plugin uninstall brim@brim",
-    "codex": "codex plugin remove brim@brim",
-    "gemini": "gemini extensions uninstall brim",
-}
-"""What a person types to remove the plugin."""
 
 
 def has_plugin(agent: str, environ: Mapping[str, str]) -> bool:
@@ -378,11 +362,7 @@ def server_command(agent: str, environ: Mapping[str, str], home: str) -> str:
     is_short = os.path.realpath(shutil.which("brim") or "") == os.path.realpath(program)
     own = f" --env {typed(f'BRIM_HOME={home}')}" if environ.get("BRIM_HOME") else ""
     called = f"{'brim' if is_short else typed(program)} mcp"
-    if agent == "opencode":
-        return "opencode mcp add"
-    if agent == "gemini":
-        return f"gemini mcp add --scope user brim {called}{own}"
-    return f"{agent} mcp add{' --scope user' if agent == 'claude' else ''} brim{own} -- {called}"
+    return settings_for(agent).mcp_command.replace("{own}", own).replace("{program}", called)
 
 
 # The shell ----------------------------------------------------------------------------------------
@@ -406,7 +386,7 @@ def program_in(agent: str, path: str, *, person: str = "", windows: bool = WINDO
     """
     if not windows:
         return shlex.quote(path)
-    if agent != "claude":
+    if not settings_for(agent).reads_posix_paths:
         return path if _PLAIN.fullmatch(path) else "& '" + re.sub("(['‘’‚‛])", r"\1\1", path) + "'"
     path, person = path.replace("\\", "/"), person.replace("\\", "/").rstrip("/")
     inside = path.removeprefix(f"{person}/")

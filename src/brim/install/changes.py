@@ -21,6 +21,7 @@ from hashlib import sha256
 from typing import Any
 
 from brim.agents.fields import items
+from brim.agents.settings import LEARN_ABOUT, settings_for
 from brim.errors import InputError, StoreError
 from brim.files import data_file, remove_unfinished, replace_file, save
 from brim.install.agents import (
@@ -356,45 +357,18 @@ def digest(text: str | None) -> str:
 # A small file per client lets a person teach a rule without leaving the session. Each is written
 # whole and recorded as a settings file. One that a person wrote or changed stays as it is.
 
-FILES = {
-    "claude": "commands/learn.md",
-    "codex": "skills/learn/SKILL.md",
-    "gemini": "commands/learn.toml",
-    "opencode": "command/learn.md",
-}
-"""Where each client reads it, below its folder. Codex has skills in place of commands:
-``$learn``."""
-
-CALLED = {"claude": "/learn", "codex": "$learn", "gemini": "/learn", "opencode": "/learn"}
-"""What a person types."""
-
-_ABOUT = "Teach a rule that brim keeps and tells your agents when it matters"
-
-_TEXTS = {
-    "claude": "---\ndescription: {about}\nargument-hint: [rule]\nallowed-tools: {allowed}\n---\n{task}",
-    "codex": "---\nname: learn\ndescription: {about}. For $learn, or when asked to keep a rule.\n---\n{task}",
-    "gemini": "description = \"{about}\"\nprompt = '''\n{task}'''\n",
-    "opencode": "---\ndescription: {about}\n---\n{task}",
-}
-_RULES = {
-    "claude": "$ARGUMENTS",
-    "codex": "what the user wrote with $learn.",
-    "gemini": "{{args}}",
-    "opencode": "$ARGUMENTS",
-}
-
 
 def command_text(agent: str, program: str = "brim") -> str:
     """Return the file for *agent*; *program* is brim, as the shell finds it."""
-    task = data_file(__file__, "learn.md").decode().replace("{rule}", _RULES[agent])
+    settings = settings_for(agent)
+    task = data_file(__file__, "learn.md").decode().replace("{rule}", settings.learn_rule)
     is_found = program == "brim"
     task = task.replace(
         "{where}", "" if is_found else f"If the shell doesn't find brim, it is {program}. "
     )
     allowed = "Bash(brim learn:*)" if is_found else f"Bash(brim learn:*), Bash({program} learn:*)"
     return (
-        _TEXTS[agent]
-        .replace("{about}", _ABOUT)
+        settings.learn_text.replace("{about}", LEARN_ABOUT)
         .replace("{allowed}", allowed)
         .replace("{task}", task)
     )
@@ -405,7 +379,7 @@ def command_target(agent: str, environ: Mapping[str, str]) -> Target:
     return Target(
         f"{agent}{COMMAND}",
         "user",
-        os.path.join(agent_folder(agent, environ), *FILES[agent].split("/")),
+        os.path.join(agent_folder(agent, environ), *settings_for(agent).learn_file.split("/")),
     )
 
 
@@ -417,11 +391,12 @@ def plan_command(
     if before is not None and (record is None or record.installed != digest(before)):
         return None
     agent = target.agent.removesuffix(COMMAND)
+    learn_file = settings_for(agent).learn_file
     text = command_text(agent, program_in(agent, brim_program()))
     # A folder that is empty, as after a crash, goes with the command too.
     top = (
-        os.path.realpath(target.path).removesuffix(FILES[agent].replace("/", os.sep))
-        + FILES[agent].split("/")[0]
+        os.path.realpath(target.path).removesuffix(learn_file.replace("/", os.sep))
+        + learn_file.split("/")[0]
     )
     is_empty = os.path.isdir(top) and not any(files for _, _, files in os.walk(top))
     return _whole_file(

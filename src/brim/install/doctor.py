@@ -22,8 +22,9 @@ from typing import Any
 from brim import __version__
 from brim._startup.writer import startup_problem
 from brim.activation.context import Context
-from brim.agents.fields import items, value
-from brim.agents.table import agent_named
+from brim.agents import agent_named
+from brim.agents.fields import value
+from brim.agents.settings import settings_for
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.errors import BrimError, StoreError
 from brim.figures import counted
@@ -66,8 +67,6 @@ RULE = "Say that brim answers."
 SECONDS = 10.0
 """Seconds after which a launcher counts as not answering."""
 LOG_LINES = 3
-UNASKED = {"codex": "what Codex types into a command that runs already, and its web searches"}
-"""Calls that an agent makes without asking its hooks, so that no rule can refuse them."""
 
 
 class Finding:
@@ -216,9 +215,9 @@ class _Doctor:
         text += "; its plugin of brim stays silent" if plugin else ""
         state, problem, fix = self._state(target, record, settings)
         yield Finding(state, name, f"{text}{problem}", fix, **facts)
-        if target.agent == "codex" and not _was_asked(target, here.environ):
+        if settings_for(target.agent).asks_for_trust and not _was_asked(target, here.environ):
             text = "has not been asked yet whether it may run these hooks: start it once, and choose to trust them"
-            yield Finding(OFF, name, text, agent="codex", file=target.path)
+            yield Finding(OFF, name, text, agent=target.agent, file=target.path)
         if record is not None and record.status is not None and not status and change.changes:
             yield Finding(
                 OFF,
@@ -400,7 +399,7 @@ class _Doctor:
             return
         text, gaps = (
             f"{counted(number, 'rule')} with blocks",
-            [UNASKED[each] for each in agents if each in UNASKED],
+            list(filter(None, [settings_for(agent).unasked for agent in agents])),
         )
         if not agents:
             text += ", but no agent has hooks, so nothing is refused: brim init"
@@ -517,18 +516,8 @@ def _twice(installed: list[dict[str, Any]]) -> Iterator[Finding]:
 def _off_switch(agent: str, settings: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     """Return what in an agent's own *settings* keeps all hooks from running; empty if nothing
     does."""
-    if agent == "claude":
-        return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
-    if agent == "codex":
-        is_off = value(codex_settings(environ), "features", "hooks") is False
-        return "features.hooks is false in config.toml" if is_off else ""
-    if value(settings, "hooksConfig", "enabled") is False:
-        return "hooksConfig.enabled is false there"
-    return (
-        "hooksConfig.disabled names brim there"
-        if "brim" in items(settings, "hooksConfig", "disabled")
-        else ""
-    )
+    own = settings_for(agent)
+    return own.off_switch(settings, codex_settings(environ) if own.config_file else {})
 
 
 def _was_asked(target: Target, environ: Mapping[str, str]) -> bool:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from brim.agents.settings import settings_for
 from brim.config.places import user_folder
 from brim.config.retention import UNFINISHED
 from brim.config.text import SettingEdit
@@ -27,7 +28,6 @@ from brim.install.agents import (
     INJECTION_ONLY,
     NAMES,
     PLUGIN,
-    REMOVE_PLUGIN,
     Ours,
     Target,
     entries_for,
@@ -43,7 +43,6 @@ from brim.install.agents import (
     user_target,
 )
 from brim.install.changes import (
-    CALLED,
     COMMAND,
     LOCK,
     STATUS,
@@ -121,7 +120,7 @@ class Installation(Workspace):
             hooks = ALL
         status = (
             status
-            and target.agent == "claude"
+            and settings_for(target.agent).has_status_line
             and hooks != INJECTION_ONLY
             and self._may_have_status(target)
         )
@@ -348,7 +347,7 @@ class Installed:
             status_line = change.record is not None and change.record.status is not None
             shown = {"hooks": hooks, "status_line": status_line, "backup": self.backups.get(path)}
             agent, commands = change.target.agent, [each.target.agent for each in self.commands]
-            command = CALLED[agent] if f"{agent}{COMMAND}" in commands else None
+            command = settings_for(agent).learn_called if f"{agent}{COMMAND}" in commands else None
             found.append(
                 change.to_dict()
                 | shown
@@ -532,7 +531,9 @@ def uninstall(
     if dry_run:
         return done
     done.backups = here.apply([*changes, *commands], installing=False)
-    done.plugins = [REMOVE_PLUGIN[agent] for agent in agents if has_plugin(agent, environ)]
+    done.plugins = [
+        settings_for(agent).remove_plugin for agent in agents if has_plugin(agent, environ)
+    ]
     done.is_complete = not here.records and not done.plugins
     if done.is_complete:
         remove_launchers(here.home)
@@ -586,8 +587,7 @@ def _next_steps(
     here: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]
 ) -> Iterable[str]:
     new = [change.target.agent for change in changes if change.changes]
-    if "codex" in new:
-        yield "Codex asks once, when it starts, whether it may run these hooks: choose to trust them"
+    yield from filter(None, [settings_for(agent).asks_for_trust for agent in new])
     for path in not_ignored(inside):
         yield f"{path}: git shows it, and it cannot be hidden; it describes this machine, so don't commit it"
     agents = [change.target.agent for change in changes if change.target.scope == "user"]

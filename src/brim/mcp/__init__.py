@@ -11,9 +11,10 @@ person taught.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.mcp.http import serve_http as serve_http
     from brim.mcp.server import build_server as build_server

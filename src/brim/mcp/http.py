@@ -43,8 +43,10 @@ def serve_http(
     ready: Callable[[str], object],
     limits: HttpLimits = LIMITS,
 ) -> None:
-    """Serve until the process is told to end. *ready* gets the address; *port* 0 takes any that is
-    free."""
+    """Serve until the process is told to end.
+
+    *ready* gets the address; *port* 0 takes any that is free.
+    """
     with loopback.listen(port) as bound:
         port = bound.getsockname()[1]
         ready(f"http://{HOST}:{port}{PATH}")
@@ -100,8 +102,10 @@ def token_file(home: str) -> str:
 
 
 def read_token(home: str) -> str:
-    """Return the token, and make one if there is none. A file that others can read or write is
-    refused."""
+    """Return the token, and make one if there is none.
+
+    A file that others can read or write is refused.
+    """
     path = token_file(home)
     try:
         os.makedirs(home, 0o700, exist_ok=True)

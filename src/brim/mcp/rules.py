@@ -143,8 +143,10 @@ def active_text(workspace: Workspace, situation: str = "", task: str = "") -> st
 
 @without_broken_project
 def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> str:
-    """Return what matters; where there is nothing to tell, say whether nothing matters or nothing
-    fits."""
+    """Return what matters.
+
+    Where there is nothing to tell, say whether nothing matters or nothing fits.
+    """
     with workspace.open(create=True) as scopes:
         planner = _planner(scopes, workspace, situation, task)
         if text := _told(scopes, workspace, planner):
@@ -194,8 +196,10 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
 
 @without_broken_project
 def expanded_text(workspace: Workspace, id: str) -> str:
-    """Return one rule whole. An unconfirmed note is told by its summary only, as everywhere, until
-    it is accepted."""
+    """Return one rule whole.
+
+    An unconfirmed note is told by its summary only, as everywhere, until it is accepted.
+    """
     with workspace.open(create=True) as scopes:
         behavior = found_rule(scopes, id)
     if not behavior.live:
@@ -241,9 +245,8 @@ def _told(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
         if summary_of(item.behavior) != item.behavior.canonical.strip()
     ]
     cut += [item.behavior for item in plan.name_only]
-    if all(
-        behavior.status is Status.PENDING for behavior in cut
-    ):  # of an unconfirmed note there is no more to read
+    if all(behavior.status is Status.PENDING for behavior in cut):
+        # Of an unconfirmed note there is no more to read.
         return text
     longer = text + POINTER
     calibrations = scopes.user.calibrations if scopes.user is not None else None

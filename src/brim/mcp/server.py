@@ -68,9 +68,8 @@ class BrimServer(MCPServer):
         if name == HOOK:
             return CallToolResult(content=[TextContent(type="text", text="{}")])
         session, client = "", ""
-        with suppress(
-            AttributeError, TypeError, ValueError
-        ):  # what comes with a call in addition to its arguments
+        with suppress(AttributeError, TypeError, ValueError):
+            # What comes with a call in addition to its arguments.
             thread = dict(context.request_context.meta or {}).get("threadId")
             session = thread if isinstance(thread, str) and file_id(thread) == thread else ""
         with suppress(AttributeError, ValueError):
@@ -182,8 +181,10 @@ def with_whole_characters(line: str) -> str:
 
 
 def standard_input() -> TextIO:
-    """Return the client's stream. Programs that this process starts get an empty standard input
-    instead."""
+    """Return the client's stream.
+
+    Programs that this process starts get an empty standard input instead.
+    """
     if sys.stdin is None or sys.stdout is None:
         raise InputError(
             "standard input and output are closed, and a client talks to 'brim mcp' there; see --http"

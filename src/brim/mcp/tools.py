@@ -150,9 +150,8 @@ def guarded(
         except BrimError as problem:
             text = mask(str(problem))
             raise error(text if len(text) <= LONGEST else f"{text[:LONGEST]}…") from None
-        except (
-            Exception
-        ) as problem:  # a defect of ours: what it is called is all that helps a client
+        except Exception as problem:
+            # A defect of ours: what it is called is all that helps a client.
             raise error(
                 f"brim has a defect here ({type(problem).__name__}); nothing more is known"
             ) from None
@@ -205,8 +204,10 @@ _client: ContextVar[str] = ContextVar("client", default="")
 
 
 class Clients:
-    """Where the server was started, and the clock it goes by. *shared* is whether several clients
-    may come to it."""
+    """Where the server was started, and the clock it goes by.
+
+    *shared* is whether several clients may come to it.
+    """
 
     def __init__(
         self,
@@ -221,8 +222,10 @@ class Clients:
 
     @property
     def workspace(self) -> Workspace:
-        """What this call may use. It is looked up for each call: a project may be trusted
-        meanwhile."""
+        """What this call may use.
+
+        It is looked up for each call: a project may be trusted meanwhile.
+        """
         return Workspace(self.environ, self.folder, who="agent", now=self.clock())
 
     @property

@@ -14,9 +14,10 @@ compactions, and ``returned`` words what comes back.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.memory.entries import MemoryEntry as MemoryEntry
     from brim.memory.entries import extract_text as extract_text

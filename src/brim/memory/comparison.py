@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from brim.behaviors.words import stem, word_list
-from brim.memory.facts import Quantity, quantities_in
+from brim.memory.facts import SENTENCE_END, Quantity, quantities_in
 from brim.record import PlainData
 
 KINDS = ("instruction", "decision", "file", "command")
@@ -25,7 +25,6 @@ ENOUGH = 0.6
 """The share of a decision's or an instruction's words that must stand together somewhere."""
 
 _WORD = re.compile(r"\w{3,}")
-_SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])\s+")
 _LOOKED_AT = 4_000_000
 """Characters of what is left in a window that are looked through."""
 
@@ -141,7 +140,7 @@ def _ambiguous_names(files: Iterable[str]) -> set[str]:
 
 
 def _sentences(text: str) -> list[frozenset[str]]:
-    return [_stems(sentence) for sentence in _SENTENCE_END.split(text)]
+    return [_stems(sentence) for sentence in SENTENCE_END.split(text)]
 
 
 def _stems(text: str) -> frozenset[str]:

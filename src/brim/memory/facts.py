@@ -16,6 +16,7 @@ _NUMBER = re.compile(
     r"(?<![\w.,/-])(?:(?P<money>[$€£])\s?)?(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?:(?:[ \u00a0\u202f-]?(?P<unit>%|[A-Za-zµμ€]+(?:/s)?))(?![\w]))?"
 )
+SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])\s+")
 _MONEY = {"$": "usd", "€": "eur", "£": "gbp"}
 _LOOKED_AT = 400_000
 """Characters of one text in which files and numbers are looked for."""

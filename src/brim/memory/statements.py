@@ -12,7 +12,7 @@ import re
 from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.learning import infer_kind
 from brim.files import data_lines
-from brim.memory.facts import quantities_in
+from brim.memory.facts import SENTENCE_END, quantities_in
 from brim.tracking.compaction import fold
 
 LONGEST_PROMPT = 4_000
@@ -25,7 +25,6 @@ LONGEST_STATEMENT = 300
 MOST_STATEMENTS = 20
 """Statements of one message."""
 
-_SENTENCE = re.compile(r"\n+|(?<=[.!?;])\s+")
 _CODE = re.compile(r"(?s)```.*?(?:```|\Z)")
 _MARKS = " \t-*+>•\"'`(_"
 _OPENERS = frozenset(
@@ -133,7 +132,7 @@ def _has_binding_words(sentence: str) -> bool:
 
 def sentences_in(text: str) -> list[str]:
     """Return the sentences of *text*, without code and what looks pasted."""
-    lines = [line.strip() for line in _SENTENCE.split(_CODE.sub("\n", text))]
+    lines = [line.strip() for line in SENTENCE_END.split(_CODE.sub("\n", text))]
     return [
         fold(line, LONGEST_STATEMENT)
         for line in lines

@@ -15,9 +15,10 @@ what comes back. The pruners are in ``pruners``, ``summarize``, ``watermark``, `
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.messages.assembly import Assembly as Assembly
     from brim.messages.assembly import DroppedItem as DroppedItem

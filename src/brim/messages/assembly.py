@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.figures import counted
-from brim.messages import Provider, Receipt
+from brim.messages.entries import Provider
+from brim.messages.receipt import Receipt
 from brim.record import PlainData
 from brim.tokens.count import Count
 
@@ -41,7 +42,9 @@ class DroppedItem(PlainData):
 
     def __repr__(self) -> str:
         text = " ".join(self.text.split())
-        text = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+        if len(text) > SHOWN:
+            text = f"{text[: SHOWN - 1]}…"
+
         return f"DroppedItem({self.index}, {text!r}, {self.tokens:,} tokens: {self.reason})"
 
 
@@ -69,16 +72,19 @@ class WindowSection(PlainData):
 
         Empty for the framing.
         """
+        if not self.items and not self.dropped:
+            return ""
+
         kind = "message" if self.name in ("history", "current_message") else "item"
-        words = [counted(self.items, kind)] if self.items or self.dropped else []
-        if self.dropped:
-            gone = (
-                counted(len(self.dropped), "unit")
-                if self.name == "history"
-                else f"{len(self.dropped):,}"
-            )
-            words.append(f"{gone} dropped")
-        return ", ".join(words)
+        words = counted(self.items, kind)
+        if not self.dropped:
+            return words
+
+        gone = f"{len(self.dropped):,}"
+        if self.name == "history":
+            gone = counted(len(self.dropped), "unit")
+
+        return f"{words}, {gone} dropped"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,17 +136,28 @@ class Assembly(PlainData):
         return self.sections[SECTIONS.index(name)]
 
     def __repr__(self) -> str:
-        return f"Assembly({len(self.messages)} messages, {self.tokens:,} of {self.budget:,} tokens, {self._verdict})"
+        return f"Assembly({len(self.messages)} messages, {self._size})"
 
     def __str__(self) -> str:
-        lines = [f"{self.tokens:,} of {self.budget:,} tokens, {self._verdict}"]
+        lines = [self._size]
         for section in self.sections:
-            line = f"  {section.name:<15} {section.tokens:>9,} {section.share:>7.1%}  {section.contents}"
+            figures = f"{section.tokens:>9,} {section.share:>7.1%}"
+            line = f"  {section.name:<15} {figures}  {section.contents}"
             lines.append(line.rstrip())
-        return "\n".join([*lines, self.reason]) if self.reason else "\n".join(lines)
+
+        if self.reason:
+            lines.append(self.reason)
+
+        return "\n".join(lines)
 
     @property
-    def _verdict(self) -> str:
+    def _size(self) -> str:
+        """The size in words, and whether it fits."""
+        size = f"{self.tokens:,} of {self.budget:,} tokens"
         if not self.fits:
-            return "does not fit"
-        return f"over budget by {self.over_by:,}" if self.over_budget else "fits"
+            return f"{size}, does not fit"
+
+        if self.over_budget:
+            return f"{size}, over budget by {self.over_by:,}"
+
+        return f"{size}, fits"

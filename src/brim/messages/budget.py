@@ -71,8 +71,8 @@ class Reserves(PlainData):
 
     def response(self, window: int) -> int:
         """Return what is kept for the response in *window*."""
-        wanted = min(self.response_reserve_max, int(window * self.response_reserve_ratio))
-        return max(self.response_reserve_min, wanted)
+        share = int(window * self.response_reserve_ratio)
+        return max(self.response_reserve_min, min(self.response_reserve_max, share))
 
     def safety(self, window: int) -> int:
         """Return what stays empty in *window*."""
@@ -83,18 +83,23 @@ class Reserves(PlainData):
 
         At most that is the largest input that *model* takes.
         """
-        known, window = lookup(model), window_of(model)
-        return min(
-            max(0, window - self.response(window) - self.safety(window)),
-            known.max_input if window == known.context_window else window,
-        )
+        facts = lookup(model)
+        window = window_of(model)
+        room = max(0, window - self.response(window) - self.safety(window))
+        if window == facts.context_window:
+            return min(room, facts.max_input)
+
+        return room
 
 
 def window_of(model: str) -> int:
     """Return the window of *model*: what ``MODEL_CONTEXT_WINDOWS`` was set to, else what is
     known."""
-    given = MODEL_CONTEXT_WINDOWS.get(model)
-    return lookup(model).context_window if given is None or given == _SHIPPED.get(model) else given
+    window = MODEL_CONTEXT_WINDOWS.get(model)
+    if window is None or window == _SHIPPED.get(model):
+        return lookup(model).context_window
+
+    return window
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,8 @@ class TokenBudget(PlainData):
 class TokenBudgetCalculator:
     """Calculates how much of a model's window is left for memory.
 
-    >>> budget = TokenBudgetCalculator().calculate("gpt-4o", [{"role": "user", "content": "Hello world"}])
+    >>> messages = [{"role": "user", "content": "Hello world"}]
+    >>> budget = TokenBudgetCalculator().calculate("gpt-4o", messages)
     >>> budget.memory_tokens
     117494
     """
@@ -179,20 +185,32 @@ class TokenBudgetCalculator:
         """
         if max_output is not None and max_output < 0:
             raise InputError(f"max_output must be 0 or more, not {max_output}")
+
         if context_window is not None and context_window < 1:
             raise InputError(f"context_window must be 1 or more, not {context_window}")
+
         window = window_of(model) if context_window is None else context_window
-        messages_tokens = self.count_messages_tokens(messages, model)
-        directive_tokens = self.count_tokens(directive, model) if directive else NOTHING
-        tools_tokens = (
-            local_counter(model).count_messages([], tools, framing=NO_FRAMING) if tools else NOTHING
-        )
         reserve = self.reserves.response(window) if max_output is None else max_output
         safety = self.reserves.safety(window)
-        consumed = int(messages_tokens + directive_tokens + tools_tokens) + reserve + safety
-        memory = max(0, window - consumed)
-        counted = messages_tokens, directive_tokens
-        is_constrained = memory < CONSTRAINED_BELOW
+        messages_tokens = self.count_messages_tokens(messages, model)
+        directive_tokens = NOTHING
+        if directive:
+            directive_tokens = self.count_tokens(directive, model)
+
+        tools_tokens = NOTHING
+        if tools:
+            tools_tokens = local_counter(model).count_messages([], tools, framing=NO_FRAMING)
+
+        prompt = int(messages_tokens + directive_tokens + tools_tokens)
+        memory = max(0, window - prompt - reserve - safety)
         return TokenBudget(
-            model, window, *counted, reserve, safety, memory, is_constrained, tools_tokens
+            model=model,
+            context_window=window,
+            messages_tokens=messages_tokens,
+            directive_tokens=directive_tokens,
+            response_reserve=reserve,
+            safety_buffer=safety,
+            memory_tokens=memory,
+            is_constrained=memory < CONSTRAINED_BELOW,
+            tools_tokens=tools_tokens,
         )

@@ -6,11 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from brim.messages.arguments import TOKENS, whole_number
 from brim.messages.content import with_fields
-from brim.messages.draft import Draft, Pin, draft, whole_number
+from brim.messages.draft import Draft, Pin
+from brim.messages.drafting import draft
 from brim.messages.entries import Entry, Provider
+from brim.messages.outcome import Outcome
 from brim.messages.pruners import Strategy
 from brim.messages.receipt import Pruned
+from brim.messages.shortening import shorten_text, shorten_together
 from brim.tokens.costs import message_costs
 from brim.tokens.messages.fields import compact, first, get, is_mapping, is_sequence, string
 from brim.tokens.protocol import TokenCounter
@@ -19,16 +23,16 @@ LEAST = 50
 """A smaller cap would hold little more than the note about what was cut."""
 ROOM = 20
 """Tokens for the names and brackets of a response, in addition to its texts."""
-HEAD = 0.6
-"""The share of what stays that comes from the beginning: headers and first errors are there, totals
-at the end."""
-ROUNDS = 40
-NOTE = 20
-"""Tokens that the note may take."""
-SMALLEST = 40
-"""A text shortened to fewer tokens would hold little more than the note."""
 DEEPEST = 20
 """Texts that lie deeper are left alone."""
+STEP_ROUNDS = 12
+"""How often the results of the newest step are shortened further."""
+BODY_FIELDS = ("content", "output", "parts", "_content")
+"""Where a message holds its results."""
+
+Change = Callable[[str, Any], Any]
+"""Gets the id of a call and the content of its result, and returns the content that it shall
+have."""
 
 
 class ToolResultCap(Strategy):
@@ -41,29 +45,50 @@ class ToolResultCap(Strategy):
     """
 
     def __init__(self, limit: int = 2_000) -> None:
-        self.limit = whole_number("limit", limit, LEAST, "a whole number of tokens")
+        self.limit = whole_number(
+            "limit",
+            limit,
+            LEAST,
+            TOKENS,
+        )
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return *work* with long results shortened, and then pruned."""
-        entries = [entry for unit in work.units for entry in unit.entries]
-        pinned = set(work.indices(work.pins))
-        over = work.total - work.target
-        shortener = Shortener(self.limit, work.counter)
-        changed: dict[int, Any] = {}
-        for at, entry in enumerate(entries):
-            if over <= 0:
-                break
-            if entry.results and work.costs.each[at] > self.limit and entry.index not in pinned:
-                message = shortener.message(entry)
-                if message is not entry.message:
-                    changed[at] = message
-                    over -= work.costs.each[at] - message_costs(work.counter, [message]).each[0]
+        changed = self._shortened(work)
         notes = []
         if changed:
-            work = work.with_messages(changed, message_costs(work.counter, list(changed.values())))
-            places = ", ".join(str(entries[at].index) for at in changed)
+            places = ", ".join(str(work.entries[at].index) for at in changed)
             notes.append(f"results were shortened in messages {places}")
-        return work.finish("cap", work.select(work.target, fill=fill), notes=notes)
+            work = work.with_messages(changed, message_costs(work.counter, list(changed.values())))
+
+        units = frozenset(work.select(work.target, fill=fill))
+        return Outcome(
+            pruner="cap",
+            draft=work,
+            units=units,
+            notes=notes,
+        ).pruned()
+
+    def _shortened(self, work: Draft) -> dict[int, Any]:
+        """Return as many messages with shortened results as it takes to fit, by their places."""
+        pinned = set(work.indices(work.pins))
+        shortener = Shortener(self.limit, work.counter)
+        over = work.total - work.target
+        changed: dict[int, Any] = {}
+        for at, entry in enumerate(work.entries):
+            if over <= 0:
+                break
+
+            tokens = work.costs.each[at]
+            if not entry.results or tokens <= self.limit or entry.index in pinned:
+                continue
+
+            message = shortener.message(entry)
+            if message is not entry.message:
+                changed[at] = message
+                over -= tokens - message_costs(work.counter, [message]).each[0]
+
+        return changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +103,13 @@ class Shortener:
 
     def message(self, entry: Entry) -> Any:
         """Return the message with its results shortened."""
-        return map_results(
-            entry,
-            lambda _, value: self._response(value) if is_mapping(value) else self._result(value),
-        )
+        return map_results(entry, self._change)
+
+    def _change(self, _: str, value: Any) -> Any:
+        if is_mapping(value):
+            return self._response(value)
+
+        return self._result(value)
 
     def _response(self, value: Any) -> Any:
         """Return the JSON of a response, shortened; one that is too large without its texts becomes
@@ -89,60 +117,117 @@ class Shortener:
         short = self._result(value)
         if int(self.counter.count(compact(short))) <= self.limit + ROOM:
             return short
+
         return {"output": shorten_text(compact(value), self.limit, self.counter)}
 
     def _result(self, value: Any) -> Any:
         """Return one result with its texts shortened to the limit, which they share."""
         texts: list[str] = []
-        map_texts(value, lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
-        short = shorten_together(texts, self.limit, self.counter)
-        new = iter(short)
-        return value if short == texts else map_texts(value, lambda _: next(new))
+
+        def collect(text: str) -> str:
+            texts.append(text)
+            return text
+
+        map_texts(value, collect)
+        short_texts = shorten_together(texts, self.limit, self.counter)
+        if short_texts == texts:
+            return value
+
+        remaining = iter(short_texts)
+        return map_texts(value, lambda _: next(remaining))
 
 
-def map_results(entry: Entry, change: Callable[[str, Any], Any]) -> Any:
+# Changing results
+
+
+def map_results(entry: Entry, change: Change) -> Any:
     """Return the message of *entry* with *change* applied to each of its results.
 
-    *change* gets the id of the call and the content, and returns that content if nothing is to
-    change.
+    The message itself is returned if *change* returns every content as it is.
     """
     message = entry.message
+    field = _body_field(message)
+    body: Any = get(message, field)
     call = string(first(message, "tool_call_id", "call_id"))
-    field = next(
-        (
-            name
-            for name in ("content", "output", "parts", "_content")
-            if get(message, name) is not None
-        ),
-        "",
-    )
-    found: Any = get(message, field)
-    if field and (call or entry.role == "tool"):
-        return _with(message, field, call, change)
-    new = [_map_block(block, change) for block in found] if is_sequence(found) else []
-    is_same = all(one is two for one, two in zip(new, found or (), strict=False))
-    return message if is_same else with_fields(message, **{field: new})
+    if body is not None and (call or entry.role == "tool"):
+        return _with_result(
+            message,
+            field,
+            call,
+            change,
+        )
+
+    if not is_sequence(body):
+        return message
+
+    blocks = [_map_block(block, change) for block in body]
+    if all(new is old for new, old in zip(blocks, body, strict=True)):
+        return message
+
+    return with_fields(message, **{field: blocks})
 
 
-def _map_block(block: Any, change: Callable[[str, Any], Any]) -> Any:
+def _body_field(message: object) -> str:
+    for name in BODY_FIELDS:
+        if get(message, name) is not None:
+            return name
+
+    return "content"
+
+
+def _map_block(block: Any, change: Change) -> Any:
     if string(get(block, "type")) == "tool_result":
-        return _with(block, "content", string(get(block, "tool_use_id")), change)
+        return _with_result(
+            block,
+            "content",
+            string(get(block, "tool_use_id")),
+            change,
+        )
+
     if string(get(block, "part_kind")) == "tool-return":  # pydantic-ai
-        return _with(block, "content", string(get(block, "tool_call_id")), change)
+        return _with_result(
+            block,
+            "content",
+            string(get(block, "tool_call_id")),
+            change,
+        )
+
     if get(block, "origin") is not None:  # Haystack
-        return _with(block, "result", string(get(get(block, "origin"), "id")), change)
+        return _with_result(
+            block,
+            "result",
+            string(get(get(block, "origin"), "id")),
+            change,
+        )
+
     for field in ("functionResponse", "function_response"):
         answer = get(block, field)
         if is_mapping(get(answer, "response")):
-            new = _with(answer, "response", string(get(answer, "id")), change)
-            return block if new is answer else with_fields(block, **{field: new})
+            new_answer = _with_result(
+                answer,
+                "response",
+                string(get(answer, "id")),
+                change,
+            )
+            is_same = new_answer is answer
+            return block if is_same else with_fields(block, **{field: new_answer})
+
     return block
 
 
-def _with(holder: Any, field: str, call: str, change: Callable[[str, Any], Any]) -> Any:
-    found = get(holder, field)
-    new = change(call, found)
-    return holder if new is found else with_fields(holder, **{field: new})
+def _with_result(
+    holder: Any,
+    field: str,
+    call: str,
+    change: Change,
+) -> Any:
+    """Return *holder* with the result in *field* changed."""
+    content = get(holder, field)
+    new_content = change(call, content)
+    if new_content is content:
+        return holder
+
+    return with_fields(holder, **{field: new_content})
 
 
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:
@@ -151,126 +236,55 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     Those are a text itself, the texts of its parts, or every text in the JSON of a response. What
     stands in it twice, or in itself, is looked at once.
     """
-    seen: set[int] = set()
+    return _TextWalk(change).walk(value, 0)
 
-    def walk(value: Any, depth: int) -> Any:
+
+class _TextWalk:
+    """Changes the texts in a result."""
+
+    def __init__(self, change: Callable[[str], str]) -> None:
+        self.change = change
+        self.visited: set[int] = set()
+
+    def walk(self, value: Any, depth: int) -> Any:
+        """Return *value* with its texts changed."""
         if isinstance(value, str):
-            return change(value)
-        if depth >= DEEPEST or id(value) in seen:
+            return self.change(value)
+
+        if depth >= DEEPEST or id(value) in self.visited:
             return value
+
         if is_sequence(value):
-            seen.add(id(value))
-            pairs = [(walk(inner, depth + 1), inner) for inner in value]
+            self.visited.add(id(value))
+            return self._walk_parts(value, depth)
+
+        if isinstance(value, dict) and "type" not in value:  # the caller's JSON
+            self.visited.add(id(value))
+            return {name: self.walk(inner, depth + 1) for name, inner in value.items()}
+
+        text = get(value, "text")  # of a part only its text is the result
+        if isinstance(text, str):
+            return with_fields(value, text=self.change(text))
+
+        return value
+
+    def _walk_parts(self, parts: Sequence[Any], depth: int) -> list[Any]:
+        new_parts = []
+        for part in parts:
+            new_part = self.walk(part, depth + 1)
             # A part that was emptied goes: providers refuse a text without a letter.
-            return [
-                part for part, old in pairs if not (get(part, "text") == "" != get(old, "text"))
-            ]
-        if (
-            isinstance(value, dict) and "type" not in value
-        ):  # the caller's JSON; of a part only its text is the result
-            seen.add(id(value))
-            return {name: walk(inner, depth + 1) for name, inner in value.items()}
-        text = get(value, "text")
-        return with_fields(value, text=change(text)) if isinstance(text, str) else value
+            is_emptied = get(new_part, "text") == "" != get(part, "text")
+            if not is_emptied:
+                new_parts.append(new_part)
 
-    return walk(value, 0)
+        return new_parts
 
 
-def shorten_text(text: str, limit: int, counter: TokenCounter) -> str:
-    """Return *text*, cut in the middle to at most *limit* tokens if it is longer."""
-    tokens = int(counter.count(text))
-    if tokens <= limit:
-        return text
-    scale = 1.0
-    for _ in range(ROUNDS):
-        room = len(text) * limit * scale / tokens
-        short = _cut(text, int(room * HEAD), int(room * (1 - HEAD)), tokens - int(limit * scale))
-        size = int(counter.count(short))
-        if size <= limit:
-            return short
-        scale *= 0.98 * limit / size
-    return ""
-
-
-def shorten_together(texts: list[str], limit: int, counter: TokenCounter) -> list[str]:
-    """Return *texts* in at most *limit* tokens together: the short ones whole, the long ones an
-    equal share each.
-
-    If there are too many for that, the first and the last stay, and those between them are emptied.
-    """
-    sizes = [int(counter.count(text)) for text in texts]
-    if sum(sizes) <= limit:
-        return texts
-    share, left, room = limit, sorted(sizes), limit
-    while left:
-        share = room // len(left)
-        if left[0] > share:
-            break
-        room -= left.pop(0)
-    if share < SMALLEST:
-        return _ends(texts, sizes, limit, counter)
-    return [
-        text if size <= share else shorten_text(text, share, counter)
-        for text, size in zip(texts, sizes, strict=True)
-    ]
-
-
-def _ends(texts: list[str], sizes: list[int], limit: int, counter: TokenCounter) -> list[str]:
-    """Return the first and the last of *texts*, as many as fit, and empty texts between them; the
-    first says so."""
-    room = max(0, limit - NOTE)
-    head, tail, begin, end = int(room * HEAD), room - int(room * HEAD), 0, len(texts)
-    while begin < end and sizes[begin] <= head:
-        head -= sizes[begin]
-        begin += 1
-    while end > begin and sizes[end - 1] <= tail:
-        tail -= sizes[end - 1]
-        end -= 1
-    first = _part(texts[begin], head, counter) if begin == 0 < end else ""
-    last = (
-        _part(texts[end - 1], tail, counter, from_end=True) if begin < end == len(texts) > 1 else ""
-    )
-    gone = sum(sizes[begin:end]) - int(counter.count(first)) - int(counter.count(last))
-    note = f"{first}\n[about {gone:,} tokens are cut out here]".lstrip("\n")
-    middle = (
-        [note, *[""] * (end - begin - 2), last]
-        if end - begin > 1
-        else [f"{note}\n{last}".rstrip("\n")]
-    )
-    return [*texts[:begin], *(middle if begin < end else []), *texts[end:]]
-
-
-def _part(text: str, limit: int, counter: TokenCounter, *, from_end: bool = False) -> str:
-    """Return as much of the beginning, or end, of *text* as takes at most *limit* tokens."""
-    size = min(len(text), len(text) * limit // max(1, int(counter.count(text))))
-    while size > 0:
-        part = text[len(text) - size :] if from_end else text[:size]
-        tokens = int(counter.count(part))
-        if tokens <= limit:
-            return part
-        size = min(size - 1, size * limit // tokens)
-    return ""
-
-
-def _cut(text: str, head: int, tail: int, gone: int) -> str:
-    note = f"[about {gone:,} tokens are cut out here]"
-    begin, end = text[:head], text[len(text) - tail :]
-    # Whole lines read better: a border moves to the nearest line's end, if that costs less than a
-    # quarter.
-    line = begin.rfind("\n")
-    begin = begin[:line] if line > head * 3 // 4 else begin
-    line = end.find("\n")
-    end = end[line + 1 :] if 0 <= line < tail // 4 else end
-    return f"{begin}\n{note}\n{end}"
-
-
-# The newest step ----------------------------------------------------------------------------------
+# The newest step
 #
 # A pruner drops what doesn't fit. If that is the last step, the agent doesn't see what its tools
 # said, and calls them again. So the results of that step are shortened instead, in copies of their
 # messages: beginning and end stay, and a note says how much is gone between them.
-
-STEP_ROUNDS = 12
 
 
 def shorten(
@@ -290,45 +304,69 @@ def shorten(
     then keeps the step: ``FifoPruner().prune(messages, target, shorten=True)`` does both.
     """
     work = draft(
-        messages, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin
+        messages,
+        target,
+        model=model,
+        tools=tools,
+        provider=provider,
+        counter=counter,
+        pin=pin,
     )
     work = with_newest_step(work)
-    return work.finish("shorten", range(len(work.units)))
+    all_units = frozenset(range(len(work.units)))
+    return Outcome(pruner="shorten", draft=work, units=all_units).pruned()
 
 
 def with_newest_step(work: Draft) -> Draft:
     """Return *work* with the results of its newest step as short as it takes for the step to
     stay."""
-    step = work.last_step
-    if step < 0 or step in work.required or step in work.pins:
+    if not work.loses_last_step:
         return work
+
+    step = work.last_step
     wanted = work.with_prompts({*work.pins, *work.prompts[-1:], step})
-    over = work.price(wanted) - work.target
     places = [at for at in work.positions([step]) if work.entry_at(at).results]
     if step not in wanted or not places:
         return work
-    taken = sum(work.costs.each[at] for at in places)
+
+    tokens = sum(work.costs.each[at] for at in places)
     results = sum(len(work.entry_at(at).results) for at in places)
-    limit = max(LEAST, (taken - over) // results)
+    over = work.price(wanted) - work.target
+    limit = max(LEAST, (tokens - over) // results)
     for _ in range(STEP_ROUNDS):
-        shortener = Shortener(limit, work.counter)
-        short = {at: shortener.message(work.entry_at(at)) for at in places}
-        changed = {
-            at: message for at, message in short.items() if message is not work.entry_at(at).message
-        }
-        new = (
-            work.with_messages(changed, message_costs(work.counter, list(changed.values())))
-            if changed
-            else work
-        )
-        if new.price(wanted) <= new.target:
-            places = [work.entry_at(at).index for at in changed]
-            named = ", ".join(map(str, places))
-            new = new.noted(
-                f"the newest step didn't fit: its results were shortened in messages {named}"
-            )
-            return new.stepped("shortened", places, work.total - new.total)
+        changed = _short_messages(work, places, limit)
+        shortened = work
+        if changed:
+            costs = message_costs(work.counter, list(changed.values()))
+            shortened = work.with_messages(changed, costs)
+
+        if shortened.price(wanted) <= shortened.target:
+            indices = [work.entry_at(at).index for at in changed]
+            return _noted(shortened, indices, work.total - shortened.total)
+
         if limit == LEAST:
             break
+
         limit = max(LEAST, int(limit * 0.8) - 1)
+
     return work.noted("the newest step doesn't fit, however short its results are")
+
+
+def _short_messages(work: Draft, places: list[int], limit: int) -> dict[int, Any]:
+    """Return the messages at *places* whose results are longer than *limit*, shortened."""
+    shortener = Shortener(limit, work.counter)
+    changed = {}
+    for at in places:
+        entry = work.entry_at(at)
+        message = shortener.message(entry)
+        if message is not entry.message:
+            changed[at] = message
+
+    return changed
+
+
+def _noted(work: Draft, indices: list[int], tokens: int) -> Draft:
+    """Return *work* with a note and a step about the messages that were shortened."""
+    places = ", ".join(map(str, indices))
+    note = f"the newest step didn't fit: its results were shortened in messages {places}"
+    return work.noted(note).stepped("shortened", indices, tokens)

@@ -26,14 +26,18 @@ FRAME = frozenset(
 
 def filled(value: object) -> bool:
     """Whether a field holds something. Not every object can say so itself."""
-    return value is not None and (
-        not isinstance(value, (str, bytes, list, tuple, dict, set)) or len(value) > 0
-    )
+    if isinstance(value, (str, bytes, list, tuple, dict, set)):
+        return len(value) > 0
+
+    return value is not None
 
 
 def listed(value: Any) -> list[Any]:
     """Return the items of a list; nothing for anything else."""
-    return list(value) if is_sequence(value) else []
+    if is_sequence(value):
+        return list(value)
+
+    return []
 
 
 def items_of(value: Any) -> list[Any]:
@@ -41,78 +45,111 @@ def items_of(value: Any) -> list[Any]:
 
     Anything else that holds something is one item.
     """
-    return list(value) if is_sequence(value) else [value] if filled(value) else []
+    if is_sequence(value):
+        return list(value)
+
+    if filled(value):
+        return [value]
+
+    return []
 
 
 def call_of(value: object, inner: object = None) -> EntryCall:
     """Return the id of a call or result, and the tool that it, or *inner*, names."""
-    return EntryCall(
-        string(get(value, "id")), string(get(value if inner is None else inner, "name"))
-    )
+    if inner is None:
+        inner = value
+
+    return EntryCall(string(get(value, "id")), string(get(inner, "name")))
 
 
 def user_message(provider: Provider, text: str, like: Any = None) -> Any:
     """Return *text* as a user message in the shape that *provider* takes, or as another one *like*
     it."""
-    if framework_of(like) == "pydantic-ai":
-        prompt = next(
-            part
-            for part in get(like, "parts")  # type: ignore[attr-defined]
-            if get(part, "part_kind") == "user-prompt"
-        )
-        return with_fields(like, parts=[with_fields(prompt, content=text)])
-    if framework_of(like) == "langchain":
+    framework = framework_of(like)
+    if framework == "langchain":
         return with_fields(like, content=text, id=None)
-    return (
-        {"role": "user", "parts": [{"text": text}]}
-        if provider == "gemini"
-        else {"role": "user", "content": text}
-    )
+
+    if framework == "pydantic-ai":
+        parts = listed(get(like, "parts"))
+        prompt = next(part for part in parts if get(part, "part_kind") == "user-prompt")
+        return with_fields(like, parts=[with_fields(prompt, content=text)])
+
+    if provider == "gemini":
+        return {"role": "user", "parts": [{"text": text}]}
+
+    return {"role": "user", "content": text}
+
+
+# Texts
 
 
 def text_of(message: object) -> str:
     """Return what is said in *message*: its texts, not its calls, results or reasoning."""
-    return "\n".join(_texts(_content(message), set())).strip()
+    return _text_in(_content(message)).strip()
 
 
 def result_text(message: object) -> str:
     """Return what tools said in the results in *message*."""
     content = _content(message)
-    if (
-        string(get(message, "role")) in ("tool", "function")
-        or string(get(message, "type")) in RESULTS
-    ):
-        found = content if content is not None else get(message, "output")
-        return (
-            found if isinstance(found, str) else "\n".join(_texts(found, set())) or compact(found)
-        )
-    return "\n".join(filter(None, map(_result_part, listed(content))))
+    if not _is_result(message):
+        texts = (_text_of_part(part) for part in listed(content))
+        return "\n".join(filter(None, texts))
+
+    if content is None:
+        content = get(message, "output")
+
+    if isinstance(content, str):
+        return content
+
+    return _text_in(content) or compact(content)
 
 
-def _result_part(part: object) -> str:
+def _is_result(message: object) -> bool:
+    """Whether the whole *message* is a result."""
+    if string(get(message, "role")) in ("tool", "function"):
+        return True
+
+    return string(get(message, "type")) in RESULTS
+
+
+def _text_of_part(part: object) -> str:
+    """Return what a tool said in *part*; empty if it is no result."""
     if string(get(part, "type")) in RESULTS:
-        return "\n".join(_texts(get(part, "content"), set()))
+        return _text_in(get(part, "content"))
+
     answer = first(part, "functionResponse", "function_response")
-    return compact(get(answer, "response")) if answer is not None else ""
+    if answer is None:
+        return ""
+
+    return compact(get(answer, "response"))
 
 
 def _content(message: object) -> object:
-    return message if isinstance(message, str) else first(message, "content", "parts")
+    if isinstance(message, str):
+        return message
+
+    return first(message, "content", "parts")
 
 
-def _texts(content: object, seen: set[int]) -> Iterator[str]:
+def _text_in(content: object) -> str:
+    return "\n".join(_texts(content, set()))
+
+
+def _texts(content: object, seen_lists: set[int]) -> Iterator[str]:
     """Yield the texts in *content*; a list that stands in it twice, or in itself, is read once."""
     if isinstance(content, str):
         yield content
     elif is_sequence(content):
-        if id(content) not in seen and len(seen) < MOST_LISTS:
-            seen.add(id(content))
-            for part in listed(content):
-                yield from _texts(part, seen)
-    elif content is not None and get(content, "thought") is not True:
-        found = get(content, "text")
-        if isinstance(found, str):
-            yield found
+        if id(content) in seen_lists or len(seen_lists) >= MOST_LISTS:
+            return
+
+        seen_lists.add(id(content))
+        for part in listed(content):
+            yield from _texts(part, seen_lists)
+    elif get(content, "thought") is not True:
+        text = get(content, "text")
+        if isinstance(text, str):
+            yield text
 
 
 def words(value: object, depth: int = 0) -> str:
@@ -120,22 +157,35 @@ def words(value: object, depth: int = 0) -> str:
     JSON."""
     if value is None or isinstance(value, str):
         return value or ""
-    if is_sequence(value) and depth < DEEPEST:
-        return "\n".join(filter(None, (words(inner, depth + 1) for inner in listed(value))))
-    fields = dict(pairs(value)) if not is_sequence(value) else {}
-    held = {
-        name
-        for name, inner in fields.items()
-        if name not in FRAME or not isinstance(inner, (str, int, float))
-    }
-    if len(held) == 1 and held <= BODIES and depth < DEEPEST:
-        return words(fields[held.pop()], depth + 1)
-    if not held and (fields or _has_fields(value)):
+
+    if is_sequence(value) and depth >= DEEPEST:
+        return _as_json(value)
+
+    if is_sequence(value):
+        texts = (words(inner, depth + 1) for inner in listed(value))
+        return "\n".join(filter(None, texts))
+
+    fields = dict(pairs(value))
+    meaningful = [name for name in fields if not _is_frame(name, fields[name])]
+    if not meaningful and (fields or _has_fields(value)):
         return ""
+
+    if len(meaningful) == 1 and meaningful[0] in BODIES and depth < DEEPEST:
+        return words(fields[meaningful[0]], depth + 1)
+
+    return _as_json(value)
+
+
+def _is_frame(name: str, value: object) -> bool:
+    return name in FRAME and isinstance(value, (str, int, float))
+
+
+def _as_json(value: object) -> str:
+    def default(inner: object) -> object:
+        return dict(pairs(inner)) or str(inner)
+
     try:
-        return json.dumps(
-            value, ensure_ascii=False, default=lambda inner: dict(pairs(inner)) or str(inner)
-        )
+        return json.dumps(value, ensure_ascii=False, default=default)
     except Exception:  # it refers to itself, or its class refuses to be read
         return compact(value)
 
@@ -148,20 +198,24 @@ def _has_fields(value: object) -> bool:
         return True
 
 
+# Changed copies
+
+
 def with_fields(value: Any, **fields: Any) -> Any:
     """Return a copy of *value* in which *fields* are set.
 
-    *value* itself never changes.
-
-    A dict gives a dict, an object an object of its class. What can't be copied or changed becomes a
-    dict with the same fields.
+    *value* itself never changes. A dict gives a dict, an object an object of its class. What can't
+    be copied or changed becomes a dict with the same fields.
     """
     try:
         changed = _copy(value, fields)
     except Exception:  # a class may refuse in its own way
         changed = None
-    is_set = all(get(changed, name) is field for name, field in fields.items())
-    return changed if changed is not None and is_set else {**dict(pairs(value)), **fields}
+
+    if changed is not None and all(get(changed, name) is fields[name] for name in fields):
+        return changed
+
+    return {**dict(pairs(value)), **fields}
 
 
 def without_field(value: Any, name: str) -> Any:
@@ -169,34 +223,39 @@ def without_field(value: Any, name: str) -> Any:
 
     In an object it is None.
     """
-    if not isinstance(value, dict):
-        return with_fields(value, **{name: None})
-    return {key: inner for key, inner in value.items() if key != name}
+    if isinstance(value, dict):
+        return {key: inner for key, inner in value.items() if key != name}
+
+    return with_fields(value, **{name: None})
 
 
 def is_structured(value: object) -> bool:
     """Whether *value* has fields at all."""
-    primitive = (
-        value is None
-        or isinstance(value, (str, bytes, bytearray, int, float, complex))
-        or is_sequence(value)
-    )
-    return not primitive and next(iter(pairs(value)), None) is not None
+    if value is None or is_sequence(value):
+        return False
+
+    if isinstance(value, (str, bytes, bytearray, int, float, complex)):
+        return False
+
+    return next(iter(pairs(value)), None) is not None
 
 
 def _copy(value: Any, fields: dict[str, Any]) -> Any:
     if not is_structured(value) and not isinstance(value, dict):
         return dict(fields)
+
     if hasattr(type(value), "model_copy"):
         return value.model_copy(update=fields)
+
     if hasattr(value, "_replace"):
         return value._replace(**fields)
+
     changed = copy.copy(value)
     for name, field in fields.items():
         if is_mapping(changed):
             changed[name] = field
         else:
-            object.__setattr__(
-                changed, name, field
-            )  # frozen dataclasses too: only this copy has been made
+            # Frozen dataclasses too: only this copy has been made.
+            object.__setattr__(changed, name, field)
+
     return changed

@@ -22,13 +22,14 @@ def calls_with_results(entries: Sequence[Entry], provider: Provider) -> Spans:
     """A call stays with the last of its results, in whatever order they come."""
     waiting: dict[tuple[str, str], list[int]] = {}
     for at, entry in enumerate(entries):
-        if (
-            provider == "gemini" and entry.results
-        ):  # ids are optional there: the content before has the calls
+        if provider == "gemini" and entry.results:
+            # Ids are optional there: the content before has the calls.
             yield at - 1, at
             continue
+
         for call in entry.calls:
             waiting.setdefault(call.key, []).append(at)
+
         for result in entry.results:
             if waiting.get(result.key):
                 yield waiting[result.key].pop(), at
@@ -39,14 +40,18 @@ def server_tools_with_results(entries: Sequence[Entry], _: Provider) -> Spans:
     come apart."""
     waiting: dict[str, int] = {}
     for at, entry in enumerate(entries):
-        yield from ((waiting[call], at) for call in entry.closes if call in waiting)
+        for call in entry.closes:
+            if call in waiting:
+                yield waiting[call], at
+
         waiting.update(dict.fromkeys(entry.opens, at))
 
 
 def parallel_calls(entries: Sequence[Entry], provider: Provider) -> Spans:
     """Calls that one response made stay together, where they are messages of their own."""
     if provider == "responses":
-        yield from ((run.start, run.stop - 1) for run in runs(entries))
+        for run in runs(entries):
+            yield run.start, run.stop - 1
 
 
 def one_voice(entries: Sequence[Entry], provider: Provider) -> Spans:
@@ -55,22 +60,27 @@ def one_voice(entries: Sequence[Entry], provider: Provider) -> Spans:
     Anthropic and Gemini read all messages of one assistant's turn as one, so it isn't divided at
     all.
     """
-    for at, (one, two) in enumerate(pairwise(entries)):
-        same_turn = one.role == "assistant" and provider in ("anthropic", "gemini")
-        if two.role == "assistant" and (one.ends_in_reasoning or same_turn):
+    for at, (entry, following) in enumerate(pairwise(entries)):
+        if following.role != "assistant":
+            continue
+
+        is_one_turn = entry.role == "assistant" and provider in ("anthropic", "gemini")
+        if is_one_turn or entry.ends_in_reasoning:
             yield at, at + 1
 
 
 def notes_with_their_turns(entries: Sequence[Entry], provider: Provider) -> Spans:
     """A system message that must stand between a user's turn and the assistant's stays with
     both."""
+    if provider != "anthropic":
+        return
+
     for at, entry in enumerate(entries):
-        if provider == "anthropic" and entry.role == "system":
+        if entry.role == "system":
             yield max(0, at - 1), min(len(entries) - 1, at + 1)
 
 
-RULES: tuple[Rule, ...]
-RULES = (
+RULES: tuple[Rule, ...] = (
     calls_with_results,
     server_tools_with_results,
     parallel_calls,
@@ -89,7 +99,9 @@ def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:
         for first, last in rule(entries, provider):
             depth[first + 1] += 1
             depth[last + 1] -= 1
-    return [place for place, inside in enumerate(accumulate(depth[:-1])) if not inside]
+
+    spans_around = enumerate(accumulate(depth[:-1]))
+    return [place for place, spans in spans_around if not spans]
 
 
 def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
@@ -102,8 +114,10 @@ def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
     """
     if provider not in ("anthropic", "gemini") or after.aside:
         return True
+
     if before is None or before.role == "system":
         return after.is_prompt or after.compacts
+
     return not before.role == after.role == "assistant"
 
 
@@ -123,14 +137,20 @@ class Unit:
     @property
     def first(self) -> Entry:
         """The message it begins with, system messages aside."""
-        return next((entry for entry in self.entries if entry.role != "system"), self.entries[0])
+        for entry in self.entries:
+            if entry.role != "system":
+                return entry
+
+        return self.entries[0]
 
     @property
     def last(self) -> Entry:
         """The message it ends with, system messages aside."""
-        return next(
-            (entry for entry in reversed(self.entries) if entry.role != "system"), self.entries[-1]
-        )
+        for entry in reversed(self.entries):
+            if entry.role != "system":
+                return entry
+
+        return self.entries[-1]
 
     @property
     def indices(self) -> tuple[int, ...]:
@@ -147,10 +167,23 @@ def units_of(entries: Sequence[Entry], provider: Provider) -> list[Unit]:
     """Return *entries* as units, in order."""
     aside = sum(entry.aside for entry in entries)
     units = [Unit((entry,), "system") for entry in entries[:aside]]
-    entries = entries[aside:]
-    for start, stop in pairwise(legal_cuts(entries, provider)):
-        inside = tuple(entries[start:stop])
-        kind = "system" if inside[0].role == "system" else "assistant"
-        kind = "user" if any(entry.is_prompt for entry in inside) else kind
-        units.append(Unit(inside, "step" if any(entry.calls for entry in inside) else kind))
+    members = entries[aside:]
+    for start, stop in pairwise(legal_cuts(members, provider)):
+        unit_entries = tuple(members[start:stop])
+        units.append(Unit(unit_entries, _kind(unit_entries)))
+
     return units
+
+
+def _kind(entries: Sequence[Entry]) -> str:
+    """Return the kind of the unit that *entries* are."""
+    if any(entry.calls for entry in entries):
+        return "step"
+
+    if any(entry.is_prompt for entry in entries):
+        return "user"
+
+    if entries[0].role == "system":
+        return "system"
+
+    return "assistant"

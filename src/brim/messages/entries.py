@@ -111,17 +111,81 @@ class Entry:
     @property
     def ids(self) -> set[str]:
         """The message's own id, and those of its calls and results."""
-        return {self.id, *(call.id for call in (*self.calls, *self.results))} - {""}
+        ids = {self.id}
+        ids.update(call.id for call in self.calls)
+        ids.update(result.id for result in self.results)
+        ids.discard("")
+        return ids
 
 
-def unknown_role(index: int, message: object, own_id: str, problem: str) -> Entry:
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """What is wrong with the pairs of one step: calls, and the results that follow them."""
+
+    results: dict[int, str]
+    """Places of messages whose results belong to none of the calls, and why."""
+    call_ids: tuple[str, ...]
+    """Ids of calls without a result."""
+
+    @property
+    def problem(self) -> str:
+        """Why the calls can't be sent; empty if each has its result."""
+        if not self.call_ids:
+            return ""
+
+        return f"{named(self.call_ids)} has no result"
+
+
+def unpaired(callers: Sequence[Entry], answers: Sequence[Entry], before: str) -> Unpaired:
+    """Return which *answers* and calls of *callers* have no other half.
+
+    *before* names what holds the calls.
+    """
+    called: dict[tuple[str, str], str] = {}
+    for caller in callers:
+        for call in caller.calls:
+            called[call.key] = call.id
+
+    answered: set[tuple[str, str]] = set()
+    results: dict[int, str] = {}
+    for entry in answers:
+        for result in entry.results:
+            if result.key not in called:
+                results[entry.index] = f"it answers no call of the {before} before it"
+            elif result.key in answered:
+                results[entry.index] = "its call was answered before"
+
+            answered.add(result.key)
+
+    missing = tuple(id_ for key, id_ in called.items() if key not in answered)
+    return Unpaired(results, missing)
+
+
+def unknown_role(
+    index: int,
+    message: object,
+    own_id: str,
+    problem: str,
+) -> Entry:
     """Return the entry of a message whose role the provider doesn't know."""
-    return Entry(index, message, "", id=own_id, fault=("known-role", problem))
-
-
-def named(ids: Sequence[str], most: int = 3, longest: int = 60) -> str:
-    """Return the first of *ids*, shortened, and how many more there are."""
-    shown = ", ".join(
-        each if len(each) <= longest else f"{each[: longest - 1]}…" for each in ids[:most]
+    return Entry(
+        index,
+        message,
+        "",
+        id=own_id,
+        fault=("known-role", problem),
     )
-    return shown if len(ids) <= most else f"{shown} and {len(ids) - most:,} more"
+
+
+def named(ids: Sequence[str], limit: int = 3, longest: int = 60) -> str:
+    """Return the first of *ids*, shortened, and how many follow them."""
+    names = []
+    for id_ in ids[:limit]:
+        is_short = len(id_) <= longest
+        names.append(id_ if is_short else f"{id_[: longest - 1]}…")
+
+    text = ", ".join(names)
+    if len(ids) <= limit:
+        return text
+
+    return f"{text} and {len(ids) - limit:,} more"

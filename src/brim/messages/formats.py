@@ -1,4 +1,4 @@
-"""The four formats: finding, reading, checking and repairing them."""
+"""The four formats: reading, checking and repairing them."""
 
 from __future__ import annotations
 
@@ -7,35 +7,57 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from brim.errors import InputError
-from brim.messages import anthropic, chat, gemini, responses
-from brim.messages.broken import broken_chat, broken_contents, broken_items, broken_messages
+from brim.messages import chat, responses
+from brim.messages.anthropic import broken as anthropic_broken
+from brim.messages.anthropic import reading as anthropic
+from brim.messages.anthropic import repair as anthropic_repair
+from brim.messages.anthropic import rules as anthropic_rules
+from brim.messages.arguments import as_list
 from brim.messages.content import filled, listed
-from brim.messages.entries import NO_FAULT, PROVIDERS, Entry, Provider
+from brim.messages.entries import NO_FAULT, Entry, Provider
+from brim.messages.gemini import reading as gemini
+from brim.messages.gemini import repair as gemini_repair
+from brim.messages.gemini import rules as gemini_rules
+from brim.messages.layouts import Layout, layout_of
 from brim.messages.receipt import Repaired, Violation
-from brim.messages.repairs import KNOWN, Pass, Repair, RepairSlot
+from brim.messages.repairs import ROLE_NAMES, Pass, Repair, RepairSlot
 from brim.tokens.messages.fields import get, is_mapping, string
-from brim.tokens.messages.frameworks import as_blocks, framework_of, has_system_text, langchain_role
-from brim.tokens.messages.parts import has_gemini_parts, is_message
+from brim.tokens.messages.frameworks import as_blocks, has_system_text, langchain_role
+from brim.tokens.messages.parts import is_message
 from brim.tokens.messages.request import READABLE, described
 
 ROUNDS = 20
 """How often all repairs are run. One repair can cause another fault: an orphan that leaves brings
 its neighbors together. Two or three rounds are the rule."""
-
-BLOCKS: dict[str, Provider] = {
-    **dict.fromkeys(
-        ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"), "anthropic"
-    ),
-    **dict.fromkeys(("image", "document", "search_result"), "anthropic"),
-    **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "responses"),
-    **dict.fromkeys(("image_url", "input_audio", "file", "refusal"), "openai"),
+TITLES: dict[Provider, str] = {
+    "openai": "OpenAI's chat API",
+    "responses": "OpenAI's Responses API",
+    "anthropic": "Anthropic's Messages API",
+    "gemini": "Gemini's API",
 }
-"""Types of content that only one format has."""
+STRUCTURAL = frozenset(
+    (
+        "known-role",
+        "has-content",
+        "call-has-id",
+        "result-has-id",
+        "call-ids-unique",
+        "call-by-assistant",
+        "result-by-user",
+    )
+)
+"""Faults of a translated message at any provider; others are Anthropic's alone."""
+FOREIGN_BLOCKS = {"tool_use": TITLES["anthropic"], "tool_result": TITLES["anthropic"]}
+"""Types of blocks that only Anthropic's format has."""
+FOREIGN_FIELDS = ("toolUse", "toolResult")
+"""Fields of blocks that only Amazon's Converse format has."""
+SCALARS = (bytes, bytearray, int, float, set, frozenset)
+"""Values that are neither a text nor a part of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What is known about a provider's format."""
+    """How the messages of a provider are read, checked, pruned and repaired."""
 
     read: Callable[[int, object], Entry]
     """Reads one message."""
@@ -48,149 +70,52 @@ class Format:
 
 
 FORMATS: dict[Provider, Format] = {
-    "openai": Format(chat.read_chat, chat.check, broken_chat, chat.PASSES),
-    "responses": Format(responses.read_item, responses.check, broken_items, responses.PASSES),
-    "anthropic": Format(anthropic.read_message, anthropic.check, broken_messages, anthropic.PASSES),
-    "gemini": Format(gemini.read_content, gemini.check, broken_contents, gemini.PASSES),
+    "openai": Format(
+        chat.read_chat,
+        chat.check,
+        chat.find_broken,
+        chat.PASSES,
+    ),
+    "responses": Format(
+        responses.read_item, responses.check, responses.find_broken, responses.PASSES
+    ),
+    "anthropic": Format(
+        anthropic.read_message,
+        anthropic_rules.check,
+        anthropic_broken.find_broken,
+        anthropic_repair.PASSES,
+    ),
+    "gemini": Format(
+        gemini.read_content,
+        gemini_rules.check,
+        gemini_rules.find_broken,
+        gemini_repair.PASSES,
+    ),
 }
 
 
-def as_list(messages: object) -> list[Any]:
-    """Return *messages* as a list.
-
-    ``InputError`` if they aren't a list of messages.
-    """
-    if isinstance(messages, list):
-        return messages
-    if (
-        isinstance(messages, (str, bytes, bytearray))
-        or is_mapping(messages)
-        or not hasattr(messages, "__iter__")
-    ):
-        what = (
-            "a request body: give its list of messages"
-            if is_mapping(messages)
-            else type(messages).__name__
-        )
-        raise InputError(f"messages: expected a list of messages, not {what}")
-    several: Iterable[Any] = messages
-    return list(several)
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Who gets a history, whose rules it keeps, and which framework wrote it."""
-
-    provider: Provider
-    """Whose API gets it."""
-    rules: Provider
-    """Whose rules are checked: the provider's, unless a framework translates for it."""
-    framework: str = ""
-    """``langchain``, ``pydantic-ai``, or empty for a provider's own format."""
-
-    @property
-    def translated(self) -> bool:
-        """Whether messages are read as the framework sends them, and not as they are."""
-        return self.framework == "pydantic-ai" or (
-            self.framework == "langchain" and self.rules == "anthropic"
-        )
-
-
-def layout_of(
-    messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None
-) -> Layout:
-    """Return how *messages* are laid out, for *provider* or, with ``auto``, for whom they seem to
-    be.
-
-    The first message that only one format has decides. Plain messages, with a role and a text, are
-    in every format: then Claude's name in *model* means Anthropic, and anything else, or a system
-    message, OpenAI's chat format.
-
-    A framework's messages are for the provider of *model*. The framework joins what Anthropic and
-    Gemini want in one message, so for both of them Anthropic's rules about turns hold.
-    """
-    if provider != "auto" and provider not in PROVIDERS:
-        raise InputError(
-            f"unknown provider {provider!r}: use one of {', '.join(PROVIDERS)}, or auto"
-        )
-    framework, found = "", None
-    for message in messages:
-        # A dict with a type and no role is an item of the Responses API, if that was named.
-        framework = "" if provider == "responses" and is_mapping(message) else framework_of(message)
-        found = None if framework else _format_of(message)
-        if framework or found:
-            break
-    if framework in ("langchain", "pydantic-ai"):
-        whose = _maker_of(model) if provider == "auto" else provider
-        return Layout(
-            whose, "anthropic" if whose in ("anthropic", "gemini") else "openai", framework
-        )
-    if provider == "auto":
-        is_claude = _maker_of(model) == "anthropic"
-        has_system = is_claude and any(
-            string(get(message, "role")) in INSTRUCTORS for message in messages
-        )
-        provider = found or ("anthropic" if is_claude and not has_system else "openai")
-    return Layout(provider, provider)
-
-
-INSTRUCTORS = ("system", "developer")
-"""Roles that Anthropic's messages don't have."""
-
-
-def provider_of(
-    messages: Sequence[Any], provider: Provider | Literal["auto"], model: str | None = None
-) -> Provider:
-    """Return *provider*, or for ``auto`` the one that *messages* are for."""
-    return layout_of(messages, provider, model).provider
-
-
-def _maker_of(model: str | None) -> Provider:
-    """Return whose model it is, by its name; other makers' APIs are OpenAI's."""
-    name = (model or "").lower()
-    return "anthropic" if "claude" in name else "gemini" if "gemini" in name else "openai"
-
-
-def _format_of(message: object) -> Provider | None:
-    role, kind = string(get(message, "role")), string(get(message, "type"))
-    if role in gemini.ROLES and get(message, "content") is None and has_gemini_parts(message):
-        return "gemini"
-    if role == "model" and get(message, "parts") is None:
-        return "gemini"
-    kinds = [string(get(block, "type")) for block in listed(get(message, "content"))]
-    is_item = kind != "message" or any(
-        each in ("input_text", "output_text", "refusal") for each in kinds
-    )
-    if kind in responses.TYPES and is_item:
-        return "responses"
-    if filled(get(message, "tool_calls")) or role in ("tool", "function"):
-        return "openai"
-    return next((BLOCKS[each] for each in kinds if each in BLOCKS), None)
+# Reading
 
 
 def read(
-    messages: Sequence[Any], whose: Layout | Provider, only: Sequence[int] | None = None
+    messages: Sequence[Any], layout: Layout | Provider, only: Sequence[int] | None = None
 ) -> list[Entry]:
     """Return what *messages* hold, in their layout or for a provider.
 
     With *only*, those at these places.
     """
-    layout = whose if isinstance(whose, Layout) else layout_of(messages, whose)
+    if not isinstance(layout, Layout):
+        layout = layout_of(messages, layout)
+
+    places = range(len(messages)) if only is None else only
     reader = _read_translated if layout.translated else FORMATS[layout.rules].read
-    entries = [
-        reader(index, messages[index]) for index in (range(len(messages)) if only is None else only)
-    ]
+    entries = [reader(index, messages[index]) for index in places]
     if layout.framework and layout.rules == "anthropic":
-        # Frameworks send the first system messages in a field of their own.
-        for at, entry in enumerate(entries):
-            if entry.role != "system":
-                break
-            entries[at] = replace(entry, aside=True, fault=NO_FAULT)
+        _set_aside(entries)
+
     if layout.translated and layout.rules == "openai":
-        entries = [
-            entry if entry.rule in STRUCTURAL else replace(entry, fault=NO_FAULT)
-            for entry in entries
-        ]
+        entries = [_without_foreign_fault(entry) for entry in entries]
+
     return entries
 
 
@@ -198,78 +123,40 @@ def _read_translated(index: int, message: object) -> Entry:
     """Return what a framework's *message* holds, as the framework sends it."""
     native = as_blocks(message)
     entry = anthropic.read_message(index, native)
-    return replace(entry, message=message, native=native, instructs=has_system_text(message))
-
-
-STRUCTURAL = frozenset(
-    (
-        *("known-role", "has-content", "call-has-id", "result-has-id", "call-ids-unique"),
-        *("call-by-assistant", "result-by-user"),
+    return replace(
+        entry,
+        message=message,
+        native=native,
+        instructs=has_system_text(message),
     )
-)
-"""Faults of a translated message at any provider; others are Anthropic's alone."""
-OTHERS = {
-    **dict.fromkeys(("tool_use", "tool_result"), "anthropic"),
-    **dict.fromkeys(("toolUse", "toolResult"), "Amazon Converse"),
-}
-"""Calls and results that only one format has."""
+
+
+def _set_aside(entries: list[Entry]) -> None:
+    """Set the first system messages aside: frameworks send them in a field of their own."""
+    for at, entry in enumerate(entries):
+        if entry.role != "system":
+            return
+
+        entries[at] = replace(entry, aside=True, fault=NO_FAULT)
+
+
+def _without_foreign_fault(entry: Entry) -> Entry:
+    """Return *entry* without a fault that only Anthropic's API minds."""
+    if entry.rule in STRUCTURAL:
+        return entry
+
+    return replace(entry, fault=NO_FAULT)
+
+
+# Refusing what can't be read
 
 
 def refuse_unknown(index: int, message: object) -> None:
     """Raise ``InputError`` if *message* isn't one of any format."""
-    if not is_message(message) or not _has_body(message):
-        raise InputError(
-            f"messages[{index}]: can't read {described(message)} here. Pass {READABLE}."
-        )
+    if is_message(message) and _has_body(message):
+        return
 
-
-def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
-    """Raise ``InputError`` for the first message that can't be read in its *layout*: it would be
-    guessed or dropped."""
-    for entry in entries:
-        message, name = entry.message, f"messages[{entry.index}]"
-        refuse_unknown(entry.index, message)
-        body = "parts" if layout.rules == "gemini" else "content"
-        if entry.rule == "known-role":
-            field = (
-                "type"
-                if get(message, "role") is None and get(message, "type") is not None
-                else "role"
-            )
-            roles = ", ".join(KNOWN[layout.rules])
-            raise InputError(
-                f"{name}.{field}: {entry.problem}. {TITLES[layout.rules]} has {roles}."
-            )
-        if entry.role == "user" and entry.rule == "has-content" and get(entry.wire, body) is None:
-            raise InputError(
-                f"{name}.{body}: a user message must have one, and it is missing or None."
-            )
-        _check_body(get(entry.wire, body), f"{name}.{body}")
-        whose = "" if layout.translated else _other_format(message, layout.rules)
-        if whose:
-            raise InputError(
-                f"{name}: it is written for {whose}, and the messages for {TITLES[layout.rules]}. "
-                "Write all of them in one format, or name theirs with provider="
-            )
-
-
-def _check_body(body: object, name: str) -> None:
-    """Raise if *body*, which is *name* in the messages, or a part of it, is a value that no
-    provider reads."""
-    if isinstance(body, SCALARS):
-        raise InputError(f"{name}: expected text or a list of parts, not {type(body).__name__}.")
-    for at, part in enumerate(body if isinstance(body, (list, tuple)) else ()):
-        if part is None or isinstance(part, SCALARS):
-            raise InputError(f"{name}[{at}]: expected a part, not {type(part).__name__}.")
-
-
-SCALARS = (bytes, bytearray, int, float, set, frozenset)
-"""Values that are neither a text nor a part of one."""
-
-TITLES: dict[Provider, str] = {
-    **{"openai": "OpenAI's chat API", "responses": "OpenAI's Responses API"},
-    **{"anthropic": "Anthropic's Messages API", "gemini": "Gemini's API"},
-}
+    raise InputError(f"messages[{index}]: can't read {described(message)} here. Pass {READABLE}.")
 
 
 def _has_body(message: object) -> bool:
@@ -277,40 +164,104 @@ def _has_body(message: object) -> bool:
     not."""
     if isinstance(message, str) or is_mapping(message):
         return True
+
     try:
         return any(hasattr(message, name) for name in ("content", "parts", "type"))
     except Exception:  # a class may refuse to be asked
         return False
 
 
+def refuse_unreadable(entries: Iterable[Entry], layout: Layout) -> None:
+    """Raise ``InputError`` for the first message that can't be read in its *layout*: it would be
+    guessed or dropped."""
+    body_field = "parts" if layout.rules == "gemini" else "content"
+    for entry in entries:
+        name = f"messages[{entry.index}]"
+        refuse_unknown(entry.index, entry.message)
+        if entry.rule == "known-role":
+            _refuse_role(entry, layout.rules)
+
+        body = get(entry.wire, body_field)
+        if entry.role == "user" and entry.rule == "has-content" and body is None:
+            raise InputError(
+                f"{name}.{body_field}: a user message must have one, and it is missing or None."
+            )
+
+        _check_body(body, f"{name}.{body_field}")
+        other_format = "" if layout.translated else _other_format(entry.message, layout.rules)
+        if other_format:
+            raise InputError(
+                f"{name}: it is written for {other_format}, and the messages for "
+                f"{TITLES[layout.rules]}. "
+                "Write all of them in one format, or name theirs with provider="
+            )
+
+
+def _refuse_role(entry: Entry, rules: Provider) -> None:
+    """Raise for a message whose role the provider doesn't know."""
+    field = "role"
+    if get(entry.message, "role") is None and get(entry.message, "type") is not None:
+        field = "type"
+
+    roles = ", ".join(ROLE_NAMES[rules])
+    raise InputError(
+        f"messages[{entry.index}].{field}: {entry.problem}. {TITLES[rules]} has {roles}."
+    )
+
+
+def _check_body(body: object, name: str) -> None:
+    """Raise if *body*, which is *name* in the messages, or a part of it, is a value that no
+    provider reads."""
+    if isinstance(body, SCALARS):
+        raise InputError(f"{name}: expected text or a list of parts, not {type(body).__name__}.")
+
+    if not isinstance(body, (list, tuple)):
+        return
+
+    for at, part in enumerate(body):
+        if part is None or isinstance(part, SCALARS):
+            raise InputError(f"{name}[{at}]: expected a part, not {type(part).__name__}.")
+
+
 def _other_format(message: object, rules: Provider) -> str:
     """Return whose calls or results *message* holds, if not those of *rules*."""
     if rules in ("anthropic", "responses") and filled(get(message, "tool_calls")):
         return TITLES["openai"]
+
     for block in listed(get(message, "content")):
-        named = next(
-            (name for name in ("toolUse", "toolResult") if get(block, name) is not None), ""
-        )
-        whose = OTHERS.get(string(get(block, "type"))) or OTHERS.get(named, rules)
-        if whose != rules and not langchain_role(message):
-            return TITLES["anthropic"] if whose == "anthropic" else whose
+        title = FOREIGN_BLOCKS.get(string(get(block, "type")), "")
+        if not title and any(get(block, field) is not None for field in FOREIGN_FIELDS):
+            title = "Amazon Converse"
+
+        if title not in ("", TITLES[rules]) and not langchain_role(message):
+            return title
+
     return ""
+
+
+# What a pruner must drop
 
 
 def find_broken(entries: Sequence[Entry], provider: Provider) -> dict[int, str]:
     """Return the messages that *provider* refuses, so a pruner must drop them: their index, and
     why."""
     entries = [entry for entry in entries if not entry.aside]
-    found = {entry.index: entry.problem for entry in entries if entry.problem}
-    last = entries[-1] if entries and provider == "anthropic" else None
-    if last and last.rule == "has-content" and anthropic.is_open_end(last.role, last.wire):
-        del found[last.index]
-    left = [entry for entry in entries if entry.index not in found]
+    broken = {entry.index: entry.problem for entry in entries if entry.problem}
+    if entries and provider == "anthropic":
+        last = entries[-1]
+        if last.rule == "has-content" and anthropic.is_open_end(last.role, last.wire):
+            del broken[last.index]
+
+    sound = [entry for entry in entries if entry.index not in broken]
     # A message that leaves can break others, such as the results of its calls.
-    while more := FORMATS[provider].find_broken(left):
-        found.update(more)
-        left = [entry for entry in left if entry.index not in more]
-    return found
+    while newly_broken := FORMATS[provider].find_broken(sound):
+        broken.update(newly_broken)
+        sound = [entry for entry in sound if entry.index not in newly_broken]
+
+    return broken
+
+
+# Checking and repairing
 
 
 def validate(
@@ -326,13 +277,16 @@ def validate(
     unless you name it; the messages of a framework don't show it, so name it or the *model* for
     them. Nothing inside a message raises; ``InputError`` if *messages* isn't a list.
 
-    >>> validate([{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "42"}])
-    [Violation(index=1, rule='result-has-call', text='the result of a answers no call of the message before it')]
+    >>> result = {"role": "tool", "tool_call_id": "a", "content": "42"}
+    >>> for violation in validate([{"role": "user", "content": "Hi"}, result]):
+    ...     print(violation.index, violation.rule, violation.text)
+    1 result-has-call the result of a answers no call of the message before it
     """
-    several = as_list(messages)
-    layout = layout_of(several, provider, model)
-    entries = [entry for entry in read(several, layout) if not entry.aside]
-    return sorted(FORMATS[layout.rules].check(entries), key=lambda violation: violation.index)
+    history = as_list(messages)
+    layout = layout_of(history, provider, model)
+    entries = [entry for entry in read(history, layout) if not entry.aside]
+    violations = FORMATS[layout.rules].check(entries)
+    return sorted(violations, key=lambda violation: violation.index)
 
 
 def repair(
@@ -345,39 +299,58 @@ def repair(
 
     The changes are as small as possible.
 
-    - A result in the wrong place is moved to its call. A result without a call is removed, and its text is in the list
-      of changes; with *restore_calls* it stays, and a call without arguments is put before it.
+    - A result in the wrong place is moved to its call. A result without a call is removed, and its
+      text is in the list of changes; with *restore_calls* it stays, and a call without arguments is
+      put before it.
     - A call without a result gets one that says so.
-    - Ids that are missing or used twice are replaced, on both sides; empty texts go; unknown roles become known ones.
-    - Nothing is lost: every text is in the messages or in the changes. Messages that need no change are the caller's
-      own objects, and none is changed in place; what is added is dicts.
+    - Ids that are missing or used twice are replaced, on both sides; empty texts go; unknown roles
+      become known ones.
+    - Nothing is lost: every text is in the messages or in the changes. Messages that need no change
+      are the caller's own objects, and none is changed in place; what is added is dicts.
     - A valid history comes back as it is, and so does a repaired one.
 
     ``InputError`` if something isn't a message at all, such as a number.
 
-    >>> repair([{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "42"}])
-    Repaired(messages=[{'role': 'user', 'content': 'Hi'}],
-        changes=(Change(index=1, rule='result-has-call', action='removed', text='42'),))
+    >>> result = {"role": "tool", "tool_call_id": "a", "content": "42"}
+    >>> repaired = repair([{"role": "user", "content": "Hi"}, result])
+    >>> repaired.messages
+    [{'role': 'user', 'content': 'Hi'}]
+    >>> repaired.changes
+    (Change(index=1, rule='result-has-call', action='removed', text='42'),)
     """
-    several = as_list(messages)
-    layout = layout_of(several, provider)
+    history = as_list(messages)
+    layout = layout_of(history, provider)
     if layout.framework == "pydantic-ai":
         raise InputError(
             "repair can't change pydantic-ai messages: repair what they were made from"
         )
-    # LangChain's own form is OpenAI's; it becomes another provider's when it's sent.
-    found = layout.rules if provider == "auto" or not layout.framework else provider
-    for index, message in enumerate(several):
+
+    rules = layout.rules
+    if provider != "auto" and layout.framework:
+        # LangChain's own form is OpenAI's; it becomes another provider's when it's sent.
+        rules = provider
+
+    for index, message in enumerate(history):
         refuse_unknown(index, message)
-    if not validate(several, provider):
-        return Repaired(list(several), ())
-    slots = [RepairSlot(index, message) for index, message in enumerate(several)]
-    work = Repair(slots, found, FORMATS[found].read, restore_calls)
-    for _ in range(ROUNDS):
-        before = len(work.changes)
-        for repair_pass in FORMATS[found].passes:
-            repair_pass(work)
-        if len(work.changes) == before:
-            break
+
+    if not validate(history, provider):
+        return Repaired(list(history), ())
+
+    work = _run_repairs(history, rules, restore_calls)
     changes = sorted(work.changes, key=lambda change: change.index)
     return Repaired([slot.message for slot in work.slots], tuple(changes))
+
+
+def _run_repairs(history: list[Any], rules: Provider, restore_calls: bool) -> Repair:
+    """Run all repairs of a provider until nothing changes."""
+    slots = [RepairSlot(index, message) for index, message in enumerate(history)]
+    work = Repair(slots, rules, FORMATS[rules].read, restore_calls)
+    for _ in range(ROUNDS):
+        changes_before = len(work.changes)
+        for repair_pass in FORMATS[rules].passes:
+            repair_pass(work)
+
+        if len(work.changes) == changes_before:
+            break
+
+    return work

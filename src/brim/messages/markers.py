@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from brim.messages.content import with_fields, without_field
+from brim.messages.content import listed, with_fields, without_field
 from brim.tokens.messages.fields import get, is_mapping, is_sequence
 
 MOST_MARKERS = 4
@@ -22,69 +22,83 @@ DEEPEST = 4
 
 def count_markers(part: object, depth: int = 0) -> int:
     """Return how many markers are in *part*: a message, a block, a tool, or a list of them."""
-    own = 1 if get(part, FIELD) is not None else 0
+    markers = 0
+    if get(part, FIELD) is not None:
+        markers = 1
+
     if depth >= DEEPEST:
-        return own
+        return markers
+
     inner = part if is_sequence(part) else get(part, "content")
-    return own + sum(count_markers(block, depth + 1) for block in _listed(inner))
+    for block in listed(inner):
+        markers += count_markers(block, depth + 1)
+
+    return markers
 
 
 def with_markers_of(current: Any, changed: Any) -> Any:
     """Return *changed*, an edited copy of a message, with the markers that *current* has now."""
     changed = _with_marker(changed, get(current, FIELD))
-    blocks = get(changed, "content")
-    if not is_sequence(blocks):
+    content = get(changed, "content")
+    if not is_sequence(content):
         return changed
-    markers = [get(block, FIELD) for block in _listed(get(current, "content"))]
-    if len(markers) != len(_listed(blocks)):
-        markers = [None] * len(_listed(blocks))
-    new = [
-        _with_marker(block, marker) for block, marker in zip(_listed(blocks), markers, strict=True)
-    ]
-    if all(block is old for block, old in zip(new, _listed(blocks), strict=True)):
+
+    blocks = listed(content)
+    markers = [get(block, FIELD) for block in listed(get(current, "content"))]
+    if len(markers) != len(blocks):
+        markers = [None] * len(blocks)
+
+    new_blocks = [_with_marker(*pair) for pair in zip(blocks, markers, strict=True)]
+    if all(new is old for new, old in zip(new_blocks, blocks, strict=True)):
         return changed
-    return with_fields(changed, content=new)
 
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if is_sequence(value) else []
+    return with_fields(changed, content=new_blocks)
 
 
 def _with_marker(block: Any, marker: Any) -> Any:
     if not is_mapping(block) or get(block, FIELD) == marker:
         return block
-    return without_field(block, FIELD) if marker is None else with_fields(block, **{FIELD: marker})
+
+    if marker is None:
+        return without_field(block, FIELD)
+
+    return with_fields(block, **{FIELD: marker})
 
 
-def within_limit(messages: Sequence[Any], others: int) -> tuple[list[Any], int]:
+def within_limit(messages: Sequence[Any], other_markers: int) -> tuple[list[Any], int]:
     """Return *messages* with only the newest markers, and how many were removed.
 
-    *others* is the number of markers in the system prompt and the tools, which count for the same
-    limit.
+    *other_markers* are in the system prompt and the tools, which count for the same limit.
     """
-    surplus = others + sum(map(count_markers, messages)) - MOST_MARKERS
+    surplus = other_markers + sum(map(count_markers, messages)) - MOST_MARKERS
     removed = 0
-    kept = []
+    limited = []
     for message in messages:
         stripped, count = _without_markers(message, surplus - removed)
         removed += count
-        kept.append(stripped)
-    return kept, removed
+        limited.append(stripped)
+
+    return limited, removed
 
 
-def _without_markers(part: Any, most: int, depth: int = 0) -> tuple[Any, int]:
-    """Return *part* without its first markers, at most so many, and how many that were."""
-    if most <= 0 or depth > DEEPEST or not count_markers(part):
+def _without_markers(part: Any, surplus: int, depth: int = 0) -> tuple[Any, int]:
+    """Return *part* without its first markers, at most *surplus*, and how many those were."""
+    if surplus <= 0 or depth > DEEPEST or not count_markers(part):
         return part, 0
+
     removed = 0
     if get(part, FIELD) is not None:
-        part, removed = without_field(part, FIELD), 1
-    inner = get(part, "content")
-    if not is_sequence(inner):
+        part = without_field(part, FIELD)
+        removed = 1
+
+    content = get(part, "content")
+    if not is_sequence(content):
         return part, removed
+
     blocks = []
-    for block in _listed(inner):
-        stripped, count = _without_markers(block, most - removed, depth + 1)
+    for block in listed(content):
+        stripped, count = _without_markers(block, surplus - removed, depth + 1)
         removed += count
         blocks.append(stripped)
+
     return with_fields(part, content=blocks), removed

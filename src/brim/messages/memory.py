@@ -7,15 +7,15 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from brim.errors import InputError
-from brim.messages import FifoPruner, Provider, Pruner
-from brim.messages.assembler import Assembler, Chosen, Parts, Tail, WindowLimits, listed, text_in
+from brim.messages.arguments import TOKENS, items_given, text_given, whole_number
+from brim.messages.assembler import Assembler, WindowLimits
 from brim.messages.assembly import Assembly
-from brim.messages.draft import whole_number
+from brim.messages.entries import Provider
+from brim.messages.parts import Chosen, Parts, Tail
+from brim.messages.pruners import FifoPruner, Pruner
 from brim.record import PlainData
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter, require_counter
-
-TOKENS = "a whole number of tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,20 @@ class MemoryConfig(PlainData):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            whole_number(field.name, getattr(self, field.name), 0, TOKENS)
+            whole_number(
+                field.name,
+                getattr(self, field.name),
+                0,
+                TOKENS,
+            )
 
 
 class WorkingMemory:
     """Divides the working memory of an agent that runs on *model*.
 
-    >>> memory = WorkingMemory(MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192))
-    >>> memory.history_budget(system_prompt=1_200, procedure=300, knowledge=1_500, episodes=400, current_message=100)
+    >>> config = MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192)
+    >>> sections = {"system_prompt": 1_200, "procedure": 300, "knowledge": 1_500}
+    >>> WorkingMemory(config).history_budget(**sections, episodes=400, current_message=100)
     138308
     """
 
@@ -57,6 +63,7 @@ class WorkingMemory:
         self.model = model
         if counter is not None:
             require_counter(counter)
+
         self._counter = counter or counter_for(model)
 
     def history_budget(
@@ -75,10 +82,17 @@ class WorkingMemory:
         Each section is given as its number of tokens, or as its text, which is then counted. None
         is one that isn't there.
         """
-        names = ("system_prompt", "procedure", "knowledge", "episodes", "current_message")
-        sections = (system_prompt, procedure, knowledge, episodes, current_message)
-        taken = sum(map(self._tokens, names, sections))
-        return max(0, self.config.max_working_memory_tokens - taken - self.config.output_reserve)
+        sections = {
+            "system_prompt": system_prompt,
+            "procedure": procedure,
+            "knowledge": knowledge,
+            "episodes": episodes,
+            "current_message": current_message,
+        }
+        section_tokens = sum(self._tokens(name, section) for name, section in sections.items())
+        return max(
+            0, self.config.max_working_memory_tokens - section_tokens - self.config.output_reserve
+        )
 
     def assemble(
         self,
@@ -109,32 +123,76 @@ class WorkingMemory:
         them.
 
         >>> memory = WorkingMemory(model="gpt-4o")
-        >>> memory.assemble(system_prompt="Answer briefly.", knowledge=["Lines end in LF."], current_message="Why?")
+        >>> knowledge = ["Lines end in LF."]
+        >>> prompt = "Answer briefly."
+        >>> memory.assemble(system_prompt=prompt, knowledge=knowledge, current_message="Why?")
         Assembly(3 messages, 37 of 95,904 tokens, fits)
         """
+        config = self.config
         model = self.model or getattr(self._counter, "model", None)
-        config, counter = self.config, self._counter
-        tail = Tail.of(history, current_message, provider, model)
-        budget = config.max_working_memory_tokens - config.output_reserve
-        limits = WindowLimits.of(model, context_window, budget, config.output_reserve)
-        if pruner is not None and (
-            isinstance(pruner, type) or not callable(getattr(pruner, "prune", None))
-        ):
-            raise InputError(
-                f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}"
-            )
-        schemas = list(listed("tools", tools)) or None
-        parts = Parts(
-            tail.provider,
-            text_in("system_prompt", system_prompt),
-            text_in("procedure", procedure),
-            Chosen.of("knowledge", knowledge, config.max_knowledge_tokens, counter),
-            Chosen.of("episodes", episodes, config.max_episode_tokens, counter),
+        tail = Tail.of(
+            history,
+            current_message,
+            provider,
+            model,
         )
-        min_history, pruner = config.min_history_tokens, pruner or FifoPruner()
-        return Assembler(counter, model, limits, min_history, pruner, schemas, tail).assemble(parts)
+        budget = config.max_working_memory_tokens - config.output_reserve
+        limits = WindowLimits.of(
+            model,
+            context_window,
+            budget,
+            config.output_reserve,
+        )
+        _check_pruner(pruner)
+        assembler = Assembler(
+            counter=self._counter,
+            model=model,
+            limits=limits,
+            min_history=config.min_history_tokens,
+            pruner=pruner or FifoPruner(),
+            tools=list(items_given("tools", tools)) or None,
+            tail=tail,
+        )
+        parts = Parts(
+            provider=tail.provider,
+            system_prompt=text_given("system_prompt", system_prompt),
+            procedure=text_given("procedure", procedure),
+            knowledge=self._chosen("knowledge", knowledge, config.max_knowledge_tokens),
+            episodes=self._chosen("episodes", episodes, config.max_episode_tokens),
+        )
+        return assembler.assemble(parts)
+
+    def _chosen(
+        self,
+        name: str,
+        argument: object,
+        cap: int,
+    ) -> Chosen:
+        return Chosen.of(
+            name,
+            argument,
+            cap,
+            self._counter,
+        )
 
     def _tokens(self, name: str, section: int | str | None) -> int:
-        if section is None or isinstance(section, str):
-            return int(self._counter.count(section)) if section else 0
-        return whole_number(name, section, 0, TOKENS)
+        if section is None or section == "":
+            return 0
+
+        if isinstance(section, str):
+            return int(self._counter.count(section))
+
+        return whole_number(
+            name,
+            section,
+            0,
+            TOKENS,
+        )
+
+
+def _check_pruner(pruner: object) -> None:
+    if pruner is None:
+        return
+
+    if isinstance(pruner, type) or not callable(getattr(pruner, "prune", None)):
+        raise InputError(f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}")

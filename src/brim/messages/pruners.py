@@ -1,18 +1,16 @@
-"""What a pruner is, the two simplest ones, and how sync and async code call each other."""
+"""What a pruner is, and the two simplest ones."""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
-from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, cast, runtime_checkable
 
-from brim.messages.draft import Draft, Pin, draft, whole_number
+from brim.messages.arguments import as_list, whole_number
+from brim.messages.draft import Draft, Pin
+from brim.messages.drafting import draft
 from brim.messages.entries import Provider
-from brim.messages.formats import as_list
+from brim.messages.outcome import Outcome
 from brim.messages.receipt import Pruned
 from brim.tokens.protocol import TokenCounter
 
@@ -23,17 +21,20 @@ class Pruner(Protocol):
 
     The rules that every pruner keeps:
 
-    - The result is valid for the provider: ``validate`` finds nothing. What is broken in the given history is
-      dropped, with the reason, even if everything fits.
-    - It is at most the target, counted by the same counter; or ``fits`` is False and the receipt says why. Then only
-      what is never dropped is left: system messages, pins and the last user message.
-    - It returns a new list and changes neither the given one nor a message. Kept messages are the same objects, in
-      order. Only ``SummarizePruner``, ``ToolResultCap`` and *shorten* make new ones, in place of
-      what doesn't fit.
-    - A unit stands or falls whole: a call, its parallel calls, all their results, and the reasoning before them.
+    - The result is valid for the provider: ``validate`` finds nothing. What is broken in the given
+      history is dropped, with the reason, even if everything fits.
+    - It is at most the target, counted by the same counter; or ``fits`` is False and the receipt
+      says why. Then only what is never dropped is left: system messages, pins and the last user
+      message.
+    - It returns a new list and changes neither the given one nor a message. Kept messages are the
+      same objects, in order. Only ``SummarizePruner``, ``ToolResultCap`` and *shorten* make new
+      ones, in place of what doesn't fit.
+    - A unit stands or falls whole: a call, its parallel calls, all their results, and the reasoning
+      before them.
     - System and developer messages stay, and so does what the caller pins.
     - The last user message and the last complete step stay whenever they fit at all.
-    - Each message is counted once. The counter must give messages costs that add up, as all of brim's do.
+    - Each message is counted once. The counter must give messages costs that add up, as all of
+      brim's do.
     - The same input gives the same result, and pruning the result again changes nothing.
     """
 
@@ -58,22 +59,22 @@ class Pruner(Protocol):
         and its results don't fit, copies of the results are shortened instead of dropping the call.
         """
         strategy = cast("Strategy", self)  # only a Strategy inherits this body
-        given = as_list(messages)
-        only = strategy.view(given)
+        history = as_list(messages)
         work = draft(
-            given,
+            history,
             target,
             model=model,
             tools=tools,
             provider=provider,
             counter=counter,
             pin=pin,
-            only=only,
+            only=strategy.view(history),
         )
-        if shorten:
+        if shorten and work.loses_last_step:
             from brim.messages.cap import with_newest_step  # it uses the cap, which is a pruner
 
             work = with_newest_step(work)
+
         return strategy.choose(work, fill)
 
 
@@ -86,6 +87,9 @@ class Strategy(Pruner, ABC):
     def view(self, messages: list[Any]) -> list[int] | None:  # noqa: ARG002
         """Return the places of the *messages* to look at; None for all."""
         return None
+
+    def remember(self, attempt: Pruner) -> None:
+        """Take over what a copy of this pruner learned; most pruners learn nothing."""
 
     async def aprune(
         self,
@@ -102,9 +106,19 @@ class Strategy(Pruner, ABC):
     ) -> Pruned:
         """Prune in another thread, so that the event loop goes on; an async summarizer runs in the
         loop."""
-        about: Any = {"model": model, "tools": tools, "provider": provider, "counter": counter}
+        from brim.messages.threads import in_thread  # asyncio takes longer to load than all of this
+
         return await in_thread(
-            self.prune, messages, target, fill=fill, pin=pin, shorten=shorten, **about
+            self.prune,
+            messages,
+            target,
+            model=model,
+            tools=tools,
+            provider=provider,
+            counter=counter,
+            fill=fill,
+            pin=pin,
+            shorten=shorten,
         )
 
     @abstractmethod
@@ -116,7 +130,7 @@ class Strategy(Pruner, ABC):
 
 
 class FifoPruner(Strategy):
-    """Drops the oldest units until the rest fits.
+    """Drops the oldest units until the newest fit.
 
     What stays is the longest legal run of the newest.
 
@@ -131,7 +145,8 @@ class FifoPruner(Strategy):
 
         With *fill*, older ones follow.
         """
-        return work.finish("fifo", work.select(work.target, fill=fill))
+        units = work.select(work.target, fill=fill)
+        return Outcome(pruner="fifo", draft=work, units=frozenset(units)).pruned()
 
 
 class SlidingWindowPruner(Strategy):
@@ -150,53 +165,19 @@ class SlidingWindowPruner(Strategy):
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return what fits of the newest turns; *fill* stays within them too."""
-        oldest = work.prompts[-self.turns] if len(work.prompts) >= self.turns else 0
-        kept = work.select(work.target, oldest=oldest, fill=fill)
+        oldest = 0
+        if len(work.prompts) >= self.turns:
+            oldest = work.prompts[-self.turns]
+
+        units = work.select(work.target, oldest=oldest, fill=fill)
         too_old = dict.fromkeys(range(oldest), f"older than the newest {self.turns} turns")
-        return work.finish("sliding", kept, reasons=too_old)
+        return Outcome(
+            pruner="sliding",
+            draft=work,
+            units=frozenset(units),
+            reasons=too_old,
+        ).pruned()
 
 
 prune = FifoPruner().prune
-"""Drops the oldest units until the rest fits. ``brim.fit`` takes the target from the model."""
-
-
-# Sync and async -----------------------------------------------------------------------------------
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-_loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("brim_loop", default=None)
-"""The event loop that waits for this thread."""
-
-
-async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run *function* in another thread; what it has to await runs in this event loop."""
-    before = _loop.set(asyncio.get_running_loop())
-    try:
-        return await asyncio.to_thread(function, *args, **kwargs)
-    finally:
-        _loop.reset(before)
-
-
-def finished(value: Any) -> Any:
-    """Return *value*, or if it has to be awaited, what it gives.
-
-    It's awaited in the loop that waits for this thread, or else in one of its own.
-    """
-    if not inspect.isawaitable(value):
-        return value
-
-    async def wait() -> Any:
-        return await value
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        loop = _loop.get()
-        return (
-            asyncio.run(wait())
-            if loop is None
-            else asyncio.run_coroutine_threadsafe(wait(), loop).result()
-        )
-    with ThreadPoolExecutor(1) as another:  # this thread's own loop can't run while it waits here
-        return another.submit(asyncio.run, wait()).result()
+"""Drops the oldest units until the newest fit. ``brim.fit`` takes the target from the model."""

@@ -11,7 +11,6 @@ from brim.errors import InputError
 from brim.figures import counted
 from brim.messages.entries import Provider
 from brim.record import PlainData
-from brim.tokens.anchor import digests
 from brim.tokens.count import Count
 
 
@@ -53,6 +52,7 @@ class CacheEffect(PlainData):
         """
         if not self.saving_per_turn or self.rewrite_cost is None:
             return None
+
         return -(-self.rewrite_cost // self.saving_per_turn)
 
 
@@ -111,20 +111,29 @@ class Receipt(PlainData):
         return replace(self, notes=(*self.notes, note))
 
     def __str__(self) -> str:
+        parts = []
+        for step in self.steps:
+            if step.action != "dropped":
+                parts.append(f"{len(step.indices):,} {step.action}")
+
         gone = sum(len(unit.indices) for unit in self.dropped)
-        done = [
-            f"{len(step.indices):,} {step.action}"
-            for step in self.steps
-            if step.action != "dropped"
-        ]
-        done += [f"{counted(gone, 'message')} dropped"] if gone else []
+        if gone:
+            parts.append(f"{counted(gone, 'message')} dropped")
+
         size = f"{self.after:,} of {self.target:,} tokens"
         if int(self.before) != int(self.after):
             size = f"{self.before:,} -> {size}"
-        elif done:
-            done[-1] += " by earlier calls"
-        text = f"{self.pruner}: {', '.join(done if gone else [*done, 'nothing dropped'])}, {size}"
-        return text if self.fits else f"{text}; does not fit: {self.reason}"
+        elif parts:
+            parts[-1] += " by earlier calls"
+
+        if not gone:
+            parts.append("nothing dropped")
+
+        text = f"{self.pruner}: {', '.join(parts)}, {size}"
+        if self.fits:
+            return text
+
+        return f"{text}; does not fit: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +188,7 @@ class Repaired(PlainData):
     """The changes, in the order of the messages."""
 
 
-# Decisions ----------------------------------------------------------------------------------------
+# Decisions
 
 VERSION = 1
 """The version of the JSON of ``Decisions``."""
@@ -204,15 +213,19 @@ class Decisions(PlainData):
 
     def __post_init__(self) -> None:
         numbers = (self.cut, self.cuts, *self.kept)
-        if any(
-            not isinstance(number, int) or isinstance(number, bool) or number < 0
-            for number in numbers
-        ):
-            raise InputError(f"decisions: places must be whole numbers from 0 on, not {numbers!r}")
-        if list(self.kept) != sorted(set(self.kept)) or (self.kept and self.kept[-1] >= self.cut):
+        for number in numbers:
+            if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+                raise InputError(
+                    f"decisions: places must be whole numbers from 0 on, not {numbers!r}"
+                )
+
+        is_ordered = list(self.kept) == sorted(set(self.kept))
+        if not is_ordered or any(place >= self.cut for place in self.kept):
             raise InputError(
-                f"decisions: kept must be in order and before the cut at {self.cut}, not {self.kept!r}"
+                f"decisions: kept must be in order and before the cut at {self.cut}, "
+                f"not {self.kept!r}"
             )
+
         if not isinstance(self.digest, str):
             raise InputError(f"decisions: digest must be a text, not {self.digest!r}")
 
@@ -223,12 +236,13 @@ class Decisions(PlainData):
         """
         if not self.cut:
             return list(range(len(messages)))
-        if (
-            not self.digest
-            or self.cut > len(messages)
-            or digest_of(messages[: self.cut]) != self.digest
-        ):
+
+        if not self.digest or self.cut > len(messages):
             return None
+
+        if digest_of(messages[: self.cut]) != self.digest:
+            return None
+
         return [*self.kept, *range(self.cut, len(messages))]
 
     def cut_again(
@@ -246,8 +260,14 @@ class Decisions(PlainData):
         cut = len(messages)
         while cut and cut - 1 in stays:
             cut -= 1
-        kept = tuple(place for place in indices if place < cut)
-        return Decisions(cut, kept, digest_of(messages[:cut]), self.cuts + 1)
+
+        before_cut = tuple(place for place in indices if place < cut)
+        return Decisions(
+            cut,
+            before_cut,
+            digest_of(messages[:cut]),
+            self.cuts + 1,
+        )
 
     def to_json(self) -> str:
         """Return the decisions as one line of JSON."""
@@ -257,23 +277,32 @@ class Decisions(PlainData):
     def from_json(cls, text: str) -> Decisions:
         """Return the decisions that ``to_json`` wrote; ``InputError`` for anything else."""
         try:
-            found = json.loads(text)
-            version = found.pop("version")
-            decisions = cls(**{**found, "kept": tuple(found["kept"])})
+            fields = json.loads(text)
+            version = fields.pop("version")
+            fields["kept"] = tuple(fields["kept"])
+            decisions = cls(**fields)
         except InputError:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError(
                 "decisions: this is not what WatermarkPruner wrote; start over without them"
             ) from None
+
         if version != VERSION:
             raise InputError(
                 f"decisions: version {version!r} is not {VERSION}; start over without them"
             )
+
         return decisions
 
 
 def digest_of(messages: Sequence[Any]) -> str:
     """Return what identifies *messages*; empty if one of them can't be written down."""
-    found = list(digests(messages, None, ""))
-    return found[-1] if found and len(found) == len(messages) else ""
+    # Only a history that is cut is remembered by its digest.
+    from brim.tokens.anchor import digests
+
+    message_digests = list(digests(messages, None, ""))
+    if not message_digests or len(message_digests) < len(messages):
+        return ""
+
+    return message_digests[-1]

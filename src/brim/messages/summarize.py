@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from brim.errors import InputError
-from brim.messages.content import result_text, text_of, user_message
-from brim.messages.draft import Draft, whole_number
-from brim.messages.entries import Entry
-from brim.messages.pruners import Strategy, finished
+from brim.messages.arguments import whole_number
+from brim.messages.content import user_message
+from brim.messages.draft import Draft
+from brim.messages.outcome import HistorySummary, Outcome
+from brim.messages.pruners import Strategy
+from brim.messages.quoting import extract
 from brim.messages.receipt import Pruned
 from brim.tokens.costs import message_costs
-from brim.tokens.count import Count
-from brim.tokens.protocol import TokenCounter
 
 ROUNDS = 8
 """How often a summary that is too large is made again from more messages."""
 SHARE = 0.1
-"""The share of the target that is kept free for the summary, between ``LEAST`` and ``MOST``
-tokens."""
-LEAST, MOST = 100, 2_000
-HEAD = re.compile(r"Summary of [\d,]+ earlier messages, made by quoting:")
-"""The first line of a summary that quotes."""
-LINE = 200
-"""The most characters of a quoted line."""
-TROUBLE = ("error", "traceback", "failed", "exception", "denied", "not found")
-"""A line of a result that holds one of these words is worth a line of the summary."""
+"""The share of the target that is kept free for the summary,"""
+SMALLEST = 100
+"""but at least so many tokens,"""
+LARGEST = 2_000
+"""and at most so many."""
+FRAME = 20
+"""Tokens for the tags of the summary."""
 NO_ROOM = "there is no room for a summary next to what must stay: left out"
 
 
@@ -55,147 +51,163 @@ class SummarizePruner(Strategy):
     def __init__(self, summarize: Summarizer | None = None, *, min_turns: int = 3) -> None:
         if summarize is not None and not callable(summarize):
             raise InputError(f"summarize must be callable, not {type(summarize).__name__}")
-        self.summarize, self.min_turns = summarize, whole_number("min_turns", min_turns)
+
+        self.summarize = summarize
+        self.min_turns = whole_number("min_turns", min_turns)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return *work* with a summary in place of what doesn't fit."""
         target = work.target
         if work.total <= target or work.price(work.required) > target:
-            return work.finish("summarize", work.select(target), reason="")
-        room = max(LEAST, min(MOST, int(SHARE * target)))
+            units = frozenset(work.select(target))
+            return Outcome(
+                pruner="summarize",
+                draft=work,
+                units=units,
+                reason="",
+            ).pruned()
+
         notes: list[str] = []
-        text, gone = "", set[int]()
+        pruned = self._with_summary(work, fill, notes)
+        if pruned is not None:
+            return pruned
+
+        units = frozenset(work.select(target, fill=fill))
+        return Outcome(
+            pruner="summarize",
+            draft=work,
+            units=units,
+            notes=notes,
+        ).pruned()
+
+    def _with_summary(
+        self,
+        work: Draft,
+        fill: bool,
+        notes: list[str],
+    ) -> Pruned | None:
+        """Return *work* with a summary; None if there can't be one, for a reason in *notes*."""
+        target = work.target
+        room = max(SMALLEST, min(LARGEST, int(SHARE * target)))
+        text = ""
+        gone: set[int] = set()
         for _ in range(ROUNDS):
-            kept = work.select(
-                target - room, turns=self.min_turns, most=target, fill=fill and not gone
-            )
-            leaving = [at for at in range(len(work.units)) if at not in kept and at not in gone]
+            may_fill = fill and not gone
+            about: Any = {"turns": self.min_turns, "turn_limit": target, "fill": may_fill}
+            units = work.select(target - room, **about)
+            leaving = [at for at in range(len(work.units)) if at not in units and at not in gone]
             if leaving:
-                text = self._summary(
-                    work, text, leaving, min(room, target - work.price(kept)), notes
-                )
+                space = min(room, target - work.price(units))
+                text = self._summary(work, text, leaving, space, notes)
+
             if not leaving or not text:
                 notes.append(NO_ROOM)
-                break
+                return None
+
             gone.update(leaving)
-            summary = _tagged(work, text)
-            final, tokens = _counted(work, kept, summary)
-            if tokens >= sum(work.sizes[at] for at in gone):
+            final, summary = _counted(work, units, _tagged(work, text))
+            size = summary.tokens
+            if size >= sum(work.sizes[at] for at in gone):
                 notes.append(
-                    f"a summary of {tokens:,} tokens is not smaller than what it replaces: rejected"
+                    f"a summary of {size:,} tokens is not smaller than what it replaces: rejected"
                 )
-                break
-            if final.price(kept) + tokens <= target:
-                reason = "it is in the summary"
-                return final.finish(
-                    "summarize", kept, reason=reason, notes=notes, limit=0, added=(summary, tokens)
-                )
-            room = max(room, int(tokens))
-        else:
-            notes.append(f"the summary did not fit after {ROUNDS} rounds: left out")
-        return work.finish("summarize", work.select(target, fill=fill), notes=notes)
+                return None
+
+            if final.price(units) + size <= target:
+                return Outcome(
+                    pruner="summarize",
+                    draft=final,
+                    units=frozenset(units),
+                    reason="it is in the summary",
+                    notes=notes,
+                    limit=0,
+                    summary=summary,
+                ).pruned()
+
+            room = max(room, int(size))
+
+        notes.append(f"the summary did not fit after {ROUNDS} rounds: left out")
+        return None
 
     def _summary(
         self, work: Draft, so_far: str, leaving: list[int], room: int, notes: list[str]
     ) -> str:
+        """Return a summary of the units that are *leaving*, and of what it says *so_far*."""
         entries = [entry for at in leaving for entry in work.units[at].entries]
         if self.summarize is not None:
-            earlier = [_tagged(work, so_far)] if so_far else []
-            try:
-                text = finished(self.summarize([*earlier, *(entry.message for entry in entries)]))
-            except (
-                Exception
-            ) as error:  # a summary must not end the agent's turn: quoting always works
-                notes.append(
-                    f"summarize failed ({type(error).__name__}: {error}): the summary quotes instead"
-                )
-            else:
-                if isinstance(text, str) and text.strip():
-                    return text.strip()
-                what = (
-                    "an empty text"
-                    if isinstance(text, str)
-                    else f"{type(text).__name__}, not a text"
-                )
-                notes.append(f"summarize returned {what}: the summary quotes instead")
-        return "\n".join(filter(None, (so_far, extract(entries, work.counter, room - 20))))
+            messages = [entry.message for entry in entries]
+            if so_far:
+                messages.insert(0, _tagged(work, so_far))
+
+            text = _summarized(self.summarize, messages, notes)
+            if text:
+                return text
+
+        quotes = extract(entries, work.counter, room - FRAME)
+        return "\n".join(filter(None, (so_far, quotes)))
+
+
+def _summarized(summarize: Summarizer, messages: list[Any], notes: list[str]) -> str:
+    """Return what *summarize* says; nothing if it fails, for a reason in *notes*."""
+    from brim.messages.threads import finished  # asyncio takes longer to load than all of this
+
+    try:
+        text = finished(summarize(messages))
+    except Exception as error:  # a summary must not end the agent's turn: quoting always works
+        reason = f"{type(error).__name__}: {error}"
+        notes.append(f"summarize failed ({reason}): the summary quotes instead")
+        return ""
+
+    if isinstance(text, str) and text.strip():
+        return text.strip()
+
+    answer = "an empty text" if isinstance(text, str) else f"{type(text).__name__}, not a text"
+    notes.append(f"summarize returned {answer}: the summary quotes instead")
+    return ""
 
 
 def _tagged(work: Draft, text: str) -> Any:
     """Return *text* as a message; quoted text can't end the summary."""
     inside = text.replace("</summary", "<\\/summary")
-    prompts = (entry.message for unit in work.units for entry in unit.entries if entry.is_prompt)
-    like = next(prompts, None) if work.layout.framework else None
+    like = None
+    if work.layout.framework:
+        like = next((entry.message for entry in work.entries if entry.is_prompt), None)
+
     return user_message(work.provider, f"<summary>\n{inside}\n</summary>", like)
 
 
-def _counted(work: Draft, kept: set[int], summary: Any) -> tuple[Draft, Count]:
-    """Return the draft as it is with *summary* in it, and the size of the summary.
+def _counted(work: Draft, units: set[int], message: Any) -> tuple[Draft, HistorySummary]:
+    """Return the draft as it is with the summary *message* in it, and the summary with its size.
 
     Models drop the reasoning of earlier turns. A summary speaks for the user, so reasoning that
     stays before it, and was of the last turn until now, is of an earlier one: only that is counted
     again.
     """
-    first_gone = next(at for at in range(len(work.units)) if at not in kept)
-    entries = [entry for unit in work.units[:first_gone] for entry in unit.entries]
-    last_prompt = max((at for at, entry in enumerate(entries) if entry.is_prompt), default=-1)
-    outdated = [at for at, entry in enumerate(entries) if entry.reasons and at > last_prompt]
+    outdated = _outdated_reasoning(work, units)
     if not outdated or not hasattr(work.counter, "costs"):
-        return work, message_costs(work.counter, [summary]).alone([0])
-    costs = message_costs(work.counter, [*(entries[at].message for at in outdated), summary])
-    return replace(work, costs=work.costs.replaced(outdated, costs)), costs.alone([len(outdated)])
+        tokens = message_costs(work.counter, [message]).alone([0])
+        return work, HistorySummary(message, tokens)
+
+    messages = [work.entries[at].message for at in outdated]
+    costs = message_costs(work.counter, [*messages, message])
+    final = replace(work, costs=work.costs.replaced(outdated, costs))
+    return final, HistorySummary(message, costs.alone([len(outdated)]))
 
 
-def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str:
-    """Return a summary of *entries* of at most *budget* tokens.
+def _outdated_reasoning(work: Draft, units: set[int]) -> list[int]:
+    """Return the places of messages with reasoning after the last prompt before the summary."""
+    outdated: list[int] = []
+    at = 0
+    for number, unit in enumerate(work.units):
+        if number not in units:
+            break
 
-    Empty if not one line fits.
+        for entry in unit.entries:
+            if entry.is_prompt:
+                outdated = []
+            elif entry.reasons:
+                outdated.append(at)
 
-    It is deterministic and invents nothing: every line is quoted or counted. The user's words come
-    first, then what was called, what went wrong, and what the assistant said.
-    """
-    head = f"Summary of {len(entries):,} earlier messages, made by quoting:"  # HEAD matches it
-    lines: list[tuple[int, int, str]] = []
-    for at, entry in enumerate(entries):
-        said = text_of(entry.wire)
-        if entry.is_prompt:
-            lines += [(0, at, line) for line in _prompt_lines(said)]
-        if entry.results:
-            results = result_text(entry.wire).splitlines()
-            troubles = [line for line in results if any(word in line.lower() for word in TROUBLE)]
-            lines += [(2, at, f"- a tool: {_shortened(line)}") for line in troubles[-1:]]
-        if entry.role == "assistant" and said:
-            lines.append((3, at, f"- the assistant: {_shortened(said)}"))
-    names = Counter(call.name or "a tool" for entry in entries for call in entry.calls)
-    if names:
-        called = ", ".join(f"{name} ({count})" for name, count in sorted(names.items()))
-        lines.append((1, len(entries), f"- called: {called}"))
-    room = budget - int(counter.count(head)) - 1
-    if room < 0:
-        return ""
-    chosen = []
-    # The newest of each kind matter most, so they are taken first; they are printed in their own
-    # order.
-    for rank, at, line in sorted(lines, key=lambda row: (row[0], -row[1])):
-        tokens = int(counter.count(line)) + 1
-        if tokens <= room:
-            room -= tokens
-            chosen.append((at, rank, line))
-    return "\n".join([head, *(line for _, _, line in sorted(chosen))])
+            at += 1
 
-
-def _prompt_lines(text: str) -> list[str]:
-    """Return the user's words as a line; of an earlier summary, which speaks for the user, its
-    lines."""
-    if text.startswith("<summary>") and text.endswith("</summary>"):
-        lines = text.removeprefix("<summary>").removesuffix("</summary>").splitlines()
-        quoted = [
-            line.removeprefix("- ") for line in lines if line.strip() and not HEAD.fullmatch(line)
-        ]
-        return [f"- {_shortened(line)}" for line in quoted]
-    return [f"- the user: {_shortened(text)}"]
-
-
-def _shortened(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= LINE else words[: LINE - 1].rstrip() + "…"
+    return outdated

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from brim.errors import InputError
-from brim.messages.draft import CachePrices, Draft, whole_number
-from brim.messages.pruners import Strategy
+from brim.messages.arguments import is_share, whole_number
+from brim.messages.caching import FIVE_MINUTES, CachePrices
+from brim.messages.draft import Draft
+from brim.messages.outcome import Outcome
+from brim.messages.pruners import Pruner, Strategy
 from brim.messages.receipt import Decisions, Pruned
-from brim.models.catalog import Price
 from brim.tokens.anchor import digests
+
+if TYPE_CHECKING:
+    from brim.models.catalog import Price
 
 MOST_CONVERSATIONS = 1_000
 """How many conversations one pruner remembers; it forgets the one that it cut longest ago first."""
@@ -42,39 +47,56 @@ class Outlook:
     def overhead(self, mark: float, prices: CachePrices) -> float:
         """Return what rewriting costs with cuts to *mark*, as a share of what the turns cost
         without it."""
-        left = max(int(mark * self.high), self.static)
-        between = max(1, (self.high - left) // max(1, self.growth))
+        low = max(int(mark * self.high), self.static)
+        between = max(1, (self.high - low) // max(1, self.growth))
         cuts = 1 + max(0, self.turns - 1) // between
-        average = left + min(self.high - left, between * self.growth) / 2
+        average = low + min(self.high - low, between * self.growth) / 2
         plain = self.turns * (average * float(prices.read) + self.growth * float(prices.write))
-        rewriting = cuts * (left - self.static) * float(prices.write - prices.read)
-        return rewriting / plain if plain else 0.0
+        rewriting = cuts * (low - self.static) * float(prices.write - prices.read)
+        if not plain:
+            return 0.0
+
+        return rewriting / plain
 
     def low_mark(self, prices: CachePrices | None) -> tuple[float, str]:
         """Return the low mark, as a share of the high one, and why: the highest at which cutting is
         cheap enough."""
         if prices is None:
             return DEFAULT_LOW, f"low mark {DEFAULT_LOW}: the prices of the cache are not known"
-        if not self.warm or prices.write <= prices.read:
-            cold, free = (
-                "the cache does not live until the next turn",
-                "writing the cache costs no more than reading",
-            )
-            return MARKS[
-                0
-            ], f"low mark {MARKS[0]}: {free if self.warm else cold}, so a cut costs nothing"
-        shares = {mark: self.overhead(mark, prices) for mark in MARKS}
-        cheap = [mark for mark in MARKS if shares[mark] <= OVERHEAD]
-        low = cheap[0] if cheap else min(MARKS, key=lambda mark: (shares[mark], -mark))
-        limit = (
-            f"the aim is at most {OVERHEAD:.0%}"
-            if cheap
-            else f"no mark reaches the aim of {OVERHEAD:.0%}"
-        )
+
+        if not self.warm:
+            reason = "the cache does not live until the next turn"
+            return MARKS[0], f"low mark {MARKS[0]}: {reason}, so a cut costs nothing"
+
+        if prices.write <= prices.read:
+            reason = "writing the cache costs no more than reading"
+            return MARKS[0], f"low mark {MARKS[0]}: {reason}, so a cut costs nothing"
+
+        low, share = self._cheapest_mark(prices)
+        aim = f"the aim is at most {OVERHEAD:.0%}"
+        if share > OVERHEAD:
+            aim = f"no mark reaches the aim of {OVERHEAD:.0%}"
+
+        turns = "1 turn" if self.turns == 1 else f"{self.turns} turns"
         return low, (
-            f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turn{'s' * (self.turns != 1)} "
-            f"to come, rewriting the cache adds {shares[low]:.0%} to their cost ({limit})"
+            f"low mark {low}: with {self.growth:,} tokens a turn and {turns} "
+            f"to come, rewriting the cache adds {share:.0%} to their cost ({aim})"
         )
+
+    def _cheapest_mark(self, prices: CachePrices) -> tuple[float, float]:
+        """Return the highest mark that is cheap enough, else the cheapest, and its overhead."""
+        best_mark = MARKS[0]
+        best_share = self.overhead(best_mark, prices)
+        for mark in MARKS:
+            share = self.overhead(mark, prices)
+            if share <= OVERHEAD:
+                return mark, share
+
+            if share < best_share:
+                best_mark = mark
+                best_share = share
+
+        return best_mark, best_share
 
 
 class WatermarkPruner(Strategy):
@@ -104,106 +126,166 @@ class WatermarkPruner(Strategy):
         min_turns: int = 3,
         decisions: Decisions | None = None,
         prices: Price | None = None,
-        ttl: int = 300,
+        ttl: int = FIVE_MINUTES,
         turn_seconds: float | None = None,
         expected_turns: int = 20,
     ) -> None:
-        if not _is_share(high):
+        if not is_share(high):
             raise InputError(f"high must be more than 0 and at most 1, not {high!r}")
-        if low != "auto" and (not _is_share(low) or low >= high):
+
+        if low != "auto" and (not is_share(low) or low >= high):
             raise InputError(
                 f"low must be 'auto', or more than 0 and less than high ({high}), not {low!r}"
             )
-        for name, given, kind in (("decisions", decisions, Decisions), ("prices", prices, Price)):
-            if given is not None and not isinstance(given, kind):
-                raise InputError(f"{name} must be {kind.__name__}, not {type(given).__name__}")
-        self.high, self.low, self.min_turns = high, low, whole_number("min_turns", min_turns)
+
+        if decisions is not None and not isinstance(decisions, Decisions):
+            raise InputError(f"decisions must be Decisions, not {type(decisions).__name__}")
+
+        if prices is not None:
+            _require_price(prices)
+
+        self.high = high
+        self.low = low
+        self.min_turns = whole_number("min_turns", min_turns)
         self.decisions = decisions or Decisions()
         """What was decided for the last conversation; every prune renews it."""
-        self._known = {self.decisions.digest: self.decisions} if self.decisions.cut else {}
+        self._by_digest: dict[str, Decisions] = {}
+        if self.decisions.cut:
+            self._by_digest[self.decisions.digest] = self.decisions
+
         self._prices = prices
-        self._ttl, self._expected = (
-            whole_number("ttl", ttl, 1),
-            whole_number("expected_turns", expected_turns, 1),
-        )
-        if turn_seconds is not None and not (
-            isinstance(turn_seconds, (int, float)) and turn_seconds >= 0
-        ):
-            raise InputError(f"turn_seconds must be a number, 0 or more, not {turn_seconds!r}")
-        self._warm = turn_seconds is None or turn_seconds <= ttl
+        self._ttl = whole_number("ttl", ttl, 1)
+        self._expected_turns = whole_number("expected_turns", expected_turns, 1)
+        self._warm = _stays_warm(turn_seconds, ttl)
 
     def __copy__(self) -> WatermarkPruner:
         """Return a pruner that remembers on its own from here on."""
-        made = object.__new__(type(self))
-        made.__dict__ |= self.__dict__ | {"_known": dict(self._known)}
-        return made
+        copied = object.__new__(type(self))
+        vars(copied).update(vars(self))
+        copied._by_digest = dict(self._by_digest)
+        return copied
+
+    def remember(self, attempt: Pruner) -> None:
+        """Take over the decisions of a copy."""
+        vars(self).update(vars(attempt))
 
     def view(self, messages: list[Any]) -> list[int] | None:
         """Return what the decisions so far leave of *messages*.
 
         None if they are of another transcript.
         """
-        furthest = max((decisions.cut for decisions in self._known.values()), default=0)
+        furthest = max((decisions.cut for decisions in self._by_digest.values()), default=0)
         prefixes = list(digests(messages[:furthest], None, ""))
-        fitting = [
-            known
-            for digest, known in self._known.items()
-            if prefixes[known.cut - 1 : known.cut] == [digest]
-        ]
+        fitting = []
+        for digest, decisions in self._by_digest.items():
+            if prefixes[decisions.cut - 1 : decisions.cut] == [digest]:
+                fitting.append(decisions)
+
         if fitting:
-            self.decisions = max(fitting, key=lambda known: known.cut)
+            self.decisions = max(fitting, key=lambda decisions: decisions.cut)
+
         return self.decisions.view(messages)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return the messages as decided; cut again over the high mark."""
-        earlier, notes = self.decisions, []
+        earlier = self.decisions
+        notes = []
         if work.only is None:
             notes.append("the decisions are of another transcript: started over")
             earlier = Decisions()
         elif earlier.cut:
-            notes.append(f"{len(work.messages) - len(work.only):,} messages were cut away before")
+            gone = len(work.messages) - len(work.only)
+            notes.append(f"{gone:,} messages were cut away before")
+
         prices = work.cache_prices(self._prices, self._ttl)
-        high, decided = int(self.high * work.target), earlier
+        high = int(self.high * work.target)
+        decided = earlier
         if work.total <= high:
-            kept = work.select(high)
+            units = work.select(high)
         else:
-            low = self._low(work, high, prices, notes)
-            kept = work.select(low, turns=self.min_turns, most=high, fill=fill)
-            if len(kept) < len(work.units):
-                broken = [index for unit in work.broken for index in unit.indices]
-                decided = earlier.cut_again(work.messages, work.indices(kept), broken)
+            low = self._low(
+                work,
+                high,
+                prices,
+                notes,
+            )
+            units = work.select(
+                low,
+                turns=self.min_turns,
+                turn_limit=high,
+                fill=fill,
+            )
+
+        if work.total > high and len(units) < len(work.units):
+            broken = [index for unit in work.broken for index in unit.indices]
+            decided = earlier.cut_again(work.messages, work.indices(units), broken)
+
         self._remember(earlier, decided)
-        reason, limit = f"over the high mark of {high:,} tokens", high if decided is earlier else 0
-        return work.finish(
-            "watermark",
-            kept,
-            reason=reason,
+        return Outcome(
+            pruner="watermark",
+            draft=work,
+            units=frozenset(units),
+            reason=f"over the high mark of {high:,} tokens",
             notes=notes,
             decisions=decided,
             prices=prices,
-            limit=limit,
-        )
+            limit=high if decided is earlier else 0,
+        ).pruned()
 
     def _remember(self, earlier: Decisions, decided: Decisions) -> None:
         self.decisions = decided
-        if decided.cut and decided.digest:
-            self._known.pop(earlier.digest, None)
-            self._known[decided.digest] = decided
-            if len(self._known) > MOST_CONVERSATIONS:
-                del self._known[next(iter(self._known))]
+        if not decided.cut or not decided.digest:
+            return
 
-    def _low(self, work: Draft, high: int, prices: CachePrices | None, notes: list[str]) -> int:
+        self._by_digest.pop(earlier.digest, None)
+        self._by_digest[decided.digest] = decided
+        if len(self._by_digest) > MOST_CONVERSATIONS:
+            del self._by_digest[next(iter(self._by_digest))]
+
+    def _low(
+        self,
+        work: Draft,
+        high: int,
+        prices: CachePrices | None,
+        notes: list[str],
+    ) -> int:
+        """Return the low mark in tokens; with ``auto``, say in *notes* why it is that."""
         if self.low != "auto":
             return int(self.low * work.target)
+
         static = work.price(work.pins)
         answers = sum(unit.kind in ("assistant", "step") for unit in work.units)
         growth = (work.total - static) // max(1, answers)
-        mark, why = Outlook(high, static, growth, self._expected, self._warm).low_mark(prices)
-        notes.append(
-            why if self.high == 1 else f"{why}; as a share of the high mark of {high:,} tokens"
+        outlook = Outlook(
+            high,
+            static,
+            growth,
+            self._expected_turns,
+            self._warm,
         )
+        mark, reason = outlook.low_mark(prices)
+        if self.high != 1:
+            reason = f"{reason}; as a share of the high mark of {high:,} tokens"
+
+        notes.append(reason)
         return int(mark * high)
 
 
-def _is_share(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1
+def _require_price(value: object) -> None:
+    # The table of prices is large: it is only loaded for who gives a price.
+    from brim.models.catalog import Price
+
+    if not isinstance(value, Price):
+        raise InputError(f"prices must be Price, not {type(value).__name__}")
+
+
+def _stays_warm(turn_seconds: object, ttl: int) -> bool:
+    """Whether the cache lives from one turn to the next; it does if nobody says how long that
+    is."""
+    if turn_seconds is None:
+        return True
+
+    if not isinstance(turn_seconds, (int, float)) or not turn_seconds >= 0:
+        raise InputError(f"turn_seconds must be a number, 0 or more, not {turn_seconds!r}")
+
+    return turn_seconds <= ttl

@@ -13,9 +13,10 @@ and ``catalog`` has the full record, the search and ``cost``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.models.catalog import Model as Model
     from brim.models.catalog import Price as Price

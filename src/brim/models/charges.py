@@ -36,13 +36,12 @@ _ROUTES = frozenset(
     {"openrouter", "litellm_proxy", "models", "publishers", "converse", "invoke", "responses"}
 )
 _OTHER_NAMES = {
-    **{
-        "google": ("gemini", "vertex_ai"),
-        "x-ai": ("xai",),
-        "moonshotai": ("moonshot",),
-        "z-ai": ("zai",),
-    },
-    **{"openai": ("text-completion-openai",), "aws": ("bedrock",)},
+    "google": ("gemini", "vertex_ai"),
+    "x-ai": ("xai",),
+    "moonshotai": ("moonshot",),
+    "z-ai": ("zai",),
+    "openai": ("text-completion-openai",),
+    "aws": ("bedrock",),
 }
 _LAST = 32_503_680_000.0
 """The first second of the year 3000: no price is later, and not every system has a calendar for

@@ -1,7 +1,7 @@
 """A model's name, tokenizer family and window, without parsing the full table.
 
-Hooks use this, so the table is a sorted file with binary search, and nothing here imports
-``typing`` or ``dataclasses``. ``catalog`` has the full record of a model.
+Hooks use this, so the table is a sorted file with binary search. ``catalog`` has the full record of
+a model.
 """
 
 from __future__ import annotations
@@ -51,6 +51,9 @@ def _begins_a_word(pattern: str, key: str) -> bool:
 
 UNKNOWN_WINDOW = 8_192
 """The window of an unknown model: small enough for any model of today."""
+
+DEFAULT_ENCODING = "o200k_base"
+"""The tokenizer family of newer models of OpenAI; what is counted with if no model is named."""
 
 UNKNOWN_ENCODING = "cl100k_base"
 """The tokenizer of an unknown model."""
@@ -237,8 +240,10 @@ def _sized(key: str) -> _Row | None:
 
 @lru_cache(1024)
 def _row(key: str) -> _Row | None:
-    """Return the fields of the table's line for *key*. The lines are sorted, so only a few are
-    read."""
+    """Return the fields of the table's line for *key*.
+
+    The lines are sorted, so only a few are read.
+    """
     wanted = key.encode("utf-8", "surrogatepass")
     with open(data_path(__file__, "index.tsv"), "rb") as table:
         low, high = 0, table.seek(0, os.SEEK_END)

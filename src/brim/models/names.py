@@ -17,9 +17,13 @@ LONGEST_NAME = 256
 _MOST_FORMS, _MOST_RELEASES, _LONGEST_FAMILY = 8, 6, 64
 _SEPARATORS = "-._:@/ "
 _RELEASE_WORDS = ("latest", "preview", "exp", "experimental", "beta")
+CLAUDE = "claude"
+"""What the names of Anthropic's models hold, wherever they are hosted."""
 _CLAUDE_SIZES = ("opus", "sonnet", "haiku", "fable", "mythos")
 _PROVIDERS = {
-    **{"x-ai": "xai", "grok": "xai", "moonshotai": "moonshot"},
+    "x-ai": "xai",
+    "grok": "xai",
+    "moonshotai": "moonshot",
     **dict.fromkeys(("google-cloud", "google-gla", "google-vertex"), "google"),
 }
 """What frameworks call a provider, and what the table does."""

@@ -18,13 +18,20 @@ from typing import Protocol
 
 from brim.errors import ConfigError, InputError
 from brim.files import data_rows
+from brim.models import light
 from brim.models.names import clean, spellings, split_window
 
 Override = dict[str, object]
 
 PRICE_FIELDS = (
-    *("input", "output", "cache_read", "cache_write_5m", "cache_write_1h"),
-    *("input_audio", "output_audio", "web_search"),
+    "input",
+    "output",
+    "cache_read",
+    "cache_write_5m",
+    "cache_write_1h",
+    "input_audio",
+    "output_audio",
+    "web_search",
 )
 """The prices that a model has, in USD per million tokens; of ``web_search`` per million
 searches."""
@@ -79,11 +86,9 @@ def _checked(name: str, fields: object) -> Override:
             if not isinstance(value, str) or not value.strip():
                 raise _wrong(where, "a name", value)
             value = value.strip()  # noqa: PLW2901
-        if key == "encoding":
-            from brim.models.light import known_encodings
-
-            if value not in known_encodings():
-                raise _wrong(where, f"one of {', '.join(sorted(known_encodings()))}", value)
+        if key == "encoding" and value not in light.known_encodings():
+            encodings = ", ".join(sorted(light.known_encodings()))
+            raise _wrong(where, f"one of {encodings}", value)
         override[key] = value
     return override
 
@@ -103,13 +108,11 @@ def _means(like: object, others: Mapping[str, Override]) -> str:
     table, or unknown."""
     if not isinstance(like, str):
         return ""
-    from brim.models.light import name_in_table
-
     whole = clean(like)
     for spelling, _ in spellings(whole if whole in others else split_window(whole)[0]):
         if spelling in others:
             return spelling
-        if name_in_table(spelling):
+        if light.name_in_table(spelling):
             break
     return ""
 
@@ -149,9 +152,8 @@ def _number(price: object) -> str:
         number = Decimal(text) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
     except InvalidOperation:
         return ""
-    if (
-        not number.is_finite() or number.adjusted() < -40
-    ):  # written out, it would be as long as a book
+    if not number.is_finite() or number.adjusted() < -40:
+        # Written out, it would be as long as a book.
         return ""
     return f"{number:f}" if 0 <= number < 10**6 and len(text) <= 40 else ""
 

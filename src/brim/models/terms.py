@@ -18,8 +18,10 @@ from brim.files import data_rows
 from brim.record import PlainData
 
 CHEAPER_TIERS = ("flex", "batch")
-"""Tiers that cost less than the standard one. A provider may answer with the standard tier, so that
-is reserved."""
+"""Tiers that cost less than the standard one.
+
+A provider may answer with the standard tier, so that is reserved.
+"""
 STANDARD = ("", "auto", "default", "standard", "standard_only", "global", "not_available")
 """Values of a tier, a speed or a region that don't change the price."""
 OPEN = ("", "auto")
@@ -44,6 +46,23 @@ CLIENT_TOOLS = (
     "text_editor",
 )
 """Kinds of tools that the client runs: they cost nothing but tokens."""
+
+WEB_PLUGINS = ("web", "file-parser")
+"""Plugins of OpenRouter's that have a fee."""
+COMPACTS_AT = 50_000
+"""The shortest prompt that a provider compacts if a request doesn't say it: Anthropic's minimum.
+Source: https://platform.claude.com/docs/en/build-with-claude/compaction-threshold"""
+CONFIGS = ("config", "generationConfig", "generation_config")
+"""Fields in which a request to Gemini has others."""
+KEPT_PROMPTS = (
+    "previous_response_id",
+    "use_previous_response_id",
+    "conversation",
+    "conversation_id",
+    "cached_content",
+    "cachedContent",
+)
+"""Fields that name a part of the prompt which the provider keeps, so that brim can't see it."""
 
 _DATE = re.compile(r"_(\d{8}|\d{4}_\d\d_\d\d)$")
 _SCHEMAS = (
@@ -102,6 +121,9 @@ class Terms(PlainData):
     """Whether a tool has a fee that no response reports."""
     unlimited: str = ""
     """Why no maximum is known, and which parameter sets one; empty if there is a maximum."""
+    compacts_at: int | None = None
+    """The shortest prompt, in tokens, that the provider summarizes before it answers; None if it
+    doesn't."""
     standing: tuple[str, ...] = ()
     """What multiplied the price of an earlier answer although its request didn't ask for it."""
 
@@ -126,6 +148,10 @@ class Terms(PlainData):
         """Whether the provider may run tools."""
         return bool(self.searches or self.tool_uses or self.prompts > 1 or self.unlimited)
 
+    def compacts(self, prompt: int) -> bool:
+        """Whether the provider may summarize a prompt of so many tokens before it answers."""
+        return self.compacts_at is not None and prompt >= self.compacts_at
+
     def with_tool_cost(self, amount: int) -> Terms:
         """Return these terms with *amount* as the most that the provider's tools cost."""
         return replace(self, tool_cost=amount, searches=0, tool_uses=(), prompts=1, unlimited="")
@@ -139,22 +165,33 @@ def read_terms(
 ) -> Terms:
     """Return the terms of a request to *model*: its *tools*, its *messages* and all its other
     fields."""
+    options = _with_config(options)
+    configured_tools = () if tools else options.get("tools")
     uses = _ServerToolUses(options, model)
-    uses.add_tools([*(tools or ()), *_implied_tools(options, model)])
-    modalities = options.get("modalities") or options.get("response_modalities") or ()
+    uses.add_tools([*(tools or ()), *_items(configured_tools), *_implied_tools(options, model)])
     return Terms(
-        service_tier=_word(options.get("service_tier")),
+        service_tier=_service_tier(options),
         speed=_word(options.get("speed")),
         inference_geo=_word(options.get("inference_geo")),
         answers=_answers(options),
         hears=any(_has_sound(message) for message in messages),
-        speaks=any(_word(modality) == "audio" for modality in modalities),
+        speaks=any(_word(modality) == "audio" for modality in _modalities(options)),
         searches=uses.searches,
         tool_uses=tuple(uses.with_fee.items()),
         prompts=uses.prompts,
         has_hidden_fee=uses.has_hidden_fee,
         unlimited=uses.unlimited,
+        compacts_at=_compacts_at(options),
     )
+
+
+def keeps_prompt(options: Mapping[str, Any]) -> bool:
+    """Whether a request with these fields has a part of its prompt that the provider keeps."""
+    options = _with_config(options)
+    if any(options.get(name) for name in KEPT_PROMPTS):
+        return True
+    prompt = options.get("prompt")  # of the Responses API; elsewhere it is a text
+    return prompt is not None and not isinstance(prompt, str | list | tuple)
 
 
 class _ServerToolUses:
@@ -290,6 +327,50 @@ def kind_of(tool: Any) -> str:
     return "" if kind in CLIENT_TOOLS else kind
 
 
+def _with_config(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *options* with what Gemini's requests have in a field of its own beside them."""
+    for name in CONFIGS:
+        config = options.get(name)
+        if isinstance(config, Mapping):
+            options = {**config, **options}
+        elif config is not None and hasattr(config, "__dict__"):  # an object of google-genai
+            options = {**vars(config), **options}
+    return options
+
+
+def _service_tier(options: Mapping[str, Any]) -> str:
+    """Return the tier that a request asks for; Amazon Bedrock has it in an object."""
+    tier = options.get("service_tier") or options.get("serviceTier")
+    if isinstance(tier, Mapping):
+        tier = tier.get("type")
+    return _word(tier)
+
+
+def _modalities(options: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the kinds of answers that a request asks for: texts, sound."""
+    for name in ("modalities", "response_modalities", "responseModalities"):
+        modalities = _items(options.get(name))
+        if modalities:
+            return modalities
+    return ()
+
+
+def _compacts_at(options: Mapping[str, Any]) -> int | None:
+    """Return how long a prompt must be to be compacted by the provider; None if it never is."""
+    management = options.get("context_management")
+    edits = _items(management) or _items(_get(management, "edits"))
+    for edit in edits:
+        if not _word(_get(edit, "type")).startswith("compact"):
+            continue
+        threshold = _get(_get(edit, "trigger"), "value") or _get(edit, "compact_threshold")
+        return threshold if isinstance(threshold, int) else COMPACTS_AT
+    return None
+
+
+def _items(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
+
+
 def _answers(options: Mapping[str, Any]) -> int:
     """Return how many answers a request asks for."""
     for name in ("n", "candidate_count", "candidateCount"):
@@ -308,6 +389,16 @@ def _implied_tools(options: Mapping[str, Any], model: str) -> Iterator[Mapping[s
         yield {"type": "chat_search"}
     elif options.get("web_search_options") is not None:
         yield {"type": "web_search_options"}
+    if model.lower().rpartition("/")[2].startswith("sonar"):  # Perplexity's models always search
+        yield {"type": "sonar_search"}
+    if options.get("search_parameters"):  # xAI's
+        yield {"type": "live_search"}
+    if model.endswith(":online"):
+        yield {"type": "web_plugin"}
+    for plugin in _items(options.get("plugins")):
+        name = _get(plugin, "id")
+        if name in WEB_PLUGINS:
+            yield {"type": f"{name}_plugin"}
 
 
 def _frees_code_execution(tool: Any) -> bool:

@@ -10,9 +10,10 @@ of what, request by request, and what its compactions lost.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.report.overview import Overview as Overview
     from brim.report.overview import sessions_report as sessions_report

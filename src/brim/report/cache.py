@@ -41,8 +41,10 @@ CAUSES = {
 
 @dataclass(frozen=True)
 class CacheBreak:
-    """One break: ``tokens`` had been cached and were written again by ``request``. ``cause`` is one
-    of ``CAUSES``."""
+    """One break: ``tokens`` had been cached and were written again by ``request``.
+
+    ``cause`` is one of ``CAUSES``.
+    """
 
     request: str
     session: str

@@ -65,8 +65,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "you + agent": (YOURS, TASK, AGENTS, THINKING, IMAGES, SUMMARY),
     "tool results": (RESULTS,),
 }
-"""The parts of a request that are drawn as one. What a client doesn't record is system and
-tools."""
+"""The parts of a request that are drawn as one.
+
+What a client doesn't record is system and tools.
+"""
 
 
 @dataclass(frozen=True)
@@ -377,8 +379,10 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
 
 
 class RequestIndex:
-    """The index at *path*; with an empty one nothing is kept. It's only a cache: nothing that
-    happens to it raises."""
+    """The index at *path*; with an empty one nothing is kept.
+
+    It's only a cache: nothing that happens to it raises.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -132,9 +132,8 @@ class RecordsReader:
             self._reader.take(line)
         elif kind == "assistant" and self._any:
             message = mapping(line, "message")
-            if (
-                message.get("id") != self._last
-            ):  # an answer has a line for each block: its first one says enough
+            if message.get("id") != self._last:
+                # An answer has a line for each block: its first one says enough.
                 self._last = message.get("id")
                 self._reader.take(
                     {**line, "message": {"id": self._last, "model": message.get("model")}}

@@ -65,8 +65,9 @@ def _scan_of(*row: Any) -> tuple[Scan, str]:
 
 
 def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
-    """Write *scans* by path into the index at *path*, with the name of their prices; return whether
-    that was possible.
+    """Write *scans* by path into the index at *path*, with the name of their prices.
+
+    Return whether that was possible.
 
     What is gone from the disk is taken out.
 
@@ -100,8 +101,9 @@ def _check(values: Iterable[object]) -> int:
 
 
 def open_index(path: str, *, make: bool = False) -> Database:
-    """Open the index at *path*; with *make*, a missing one is made, and one of another version
-    emptied.
+    """Open the index at *path*.
+
+    With *make*, a missing one is made, and one of another version emptied.
 
     A ``StoreError`` if it can't be used.
     """

@@ -77,8 +77,9 @@ class SummaryReader:
 
 @dataclass(frozen=True)
 class Bill:
-    """What sessions cost, in micro-dollars. ``total`` is the sum of requests, compactions and what
-    isn't explained.
+    """What sessions cost, in micro-dollars.
+
+    ``total`` is the sum of requests, compactions and what isn't explained.
 
     The fields that begin with ``client`` are of the sessions whose client reports a total of its
     own: their number, that total, and what brim has for the same time. ``prices`` is how much of

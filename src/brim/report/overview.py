@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from brim.config.retention import DAY
 from brim.figures import home_path
 from brim.memory.lost import CompactionReport
 from brim.models.usage import Tokens
@@ -36,8 +37,6 @@ DAYS = 30
 BASIS = (
     "text sizes are estimated from bytes, with the ratio of bytes to billed tokens in that session"
 )
-
-_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -257,7 +256,7 @@ def sessions_report(
     *index* is the path of the file that remembers what was read, *models* the configuration's own
     prices. *on_read* and *most* are as in ``read_all``.
     """
-    since = None if days is None else now - days * _DAY
+    since = None if days is None else now - days * DAY
     recent = [file for file in files if since is None or file.stamp.modified / 1e9 >= since]
     reading = read_all(
         recent,

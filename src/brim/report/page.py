@@ -39,8 +39,10 @@ class Chart:
 
 
 def page(found: Overview, *, full: bool, now: float, chart: Chart | None = None) -> str:
-    """Return the report as one page of HTML that loads nothing; with *full*, paths and commands are
-    in it."""
+    """Return the report as one page of HTML that loads nothing.
+
+    With *full*, paths and commands are in it.
+    """
     names = Names(hidden=not full)
     facts = [[name, text] for name, text in report_facts(found, " · ") if text]
     style = data_file(__file__, "report.css").decode()

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple, Self
 
 import brim.models
 from brim import __version__
+from brim.agents.readers import agent_formats
 from brim.errors import InputError
 from brim.models.names import split_window
 from brim.report.index import load_index, save_index
 from brim.spend.money import PriceList
 from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import (
-    AGENTS,
     TRANSCRIPT,
     FileUsage,
     Observer,
@@ -56,14 +56,14 @@ BLOCK = 5 * 3600.0
 
 _NONE = [0] * 5
 _COUNTED = (
-    *(
-        "requests",
-        "input_tokens",
-        "output_tokens",
-        "cache_creation_input_tokens",
-        "cache_read_input_tokens",
-    ),
-    *("total_tokens", "cost", "unpriced_requests"),
+    "requests",
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "total_tokens",
+    "cost",
+    "unpriced_requests",
 )
 _READ = ("files", "bytes", "new_bytes", "broken_lines", "failed", "index")
 """What the JSON object has of a sum and of a reading."""
@@ -226,8 +226,10 @@ def price_version(overrides: Mapping[str, Any]) -> str:
 
 @dataclass
 class Sum:
-    """What some requests took together. ``cost`` is of those that have a price;
-    ``unpriced_requests`` have none."""
+    """What some requests took together.
+
+    ``cost`` is of those that have a price; ``unpriced_requests`` have none.
+    """
 
     name: str = ""
     project: str = ""
@@ -399,19 +401,13 @@ class UsageReading:
         return any(problem.startswith(f"{path}: ") for problem in self.failed for path in named)
 
     def add(self, file: SessionFile, scan: Scan, names: Mapping[str, str]) -> None:
-        """Add what is in *file*; *names* are the projects' folders by the names that agents give
-        them."""
+        """Add what is in *file*.
+
+        *names* are the projects' folders by the names that agents give them.
+        """
         usage, has_slug = scan.usage, file.slug and scan.format in _SLUGGED
         project = (names.get(file.slug, file.slug) if has_slug else "") or usage.folder
-        agent, has_kind, _ = scan.format.partition("-")
-        agent = (
-            agent
-            if has_kind and agent in AGENTS
-            else scan.format
-            if scan.format == "opencode"
-            else "other"
-        )
-        source = UsageSource(agent, project)
+        source = UsageSource(_writer_of(scan.format), project)
         self.gathered.add(usage, source)
         if scan.findings:
             self.findings.append((source, scan.findings))
@@ -429,8 +425,9 @@ def read_all(
     observe: Callable[[SessionFile], Observer] | None = None,
     most: int | None = None,
 ) -> UsageReading:
-    """Read *files*, with the index at the path *index* if one is given; *prices* names the prices
-    in force.
+    """Read *files*, with the index at the path *index* if one is given.
+
+    *prices* names the prices in force.
 
     *on_read* is called for each file that was read, with its bytes, those of all files to read, and
     their number. *observe* makes the observer of a file, which sees all its events. If there is
@@ -615,6 +612,12 @@ def usage_report(
     filters = {"since": since, "until": until, "agent": agent, "project": project}
     sums, plan = grouped(wanted, by, day_of), tuple(plan_windows)
     return UsageReport(by, sums, Sum.of(wanted), rest, reading, filters, utc, now, unpriced, plan)
+
+
+def _writer_of(format: str) -> str:
+    """Return the agent that writes *format*, ``other`` if it isn't an agent's."""
+    formats = agent_formats()
+    return formats[format][0].name if format in formats else "other"
 
 
 def is_named(project: str, wanted: str) -> bool:

@@ -194,9 +194,8 @@ class WasteReader:
             )
         elif size >= LARGE * _SHORTEST_TOKEN and len(thread.items) < _MOST_OPEN:
             names = names_in(f"{what} {event.text}")
-            if (
-                len(names) < _MOST_NAMES
-            ):  # with more, it can't be told whether something refers to it
+            if len(names) < _MOST_NAMES:
+                # With more, it can't be told whether something refers to it.
                 thread.items.append(
                     _Item("unused", event.id, what, event.time, size, thread.requests, names)
                 )
@@ -230,8 +229,9 @@ class WasteReader:
 
 
 def names_in(text: str) -> set[str]:
-    """Return the words of *text* that name something: paths, identifiers, numbers. Plain words
-    don't.
+    """Return the words of *text* that name something: paths, identifiers, numbers.
+
+    Plain words don't.
 
     >>> sorted(names_in("The importer reads src/app.py with parse_rows, 4096 at a time"))
     ['app.py', 'parse_rows', 'src/app.py']

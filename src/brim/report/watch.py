@@ -28,15 +28,24 @@ from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.windows import DEFAULT_WINDOW
 
 SCHEMA = 1
-"""The version of the object. A key that is added does not raise it; one that changes its meaning or
-goes does."""
+"""The version of the object.
+
+A key that is added does not raise it; one that changes its meaning or goes does.
+"""
 
 UNTOLD = ("time", "notices", "lines", "unknown_lines", "plan_windows")
 """Keys that change without anything to tell."""
 
 _SAME = (
-    *("warn_threshold", "compact_threshold", "should_warn", "should_compact", "input_tokens"),
-    *("cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens", "answer_tokens"),
+    "warn_threshold",
+    "compact_threshold",
+    "should_warn",
+    "should_compact",
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+    "answer_tokens",
 )
 """Keys that are the budget's own names."""
 
@@ -92,8 +101,10 @@ class Watch:
         self._around: tuple[object, Reading] = (None, {})
 
     def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
-        """Take *events* in; return what must be told now. *live* is whether they have just
-        happened."""
+        """Take *events* in; return what must be told now.
+
+        *live* is whether they have just happened.
+        """
         notices: list[Notice] = []
         for event in events:
             told = self.budget.update(event)
@@ -120,8 +131,10 @@ class Watch:
     def follow(
         self, path: str, counts: Counts, ticks: Iterable[Tick], *, live: bool = True
     ) -> Iterator[Reading]:
-        """Take in what happens and yield the state after each change; *live* is whether it happens
-        now."""
+        """Take in what happens and yield the state after each change.
+
+        *live* is whether it happens now.
+        """
         for tick in ticks:
             if tick.again:
                 self.forget()
@@ -299,8 +312,10 @@ class Memory:
             self._failed = True
 
     def get(self, model: str, /) -> Calibration | None:
-        """Return what is known about *model*'s ratio; with ``put``, this is a
-        ``CalibrationStore``."""
+        """Return what is known about *model*'s ratio.
+
+        With ``put``, this is a ``CalibrationStore``.
+        """
         store = self._open(make=False)
         return store.calibrations.get(model) if store is not None else None
 

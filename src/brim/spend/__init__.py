@@ -10,9 +10,10 @@ client's own total, and ``meter`` adds up the requests of a stream, counting eac
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.spend.ledger import Ledger as Ledger
     from brim.spend.ledger import Reservation as Reservation

@@ -8,15 +8,17 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from brim.errors import InputError
+from brim.models.terms import read_terms
 from brim.record import PlainData
 from brim.spend.limits import Limit, Raise
 from brim.spend.periods import Allowance, Ceiling
 from brim.tokens.counters import counter_for
+from brim.tokens.messages.request import with_options
 from brim.tracking.notices import Notice
 
 if TYPE_CHECKING:
@@ -284,20 +286,26 @@ class Ledger(Protocol):
         messages: Sequence[Any],
         max_output: int,
         tools: Sequence[Any] | None = None,
+        options: Mapping[str, Any] | None = None,
         lease: float = LONG_LEASE,
     ) -> Spend:
         """Return the money for one request, to reserve with ``with`` or ``async with``.
 
-        *max_output* is the most that may come back: what you send as ``max_tokens``.
+        *max_output* is the most that may come back: what you send as ``max_tokens``. *options* are
+        the other fields of your request, as in ``Guard.call``.
 
             with ledger.spend("shop/agent-1", model=model, messages=messages, max_output=1_000) as
             spend:
                 spend.settle(client.messages.create(...))
         """
-        from brim.spend.spending import Quote, Spend
+        from brim.spend.spending import Quote, Spend, is_for_an_hour
 
-        prompt = counter_for(model).count_messages(messages, tools).high
-        return Spend(self, scope, Quote(model, prompt, max_output), lease=lease)
+        options = options or {}
+        tokens = counter_for(model).count_messages(messages, with_options(tools, options))
+        terms = read_terms(options, model, tools, messages)
+        hour = any(is_for_an_hour(part) for part in (options, tools, messages))
+        quote = Quote.of_request(model, tokens, max_output, terms, hour=hour)
+        return Spend(self, scope, quote, lease=lease)
 
     # For asyncio: in a thread of the ledger's own, so that a lock which another process holds never
     # stops the loop.

@@ -189,7 +189,7 @@ class CostNotice(Notice):
 
     spent: int
     limit: int | None
-    """None only if a scope without a limit was closed."""
+    """None if the scope has no limit."""
     scope: str = ""
     """The scope whose limit it is; empty for a budget without a name."""
     unit: str = "usd"
@@ -309,9 +309,8 @@ class CostBudget:
             )
         self.spent = max(0, self.spent + amount)
         warn = ask = False
-        if not any(
-            each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]
-        ):  # else a person has answered
+        if not any(each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]):
+            # Else a person has answered.
             self._limit, warn, ask = self._limit.reached(self.spent, self.warn)
         limit = self._limit.amount or 0
         about = self.spent, limit, self.scope

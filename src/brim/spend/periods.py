@@ -323,9 +323,8 @@ class Allowance(PlainData):
         if self.starts <= now and not self.is_over(now):
             return self
         starts, ends = self._bounds(now)
-        if (
-            ends == self.ends
-        ):  # set back to before the limit was set: what is spent from now on counts
+        if ends == self.ends:
+            # Set back to before the limit was set: what is spent from now on counts.
             return replace(self, starts=now - SECONDS_PER_DAY)
         return replace(self.seen(now), starts=starts, ends=ends)
 
@@ -337,10 +336,6 @@ class Allowance(PlainData):
     def _bounds(self, now: float) -> tuple[float, float | None]:
         try:
             return bounds(self.period, self.zone, now)
-        except (
-            LookupError,
-            ValueError,
-            OSError,
-            OverflowError,
-        ):  # a zone that this machine doesn't know
+        except (LookupError, ValueError, OSError, OverflowError):
+            # A zone that this machine doesn't know.
             return bounds(self.period, "UTC", now)

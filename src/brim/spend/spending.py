@@ -15,15 +15,20 @@ from typing import Any, Self
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.models.catalog import cost
 from brim.models.catalog import model as model_record
+from brim.models.light import lookup
 from brim.models.terms import Terms
 from brim.models.usage import Reported, Tokens, read_response
 from brim.record import PlainData
 from brim.spend.ledger import LONG_LEASE, Ledger, Reservation
 from brim.spend.money import estimate_cost, in_dollars
 from brim.spend.unsent import may_be_billed
+from brim.tokens.count import Count
+from brim.tokens.messages.fields import get, is_sequence, string
 
 LEAST_OUTPUT = 1_024
 """Tokens of an answer that are worth its prompt: no cap is lowered below that."""
+DEEPEST_MARKER = 4
+"""How deep cache markers are looked for: a message, its blocks, the content of a result."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +51,44 @@ class Quote(PlainData):
     """Whether the cache is kept for an hour, which costs more."""
     terms: Terms = Terms()
     """What the request asks for that changes its price."""
+    summaries: int = 0
+    """The most tokens that the provider writes to compact the prompt."""
+
+    @classmethod
+    def of_request(
+        cls,
+        model: str,
+        tokens: Count,
+        output: int,
+        terms: Terms,
+        *,
+        answers: int = 1,
+        hour: bool = False,
+    ) -> Quote:
+        """Return the quote of a request with a prompt of so many *tokens*."""
+        sizes = lookup(model)
+        prompt = tokens.high
+        if sizes.resolved:
+            prompt = min(prompt, sizes.max_input)
+        if terms.prompts > 1:
+            prompt = sizes.max_input * terms.prompts
+        summaries = 0
+        if terms.compacts(prompt):
+            # Each prompt may be read once more for a summary, which is an answer of the model's.
+            summaries = (sizes.max_output or sizes.context_window) * terms.prompts
+            prompt *= 2
+        answers = max(answers, terms.answers)
+        return cls(model, prompt, output, answers, hour, terms, summaries)
 
     @property
     def tokens(self) -> int:
         """Tokens of prompt and answers."""
-        return self.prompt + self.output * self.answers
+        return self.prompt + self.written
+
+    @property
+    def written(self) -> int:
+        """The most tokens that the model writes."""
+        return self.output * self.answers + self.summaries
 
     @property
     def amount(self) -> int:
@@ -72,7 +110,7 @@ class Quote(PlainData):
     def _dearest_tokens(self) -> Iterator[Tokens]:
         """Yield the ways in which the tokens may be charged: as text or as sound."""
 
-        output = self.output * self.answers
+        output = self.written
         terms = self.terms
         for heard in (0, self.prompt) if terms.hears else (0,):
             for spoken in (0, output) if terms.speaks else (0,):
@@ -88,7 +126,7 @@ class Quote(PlainData):
     def _written_tokens(self) -> Tokens:
         """Return the tokens with a prompt that is written to a cache."""
 
-        output = self.output * self.answers
+        output = self.written
         spoken = output if self.terms.speaks else 0
         return Tokens(
             output=output,
@@ -333,9 +371,8 @@ class Spend:
         reserving = on_worker(self.ledger, self.reserve)
         try:
             await in_loop(reserving)
-        except (
-            BaseException
-        ):  # cancelled while it waited: the worker may have reserved all the same
+        except BaseException:
+            # Cancelled while it waited: the worker may have reserved all the same.
             reserving.add_done_callback(lambda _: on_worker(self.ledger, self._undo))
             raise
         return self
@@ -348,6 +385,19 @@ class Spend:
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         await self.finish()
         await in_loop(on_worker(self.ledger, self._leave, error))
+
+
+def is_for_an_hour(part: Any, depth: int = 0) -> bool:
+    """Whether a request asks somewhere for a cache that is kept for an hour, which costs more to
+    write."""
+    if string(get(get(part, "cache_control"), "ttl")) == "1h":
+        return True
+    if depth >= DEEPEST_MARKER:
+        return False
+    blocks: Any = part if is_sequence(part) else get(part, "content")
+    if not is_sequence(blocks):
+        return False
+    return any(is_for_an_hour(block, depth + 1) for block in blocks)
 
 
 def on_worker(ledger: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:

@@ -17,9 +17,10 @@ In one SQLite file per project and one per user.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.store.events import RuleEvent as RuleEvent
     from brim.store.ledger import SqliteLedger as SqliteLedger

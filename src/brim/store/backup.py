@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import count, filterfalse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
@@ -20,8 +20,10 @@ from brim.files import backup_name, sha256_hex
 from brim.store.database import ERRORS, Database, connect, has_tables, in_words, log_ahead
 from brim.store.events import RuleEvent
 from brim.store.project import PARTS, check_ours, make_folder
-from brim.store.scopes import Scopes
 from brim.store.store import open_store
+
+if TYPE_CHECKING:
+    from brim.store.scopes import Scopes
 
 BACKUPS = "backups"
 """The folder of backups, in the folder of the store."""
@@ -94,10 +96,8 @@ def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = Fa
         if store_size(store.path) > LARGEST_KEPT:
             return
         folder = copies_folder(store.path, user_folder)
-        for each in (
-            os.path.dirname(folder),
-            folder,
-        ):  # makedirs would let others read all but the last
+        for each in (os.path.dirname(folder), folder):
+            # Makedirs would let others read all but the last.
             make_folder(each)
         _copy(store, new_backup(folder, now=now))
         copies = kept_copies(store.path, user_folder)
@@ -296,11 +296,6 @@ def new_backup(folder: str, *, now: float) -> str:
     return next(
         filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1)))
     )
-
-
-def rules_in(path: str) -> int:
-    """Return how many rules the store *path* holds; raise if it cannot be used."""
-    return len(rule_ids(path))
 
 
 def rule_ids(path: str) -> set[str]:

@@ -419,9 +419,8 @@ class Database(Closing):
 
     def stamp(self) -> tuple[int, int]:
         """Return two numbers that change if this or another process changes the file."""
-        if (
-            self._version is None or not self._connection.in_transaction
-        ):  # in one, other processes' changes aren't seen
+        if self._version is None or not self._connection.in_transaction:
+            # In one, other processes' changes aren't seen.
             self._version = self.row("PRAGMA data_version")[0]
         return self._connection.total_changes + self._taken_back, self._version
 
@@ -541,9 +540,8 @@ def primary(error: Exception) -> str:
     """Return SQLite's primary code for *error*: ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``
     too."""
     name = getattr(error, "sqlite_errorname", None)
-    if (
-        name is None
-    ):  # Python's own: a text, or SQLite's message, is not UTF-8; or the caller is wrong
+    if name is None:
+        # Python's own: a text, or SQLite's message, is not UTF-8; or the caller is wrong.
         return "SQLITE_MISUSE" if isinstance(error, sqlite3.ProgrammingError) else "SQLITE_CORRUPT"
     return "_".join(name.split("_")[:2])
 

@@ -22,7 +22,7 @@ from brim.injection.plan import InjectionPlan
 from brim.injection.session import Session
 from brim.injection.text import PROTECTED, says_all, text_of
 from brim.injection.tiers import Tier
-from brim.models.light import lookup
+from brim.models.light import DEFAULT_ENCODING, lookup
 from brim.store.events import note_injection
 from brim.store.scopes import Scopes
 from brim.tokens.calibrate import ANY_FAMILY, Ratio, ratio_for
@@ -37,9 +37,6 @@ OWN = (
     *("tiers.full", "tiers.summary", "tiers.name_only"),
 )
 """What a project's file sets for the project's own rules."""
-
-DEFAULT_ENCODING = "o200k_base"
-"""What counts when no model is named, and what replaces a vocabulary that isn't public."""
 
 ABOUT = 0.3
 """What a prompt is about scores at least this share of the best."""

@@ -168,10 +168,6 @@ def _still_in(file: LoadedFile, store: Store) -> Iterable[str]:
         key = f"{TEXTS}{file.path}"
         texts: Any = json.loads(store.database.notes([key]).get(key, "{}"))
         return [id for id, text in texts.items() if text and text in content]
-    except (
-        OSError,
-        ValueError,
-        AttributeError,
-        TypeError,
-    ):  # gone, or not written by brim: told again
+    except (OSError, ValueError, AttributeError, TypeError):
+        # Gone, or not written by brim: told again.
         return ()

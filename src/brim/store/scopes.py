@@ -24,6 +24,7 @@ from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, BehaviorKind, Edge
 from brim.errors import StoreError
 from brim.injection.session import Session
 from brim.record import PlainData
+from brim.store.backup import keep_copy
 from brim.store.database import TIMEOUT, Closing, closed_on_error
 from brim.store.events import RuleEvent
 from brim.store.project import FILE, project_key
@@ -362,10 +363,8 @@ class Scopes(Closing):
         for store in self.stores.values():
             store.database.check_once()  # before anything is locked: hooks don't wait long
         with ExitStack() as held:
-            for scope in (
-                "user",
-                "project",
-            ):  # always in this order: two processes can't block each other
+            for scope in ("user", "project"):
+                # Always in this order: two processes can't block each other.
                 found = self.stores.get(scope)
                 if found is not None and (not found.readonly or scope in scopes):
                     held.enter_context(found.writing())
@@ -437,8 +436,6 @@ class Scopes(Closing):
         """Close both files. If rules of the project were written, a copy of them is kept in the
         user's folder."""
         if self.project is not None and self.project.learned:
-            from brim.store.backup import keep_copy
-
             keep_copy(self.project.database, os.path.dirname(self._paths["user"]), now=time.time())
             self.project.learned = False
         for store in self.stores.values():

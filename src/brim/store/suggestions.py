@@ -85,9 +85,8 @@ class Suggestions:
             cut(mask(" ".join(text.split())), LONGEST_TEXT),
             cut(mask(" ".join(call.split())), LONGEST_CALL),
         )
-        if not text or not os.path.isdir(
-            os.path.dirname(self.path)
-        ):  # don't recreate a folder that the user deleted
+        if not text or not os.path.isdir(os.path.dirname(self.path)):
+            # Don't recreate a folder that the user deleted.
             return
 
         with self._changing() as found:

@@ -10,9 +10,10 @@ counts what doesn't fit into memory.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tokens.anchor import Anchor as Anchor
     from brim.tokens.anchor import AnchoredTokenCounter as AnchoredTokenCounter

@@ -36,8 +36,10 @@ class Endpoint:
     name: str
     """The name of the provider, and of brim's extra that installs its SDK."""
     connect: Callable[[float], Any]
-    """Makes a client with a time limit; key and address are what the SDK finds in the
-    environment."""
+    """Makes a client with a time limit.
+
+    Key and address are what the SDK finds in the environment.
+    """
     request: Callable[[Sequence[Any], Sequence[Any] | None], Request]
     """Writes messages and tools as the endpoint wants them."""
     ask: Callable[[Any, str, Request, float], object]

@@ -368,8 +368,10 @@ def _openai_part(block: Block, role: str) -> Block:
 
 
 def _gemini_part(block: Block, names: dict[str, str]) -> Block:
-    """Return *block* as a part; *names* remembers which call has which name, as a result needs
-    it."""
+    """Return *block* as a part.
+
+    *names* remembers which call has which name, as a result needs it.
+    """
     kind = block.get("type")
     if kind == "text":
         return {"text": block["text"]}

@@ -15,9 +15,11 @@ from brim.tokens.messages import Framing, measure
 from brim.tokens.messages.tally import OTHER, TEXT
 
 LOW, HIGH = 0.8, 3.0
-"""Real tokens for each four characters. On the sixteen kinds of text in ``bench/corpus.py`` it is
-0.90 (Python) to 2.86 (Japanese) in o200k_base; the interval is that, rounded outwards. A megabyte
-of spaces still lies outside."""
+"""Real tokens for each four characters.
+
+On the sixteen kinds of text in ``bench/corpus.py`` it is 0.90 (Python) to 2.86 (Japanese) in
+o200k_base; the interval is that, rounded outwards. A megabyte of spaces still lies outside.
+"""
 
 NOT_A_TEXT = (
     "count takes a text, not {}; for messages: brim.counter_for(model).count_messages(messages)"

@@ -21,15 +21,21 @@ from brim.record import PlainData, set_fields
 from brim.tokens.count import Basis
 
 ALPHA = 0.1
-"""The share of a new observation in the average, once there are ten. Before that it is the plain
-mean of them."""
+"""The share of a new observation in the average, once there are ten.
+
+Before that it is the plain mean of them.
+"""
 MIN_RATIO, MAX_RATIO = 0.5, 2.0
-"""No two vocabularies differ by more. An observation beyond is a request that held more than its
-messages show."""
+"""No two vocabularies differ by more.
+
+An observation beyond is a request that held more than its messages show.
+"""
 FULL_WEIGHT = 2_000
-"""Local tokens from which an observation counts in full. Every request has tokens that no message
-shows (framing, a hidden system text: tens to hundreds), so a small one says little about the ratio:
-200 tokens count a tenth."""
+"""Local tokens from which an observation counts in full.
+
+Every request has tokens that no message shows (framing, a hidden system text: tens to hundreds), so
+a small one says little about the ratio: 200 tokens count a tenth.
+"""
 MIN_SAMPLES = 3.0
 """Full observations until the ratio is called calibrated: before, their scatter says nothing."""
 LARGEST = 1e300

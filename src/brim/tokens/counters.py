@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from brim.errors import InputError, NoExactCounter
-from brim.models.light import lookup
-from brim.tokens.api import ApiTokenCounter
+from brim.models.light import DEFAULT_ENCODING, lookup
 from brim.tokens.approximate import NOT_A_TEXT, ApproximateTokenCounter
 from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, prior_for, ratio_for
 from brim.tokens.costs import MessageCosts
@@ -24,9 +23,6 @@ from brim.tokens.protocol import Mode, TokenCounter
 MODES = ("auto", "approximate", "exact", "api")
 """``auto`` is the best count without the network; ``exact`` refuses where there is none; ``api``
 asks the provider."""
-
-DEFAULT_ENCODING = "o200k_base"
-"""The vocabulary used when no model is given."""
 
 
 class VocabularyCounter:
@@ -208,6 +204,9 @@ def counter_for(
     if mode == "api":
         if model is None:
             raise NoExactCounter("mode 'api' needs a model: which provider should be asked?")
+        # Only who asks for the network pays for loading it.
+        from brim.tokens.api import ApiTokenCounter
+
         return ApiTokenCounter(model, client=client, fallback=local_counter(model, calibrations))
     raise ValueError(f"unknown mode {mode!r}: use one of {', '.join(MODES)}")
 

@@ -121,8 +121,10 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
 
 
 BATCH_FROM = 1 << 16
-"""Text of at least so many characters is cut into blocks for the threads; shorter text is one call
-on this thread."""
+"""Text of at least so many characters is cut into blocks for the threads.
+
+Shorter text is one call on this thread.
+"""
 
 BLOCK = 1 << 13
 """The least characters of a block."""
@@ -165,8 +167,10 @@ class NativeEngine:
     """OpenAI's three, and the open models' that the package carries."""
 
     pays_from = 500_000
-    """From so many characters on, loading it (about a quarter of a second) beats the table. Before
-    that, brim doesn't even look for it: that costs more than counting a prompt."""
+    """From so many characters on, loading it (about a quarter of a second) beats the table.
+
+    Before that, brim doesn't even look for it: that costs more than counting a prompt.
+    """
 
     def load(self, encoding: str) -> Callable[[str], int]:
         """Return the counter of *encoding*, or raise ``EngineUnavailable``."""

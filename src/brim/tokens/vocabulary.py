@@ -35,8 +35,10 @@ NO_RANK = 1 << 30
 DATA = os.path.join(os.path.dirname(__file__), "data", "")
 
 FILES = {"o200k_base": "o200k_base", "o200k_harmony": "o200k_base", "cl100k_base": "cl100k_base"}
-"""Encoding to table. Harmony has the words of o200k_base and only adds special tokens, which text
-never holds."""
+"""Encoding to table.
+
+Harmony has the words of o200k_base and only adds special tokens, which text never holds.
+"""
 
 
 class Table:
@@ -405,8 +407,10 @@ class Merger:
 
 
 PIECES_KEPT = 1 << 16
-"""Pieces whose count is remembered; when there are more, all are forgotten and the memory starts
-again."""
+"""Pieces whose count is remembered.
+
+When there are more, all are forgotten and the memory starts again.
+"""
 
 LONGEST_KEPT = 64
 """Characters of the longest piece that is remembered: longer ones hardly ever come twice."""

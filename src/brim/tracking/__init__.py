@@ -10,9 +10,10 @@ it grows. ``requests`` takes each request apart. The events are in ``brim.agents
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tracking.budget import ContextBudget as ContextBudget
     from brim.tracking.compaction import Pending as Pending

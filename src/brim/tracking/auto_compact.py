@@ -130,9 +130,8 @@ def client_command() -> list[str]:
     found: list[str] = []
     try:
         process = os.getppid()
-        for _ in range(
-            4
-        ):  # the launcher, perhaps a shell around it, the client, perhaps a script that starts it
+        for _ in range(4):
+            # The launcher, perhaps a shell around it, the client, perhaps a script that starts it.
             with open(f"/proc/{process}/cmdline", "rb") as file:
                 found += os.fsdecode(file.read(65_536)).split("\0")
             with open(f"/proc/{process}/stat", "rb") as file:

@@ -88,8 +88,10 @@ class ContextBudget(Occupancy):
         self._begin()
 
     def _begin(self) -> None:
-        """Begin with another window. Its floor is what the last compaction left, as the prompt
-        after it shows."""
+        """Begin with another window.
+
+        Its floor is what the last compaction left, as the prompt after it shows.
+        """
         self._contents = Contents()
         self._floor: int | None = None
         self._compacted = self._told_overhead = False
@@ -145,10 +147,8 @@ class ContextBudget(Occupancy):
             rest += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
         if not self.basis:
             return rest
-        if self.basis in (
-            "total",
-            "guess",
-        ):  # at most as much as a run's sum; a guess has no lower end either
+        if self.basis in ("total", "guess"):
+            # At most as much as a run's sum; a guess has no lower end either.
             return anchored(0, rest, more=self.used_tokens)
         # What clients say that a compaction left is the conversation: system and tools come on top
         # of it.

@@ -83,8 +83,11 @@ def _one_line(text: str) -> str:
 
 
 PURPOSES = ("wrap_up", "compact", "human")
-"""Why a turn is sent, in the order they go. Where the money ends, nothing else may be spent; a
-compaction goes before the person's next message, which then finds room."""
+"""Why a turn is sent, in the order they go.
+
+Where the money ends, nothing else may be spent; a compaction goes before the person's next message,
+which then finds room.
+"""
 
 _DROPPED_KEPT = 100
 
@@ -122,8 +125,10 @@ class Pending:
         self._dropped: deque[DroppedPart] = deque(maxlen=_DROPPED_KEPT)
 
     def add(self, purpose: str, text: str, *, session: str = "") -> None:
-        """Let *text* wait for its turn. A compaction is for the *session* that it was measured on,
-        and no other."""
+        """Let *text* wait for its turn.
+
+        A compaction is for the *session* that it was measured on, and no other.
+        """
         if purpose not in PURPOSES:
             raise InputError(
                 f"unknown purpose {str(purpose)[:40]!r}: use one of {', '.join(PURPOSES)}"

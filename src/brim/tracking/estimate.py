@@ -107,8 +107,10 @@ class Words:
 
 
 CATEGORIES = ("system and tools", "summary", "your words", "agent's words", "tool results", "other")
-"""What can fill a window. ``other`` is what no line shows: reasoning, reminders, attachments,
-images."""
+"""What can fill a window.
+
+``other`` is what no line shows: reasoning, reminders, attachments, images.
+"""
 
 FIXED, SUMMARY, YOURS, AGENTS, RESULTS, OTHER = CATEGORIES
 
@@ -133,8 +135,10 @@ class WindowPart(PlainData):
 
 @dataclass(frozen=True)
 class Filling(PlainData):
-    """What fills the window, largest part first. The parts add up to ``tokens``; ``basis`` says how
-    they were found."""
+    """What fills the window, largest part first.
+
+    The parts add up to ``tokens``; ``basis`` says how they were found.
+    """
 
     tokens: int
     parts: tuple[WindowPart, ...]
@@ -191,8 +195,10 @@ class Contents:
         words.add(text)
 
     def report(self, prompt: int, model: str) -> None:
-        """Take that a prompt was reported: what came before is in it. The first shows what is
-        always there."""
+        """Take that a prompt was reported: what came before is in it.
+
+        The first shows what is always there.
+        """
         for key, size in self._coming.items():
             place = key if key in self._inside or len(self._inside) < _NAMES_KEPT else (key[0], "")
             self._inside[place] = self._inside.get(place, 0) + size
@@ -205,8 +211,10 @@ class Contents:
             self._measured = True
 
     def since(self, output: int, counter: TokenCounter | None, model: str) -> Count:
-        """Return the tokens that came since the last report; *output* is what that call wrote, 0 if
-        not known."""
+        """Return the tokens that came since the last report.
+
+        *output* is what that call wrote, 0 if not known.
+        """
         written = Count(output) if output else self._written.count(counter, model)
         return written + self._arrived.count(counter, model) + self._step.count(counter, model)
 
@@ -252,8 +260,9 @@ _LEAST_TAUGHT, _MOST_TAUGHT = 2_000, 400_000
 
 
 class Calibrator:
-    """Teaches *store* from what a session reports. *counter* counts locally; if it scales, its
-    ratio is taken out.
+    """Teaches *store* from what a session reports.
+
+    *counter* counts locally; if it scales, its ratio is taken out.
 
     It learns only from two calls of the main thread in a row, by one model, in one session, with
     nothing but results of tools between them and the output of the first one final: a message of a

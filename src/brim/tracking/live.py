@@ -309,6 +309,8 @@ def _begins_a_value(data: bytes) -> bool:
 
 
 def _lines_of(data: bytes) -> list[bytes]:
-    """Return *data* cut after each newline; bytes have other line ends that JSON lines don't
-    know."""
+    """Return *data* cut after each newline.
+
+    Bytes have other line ends that JSON lines don't know.
+    """
     return re.findall(rb"[^\n]*\n|[^\n]+", data)

@@ -1,5 +1,6 @@
-"""Notices: what a person or an agent must be told, once. A threshold was crossed, or an answer is
-needed.
+"""Notices: what a person or an agent must be told, once.
+
+A threshold was crossed, or an answer is needed.
 
 ``tracking`` (the window) and ``spend`` (the money) return their notices and pass each to every
 subscriber: a hook, a supervised run or the watch view.

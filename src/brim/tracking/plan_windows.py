@@ -117,8 +117,10 @@ def current_plan_windows(
 
 
 def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
-    """Keep *windows*, one agent's readings of now, unless the file has them already. A missing
-    folder isn't made."""
+    """Keep *windows*, one agent's readings of now, unless the file has them already.
+
+    A missing folder isn't made.
+    """
     before = read_plan_windows(home)
     known = {(each.agent, each.minutes, each.name): each for each in before}
     new = {(each.agent, each.minutes, each.name): each for each in windows}

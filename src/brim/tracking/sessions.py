@@ -21,6 +21,7 @@ from operator import attrgetter
 from threading import active_count
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
+from brim.agents import agent_named, every_agent
 from brim.agents.call import Event
 from brim.agents.claude.transcript import report_of
 from brim.agents.events import RunTotal, StateSeen, Usage
@@ -32,7 +33,7 @@ from brim.errors import InputError
 from brim.files import sha256_hex
 from brim.models.usage import Tokens
 
-AGENTS = ("claude", "codex", "gemini")
+AGENTS = tuple([agent.name for agent in every_agent() if agent.session_folders is not None])
 """The agents whose own folders are known."""
 
 TRANSCRIPT = "claude-transcript"
@@ -117,19 +118,11 @@ def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-2:]
     [('codex', '/opt/codex/archived_sessions'), ('gemini', '/home/user/.gemini/tmp')]
     """
-    home = home_folder(environ)
-    named = [
-        part.strip() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()
-    ]
-    settings = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    claude = named or [os.path.join(settings, "claude"), os.path.join(home, ".claude")]
-    codex = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
-    return [
-        *[("claude", os.path.join(folder, "projects")) for folder in claude],
-        ("codex", os.path.join(codex, "sessions")),
-        ("codex", os.path.join(codex, "archived_sessions")),
-        ("gemini", os.path.join(environ.get("GEMINI_CLI_HOME") or home, ".gemini", "tmp")),
-    ]
+    folders = []
+    for agent in every_agent():
+        if agent.session_folders is not None:
+            folders += [(agent.name, folder) for folder in agent.session_folders(environ)]
+    return folders
 
 
 def own_files(
@@ -143,20 +136,16 @@ def own_files(
     *on_problem* gets a sentence about each folder that can't be read.
     """
     found: list[SessionFile] = []
-    for agent, root in [each for each in default_folders(environ) if each[0] in agents]:
-        root = os.path.abspath(root)  # noqa: PLW2901
+    for name, folder in default_folders(environ):
+        if name not in agents:
+            continue
+        agent = agent_named(name)
+        root = os.path.abspath(folder)
         for file in _files(root, on_problem):
-            first, *rest = file.path[len(root) :].lstrip(os.sep).split(os.sep)
-            if agent == "claude":
-                found.append(
-                    file._replace(
-                        format=TRANSCRIPT, slug=first if rest and _SLUG.match(first) else ""
-                    )
-                )
-            elif agent == "codex" and os.path.basename(file.path).startswith("rollout-"):
-                found.append(file._replace(format="codex-rollout", slug=""))
-            elif agent == "gemini" and len(rest) > 1 and rest[0] == "chats":
-                found.append(file._replace(format="gemini-transcript", slug=first))
+            parts = file.path[len(root) :].lstrip(os.sep).split(os.sep)
+            slug = agent.session_slug(parts)
+            if slug is not None:
+                found.append(file._replace(format=agent.transcripts.format, slug=slug))
     return _once(found)
 
 
@@ -291,8 +280,10 @@ def _file(path: str, about: os.stat_result) -> SessionFile:
 
 
 def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFile]:
-    """Yield the ``.jsonl`` files under *root*, if it exists; links are followed last, for a folder
-    is found once."""
+    """Yield the ``.jsonl`` files under *root*, if it exists.
+
+    Links are followed last, for a folder is found once.
+    """
     waiting, seen = [root], set()
     while waiting:
         folder = waiting.pop()
@@ -628,8 +619,9 @@ def _transcript(
         parsed = None
         if reports or observer is not None:
             parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
-        if reports and not isinstance(parsed, dict) and line.endswith(b"\n"):
-            found.broken += 1  # a half line may be completed later
+            # A half line may be completed later.
+            is_whole = line.endswith(b"\n") and not line.isspace()
+            found.broken += is_whole and not isinstance(parsed, dict)
         if observer is not None and isinstance(parsed, dict):
             observer.line(parsed)
             for seen in reader.events(parsed, at):
@@ -716,8 +708,10 @@ def _scan_or_error(file: SessionFile, read: Callable[[SessionFile], Scan]) -> Sc
 def _in_processes(
     files: Sequence[SessionFile], read: Callable[[SessionFile], Scan], count: int
 ) -> Iterator[tuple[int, Scan | InputError]]:
-    """Yield what *count* children read. Each gets as many files as the others, of about the same
-    sizes."""
+    """Yield what *count* children read.
+
+    Each gets as many files as the others, of about the same sizes.
+    """
 
     largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
     children: list[int] = []

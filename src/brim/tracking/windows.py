@@ -64,8 +64,10 @@ class Window(PlainData):
 
 
 class Windows:
-    """The windows of a session's models, from every source. *given* is the caller's, for the main
-    thread's model."""
+    """The windows of a session's models, from every source.
+
+    *given* is the caller's, for the main thread's model.
+    """
 
     def __init__(self, given: int = DEFAULT_WINDOW, *, pinned: bool = False) -> None:
         self._given = None if given is DEFAULT_WINDOW else int(given)
@@ -91,8 +93,10 @@ class Windows:
             self._found.clear()
 
     def of(self, model: str, *, main: bool = True) -> Window:
-        """Return the window of *model*; *main* says whether it is the main thread's, which the
-        caller's is for."""
+        """Return the window of *model*.
+
+        *main* says whether it is the main thread's, which the caller's is for.
+        """
         if (model, main) in self._found:
             return self._found[model, main]  # type: ignore[no-any-return]
         said = {
@@ -209,8 +213,10 @@ class Occupancy:
 
     @property
     def answer_tokens(self) -> int:
-        """Tokens that the last call wrote; 0 if their number isn't final. The next prompt has them
-        too."""
+        """Tokens that the last call wrote; 0 if their number isn't final.
+
+        The next prompt has them too.
+        """
         return self._answer
 
     @property

@@ -65,8 +65,10 @@ class Followed:
 
 
 class Live:
-    """The sessions that are followed, by path. Each has a thread that ends when the session
-    rests."""
+    """The sessions that are followed, by path.
+
+    Each has a thread that ends when the session rests.
+    """
 
     def __init__(self) -> None:
         self._followed: dict[str, Followed] = {}

@@ -91,8 +91,10 @@ class Gate:
         self._cookie = f"brim-{port}"
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer who may not come in; let the others through, with the headers that every answer
-        has."""
+        """Answer who may not come in.
+
+        Let the others through, with the headers that every answer has.
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

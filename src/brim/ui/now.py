@@ -64,8 +64,10 @@ class Card:
 
 
 def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]:
-    """Return the live sessions, and the last ones that rest. Without *follow*, only what is known
-    is used."""
+    """Return the live sessions, and the last ones that rest.
+
+    Without *follow*, only what is known is used.
+    """
     live: list[Card] = []
     rest: list[Card] = []
     config = place.workspace().config

@@ -42,8 +42,10 @@ PAGES = {
     "/rules/{id}": "rules.rule",
     "/money": "money.money",
 }
-"""Which function shows which page; its module is imported when the page is first shown, or when
-there is time."""
+"""Which function shows which page.
+
+Its module is imported when the page is first shown, or when there is time.
+"""
 
 STREAMS = {"/events": "now.events", "/session/{id}/events": "session.events"}
 
@@ -132,9 +134,8 @@ def _problem(place: Place, request: Request, error: Exception) -> Response:
         503 if isinstance(error, StoreError) else 404 if "session" in request.path_params else 400
     )
     problem = str(error)
-    if not isinstance(
-        error, BrimError
-    ):  # our own mistake: the page says so, and the terminal has the rest
+    if not isinstance(error, BrimError):
+        # Our own mistake: the page says so, and the terminal has the rest.
         traceback.print_exception(error, file=sys.stderr)
         code, problem = 500, "brim made a mistake; its terminal says more."
     return page("problem_page.html", place, code, here="", problem=problem)

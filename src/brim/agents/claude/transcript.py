@@ -75,7 +75,8 @@ def report_of(
     lines and files: count it once, by ``Usage.request``, which is empty if the line names neither
     message nor request.
     """
-    kind, where = line.get("type"), _where(line, agent, at)
+    kind = line.get("type")
+    where = _where(line, agent, at)
     if kind == "system" and line.get("subtype") == "compact_boundary":
         return _compaction(line, where)
     if kind != "assistant":
@@ -97,7 +98,8 @@ def report_of(
 
 def _where(line: Mapping[str, Any], agent: str, at: int) -> dict[str, Any]:
     """Return session, agent and time of a transcript's *line* in the file of *agent*."""
-    own, side = text(line, "agentId") or agent, line.get("isSidechain")
+    own = text(line, "agentId") or agent
+    side = line.get("isSidechain")
     agent = own or _UNKNOWN_AGENT if side is True else agent if side is False else own
     session = text(line, "sessionId") or text(line, "session_id")
     return {"session": session, "agent": agent, "time": seconds(line.get("timestamp")), "at": at}
@@ -151,9 +153,12 @@ class _LineReader(LineReader):
             self.tell(End, agent=agent, reason=status, error=status != "completed", text=said)
 
     def _speak(self, message: Mapping[str, Any], role: str) -> None:
-        """Tell the texts and the tool calls of an assistant's *message*; *role* is whose text it
-        is."""
-        id, content = text(message, "id"), message.get("content")
+        """Tell the texts and the tool calls of an assistant's *message*.
+
+        *role* is whose text it is.
+        """
+        id = text(message, "id")
+        content = message.get("content")
         for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
             kind = text(block, "type")
             if kind == "text":
@@ -163,7 +168,8 @@ class _LineReader(LineReader):
 
     def _call(self, block: Mapping[str, Any]) -> None:
         """Tell the call in a ``tool_use`` *block*."""
-        name, given = text(block, "name"), mapping(block, "input")
+        name = text(block, "name")
+        given = mapping(block, "input")
         kind = self.tools.kind(name)
         if kind == "edit":
             given = self.tools.normalized(kind, given)
@@ -179,11 +185,9 @@ class _LineReader(LineReader):
         told = line.get("tool_use_result")
         detail = (line.get("toolUseResult") if told is None else told) if len(blocks) == 1 else None
         for block in blocks:
-            id, said, failed = (
-                text(block, "tool_use_id"),
-                text_of(block.get("content")),
-                flag(block, "is_error"),
-            )
+            id = text(block, "tool_use_id")
+            said = text_of(block.get("content"))
+            failed = flag(block, "is_error")
             refusal = _decided(line, block, id)
             if not refusal and flag(detail, "interrupted"):
                 refusal = "interrupt"
@@ -208,7 +212,8 @@ class ClaudeTranscriptReader(_LineReader):
         self.agent = ""
         """Whose file is read; empty for the session's own."""
         self._last_report: tuple[str, object] = ("", None)
-        self._main_messages, self._lines = Told(), Told()
+        self._main_messages = Told()
+        self._lines = Told()
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -224,7 +229,8 @@ class ClaudeTranscriptReader(_LineReader):
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
-        self.where, kind = _where(line, self.agent, self.where["at"]), line.get("type")
+        self.where = _where(line, self.agent, self.where["at"])
+        kind = line.get("type")
         self._places[text(line, "uuid")] = self.where["at"]
         if not self.where["agent"]:
             self.states(
@@ -247,8 +253,10 @@ class ClaudeTranscriptReader(_LineReader):
                 self.found.append(report)
 
     def _assistant(self, line: Mapping[str, Any]) -> None:
-        message, agent = _message_of(line), self.where["agent"]
-        id, model = text(message, "id"), text(message, "model")
+        message = _message_of(line)
+        agent = self.where["agent"]
+        id = text(message, "id")
+        model = text(message, "model")
         if agent and id in self._main_messages:
             return
         if flag(line, "isApiErrorMessage") or model == SYNTHETIC:
@@ -264,13 +272,13 @@ class ClaudeTranscriptReader(_LineReader):
                     self._main_messages.is_new(id)
                 if self._requests.is_new(usage.request, usage.tokens):
                     self.found.append(usage)
-        if self._lines.is_new(
-            text(line, "uuid")
-        ):  # a session that is resumed can have its history again
+        if self._lines.is_new(text(line, "uuid")):
+            # A session that is resumed can have its history again.
             self._speak(message, "assistant")
 
     def _user(self, line: Mapping[str, Any]) -> None:
-        content, id = _message_of(line).get("content"), text(line, "uuid")
+        content = _message_of(line).get("content")
+        id = text(line, "uuid")
         if not self._lines.is_new(id):
             return
         if flag(line, "isCompactSummary"):
@@ -334,7 +342,8 @@ class ClaudeStreamReader(_LineReader):
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
-        parent, time = text(line, "parent_tool_use_id"), seconds(line.get("timestamp"))
+        parent = text(line, "parent_tool_use_id")
+        time = seconds(line.get("timestamp"))
         agent = (text(line, "agent_id") or parent) if parent else ""
         self.where |= {"session": text(line, "session_id"), "agent": agent, "time": time}
         self._places[text(line, "uuid")] = self.where["at"]
@@ -352,7 +361,8 @@ class ClaudeStreamReader(_LineReader):
 
     def _assistant(self, line: Mapping[str, Any]) -> None:
         message = _message_of(line)
-        id, model = text(message, "id"), text(message, "model")
+        id = text(message, "id")
+        model = text(message, "model")
         failed = flag(line, "is_api_error_message") or flag(line, "isApiErrorMessage")
         if failed or model == SYNTHETIC:
             self._speak(message, "error" if failed else "system")
@@ -371,12 +381,17 @@ class ClaudeStreamReader(_LineReader):
             self.tell(Usage, tokens=used, model=model, request=key, final=final)
 
     def _partial(self, line: Mapping[str, Any]) -> None:
-        """Follow one answer: it begins with the prompt's tokens and ends with the output's; its key
-        comes between."""
-        event, agent = mapping(line, "event"), self.where["agent"]
-        kind, message = event.get("type"), mapping(event, "message")
+        """Follow one answer: it begins with the prompt's tokens and ends with the output's.
+
+        Its key comes between.
+        """
+        event = mapping(line, "event")
+        agent = self.where["agent"]
+        kind = event.get("type")
+        message = mapping(event, "message")
         if kind == "message_start":
-            id, usage = text(message, "id"), dict(mapping(message, "usage"))
+            id = text(message, "id")
+            usage = dict(mapping(message, "usage"))
             self._open[agent] = {
                 "id": id,
                 "key": id,
@@ -402,7 +417,8 @@ class ClaudeStreamReader(_LineReader):
         self.say(role, said, human=human and not answered, id=text(line, "uuid"))
 
     def _system(self, line: Mapping[str, Any]) -> None:
-        subtype, main = line.get("subtype"), not self.where["agent"]
+        subtype = line.get("subtype")
+        main = not self.where["agent"]
         if subtype == "compact_boundary":
             self._compacted = self._compacted or main
             self._compacted_in(line, _compaction(line, self.where))
@@ -418,7 +434,8 @@ class ClaudeStreamReader(_LineReader):
 
     def _context_usage(self, line: Mapping[str, Any]) -> None:
         answer = mapping(line, "response", "response")
-        model, window = text(answer, "model"), count(answer, "maxTokens")
+        model = text(answer, "model")
+        window = count(answer, "maxTokens")
         if model and window:
             self._models[self.where["agent"]] = model
             self.tell(ModelSeen, model=model, window=window)
@@ -447,10 +464,8 @@ class ClaudeStatusReader(LineReader):
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what changed with *line*."""
         session = self.where["session"] = text(line, "session_id")
-        model, window = (
-            text(line, "model", "id"),
-            count(line, "context_window", "context_window_size"),
-        )
+        model = text(line, "model", "id")
+        window = count(line, "context_window", "context_window_size")
         if model and self.told.is_new("model", (session, model, window)):
             self.tell(ModelSeen, model=model, window=window)
         self.states(line, folder="cwd", version="version")
@@ -466,7 +481,8 @@ class ClaudeStatusReader(LineReader):
 
 def _run_total(line: Mapping[str, Any], where: Where) -> RunTotal | None:
     """Return what *line* says that the whole run took so far, None if it says nothing of it."""
-    by_model, windows = {}, {}
+    by_model = {}
+    windows = {}
     for model, used in mapping(line, "modelUsage").items():
         hour = min(
             count(used, "cacheCreationEphemeral1hInputTokens"),

@@ -7,13 +7,15 @@ those. What a *PreCompact* hook prints goes unchanged into the instructions of t
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
+from brim.agents.call import Tools
 from brim.agents.fields import count, flag, mapping, parsed_line, text, text_of
-from brim.agents.tools import Tools
+from brim.config.places import home_folder
 from brim.files import data_lines
 
 EVENTS = {
@@ -111,7 +113,25 @@ def window_in(line: bytes) -> WindowSeen | None:
     return WindowSeen(report.tokens.prompt, report.model)
 
 
-def project_folders(environ: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:  # noqa: ARG001
+def session_folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folders in which Claude Code may keep sessions."""
+    named = environ.get("CLAUDE_CONFIG_DIR", "").split(",")
+    folders = [part.strip() for part in named if part.strip()]
+    if not folders:
+        home = home_folder(environ)
+        config = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+        folders = [os.path.join(config, "claude"), os.path.join(home, ".claude")]
+    return [os.path.join(folder, "projects") for folder in folders]
+
+
+def session_slug(parts: Sequence[str]) -> str | None:
+    """Return the folder of a project, whose name begins as a path does: with a slash or a drive."""
+    if len(parts) > 1 and re.match(r"-|[A-Za-z]--", parts[0]):
+        return parts[0]
+    return ""
+
+
+def project_folders(_: Mapping[str, str], projects: tuple[str, ...]) -> set[str]:
     """Return how Claude Code calls the folders in which it keeps the sessions of *projects*."""
     return {re.sub(r"[^A-Za-z0-9]", "-", project) for project in projects}
 
@@ -146,10 +166,10 @@ def _without_blocks(opening: str) -> str:
     """
     while opening.startswith(_BEFORE):
         tag, closed, _ = opening[1:].partition(">")
-        _, found, rest = opening.rpartition(f"</{tag}>")
-        if not (closed and found):
+        _, ending, after = opening.rpartition(f"</{tag}>")
+        if not (closed and ending):
             break
-        opening = rest.lstrip()
+        opening = after.lstrip()
     return opening
 
 
@@ -166,8 +186,8 @@ def _without_reminders(written: str) -> str:
 
 def tagged(written: str, tag: str) -> str:
     """Return what stands between ``<tag>`` and ``</tag>`` in *written*, empty if nothing does."""
-    _, opened, rest = written.partition(f"<{tag}>")
-    inside, closed, _ = rest.partition(f"</{tag}>")
+    _, opened, after = written.partition(f"<{tag}>")
+    inside, closed, _ = after.partition(f"</{tag}>")
     return inside.strip() if opened and closed else ""
 
 
@@ -208,5 +228,7 @@ AGENT = Agent(
     sign_prefixes=("CLAUDECODE", "CLAUDE_CODE_"),
     read_own=read_own,
     window_in=window_in,
+    session_folders=session_folders,
+    session_slug=session_slug,
     project_folders=project_folders,
 )

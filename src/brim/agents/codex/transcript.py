@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from brim.agents.call import Event, ToolCall
+from brim.agents.call import Event, ToolCall, arguments, command_line, edits_in, patch_in
 from brim.agents.codex.value import TOOLS, asked, typed
 from brim.agents.events import (
     Attachment,
@@ -34,8 +34,6 @@ from brim.agents.events import (
 )
 from brim.agents.fields import count, flag, items, mapping, parsed_line, text, text_of, value
 from brim.agents.lines import Bounded, LineReader, refusal_in, seconds, tokens
-from brim.agents.patches import edits_in, patch_in
-from brim.agents.tools import arguments, command_line
 from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.models.usage import Tokens
@@ -58,7 +56,8 @@ class CodexRolloutReader(LineReader):
 
     tools = TOOLS
 
-    _model, _window = "", 0
+    _model = ""
+    _window = 0
     _copied = _records = _window_is_new = _compacts = False
     _sum: tuple[int, ...] | None = None
     _begin: tuple[int, ...] = ()
@@ -67,7 +66,8 @@ class CodexRolloutReader(LineReader):
         super().__init__()
         self._lineage = _Lineage()
         self._models: set[str] = set()
-        self._files, self._heard = Bounded(_MOST_OPEN), Bounded(64)
+        self._files = Bounded(_MOST_OPEN)
+        self._heard = Bounded(64)
         self._compacted: list[Any] = []
 
     @staticmethod
@@ -78,7 +78,8 @@ class CodexRolloutReader(LineReader):
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*; nothing if it is a copy."""
         self._copied = self._lineage.see(line)
-        kind, payload = text(line, "type"), mapping(line, "payload")
+        kind = text(line, "type")
+        payload = mapping(line, "payload")
         self.where |= {"session": self._lineage.session, "agent": self._lineage.agent}
         self.where["time"] = seconds(value(line, "timestamp"))
         if kind not in _AFTER_COMPACTION:
@@ -97,11 +98,13 @@ class CodexRolloutReader(LineReader):
         elif kind == "event_msg":
             self._note(payload)
         if self._copied:
-            self.found, self._compacted = [], []
+            self.found = []
+            self._compacted = []
 
     def finish(self) -> list[Event]:
         """Return the compaction that no count followed yet."""
-        held, self._compacted = self._compacted, []
+        held = self._compacted
+        self._compacted = []
         return held
 
     def _compact(self, payload: Mapping[str, Any]) -> None:
@@ -127,7 +130,8 @@ class CodexRolloutReader(LineReader):
                 )
 
     def _note(self, payload: Mapping[str, Any]) -> None:
-        kind, said = text(payload, "type"), text(payload, "message")
+        kind = text(payload, "type")
+        said = text(payload, "message")
         if kind not in ("token_count", "thread_settings_applied", "context_compacted"):
             self.found += self.finish()
         if kind == "token_count":
@@ -166,10 +170,8 @@ class CodexRolloutReader(LineReader):
     def _record(self, payload: Mapping[str, Any]) -> None:
         """Tell the request of a ``token_usage_record``."""
         self._records = True
-        used, total = (
-            tokens(mapping(payload, "usage")),
-            count(payload, "thread_token_usage", "total_tokens"),
-        )
+        used = tokens(mapping(payload, "usage"))
+        total = count(payload, "thread_token_usage", "total_tokens")
         request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{total}"
         if used and self.told.is_new(f"request:{request}", used):
             self._request(used, self._model, request)
@@ -187,19 +189,19 @@ class CodexRolloutReader(LineReader):
         contain a parent's. If it grew by more than the last request, requests are missing, and a
         ``RunTotal`` tells the sum.
         """
-        now, last = (
-            _counters(mapping(info, "total_token_usage")),
-            _counters(mapping(info, "last_token_usage")),
-        )
+        now = _counters(mapping(info, "total_token_usage"))
+        last = _counters(mapping(info, "last_token_usage"))
         if not any(now):
             return
-        before, self._sum = self._sum, now
+        before = self._sum
+        self._sum = now
         if self._copied or self._records:
             return
         if before is None or any(new < old for new, old in zip(now, before, strict=True)):
             before = _less(now, last) if any(last) else (0, 0, 0, 0)
         self._begin = self._begin or before
-        grown, model = _less(now, before), self._model
+        grown = _less(now, before)
+        model = self._model
         if not any(grown):
             return
         self._models |= {model} - {""}
@@ -235,11 +237,9 @@ class CodexRolloutReader(LineReader):
             super().states(line, **keys)
 
     def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        kind, role, words = (
-            text(payload, "type"),
-            text(payload, "role"),
-            text_of(value(payload, "content")),
-        )
+        kind = text(payload, "type")
+        role = text(payload, "role")
+        words = text_of(value(payload, "content"))
         is_summary = flag(about, "compaction_output")
         self._compacts |= is_summary
         if kind in _CALLS:
@@ -339,7 +339,8 @@ class _Lineage:
             payload, "parent_thread_id"
         )
         root = text(payload, "session_id")
-        self._thread, self._began = thread, written
+        self._thread = thread
+        self._began = written
         is_agent = bool(spawned or parent) or text(payload, "thread_source") == "subagent"
         self.session = (root if root != thread else "") or parent or thread if is_agent else thread
         self.agent = thread if is_agent else ""
@@ -452,7 +453,8 @@ class CodexExecReader(LineReader):
             self._item(mapping(line, "item"), kind)
 
     def _item(self, item: Mapping[str, Any], when: str) -> None:
-        kind, id = text(item, "type") or text(item, "item_type"), text(item, "id")
+        kind = text(item, "type") or text(item, "item_type")
+        id = text(item, "id")
         done = when == "item.completed"
         if kind in ("agent_message", "assistant_message", "error"):
             role, key = ("error", "message") if kind == "error" else ("assistant", "text")
@@ -474,13 +476,15 @@ class CodexExecReader(LineReader):
         """Tell a call each time that the list is another: an item is written again when something
         in it changes."""
         if given != self._todos:
-            self._todos, self._lists = given, self._lists + 1
+            self._todos = given
+            self._lists = self._lists + 1
             id = f"{id}#{self._lists}" if self._lists > 1 else id
             self.tell(ToolCall, id=id, name="todo_list", kind="todo", input=given)
             self.tell(ToolResult, id=id)
 
     def _end(self, item: Mapping[str, Any], ids: list[str]) -> None:
-        status, code = text(item, "status"), value(item, "exit_code")
+        status = text(item, "status")
+        code = value(item, "exit_code")
         said = text(item, "aggregated_output") or text(item, "error", "message")
         said = said or text_of(value(item, "result", "content"))
         failed = status in ("failed", "declined") or (type(code) is int and code != 0)

@@ -8,12 +8,13 @@ Nothing that a hook says before a compaction reaches the summary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
+from brim.agents.call import Tools
 from brim.agents.fields import count, items, mapping, parsed_line, text, text_of, value
-from brim.agents.tools import Tools
 from brim.files import data_lines
 
 EVENTS = {
@@ -96,6 +97,25 @@ def window_in(line: bytes) -> WindowSeen | None:
     return WindowSeen(tokens, window=count(info, "model_context_window"))
 
 
+def session_folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folders of rollouts, by day and archived."""
+    home = PLACES.home(environ)
+    return [os.path.join(home, "sessions"), os.path.join(home, "archived_sessions")]
+
+
+def session_slug(parts: Sequence[str]) -> str | None:
+    """Return an empty text for a rollout, which is kept by day; None for other files."""
+    return "" if parts[-1].startswith("rollout-") else None
+
+
+PLACES = Places(
+    variable="CODEX_HOME",
+    folder=".codex",
+    hooks="hooks.json",
+    project_hooks=".codex/hooks.json",
+    plugins="/.codex/plugins/",
+)
+
 AGENT = Agent(
     name="codex",
     title="Codex",
@@ -108,13 +128,7 @@ AGENT = Agent(
         no_note_at=("session_end",),
     ),
     tools=TOOLS,
-    places=Places(
-        variable="CODEX_HOME",
-        folder=".codex",
-        hooks="hooks.json",
-        project_hooks=".codex/hooks.json",
-        plugins="/.codex/plugins/",
-    ),
+    places=PLACES,
     transcripts=Transcripts(
         format="codex-rollout",
         readers={"codex-rollout": "CodexRolloutReader", "codex-exec": "CodexExecReader"},
@@ -128,4 +142,6 @@ AGENT = Agent(
     sign_prefixes=("CODEX_",),
     read_own=read_own,
     window_in=window_in,
+    session_folders=session_folders,
+    session_slug=session_slug,
 )

@@ -96,10 +96,12 @@ class GeminiTranscriptReader(LineReader):
                 self._call(call)
 
     def _call(self, call: object) -> None:
-        id, name = text(call, "id"), text(call, "name")
+        id = text(call, "id")
+        name = text(call, "name")
         if name and self.told.is_new(f"call:{id}", name):
             self.call(id, name, value(call, "args"))
-        status, result = text(call, "status"), value(call, "result")
+        status = text(call, "status")
+        result = value(call, "result")
         if status in _STATUSES and self.told.is_new(f"result:{id}", status):
             parts = result if isinstance(result, list) else [result]
             said = failure(parts) or answered(parts) or text_of(value(call, "resultDisplay"))
@@ -113,7 +115,8 @@ class GeminiTranscriptReader(LineReader):
 
 def _everything(message: object) -> str:
     """Return all that a *message* says: its words, calls and results."""
-    content, calls = value(message, "content"), items(message, "toolCalls")
+    content = value(message, "content")
+    calls = items(message, "toolCalls")
     said = [answered(content) if isinstance(content, list) else text_of(content)]
     for call in calls:
         said += [str(value(call, "args") or ""), answered(items(call, "result"))]
@@ -121,16 +124,20 @@ def _everything(message: object) -> str:
 
 
 def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:
-    """Return what a request or a run took; its *prompt* contains what was *read* from a cache, but
-    no *tool* use."""
+    """Return what a request or a run took.
+
+    Its *prompt* contains what was *read* from a cache, but no *tool* use.
+    """
     if not prompt and not output:
         return None
     return Tokens(input=max(0, prompt - read) + tool, cache_read=min(read, prompt), output=output)
 
 
 class GeminiStreamReader(LineReader):
-    """Reads one stream, line by line. An answer comes in pieces: it is told when the next thing
-    happens."""
+    """Reads one stream, line by line.
+
+    An answer comes in pieces: it is told when the next thing happens.
+    """
 
     tools = TOOLS
 
@@ -157,7 +164,8 @@ class GeminiStreamReader(LineReader):
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
-        kind, role = text(line, "type"), text(line, "role")
+        kind = text(line, "type")
+        role = text(line, "role")
         if kind == "init":
             self._session = text(line, "session_id")
         self.where |= {"session": self._session, "time": seconds(value(line, "timestamp"))}
@@ -170,7 +178,8 @@ class GeminiStreamReader(LineReader):
         if kind == "init" and text(line, "model"):
             self.tell(ModelSeen, model=text(line, "model"))
         elif kind == "message":
-            said, user = words(value(line, "content")), role == "user"
+            said = words(value(line, "content"))
+            user = role == "user"
             self.say("user" if user else "assistant", said, human=user and is_typed(said))
         elif kind == "tool_use":
             self.call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"))
@@ -190,8 +199,10 @@ class GeminiStreamReader(LineReader):
 
     def finish(self) -> list[Event]:
         """Return the answer whose end no line showed yet."""
-        said, where = "".join(self._answer), self._answer_where
-        self._answer, self._answer_where = [], {}
+        said = "".join(self._answer)
+        where = self._answer_where
+        self._answer = []
+        self._answer_where = {}
         return [Message(role="assistant", text=said, **where)] if said else []
 
     def _end(self, line: Mapping[str, Any], answer: str) -> None:
@@ -223,7 +234,8 @@ def _outcome(status: str, said: str) -> dict[str, Any]:
 def _run_tokens(sums: object) -> Tokens | None:
     """Return what *sums* says: ``input_tokens`` contains the cached ones; what was thought is only
     in the total."""
-    prompt, output = count(sums, "input_tokens"), count(sums, "output_tokens")
+    prompt = count(sums, "input_tokens")
+    output = count(sums, "output_tokens")
     thought = max(0, count(sums, "total_tokens") - prompt - output) if prompt or output else 0
     return _tokens(prompt, count(sums, "cached"), output + thought)
 

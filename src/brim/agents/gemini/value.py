@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
+from brim.agents.call import Tools
 from brim.agents.fields import count, mapping, parsed_line, text, text_of
-from brim.agents.tools import Tools
 
 EVENTS = {
     "SessionStart": AgentEvent("session_start", injects=True),
@@ -74,9 +74,9 @@ def words(content: object) -> str:
     return re.sub(f"{HOOK}.*?{_HOOK_END}", "", text_of(content), flags=re.DOTALL).strip()
 
 
-def is_typed(said: str) -> bool:
-    """Return whether a person typed *said*, the words of a user message."""
-    return bool(said) and not said.startswith(_MACHINE)
+def is_typed(written: str) -> bool:
+    """Return whether a person typed *written*, the words of a user message."""
+    return bool(written) and not written.startswith(_MACHINE)
 
 
 def window_in(line: bytes) -> WindowSeen | None:
@@ -108,6 +108,16 @@ def session_in(path: str) -> str:
             return text(json.loads(file.readline(_LARGEST_LIST)), "sessionId")
     except (OSError, ValueError, RecursionError):
         return ""
+
+
+def session_folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folder with a folder per project."""
+    return [os.path.join(PLACES.home(environ), "tmp")]
+
+
+def session_slug(parts: Sequence[str]) -> str | None:
+    """Return the folder of a project for the record of a chat; None for other files."""
+    return parts[0] if len(parts) > 2 and parts[1] == "chats" else None
 
 
 PLACES = Places(
@@ -146,6 +156,8 @@ AGENT = Agent(
     reports_compactions=False,
     read_own=read_own,
     window_in=window_in,
+    session_folders=session_folders,
+    session_slug=session_slug,
     project_folders=project_folders,
     session_in=session_in,
 )

@@ -50,7 +50,8 @@ class OpencodeReader(LineReader):
 
     def _export(self, line: Mapping[str, Any]) -> None:
         about = mapping(line, "info")
-        id, parent = text(about, "id"), text(about, "parentID")
+        id = text(about, "id")
+        parent = text(about, "parentID")
         self.where |= {"session": parent or id, "agent": id if parent else ""}
         self.where["time"] = seconds(value(about, "time", "created"))
         self.states(about, folder="directory", version="version")
@@ -69,7 +70,8 @@ class OpencodeReader(LineReader):
             self._error(mapping(about, "error"))
 
     def _part(self, part: Mapping[str, Any], role: str) -> None:
-        kind, said = text(part, "type"), text(part, "text")
+        kind = text(part, "type")
+        said = text(part, "text")
         if kind == "tool":
             self._tool(part)
         elif not self.told.is_new(text(part, "id")):
@@ -91,15 +93,18 @@ class OpencodeReader(LineReader):
             self.say(role or "assistant", said, human=human, id=text(part, "messageID"))
 
     def _tool(self, part: Mapping[str, Any]) -> None:
-        id, state = text(part, "callID") or text(part, "id"), mapping(part, "state")
-        status, about = text(state, "status"), value(state, "metadata")
+        id = text(part, "callID") or text(part, "id")
+        state = mapping(part, "state")
+        status = text(state, "status")
+        about = value(state, "metadata")
         if self.told.is_new(f"call:{id}"):
             self.call(id, text(part, "tool"), value(state, "input"))
         if status in ("completed", "error") and self.told.is_new(f"result:{id}"):
             failed = status == "error"
             said = text(state, "error") if failed else text(state, "output")
             time = seconds(value(state, "time", "end")) or self.where["time"]
-            refusal, code = refusal_in(said) if failed else "", value(about, "exit")
+            refusal = refusal_in(said) if failed else ""
+            code = value(about, "exit")
             self.result(
                 id, said, failed=failed, refusal=refusal, code=code, detail=about, time=time
             )
@@ -111,11 +116,9 @@ class OpencodeReader(LineReader):
 
 
 def _tokens(tokens: Mapping[str, Any]) -> Tokens | None:
-    prompt, read, written = (
-        count(tokens, "input"),
-        count(tokens, "cache", "read"),
-        count(tokens, "cache", "write"),
-    )
+    prompt = count(tokens, "input")
+    read = count(tokens, "cache", "read")
+    written = count(tokens, "cache", "write")
     output = count(tokens, "output") + count(tokens, "reasoning")
     if not prompt + read + written + output:
         return None

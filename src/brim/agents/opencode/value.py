@@ -7,9 +7,9 @@ hold, but loops go unnoticed.
 from __future__ import annotations
 
 from brim.agents.agent import Agent, Answers, Places, Transcripts
+from brim.agents.call import Tools
 from brim.agents.claude.value import EVENTS as SENT
 from brim.agents.claude.value import read_own
-from brim.agents.tools import Tools
 
 _NOT_SENT = ("PostToolUseFailure", "PostCompact", "SubagentStop", "SessionEnd")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import webbrowser
 from argparse import Namespace
 from contextlib import suppress
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from threading import Thread
 
 from brim.cli.options import add_json, command, need_person, option, whole_number, working_folder
 from brim.cli.output import emit, end_with_reader, heading, lines, note, paint, table
+from brim.config import user_folder
 from brim.errors import InputError
 
 UI_PORT, MCP_PORT = 8673, 8672
@@ -55,8 +57,6 @@ def ui(options: Namespace) -> int:
     need_person("opens the pages on which limits and rules are changed")
     if any(find_spec(name) is None for name in ("starlette", "uvicorn", "jinja2")):
         raise InputError("the pages need a few packages more: pip install 'brim[ui]'")
-    import webbrowser
-
     from brim.ui.server import serve_ui
 
     end_with_reader(ends=False)  # a browser may go away before it is answered
@@ -159,7 +159,6 @@ def _serve() -> int:
 
 
 def _serve_http(options: Namespace) -> int:
-    from brim.config import user_folder
     from brim.mcp.http import read_token, serve_http, token_file
     from brim.mcp.server import build_server
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from difflib import unified_diff
 
-from brim.agents.table import agent_at_work
+from brim.agents import agent_at_work
 from brim.cli.commands.config import show_setting
 from brim.cli.options import (
     add_json,

@@ -9,9 +9,10 @@ gives every step of every agent to all of them.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.memory.repetition.detector import RepetitionDetector as RepetitionDetector
     from brim.memory.repetition.findings import RULES as RULES

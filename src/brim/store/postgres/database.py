@@ -215,9 +215,8 @@ class PostgresDatabase(Database):
     @contextmanager
     def _using(self) -> Iterator[psycopg.Connection[Any]]:
         """Yield the connection to this thread alone; open one if there is none or it was lost."""
-        if (
-            self._process != os.getpid()
-        ):  # the connection is the parent's, and a thread of it may have the lock
+        if self._process != os.getpid():
+            # The connection is the parent's, and a thread of it may have the lock.
             self._abandoned.append(self._link)
             self._process, self._lock, self._link, self._depth = (
                 os.getpid(),

@@ -14,9 +14,10 @@ reads tools, ``request`` finds the messages in what was given and measures them.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tokens.messages.request import measure as measure
     from brim.tokens.messages.rules import Framing as Framing

@@ -238,8 +238,9 @@ def _cost(rule: Rule, size: Size | None, detail: str, default: list[int]) -> Cos
 
 
 def _tile(rule: Rule, width: int, height: int, detail: str) -> Cost:
-    """Fit into 2048 × 2048, shrink the short side to 768, count squares of 512. ``low`` is the base
-    alone.
+    """Fit into 2048 × 2048, shrink the short side to 768, count squares of 512.
+
+    ``low`` is the base alone.
 
     Source: https://developers.openai.com/api/docs/guides/images-vision#calculating-costs
     """

@@ -102,8 +102,10 @@ class Walk:
 
     @cached_property
     def last_prompt(self) -> int:
-        """Where a person spoke last; -1 if nowhere. What the model reasoned before that is an
-        earlier turn's."""
+        """Where a person spoke last; -1 if nowhere.
+
+        What the model reasoned before that is an earlier turn's.
+        """
         newest_first = range(len(self.messages) - 1, -1, -1)
         return next((at for at in newest_first if is_prompt(self.messages[at])), -1)
 

@@ -16,7 +16,9 @@ from brim.tokens.messages.rules import Framing, family, spellings
 from brim.tokens.messages.schemas import add_output_schema, add_tools
 from brim.tokens.messages.tally import Tally, TallyLedger
 
-_BODIES = ("messages", "input", "contents")
+BODIES = ("messages", "input", "contents")
+"""Where a request has its messages: chat and Anthropic's API, OpenAI's Responses, Gemini's."""
+
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
 TOOL_CHOICE = "brim.tool_choice"
 OUTPUT_SCHEMA = "brim.output_schema"
@@ -45,7 +47,7 @@ def split(given: object, tools: object) -> MessagesRequest:
         return MessagesRequest([given], tools)
     if is_sequence(given):
         return MessagesRequest(list(given), tools)  # type: ignore[call-overload]
-    for name in _BODIES:
+    for name in BODIES:
         inner = get(given, name)
         if inner is not None and not callable(inner):
             return _body(given, inner, tools)

@@ -5,6 +5,8 @@ That is the text that OpenAI's models read, or their JSON and the prompt that to
 
 from __future__ import annotations
 
+import inspect
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,8 +38,9 @@ _JSON_TYPES = {
 
 
 def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
-    """Add *tools* in the shape of any provider, framework or MCP server; *choice* is the request's
-    ``tool_choice``.
+    """Add *tools* in the shape of any provider, framework or MCP server.
+
+    *choice* is the request's ``tool_choice``.
 
     OpenAI's models read functions as a TypeScript namespace; others get the tools as JSON.
     Sources: ``data/tools.json``.
@@ -283,9 +286,6 @@ def _untitled(schema: Any) -> Any:
 
 def _signature(function: Any) -> object:
     """Return the schema that an SDK makes of the parameters of a Python *function*."""
-    import inspect
-    import typing
-
     hints = typing.get_type_hints(function)
     given = inspect.signature(function).parameters.values()
     properties = {each.name: _hinted(hints.get(each.name), typing) for each in given}

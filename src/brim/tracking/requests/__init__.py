@@ -7,9 +7,10 @@ and compares two requests, ``reading`` reads a file.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim._lazy import exports
 
-TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from brim.tracking.requests.composition import ComposedRequest as ComposedRequest
     from brim.tracking.requests.composition import CompositionChange as CompositionChange

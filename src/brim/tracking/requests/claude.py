@@ -66,9 +66,8 @@ class ClaudeRequests(RequestsReader):
         """Take one line, which begins at byte *at*."""
         if not self._begun and "isSidechain" in line:
             self._begun = True
-            if not self._agent and flag(
-                line, "isSidechain"
-            ):  # a sub-agent's file under another name
+            if not self._agent and flag(line, "isSidechain"):
+                # A sub-agent's file under another name.
                 self._agent, self._labels.words = text(line, "agentId") or "unknown", (TASK,)
         if not self._agent and (flag(line, "isSidechain") or text(line, "agentId")):
             return

@@ -27,8 +27,10 @@ LEAST_RATIO, MOST_RATIO = 0.4, 3.0
 """An observed ratio beyond these is of a request that held more, or less, than its parts show."""
 _LEAST_LOCAL = 500
 _JUMP = 0.1
-"""How much a request may raise the ratio whatever it adds; beyond, what it adds must have a ratio
-of a text."""
+"""How much a request may raise the ratio whatever it adds.
+
+Beyond, what it adds must have a ratio of a text.
+"""
 _LEAST_SPAN = 300
 """Local tokens by which two requests must differ before their difference says anything about the
 ratio."""
@@ -105,8 +107,10 @@ class ComposedRequest:
 
     @property
     def parts(self) -> tuple[RequestPart, ...]:
-        """Return the tree, the largest part first; with what isn't explained, it adds up to what
-        was billed."""
+        """Return the tree, the largest part first.
+
+        With what isn't explained, it adds up to what was billed.
+        """
         found = self.tree(
             [
                 piece
@@ -319,8 +323,10 @@ class CompositionChange(PlainData):
 def compare(
     before: ComposedRequest, after: ComposedRequest, *, without: str = ""
 ) -> CompositionChange:
-    """Return what changed from *before* to *after*; *without* leaves out one part, as if it had
-    never been there."""
+    """Return what changed from *before* to *after*.
+
+    *without* leaves out one part, as if it had never been there.
+    """
     olds, news = (
         [each for each in request.pieces if each.label[0] != without] for request in (before, after)
     )

@@ -165,9 +165,8 @@ class CodexRequests(RequestsReader):
         sent.compacts, self._summarizes = self._summarizes, False
         self.thread.sent.append(sent)
         for key in self._answered:
-            if (
-                key.startswith("r") and thought
-            ):  # reasoning is sent back as it was: its size is what was reported
+            if key.startswith("r") and thought:
+                # Reasoning is sent back as it was: its size is what was reported.
                 self.thread.items[key] = (RequestPiece((THINKING,), 0, thought, key),)
                 thought = 0
         self._window = self.thread.add(self._window, self._answered)

@@ -16,10 +16,10 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from brim.agents import kind_of_tool
+from brim.agents.call import arguments, normalized
 from brim.agents.fields import mapping, text
 from brim.agents.lines import Bounded
-from brim.agents.table import kind_of_tool
-from brim.agents.tools import arguments, normalized
 from brim.files import data_rows
 from brim.masking import mask
 from brim.tokens.messages import Framing, measure
@@ -227,8 +227,10 @@ class Labels:
         return RequestPiece(label, self._count(said) if said else 0, 0, mark(said))
 
     def pieces(self, role: str, content: object, **reported: int) -> tuple[RequestPiece, ...]:
-        """Return the pieces of a message; *reported* is ``output`` and ``thinking``, for an answer
-        of the model."""
+        """Return the pieces of a message.
+
+        *reported* is ``output`` and ``thinking``, for an answer of the model.
+        """
         blocks = content if isinstance(content, list) else [content]
         found: list[RequestPiece] = []
         for block in blocks:

@@ -195,8 +195,10 @@ class Thread:
 
 
 class RequestsReader:
-    """Takes the lines of one file, and fills a ``Thread``. *agent* is the sub-agent whose file it
-    is."""
+    """Takes the lines of one file, and fills a ``Thread``.
+
+    *agent* is the sub-agent whose file it is.
+    """
 
     family = ""
     """The name of a model of this client, until a line names one."""
