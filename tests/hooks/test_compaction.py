@@ -9,7 +9,8 @@ import pytest
 
 from brim.memory import MemoryEntry
 from brim.memory.instructions import LONGEST, build_instructions
-from brim.memory.returned import ENOUGH, LINES
+from brim.memory.returned import ENOUGH, LINES, line_of
+from brim.report.lost import lost_in
 from brim.store import open_store
 from tests.hooks.injected import rule
 from tests.hooks.sittings import Sitting
@@ -305,3 +306,65 @@ def test_gemini_is_told_once_what_its_summary_lost_above_the_rules(sitting: Sitt
     gemini_asks(sitting, 100_000)
     again = sitting.hook("AfterTool", "gemini", **READ)["hookSpecificOutput"]["additionalContext"]
     assert "left these out" not in again, "the summary is the one from before"
+
+
+def compacted(sitting: Sitting, summary: str) -> None:
+    """Let Claude Code compact: it writes the transcript after it has called the hook."""
+    sitting.hook("PostCompact", trigger="auto", compact_summary=summary)
+    about = {"trigger": "auto", "preTokens": 160_000, "postTokens": 3_000}
+    sitting.line("system", subtype="compact_boundary", compactMetadata=about)
+    opening = "This session is being continued from a previous conversation."
+    message = {"role": "user", "content": f"{opening}\n\n{summary}"}
+    sitting.line("user", message=message, isCompactSummary=True)
+    file = {"filePath": f"{sitting.project}/src/attached.py", "content": "x"}
+    attachment = {"type": "file", "filename": file["filePath"], "content": {"file": file}}
+    sitting.line("attachment", attachment=attachment)
+
+
+def test_the_hook_and_memory_lost_agree_to_the_item(sitting: Sitting) -> None:
+    work(sitting)
+    sitting.prompt("Never touch src/legacy. We decided to use Decimal instead of float.")
+    for name in ("attached", "often", "often", "once"):
+        sitting.tool("Read", {"file_path": f"{sitting.project}/src/{name}.py"})
+    for command in ("seq 1 2000", "ls", "npm test"):
+        sitting.tool("Bash", {"command": command})
+    refused = "PreToolUse:Bash hook error: Your user doesn't allow `npm install` here."
+    sitting.tool("Bash", {"command": "npm install"}, fails=refused)
+    compacted(sitting, "The parser is worked on; which database: SQLite.")
+    told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
+    (report,) = lost_in(str(sitting.transcript))
+    assert [line_of(item) for item in report.items] == [
+        line.removeprefix("  - ") for line in told.splitlines()[1:]
+    ]
+    with open_store(str(sitting.home / "brim.db")) as store:
+        (event,) = store.events(kind="compacted")
+    assert event.detail["counts"] == report.to_dict()["counts"]
+    assert event.detail["lost"] == [[item.kind, item.text] for item in report.items]
+    assert [item.text for item in report.items] == [
+        "We decided to use Decimal instead of float.",
+        "Never touch src/legacy.",
+        "Make the parser answer within 200 ms",
+        "src/parser.py",
+        "pytest -q tests/test_parser.py",
+        "src/often.py",
+        "npm test",
+        "src/once.py",
+    ]
+    written = (sitting.context / "left-out.md").read_text("utf-8")
+    assert written.count("\n## #") == len(report.items)
+
+
+def test_what_was_given_back_and_used_again_is_counted(sitting: Sitting) -> None:
+    sitting.tool("Read", {"file_path": f"{sitting.project}/src/a.py"})
+    sitting.tool("Read", {"file_path": f"{sitting.project}/src/b.py"})
+    compacted(sitting, "Nothing much.")
+    told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
+    context = {"type": "hook_additional_context", "content": [told], "hookEvent": "PreToolUse"}
+    sitting.line("attachment", attachment=context)
+    edit = {"file_path": f"{sitting.project}/src/a.py", "old_string": "a", "new_string": "b"}
+    sitting.tool("Read", {"file_path": f"{sitting.project}/src/a.py"})
+    sitting.tool("Edit", edit)
+    (report,) = lost_in(str(sitting.transcript))
+    assert [item.text for item in report.given_back] == ["src/b.py", "src/a.py"]
+    assert [item.text for item in report.given_back if item.used_again] == ["src/a.py"]
+    assert report.steps == 2
