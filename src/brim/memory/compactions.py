@@ -240,8 +240,11 @@ class _Window:
     def _is_standing(self, event: Event) -> bool:
         """Whether *event* is part of what the compaction leaves; if so, take its text."""
         if isinstance(event, Attachment):
-            texts = self._data if event.path else self._prose
-            texts.append(f"{event.path}\n{event.text}")
+            text = f"{event.path}\n{event.text}"
+            if event.path:
+                self._data.append(text)
+            else:
+                self._prose.append(text)
             return True
         if not isinstance(event, Message) or event.role == "assistant":
             return not isinstance(event, Message | ToolCall | ToolResult)

@@ -54,8 +54,13 @@ def compare(facts: Iterable[Fact], prose: str, data: str = "") -> Comparison:
     stand together in the prose, and its numbers too: files and results of tools say something
     else.
     """
-    before = [fact for fact in dict.fromkeys(facts) if fact[0] in KINDS and fact[1].strip()]
-    files = [text for kind, text in before if kind == "file"]
+    before: list[Fact] = []
+    files: list[str] = []
+    for kind, text in dict.fromkeys(facts):
+        if kind in KINDS and text.strip():
+            before.append((kind, text))
+            if kind == "file":
+                files.append(text)
     standing = StandingText(prose, data, files)
     lost = [fact for fact in before if not standing.has(fact)]
     return Comparison(tuple(before), tuple(lost))

@@ -87,7 +87,9 @@ def _refusal(result: ToolResult, word: str) -> str:
     if start < 0:
         return word
     words = result.text[start + len(_USER_SAID) :].lstrip()
-    return f"{word}: {words}" if words else word
+    if not words:
+        return word
+    return f"{word}: {words}"
 
 
 def was_asked(result: ToolResult) -> bool:

@@ -125,8 +125,8 @@ def render_details(
     """Return the text of the file of *section*, with prompts that are *unconfirmed* at its end."""
     about = f"{_LABELS[section.kind]} Rendered from journal.jsonl: what is edited here is lost."
     blocks = [f"# {section.title}\n\n{about}\n"]
-    blocks += [details(entry) for entry in entries]
-    unconfirmed_blocks = [details(entry) for entry in unconfirmed]
+    blocks += map(details, entries)
+    unconfirmed_blocks = list(map(details, unconfirmed))
     if unconfirmed_blocks:
         blocks += [f"{_UNCONFIRMED}\n", *unconfirmed_blocks]
     return "\n".join(blocks)

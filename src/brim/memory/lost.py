@@ -92,11 +92,10 @@ class CompactionReport(PlainData):
         the things themselves.
         """
         values = asdict(self)
-        values["counts"] = {
-            kind: [self.in_window[kind], self.lost.get(kind, 0)]
-            for kind in KINDS
-            if self.in_window.get(kind)
-        }
+        values["counts"] = {}
+        for kind in KINDS:
+            if self.in_window.get(kind):
+                values["counts"][kind] = [self.in_window[kind], self.lost.get(kind, 0)]
         values["lost"] = values.pop("items")
         del values["in_window"]
         return values

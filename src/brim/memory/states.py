@@ -30,7 +30,9 @@ class States:
     def entries(self, event: Event) -> list[MemoryEntry]:
         """Return what *event* changes. A sub-agent's own model is no change of the session's."""
         if isinstance(event, ToolCall):
-            return self._todo_entries(event) if event.kind == "todo" else []
+            if event.kind != "todo":
+                return []
+            return self._todo_entries(event)
         if event.agent:
             return []
         if isinstance(event, StateSeen) and event.name in _NAMES:
@@ -58,7 +60,9 @@ class States:
     def _todo_entries(self, call: ToolCall) -> list[MemoryEntry]:
         entries = []
         for label, status in _listed_todos(call):
-            before = self._replace(call, f"todo {label}", status) if label and status else status
+            if not label or not status:
+                continue
+            before = self._replace(call, f"todo {label}", status)
             if before and before != status:
                 entries.append(_todo_entry(call, label, before, status))
         task = call.input.get("taskId")
@@ -93,7 +97,9 @@ def _task_number(call: ToolCall, result: ToolResult) -> str | None:
         if isinstance(task, Mapping) and task.get("id") is not None:
             return str(task["id"])[:100]
     created = _CREATED.match(result.text) if call.kind == "todo" else None
-    return None if created is None else created[1]
+    if created is None:
+        return None
+    return created[1]
 
 
 def _listed_todos(call: ToolCall) -> Iterator[tuple[str, str]]:

@@ -46,7 +46,9 @@ class Check(PlainData):
 def check_in(command: list[CommandPart]) -> tuple[Check | None, bool]:
     """Return the last check in *command*, and whether the exit code is the check's own."""
     for part in reversed(command):
-        check = None if part.filters else _check(part.named)
+        if part.filters:
+            continue
+        check = _check(part.named)
         if check is not None:
             return check, part is command[-1]
     return None, True
@@ -126,7 +128,9 @@ def _code_that_tests(words: list[str]) -> Check | None:
     if not _runs_scripts(words[0]) or len(words) < 3:
         return None
     for flag, code in pairwise(words[1:]):
-        call = _TEST_CALL.search(code) if flag in _CODE_FLAGS else None
+        if flag not in _CODE_FLAGS:
+            continue
+        call = _TEST_CALL.search(code)
         if call is not None:
             target = call[2].replace("'", "").replace('"', "").strip(" )")
             return Check("test", f"{words[0]} {call[1]}", target)
@@ -146,7 +150,11 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
         return Check(kind or "build", program, _target(words[1:], plain[1:]))
     if kind:
         return Check(kind, " ".join(plain[:2]), _target(words[1:], plain[2:]))
-    files = [match[1] for match in map(_TEST_FILE.search, words[1:]) if match is not None]
+    files = []
+    for word in words[1:]:
+        match = _TEST_FILE.search(word)
+        if match is not None:
+            files.append(match[1])
     return Check("test", program, " ".join(files)) if files else None
 
 
@@ -160,7 +168,9 @@ def _kind_of_task(program: str, task: str) -> str:
                 break
     if task in _TEST_WORDS:
         return "test"
-    return "build" if task in _BUILD_WORDS else ""
+    if task in _BUILD_WORDS:
+        return "build"
+    return ""
 
 
 def _target(words: list[str], places: list[str]) -> str:
@@ -168,7 +178,10 @@ def _target(words: list[str], places: list[str]) -> str:
 
     A folder is everything in it, so it is nothing to tell checks apart by.
     """
-    chosen = {word for word in places if not _is_folder(word)}
+    chosen = set()
+    for word in places:
+        if not _is_folder(word):
+            chosen.add(word)
     for flag, value in pairwise(words):
         if flag in _SELECTS:
             chosen.add(value)

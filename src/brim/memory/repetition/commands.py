@@ -116,7 +116,7 @@ def writes(command: list[CommandPart]) -> list[str]:
     for part in command:
         name, *arguments = part.named
         if name in _EDITORS and any(re.match(_IN_PLACE, word) for word in arguments):
-            files += [word for word in arguments[1:] if _is_file_argument(word)]
+            files += filter(_is_file_argument, arguments[1:])
         elif name == "tee":
             files += [word for word in arguments if not word.startswith("-")]
         files += part.redirects

@@ -48,15 +48,24 @@ class _AgentThread:
         """Give *step* to all rules."""
         if self._follows_commands and step.command and step.outcome.kind == "ok":
             self.folder = goes_to(step.parts) or self.folder
-        return [dead_end for rule in self.rules for dead_end in rule.step(step)]
+        dead_ends: list[DeadEnd] = []
+        for rule in self.rules:
+            dead_ends += rule.step(step)
+        return dead_ends
 
     def person_spoke(self, message: Message) -> list[DeadEnd]:
         """Tell all rules that a person wrote *message*."""
-        return [dead_end for rule in self.rules for dead_end in rule.person_spoke(message)]
+        dead_ends: list[DeadEnd] = []
+        for rule in self.rules:
+            dead_ends += rule.person_spoke(message)
+        return dead_ends
 
     def turn_ended(self) -> list[DeadEnd]:
         """Tell all rules that the turn ended."""
-        return [dead_end for rule in self.rules for dead_end in rule.turn_ended()]
+        dead_ends: list[DeadEnd] = []
+        for rule in self.rules:
+            dead_ends += rule.turn_ended()
+        return dead_ends
 
 
 class RepetitionDetector:

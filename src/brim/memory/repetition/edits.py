@@ -58,7 +58,9 @@ class FileChange(PlainData):
         if self.by:
             return f"{self.path}: by {masked_line(self.by, _LONGEST_PIECE)}"
         if self.old is None and self.new is None:
-            return self.path if self.whole is None else f"{self.path} rewritten"
+            if self.whole is None:
+                return self.path
+            return f"{self.path} rewritten"
         return f"{self.path}: {_piece(self.old)} -> {_piece(self.new)}"
 
 
@@ -142,11 +144,15 @@ def only_looks(old: str | None, new: str | None) -> bool:
     """
     before = _line_set(old)
     after = _line_set(new)
-    added = [line[:_WIDEST] for line in after - before if line]
+    added = []
+    telling = []
+    for line in after - before - {""}:
+        added.append(line[:_WIDEST])
+        if line.strip("{}()[];, ") and not line.startswith(_COMMENTS):
+            telling.append(line[:_WIDEST])
     removed = before - after - {""}
     if not added and not removed:
         return old is not None or new is not None
-    telling = [line for line in added if line.strip("{}()[];, ") and not _is_comment(line)]
     if not added or len(telling) > _MOST_PROBES or len(removed) > len(telling):
         return False
     probe = any_of("probes.txt")
@@ -155,10 +161,6 @@ def only_looks(old: str | None, new: str | None) -> bool:
 
 def _line_set(text: str | None) -> set[str]:
     return {line.strip() for line in (text or "").splitlines()}
-
-
-def _is_comment(line: str) -> bool:
-    return line.startswith(_COMMENTS)
 
 
 class Edit:

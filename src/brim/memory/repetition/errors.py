@@ -79,8 +79,12 @@ def error_lines(text: str) -> list[str]:
 
 
 def _stripped_lines(text: str) -> list[str]:
-    lines = [line.strip()[:_WIDEST] for line in clipped(text).splitlines()]
-    return [line for line in lines if line]
+    lines = []
+    for line in clipped(text).splitlines():
+        stripped = line.strip()[:_WIDEST]
+        if stripped:
+            lines.append(stripped)
+    return lines
 
 
 def signature(text: str) -> str:

@@ -109,12 +109,14 @@ class FailingTests(StepRule):
         self, red_check: _RedCheck, step: SessionStep, *, is_whole: bool
     ) -> list[_TriedEdit]:
         """Return the edits since the check failed last that it can be about."""
-        edits = [edit for edit in self._edits if edit.number > red_check.last_edit]
-        if not is_whole or not edits:
-            return edits
         text = step.result.text
         output = f"{step.command}\n{text[:_OUTPUT_END]}\n{text[-_OUTPUT_END:]}".lower()
-        return [edit for edit in edits if _names(output, edit.path)]
+        edits = []
+        for edit in self._edits:
+            is_later = edit.number > red_check.last_edit
+            if is_later and (not is_whole or _names(output, edit.path)):
+                edits.append(edit)
+        return edits
 
 
 def _dead_end(step: SessionStep, red_check: _RedCheck) -> DeadEnd:

@@ -59,8 +59,12 @@ class GitStep(PlainData):
 
 def git_steps(command: list[CommandPart]) -> list[GitStep]:
     """Return what the git commands in *command* do to unfinished work, in order."""
-    steps = [_step(words) for words in _git_commands(command)]
-    return [step for step in steps if step is not None]
+    steps = []
+    for words in _git_commands(command):
+        step = _step(words)
+        if step is not None:
+            steps.append(step)
+    return steps
 
 
 def moves_tree(command: list[CommandPart]) -> bool:
@@ -84,8 +88,13 @@ def _git_commands(command: list[CommandPart]) -> list[list[str]]:
 
 def _step(words: list[str]) -> GitStep | None:
     verb, *arguments = words
-    flags = {word for word in arguments if word.startswith("-") and word != "--"}
-    names = [word for word in arguments if not word.startswith("-")]
+    flags = set()
+    names = []
+    for word in arguments:
+        if not word.startswith("-"):
+            names.append(word)
+        elif word != "--":
+            flags.add(word)
     if _commits(verb, flags):
         return GitStep("commit")
     if verb == "stash":
@@ -135,8 +144,8 @@ def covers(pattern: str, path: str) -> bool:
     >>> covers("main", "/home/me/shop/src/main.py")
     False
     """
-    wanted = [name for name in pattern.replace("\\", "/").split("/") if name not in ("", ".", "..")]
-    names = [name for name in path.replace("\\", "/").split("/") if name not in ("", ".")]
+    wanted = _path_names(pattern, without=("", ".", ".."))
+    names = _path_names(path, without=("", "."))
     size = len(wanted)
     if not wanted:
         return False
@@ -146,3 +155,7 @@ def covers(pattern: str, path: str) -> bool:
     if not is_folder:
         return False
     return any(names[start : start + size] == wanted for start in range(len(names) - size))
+
+
+def _path_names(path: str, *, without: tuple[str, ...]) -> list[str]:
+    return [name for name in path.replace("\\", "/").split("/") if name not in without]

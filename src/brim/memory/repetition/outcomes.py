@@ -70,8 +70,11 @@ def _is_answer(command: list[CommandPart], text: str) -> bool:
     if EXIT_CODE.sub("", text[:400], count=1).strip():
         main_parts = [part for part in command if not part.filters]
         command = main_parts[-1:] or command[-1:]
-    names = [name for part in command for name in (part.words[0], " ".join(part.words[:2]))]
-    return any(name in programs for name in names)
+    names: set[str] = set()
+    for part in command:
+        names.add(part.words[0])
+        names.add(" ".join(part.words[:2]))
+    return not names.isdisjoint(programs)
 
 
 def _quiet_end(text: str, hidden: Check | None) -> StepOutcome:

@@ -91,8 +91,15 @@ class Undone(StepRule):
         return self._confirm(self._undos)
 
     def _confirm(self, undos: list[_Undo]) -> list[DeadEnd]:
-        self._undos = [undo for undo in self._undos if undo not in undos]
-        return [replace(undo.suspect, status="confirmed") for undo in undos]
+        return self._close(undos, "confirmed")
+
+    def _close(self, undos: list[_Undo], status: str) -> list[DeadEnd]:
+        """Return *undos* with their last *status*, and forget them."""
+        dead_ends = []
+        for undo in list(undos):
+            self._undos.remove(undo)
+            dead_ends.append(replace(undo.suspect, status=status))
+        return dead_ends
 
     # Undone by an edit ----------------------------------------------------------------------------
 
@@ -118,9 +125,8 @@ class Undone(StepRule):
 
     def _put_back(self, change: FileChange) -> list[DeadEnd]:
         """Resolve what *change* puts back."""
-        resolved = [undo for undo in self._undos if undo.is_taken_back_by(change)]
-        self._undos = [undo for undo in self._undos if undo not in resolved]
-        return [replace(undo.suspect, status="resolved") for undo in resolved]
+        put_back = [undo for undo in self._undos if undo.is_taken_back_by(change)]
+        return self._close(put_back, "resolved")
 
     # Undone by git --------------------------------------------------------------------------------
 
@@ -160,12 +166,16 @@ class Undone(StepRule):
     # What is told ---------------------------------------------------------------------------------
 
     def _report(self, step: SessionStep, undone: _EditsByFile, left: int | None) -> list[DeadEnd]:
-        edits = [edit for file_edits in undone.values() for edit in file_edits]
+        edits: list[Edit] = []
+        paths: list[str] = []
+        for path, file_edits in undone.items():
+            edits += file_edits
+            if file_edits:
+                paths.append(path)
         if not edits or all(edit.only_looks for edit in edits):
             return []
         if any(edit.turn != self._turn for edit in edits):
             return []
-        paths = tuple([path for path, file_edits in undone.items() if file_edits])
         subject = edits[-1].summary
         if len(edits) > 1:
             names = ", ".join(paths[:_MOST_FILES])
@@ -183,7 +193,7 @@ class Undone(StepRule):
             error=masked_line(self._error) if failed_since else "",
         )
         marks = frozenset([edit.mark for edit in edits])
-        self._undos = [*self._undos, _Undo(suspect, marks, paths, left, self._steps)]
+        self._undos = [*self._undos, _Undo(suspect, marks, tuple(paths), left, self._steps)]
         return [suspect]
 
 
