@@ -30,7 +30,7 @@ from tests.e2e.script import Asked, Call, Overflow, Say
 from tests.e2e.test_context import bill
 from tests.e2e.world import World
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.store import open_store
 from measure import say
 from relevance import LABELLED, Project, Situation, load, tokens_of
@@ -80,7 +80,7 @@ def in_one_file(claude: Claude, project: Project) -> None:
 def in_folder(claude: Claude, project: Project) -> None:
     """Write the rules into ``.claude/rules``, with the paths that brim infers from their texts, if
     any."""
-    files: dict[tuple[str, ...], list[Behavior]] = {}
+    files: dict[tuple[str, ...], list[Rule]] = {}
     for rule in project.rules:
         files.setdefault(tuple(dict(rule.inferred.conditions).get("file", ())), []).append(rule)
     for number, (paths, rules) in enumerate(files.items()):
@@ -99,7 +99,7 @@ def with_brim(claude: Claude, project: Project) -> None:
         store.put_many(project.rules, event="learned", now=1_700_000_000.0)
 
 
-def listed(rules: tuple[Behavior, ...] | list[Behavior]) -> str:
+def listed(rules: tuple[Rule, ...] | list[Rule]) -> str:
     """Return *rules* as a list in Markdown."""
     return "# Rules\n\n" + "".join(f"- {rule.canonical}\n" for rule in rules)
 

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.behaviors.when import When
 from brim.store import open_store
 from brim.store.trust import trust
@@ -308,7 +308,7 @@ def store_blocks(folder: Path, python: str, environ: Environ) -> None:
         "tool mcp__server{}__*",
     )
     rules = [
-        Behavior(
+        Rule(
             f"block-{at}",
             f"block-{at}",
             "directive",

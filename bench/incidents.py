@@ -20,8 +20,8 @@ from typing import Any
 
 from brim.hooks.process import answer_to
 from brim.hooks.statusline import lines_for
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.spend.money import PriceList
 from brim.spend.periods import in_unit, read_ceiling
 from brim.store import open_ledger, open_store
 from brim.store.project import place_of

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.injection import StoredCosts, Tier
 from brim.injection.text import is_protected
 from brim.injection.tiers import FIDELITY, Section, section_of
@@ -26,7 +26,7 @@ Table = Any
 NAMES, NOTES = Section.ALSO_LEARNED, Section.UNCONFIRMED_NOTES
 
 
-def best_value(behaviors: Iterable[Behavior], most: Mapping[str, Tier], values: Mapping[str, float],
+def best_value(behaviors: Iterable[Rule], most: Mapping[str, Tier], values: Mapping[str, float],
                costs: StoredCosts, budget: int) -> float:  # fmt: skip
     """Return what no plan within *budget* tokens exceeds, if each rule may have the tiers up to its
     own of *most*."""
@@ -55,9 +55,7 @@ def best_value(behaviors: Iterable[Behavior], most: Mapping[str, Tier], values: 
     return float(max(found))
 
 
-def _options(
-    behavior: Behavior, most: Tier, value: float, costs: StoredCosts
-) -> dict[Tier, Option]:
+def _options(behavior: Rule, most: Tier, value: float, costs: StoredCosts) -> dict[Tier, Option]:
     """Return the tiers that *behavior* may have, with their tokens and values."""
     least = Tier.SUMMARY if is_protected(behavior) else Tier.OMITTED
     options = {

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.hooks.process import answer_to
 from brim.spend.periods import read_ceiling
 from brim.store import open_ledger, open_store
@@ -156,7 +156,7 @@ def run(client: str) -> dict[str, str]:
         home.mkdir(mode=0o700)
         with open_store(str(home / "brim.db")) as store:
             for at, block in enumerate(BLOCKS):
-                rule = Behavior(
+                rule = Rule(
                     f"b-{at}",
                     f"rule-{at}",
                     "constraint",

@@ -25,7 +25,7 @@ from typing import Any
 
 from brim.activation import Context, Graph
 from brim.activation.relevance import relevant
-from brim.behaviors import Behavior, Provenance
+from brim.behaviors import Provenance, Rule
 from brim.behaviors.learning import infer_kind, infer_name, infer_tags
 from brim.behaviors.when import matches
 from brim.behaviors.words import words_of
@@ -48,7 +48,7 @@ class Project:
     """The rules of one project and what happens in it."""
 
     name: str
-    rules: tuple[Behavior, ...]
+    rules: tuple[Rule, ...]
     situations: tuple[Situation, ...]
 
 
@@ -146,10 +146,10 @@ def load(folder: Path) -> list[Project]:
     return found
 
 
-def learned(project: str, rule: dict[str, str]) -> Behavior:
+def learned(project: str, rule: dict[str, str]) -> Rule:
     """Return a rule as an import of its file learns it."""
     text, heading = rule["text"], rule.get("heading", "")
-    return Behavior(
+    return Rule(
         id=rule["id"],
         name=infer_name(text),
         kind=infer_kind(text),
@@ -201,7 +201,7 @@ def play(projects: list[Project], start: int, dynamic: int) -> Score:
     return score
 
 
-def prepare(place: Path, rules: tuple[Behavior, ...], start: int, dynamic: int) -> dict[str, str]:
+def prepare(place: Path, rules: tuple[Rule, ...], start: int, dynamic: int) -> dict[str, str]:
     """Make a home with *rules* and a project; return the environment of the hooks."""
     home = place / "home" / ".brim"
     home.mkdir(parents=True, mode=0o700)
@@ -234,7 +234,7 @@ def hook(place: Path, environ: dict[str, str], number: int, event: str, **fields
     return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
-def whole_in(text: str, rules: tuple[Behavior, ...]) -> set[str]:
+def whole_in(text: str, rules: tuple[Rule, ...]) -> set[str]:
     """Return the ids of *rules* that *text* has whole."""
     return {rule.id for rule in rules if item_text(rule, Tier.FULL) in text}
 
@@ -251,7 +251,7 @@ def tokens_of(text: str) -> int:
 
 def peer(
     projects: list[Project],
-    choose: Callable[[Project, Situation], list[Behavior]],
+    choose: Callable[[Project, Situation], list[Rule]],
     room: int | None,
 ) -> Score:
     """Tell the rules that *choose* puts first, as many as *room* tokens hold."""
@@ -268,17 +268,17 @@ def peer(
     return score
 
 
-def in_order(project: Project, _: Situation) -> list[Behavior]:
+def in_order(project: Project, _: Situation) -> list[Rule]:
     """Return the rules as the file has them."""
     return list(project.rules)
 
 
-def by_chance(project: Project, situation: Situation) -> list[Behavior]:
+def by_chance(project: Project, situation: Situation) -> list[Rule]:
     """Return the rules in an order that says nothing."""
     return random.Random(situation["prompt"]).sample(project.rules, len(project.rules))
 
 
-def by_paths(project: Project, situation: Situation) -> list[Behavior]:
+def by_paths(project: Project, situation: Situation) -> list[Rule]:
     """Return what ``.claude/rules`` with ``paths:`` loads: rules without a path, then those of the
     open files."""
     paths = {rule.id: dict(rule.inferred.conditions).get("file", ()) for rule in project.rules}
@@ -291,13 +291,13 @@ def by_paths(project: Project, situation: Situation) -> list[Behavior]:
     return [*met, *(rule for rule in project.rules if not paths[rule.id])]
 
 
-def by_bm25(project: Project, situation: Situation) -> list[Behavior]:
+def by_bm25(project: Project, situation: Situation) -> list[Rule]:
     """Return the rules by BM25 over the prompt and the open files."""
     asked = words_of("\n".join([situation["prompt"], *situation.get("files", ())]))
     texts = {rule.id: words_of(f"{rule.heading}\n{rule.canonical}") for rule in project.rules}
     many = len(texts)
 
-    def score(rule: Behavior) -> float:
+    def score(rule: Rule) -> float:
         found = 0.0
         for word in asked & texts[rule.id]:
             having = sum(word in each for each in texts.values())
@@ -311,7 +311,7 @@ def by_bm25(project: Project, situation: Situation) -> list[Behavior]:
     return sorted(project.rules, key=lambda rule: -score(rule))
 
 
-def by_brim(project: Project, situation: Situation) -> list[Behavior]:
+def by_brim(project: Project, situation: Situation) -> list[Rule]:
     """Return the rules that brim finds for the prompt and the open files, nearest first."""
     context = Context(prompt=situation["prompt"], open=situation.get("files"), branch="main")
     by_id = {rule.id: rule for rule in project.rules}
@@ -322,9 +322,7 @@ RANKINGS = {"brim": by_brim, "BM25": by_bm25, "by chance": by_chance}
 GAIN = {"must": 2, "helpful": 1}
 
 
-def ranking(
-    projects: list[Project], order: Callable[[Project, Situation], list[Behavior]]
-) -> float:
+def ranking(projects: list[Project], order: Callable[[Project, Situation], list[Rule]]) -> float:
     """Return the mean nDCG@5 of *order*: 1 if the rules that are needed most come first."""
     values = []
     for project in projects:

@@ -8,7 +8,7 @@ import random
 import re
 from functools import cache
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.injection import StoredCosts, Tier
 from brim.injection.text import item_text
 from brim.tokens import counter_for
@@ -24,7 +24,7 @@ NOTED = 0.05
 """The share that nobody has confirmed yet."""
 
 Pairs = list[tuple[str, float]]
-Made = tuple[list[Behavior], Pairs, StoredCosts]
+Made = tuple[list[Rule], Pairs, StoredCosts]
 
 VERBS = (
     "Use",
@@ -100,7 +100,7 @@ def make(number: int, seed: int) -> Made:
     for i in range(number):
         canonical, summary = texts[i % len(texts)]
         constraint = i < CONSTRAINTS
-        made = Behavior(
+        made = Rule(
             id=f"b-{i:06}",
             name="-".join(re.findall("[a-z]+", summary.lower())[:3]) or "rule",
             kind="constraint" if constraint else rng.choices(list(KINDS), list(KINDS.values()))[0],

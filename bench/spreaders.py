@@ -19,7 +19,7 @@ from brim.activation import Context, Graph, Node, activate
 from brim.activation.engine import seed_of
 from brim.activation.graph import node_of
 from brim.activation.parameters import DEFAULTS
-from brim.behaviors import Behavior, Edge, EdgeKind, RuleUsage
+from brim.behaviors import Edge, EdgeKind, Rule, RuleUsage
 from brim.behaviors.behavior import POSITIVE
 
 NOW = 1_800_000_000.0
@@ -30,7 +30,7 @@ TOPIC = 20
 Activate = Callable[[Context], dict[str, float]]
 
 
-def make(number: int, seed: int = 1) -> tuple[list[Behavior], list[Edge]]:
+def make(number: int, seed: int = 1) -> tuple[list[Rule], list[Edge]]:
     """Return so many behaviors in topics of twenty, with three edges each, most of them inside the
     topic."""
     rng = random.Random(seed)
@@ -41,7 +41,7 @@ def make(number: int, seed: int = 1) -> tuple[list[Behavior], list[Edge]]:
             when["language"] = ("python", "rust", "go")[i % 3]
         usage = RuleUsage(injected=rng.randrange(30), last_used=NOW - rng.uniform(0, 2000) * HOUR)
         behaviors.append(
-            Behavior(
+            Rule(
                 id=f"b-{i:06}",
                 name=f"rule-{i}",
                 kind="directive",
@@ -76,7 +76,7 @@ class Spreader:
 
     name: str
     package: str
-    prepare: Callable[[Sequence[Behavior], Sequence[Edge]], Activate]
+    prepare: Callable[[Sequence[Rule], Sequence[Edge]], Activate]
 
     @property
     def version(self) -> str | None:
@@ -87,7 +87,7 @@ class Spreader:
             return None
 
 
-def prepare_brim(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activate:
+def prepare_brim(behaviors: Sequence[Rule], edges: Sequence[Edge]) -> Activate:
     """Index the graph for brim."""
     graph = Graph(behaviors, edges)
     return lambda context: {
@@ -95,7 +95,7 @@ def prepare_brim(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activa
     }
 
 
-def prepare_networkx(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activate:
+def prepare_networkx(behaviors: Sequence[Rule], edges: Sequence[Edge]) -> Activate:
     """Make a directed multigraph with one arc for each way that energy can go."""
     networkx = import_module("networkx")
     graph = networkx.MultiDiGraph()
@@ -147,7 +147,7 @@ def prepare_networkx(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Ac
     return spread
 
 
-def prepare_scipy(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activate:
+def prepare_scipy(behaviors: Sequence[Rule], edges: Sequence[Edge]) -> Activate:
     """Make arrays of the arcs; each activation makes its matrices of those that take part."""
     numpy, sparse = import_module("numpy"), import_module("scipy.sparse")
     nodes = [node_of(behavior) for behavior in behaviors]

@@ -4,7 +4,7 @@ import json
 
 import brim
 from brim.activation import Context, Graph, activate
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.injection import ActivationTierMapper
 from brim.messages import FifoPruner, MemoryConfig, TokenBudgetCalculator, WorkingMemory
 from brim.models import cost
@@ -34,10 +34,10 @@ pruned = FifoPruner().prune(messages, 80, model="gpt-4o")
 print("pruned:  ", pruned.receipt)
 
 rules = [
-    Behavior(
+    Rule(
         "uv", "use-uv", "directive", "Install with uv, never with pip.", when={"language": "python"}
     ),
-    Behavior("go", "wrap-errors", "directive", "Wrap errors with %w.", when={"language": "go"}),
+    Rule("go", "wrap-errors", "directive", "Wrap errors with %w.", when={"language": "go"}),
 ]
 results = activate(Graph(rules, []), Context(file="src/app.py"), now=0)
 print("injected:", ActivationTierMapper().plan(results, rules, budget=500, model="gpt-4o"))

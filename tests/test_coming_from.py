@@ -12,16 +12,27 @@ from typing import Any
 
 import pytest
 
+import brim as brim_package
 import brim.tokens as tokens
+from brim import (
+    ActivationTierMapper,
+    ContextBudget,
+    CostBudget,
+    Rule,
+    ScratchModel,
+    ScratchWriter,
+    Session,
+    activate,
+    render,
+)
 from brim import messages as window
-from brim.activation import Activation, Context, Graph, activate
-from brim.behaviors import Behavior
+from brim.activation import Activation, Context, Graph
 from brim.config import load
-from brim.injection import ActivationTierMapper, InjectionPlan, Section, Session, Tier, render
-from brim.memory import ScratchModel, ScratchWriter, extract_text
+from brim.injection import InjectionPlan, Section, Tier
+from brim.memory import extract_text
 from brim.messages import FifoPruner
-from brim.spend import CostBudget, build_wrap_up_prompt
-from brim.tracking import ContextBudget, build_compact_prompt
+from brim.spend import build_wrap_up_prompt
+from brim.tracking import build_compact_prompt
 from tests.cli.conftest import Brim
 from tests.cli.stored import FRAME, behavior, remember
 from tests.mcp.conftest import World
@@ -86,7 +97,7 @@ def tiers(plan: InjectionPlan) -> dict[str, str]:
 
 @row("behavior")
 def check_behavior(brim: Brim) -> None:
-    assert isinstance(behavior("x"), Behavior)
+    assert isinstance(behavior("x"), Rule)
 
 
 @row("Full, Summary, Name Only, Omitted")
@@ -611,9 +622,9 @@ def test_the_names_in_the_second_column_can_be_imported() -> None:
 
 
 def imported(path: str) -> Any:
-    """Return what *path* names: a package, then attributes."""
-    package, *names = path.split(".")[1:]
-    found: Any = __import__(f"brim.{package}", fromlist=["_"])
+    """Return what *path* names: attributes of brim."""
+    names = path.split(".")[1:]
+    found: Any = brim_package
     for name in names:
         found = (
             inspect.getattr_static(found, name) if inspect.isclass(found) else getattr(found, name)

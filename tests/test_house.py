@@ -66,3 +66,60 @@ def test_no_module_imports_private_parts_of_python() -> None:
                 modules.add(node.module or "")
     private = {name for name in modules if name.startswith("_")}
     assert private == {"__future__", "_sha2", "_sha256"}  # hashlib would load OpenSSL
+
+
+DOORS = ("cli", "mcp", "ui")
+COMMAND_LINES = 40
+"""Lines that a function of a command has at most, without its help."""
+
+NOT_FOR_DOORS = {
+    "sqlite3",
+    "psycopg",
+    "fcntl",
+    "msvcrt",
+    "brim.store.database",
+    "brim.store.postgres",
+    "brim.store.store.open_store",
+    "brim.store.scopes.open_scopes",
+    "brim.store.ledger.open_ledger",
+    "brim.files.locked",
+    "brim.files.replace_file",
+    "brim.install.jsonc",
+}
+"""What opens a database, takes a lock or edits an agent's file."""
+
+
+def test_a_command_has_at_most_forty_lines() -> None:
+    long = []
+    for path in (PACKAGE / "cli").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            first = node.body[0].lineno
+            if ast.get_docstring(node) is not None and len(node.body) > 1:
+                first = node.body[1].lineno
+            lines = (node.end_lineno or first) - first + 1
+            if lines > COMMAND_LINES:
+                long.append(f"{path.name}: {node.name} has {lines} lines")
+    assert long == []
+
+
+def test_a_door_opens_no_database_takes_no_lock_and_edits_no_file_of_an_agent() -> None:
+    imports = []
+    for door in DOORS:
+        for path in (PACKAGE / door).rglob("*.py"):
+            for name in imported_names(path):
+                if name in NOT_FOR_DOORS or name.rpartition(".")[0] in NOT_FOR_DOORS:
+                    imports.append(f"{path.relative_to(PACKAGE)}: {name}")
+    assert imports == []
+
+
+def imported_names(path: Path) -> list[str]:
+    """Return what the module at *path* imports, each with its module."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names

@@ -343,3 +343,35 @@ def write_turn(transcript: Path, calls: object) -> None:
                 "timestamp": "2026-11-15T06:39:07.416Z",
             }
             file.write(json.dumps({"type": each["role"], **where, "message": each}) + "\n")
+
+
+LIMIT_MODULES = 60
+"""Modules of brim that ``brim limit`` may import."""
+
+
+@pytest.mark.parametrize("words", [["limit"], ["limit", "5/day", "2M tokens/day"]])
+def test_a_limit_imports_no_rules(tmp_path: Path, words: list[str]) -> None:
+    world = World(tmp_path)
+    code = """
+import os, sys
+os.environ |= {environ!r}
+os.chdir({cwd!r})
+from brim.cli import main
+sys.argv = ["brim", *{words!r}]
+sys.stdout = sys.stderr
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0
+sys.stdout = sys.__stdout__
+"""
+    settings = code.format(environ=world.environ, cwd=str(tmp_path), words=["limit", "9/day"])
+    imported(settings)  # there is something to show
+    modules = imported(code.format(environ=world.environ, cwd=str(tmp_path), words=words))
+    brims = {name for name in modules if name.partition(".")[0] == "brim"}
+    assert {name.split(".")[1] for name in brims if "." in name} & {
+        "behaviors",
+        "activation",
+        "injection",
+    } == set()
+    assert len(brims) <= LIMIT_MODULES, sorted(brims)

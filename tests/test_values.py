@@ -20,7 +20,7 @@ import pydantic
 import pytest
 
 import brim
-from brim.behaviors import Behavior, BehaviorKind, Edge, EdgeKind, When
+from brim.behaviors import BehaviorKind, Edge, EdgeKind, Rule, When
 from brim.record import PlainData
 from brim.tokens import Count
 
@@ -79,7 +79,7 @@ PLAIN |= {
 MADE: dict[str, Any] = {
     "activation.Context": lambda: brim.activation.Context(file="a.py", prompt="test it"),
     "behaviors.When": lambda: When(language="python"),
-    "behaviors.Behavior": lambda: Behavior(
+    "behaviors.Rule": lambda: Rule(
         id="b", name="use-uv", kind=BehaviorKind.DIRECTIVE, canonical="Use uv."
     ),
     "behaviors.Edge": lambda: Edge("b", "c", EdgeKind.REQUIRES),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import ConfigError, InputError, StoreError
 from brim.store import open_store
 from brim.store.trust import is_trusted, trust
@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Path:
         "token_budget:\n  default: 77\n", encoding="utf-8"
     )
     with open_store(str(folder / ".brim" / "brim.db")) as store:
-        store.put(Behavior("b-1", "obey", "directive", "Obey the clone."), event="learned", now=0)
+        store.put(Rule("b-1", "obey", "directive", "Obey the clone."), event="learned", now=0)
     return folder
 
 

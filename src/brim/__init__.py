@@ -1,10 +1,15 @@
 """brim: the context budget for LLM agents.
 
-Fill the context window to the brim, never over. ``fit`` shortens a request until it fits its model,
-and ``Guard`` wraps every call of a conversation. Each package answers one question: ``tokens`` (how
-many tokens is this?), ``models`` (how large is a model's window, and what does it charge?),
-``messages`` (which of them can be dropped, and how much room is there?), ``spend`` (who may still
-spend?).
+Fill the context window to the brim, never over. ``count`` counts tokens, ``fit`` shortens a request
+until it fits its model, and ``Guard`` wraps every call of a conversation. ``activate`` and
+``ActivationTierMapper`` choose the rules that matter now, and ``render`` writes them within a
+budget. ``CostBudget`` and ``open_ledger`` stop spending at a limit. ``ContextBudget`` watches how
+full a window is, and ``ScratchWriter`` keeps what a compaction would lose.
+
+Everything is imported when it's first used. Each room of the house is a module with more names:
+``brim.tokens`` (how many tokens is this?), ``brim.models`` (what does a model hold and charge?),
+``brim.messages`` (which of them can be dropped, and how much room is there?), and those in
+``dir(brim)``.
 """
 
 from __future__ import annotations
@@ -15,15 +20,29 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation agents behaviors guard injection memory messages models spend store tokens tracking",
+    packages="activation adapters agents behaviors config guard injection memory messages models report"
+    " spend store tokens tracking",
     **{
+        "activation.engine": "activate",
+        "behaviors.behavior": "Rule",
         "errors": "BrimError DoesNotFit InputError LimitReached",
         "guard.conversation": "Guard",
         "messages.fitting": "Fitted fit",
         "messages.formats": "repair validate",
         "messages.pruners": "prune",
+        "injection.mapper": "ActivationTierMapper",
+        "injection.session": "Session",
+        "injection.text": "render",
         "models.catalog": "cost model",
+        "memory.model": "ScratchModel",
+        "memory.writer": "ScratchWriter",
+        "spend.ledger": "Ledger",
+        "spend.limits": "CostBudget",
+        "store.ledger": "open_ledger",
         "tokens.count": "Count",
         "tokens.counters": "count counter_for",
+        "tracking.budget": "ContextBudget",
+        "messages.budget": "TokenBudgetCalculator",
+        "messages.memory": "MemoryConfig WorkingMemory",
     },
 )

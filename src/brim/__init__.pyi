@@ -1,31 +1,48 @@
 """The names of ``brim`` for type checkers and editors; ``__init__.py`` imports them lazily."""
 
 from brim import activation as activation
+from brim import adapters as adapters
 from brim import agents as agents
 from brim import behaviors as behaviors
+from brim import config as config
 from brim import guard as guard
 from brim import injection as injection
 from brim import memory as memory
 from brim import messages as messages
 from brim import models as models
+from brim import report as report
 from brim import spend as spend
 from brim import store as store
 from brim import tokens as tokens
 from brim import tracking as tracking
+from brim.activation.engine import activate as activate
+from brim.behaviors.behavior import Rule as Rule
 from brim.errors import BrimError as BrimError
 from brim.errors import DoesNotFit as DoesNotFit
 from brim.errors import InputError as InputError
 from brim.errors import LimitReached as LimitReached
 from brim.guard.conversation import Guard as Guard
+from brim.injection.mapper import ActivationTierMapper as ActivationTierMapper
+from brim.injection.session import Session as Session
+from brim.injection.text import render as render
+from brim.memory.model import ScratchModel as ScratchModel
+from brim.memory.writer import ScratchWriter as ScratchWriter
+from brim.messages.budget import TokenBudgetCalculator as TokenBudgetCalculator
 from brim.messages.fitting import Fitted as Fitted
 from brim.messages.fitting import fit as fit
 from brim.messages.formats import repair as repair
 from brim.messages.formats import validate as validate
+from brim.messages.memory import MemoryConfig as MemoryConfig
+from brim.messages.memory import WorkingMemory as WorkingMemory
 from brim.messages.pruners import prune as prune
 from brim.models.catalog import cost as cost
 from brim.models.catalog import model as model
+from brim.spend.ledger import Ledger as Ledger
+from brim.spend.limits import CostBudget as CostBudget
+from brim.store.ledger import open_ledger as open_ledger
 from brim.tokens.count import Count as Count
 from brim.tokens.counters import count as count
 from brim.tokens.counters import counter_for as counter_for
+from brim.tracking.budget import ContextBudget as ContextBudget
 
 __version__: str

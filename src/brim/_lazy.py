@@ -1,12 +1,11 @@
-"""Lazy exports (PEP 562): a package lists its public names, and each is imported when it's first
-used.
+"""Lazy exports (PEP 562): a package imports a public name when it's first used.
 
 Hooks and one-line counts run as fresh processes, where every module that is imported and not used
-costs time. So a package that they import doesn't import its own modules at the top of its
-``__init__``. The others do.
+costs time. So a package that they import lists its public names, and imports no module of its own.
 
-Type checkers and editors read the imports under ``TYPE_CHECKING``, and those of ``brim`` itself in
-``__init__.pyi``.
+Type checkers read ordinary imports instead, and don't see ``exports``: otherwise every name of the
+package would be right. For ``brim`` itself they stand in ``__init__.pyi``, elsewhere under
+``TYPE_CHECKING``.
 """
 
 from __future__ import annotations
@@ -24,28 +23,29 @@ def exports(
     """Return ``__getattr__`` and ``__dir__`` for *package*: ``exports(__name__, module="Name
     Other", ...)``.
 
-    Each module is given with its public names, separated by spaces; together with *packages*, which
-    are exported themselves, they become ``__all__``. The imports under ``TYPE_CHECKING`` must have
-    the same names.
+    Each module comes with its public names, separated by spaces. Together with *packages*, which
+    are exported themselves, they become ``__all__``.
     """
-
-    def known() -> dict[str, str]:
-        named = {name: module for module, names in modules.items() for name in names.split()}
-        return {**dict.fromkeys(packages.split(), ""), **named}
+    homes = {name: name for name in packages.split()}
+    for module, names in modules.items():
+        for name in names.split():
+            homes[name] = module
 
     def __getattr__(name: str) -> object:
         if name == "__all__":
-            return sorted(known())
-        module = known().get(name)
-        if module is None:
+            return sorted(homes)
+        if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        full_name = f"{package}.{module or name}"
-        __import__(full_name)
-        value: object = getattr(sys.modules[full_name], name) if module else sys.modules[full_name]
+        path = f"{package}.{homes[name]}"
+        __import__(path)
+        value: object = sys.modules[path]
+        if name != homes[name]:
+            value = getattr(value, name)
         setattr(sys.modules[package], name, value)
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*known(), *vars(sys.modules[package])})
+        special = [name for name in vars(sys.modules[package]) if name.startswith("__")]
+        return sorted([*special, "__all__", *homes])
 
     return __getattr__, __dir__

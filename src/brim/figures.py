@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+import time
 
 DOLLAR = 1_000_000
 """Micro-dollars."""
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -173,3 +176,21 @@ def age(time: float | None, now: float) -> str:
         if seconds >= size:
             return f"{int(seconds / size) if unit == 'y' else round(seconds / size):,} {unit} ago"
     return "just now"
+
+
+def clock(moment: float, now: float) -> str:
+    """Return *moment* as a person says it: ``at 15:20``, ``on Mon at 00:00``, ``on 2026-12-01``."""
+    try:
+        then = time.localtime(moment)
+        today = time.localtime(now)
+    except (OSError, OverflowError, ValueError):
+        return "later"
+    if moment - now > 6 * 86_400:
+        return f"on {then.tm_year}-{then.tm_mon:02}-{then.tm_mday:02}"
+    is_midnight = (then.tm_hour, then.tm_min) == (0, 0)
+    if is_midnight and moment - now <= 86_400:
+        return "at midnight"
+    hour = f"at {then.tm_hour:02}:{then.tm_min:02}"
+    if then[:3] == today[:3]:
+        return hour
+    return f"on {_DAYS[then.tm_wday]} {hour}"

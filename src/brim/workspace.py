@@ -38,7 +38,6 @@ from brim.store.project import (
     remote_of,
     segment,
 )
-from brim.store.scopes import Scopes, open_scopes
 from brim.store.trust import (
     UNREADABLE,
     agree_to_settings,
@@ -51,6 +50,8 @@ from brim.store.trust import (
 
 if TYPE_CHECKING:
     from brim.store.consent import Consent
+    from brim.store.limits import Limits
+    from brim.store.scopes import Scopes
 
 DATABASE = "brim.db"
 """The store's file, in the user's folder and in a project's ``.brim``."""
@@ -363,6 +364,7 @@ class Workspace:
         return self._open(self.who == "person" if create is None else create)
 
     def _open(self, create: bool, timeout: float | None = None) -> Scopes:
+        from brim.store.scopes import open_scopes  # commands about money load no rules
 
         # A mistake in a settings file is reported before anything is opened, and its models count
         # tokens.
@@ -408,6 +410,26 @@ class Workspace:
 
         clock = clock if store else clock or (lambda: self.now)
         return open_ledger(store or self.database, warn=self.config["spend.warn"], clock=clock)
+
+    def open_limits(self, clock: Callable[[], float] | None = None, *, store: str = "") -> Limits:
+        """Open the limits of this person: in their ledger, or in the one at the address *store*."""
+        from brim.spend.money import limit_in
+        from brim.store.limits import Limits  # hooks have limits, but no names for them
+
+        shared = None
+        default = limit_in(self.config["spend.limit"])
+        if store:
+            shared = self.shared_name
+            default = None
+        return Limits(
+            self.open_ledger(clock, store=store),
+            place=self.place,
+            home=self.home,
+            environ=self.environ,
+            now=self.now,
+            shared=shared,
+            default=default,
+        )
 
     @property
     def shared_name(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from brim.activation import Context, Graph
-from brim.behaviors import Behavior, Edge, EdgeKind, RuleUsage
+from brim.behaviors import Edge, EdgeKind, Rule, RuleUsage
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0
@@ -29,10 +29,10 @@ WANTED = {
 WORDS = ("kraken", "marimba", "zebra", "walrus")
 
 
-def behaviors_of(case: dict[str, Any]) -> list[Behavior]:
+def behaviors_of(case: dict[str, Any]) -> list[Rule]:
     """Return the behaviors of a plain case."""
     return [
-        Behavior(
+        Rule(
             id=one["id"],
             name=one["name"],
             kind="directive",

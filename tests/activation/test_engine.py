@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from brim.activation import Activation, Context, Graph, Node, Parameters, activate
 from brim.activation.engine import Seed, base_level, confirming, seed_of
 from brim.activation.parameters import DEFAULTS
-from brim.behaviors import Behavior, Edge, RuleUsage, When
+from brim.behaviors import Edge, Rule, RuleUsage, When
 from brim.errors import InputError
 from tests.activation.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of
 from tests.activation.reference import reference, settle
 
 
-def behavior(id: str, **when: str) -> Behavior:
-    return Behavior(id=id, name="plain", kind="directive", canonical="Do it so.", when=when)
+def behavior(id: str, **when: str) -> Rule:
+    return Rule(id=id, name="plain", kind="directive", canonical="Do it so.", when=when)
 
 
 def values(found: list[Activation]) -> dict[str, float]:
@@ -62,11 +62,9 @@ def test_results_are_ranked_and_between_0_and_1(case: dict[str, Any]) -> None:
 
 
 def test_what_the_context_speaks_for_comes_even_if_nothing_is_left_of_it() -> None:
-    weak = Behavior("weak", "weak", "directive", "weak", when={"task": "t"})
-    strong = Behavior(
-        "strong", "strong", "directive", "strong", when={"task": "t", "language": "l"}
-    )
-    silent = Behavior("silent", "silent", "directive", "silent", when={"task": "u"})
+    weak = Rule("weak", "weak", "directive", "weak", when={"task": "t"})
+    strong = Rule("strong", "strong", "directive", "strong", when={"task": "t", "language": "l"})
+    silent = Rule("silent", "silent", "directive", "silent", when={"task": "u"})
     graph = Graph([weak, strong, silent], [Edge("strong", "weak", "overrides")])
     found = activate(graph, Context(task="t", language="l"), now=NOW)
     assert [one.id for one in found] == ["strong", "weak"]
@@ -119,7 +117,7 @@ def test_nothing_gives_nothing() -> None:
 
 def test_reasons_name_conditions_words_and_the_strongest_edge() -> None:
     some = [
-        Behavior(
+        Rule(
             id="a", name="use-marimba", kind="directive", canonical="x", when={"language": "python"}
         ),
         behavior("b", task="sailing"),
@@ -138,7 +136,7 @@ def test_reasons_name_conditions_words_and_the_strongest_edge() -> None:
 def test_every_constant_can_be_changed() -> None:
     some = [behavior("a", language="python"), behavior("b", task="sailing"), behavior("c")]
     some += [
-        Behavior(id="d", name="plain", kind="directive", canonical="x", when={"language": "python"})
+        Rule(id="d", name="plain", kind="directive", canonical="x", when={"language": "python"})
     ]
     graph = Graph(
         some, [Edge("a", "b", "requires", last_activated=NOW - 7200), Edge("c", "d", "conflicts")]
@@ -247,7 +245,7 @@ def test_each_node_and_the_edges_of_each_are_asked_for_once(case: dict[str, Any]
 def test_a_time_with_its_zone_is_the_same_as_its_seconds() -> None:
     from datetime import UTC, datetime
 
-    used = Behavior("b", "b", "directive", "b", usage=RuleUsage(injected=3, last_used=NOW - 7200))
+    used = Rule("b", "b", "directive", "b", usage=RuleUsage(injected=3, last_used=NOW - 7200))
     moment = datetime.fromtimestamp(NOW, UTC)
     assert activate(Graph([used], []), Context(), now=moment) == activate(
         Graph([used], []), Context(), now=NOW
@@ -347,8 +345,8 @@ def test_activating_imports_nothing_heavy() -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
         "from brim.activation import Context, Graph, activate\n"
-        "from brim.behaviors import Behavior, Edge\n"
-        "some = [Behavior(id=id, name='use-uv', kind='directive', canonical='x') for id in 'ab']\n"
+        "from brim.behaviors import Rule, Edge\n"
+        "some = [Rule(id=id, name='use-uv', kind='directive', canonical='x') for id in 'ab']\n"
         "context = Context(file='a.py', prompt='run the tests with uv', command='uv run pytest')\n"
         "assert len(activate(Graph(some, [Edge('a', 'b', 'requires')]), context, now=0.0)) == 2\n"
         "print(*set(sys.modules) - before)"

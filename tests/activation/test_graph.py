@@ -10,13 +10,13 @@ from brim.activation.engine import seed_of
 from brim.activation.graph import Graph, node_of
 from brim.activation.parameters import DEFAULTS
 from brim.activation.source import filed_under, looked_up
-from brim.behaviors import Behavior, Edge, RuleUsage, When
+from brim.behaviors import Edge, Rule, RuleUsage, When
 from brim.errors import InputError
 from tests.activation.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of
 
 
-def behavior(id: str, status: str = "active") -> Behavior:
-    return Behavior(id=id, name="plain", kind="directive", canonical="Do it so.", status=status)
+def behavior(id: str, status: str = "active") -> Rule:
+    return Rule(id=id, name="plain", kind="directive", canonical="Do it so.", status=status)
 
 
 @given(cases())
@@ -81,7 +81,7 @@ def test_only_live_behaviors_are_in_it() -> None:
 
 
 def test_a_node_knows_what_activation_asks_for() -> None:
-    one = Behavior(
+    one = Rule(
         id="a",
         name="use-marimba",
         kind="directive",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from brim.activation import Context, Graph, explain
 from brim.activation.relevance import rank
-from brim.behaviors import Behavior, Provenance
+from brim.behaviors import Provenance, Rule
 
 
-def under(heading: str, *texts: str, file: str = "CLAUDE.md") -> list[Behavior]:
+def under(heading: str, *texts: str, file: str = "CLAUDE.md") -> list[Rule]:
     came_from = Provenance("rules", file=file, note=heading)
-    return [Behavior(text, "name", "directive", text, provenance=came_from) for text in texts]
+    return [Rule(text, "name", "directive", text, provenance=came_from) for text in texts]
 
 
-def found(rules: list[Behavior], prompt: str) -> dict[str, float]:
+def found(rules: list[Rule], prompt: str) -> dict[str, float]:
     return {
         each.id: each.value
         for each in rank(Graph(rules), Context(prompt=prompt), now=0, always=False).activations()

@@ -9,7 +9,7 @@ import anthropic
 import pytest
 
 from brim.adapters.anthropic import brim_middleware
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import LimitReached, UnknownPrice
 from brim.guard import Guard
 from tests.adapters.contract import (
@@ -183,7 +183,7 @@ def test_regions_and_tools_of_the_provider_are_reserved_for(model: Model) -> Non
 
 
 def test_rules_are_told_in_the_system_prompt(model: Model) -> None:
-    rules = [Behavior("uv", "use-uv", "constraint", "Install packages with uv.")]
+    rules = [Rule("uv", "use-uv", "constraint", "Install packages with uv.")]
     client(model, rules=rules).messages.create(model=MODEL, messages=HELLO, max_tokens=500)
     assert "Install packages with uv." in model.answered[0].body["system"]
 

@@ -30,7 +30,7 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
 from brim.adapters.langchain import BrimMiddleware
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import InputError, LimitReached
 from brim.store import open_ledger
 from brim.tokens import counter_for
@@ -201,7 +201,7 @@ def test_the_answers_own_limit_and_the_models_are_kept(model: Model) -> None:
 
 def test_rules_are_told_in_the_system_prompt(model: Model) -> None:
     brim = BrimMiddleware(
-        rules=[Behavior("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500
+        rules=[Rule("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500
     )
     ask(create_agent(chat(model), [], system_prompt=SYSTEM, middleware=[brim]), ("user", TASK))
     said = model.answered[-1].messages[0]

@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from brim.adapters.openai import wrap
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
 from tests.adapters.contract import (
@@ -311,7 +311,7 @@ def test_what_the_provider_keeps_is_sent_as_it_is_and_reserved_for(model: Model)
 
 
 def test_rules_are_told_in_a_system_message(model: Model) -> None:
-    rules = [Behavior("uv", "use-uv", "constraint", "Install packages with uv.")]
+    rules = [Rule("uv", "use-uv", "constraint", "Install packages with uv.")]
     wrapped = client(model, rules=rules)
     wrapped.chat.completions.create(model="gpt-4o", messages=HELLO)
     wrapped.responses.create(model="gpt-4o", input=TASK, instructions="Be brief.")

@@ -23,7 +23,7 @@ from agents.models.openai_provider import OpenAIProvider
 from openai import AsyncOpenAI
 
 from brim.adapters.openai_agents import brim_run_config
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import InputError
 from brim.store import open_ledger
 from tests.adapters.contract import (
@@ -261,7 +261,7 @@ def test_a_handoff_is_counted_and_paid(model: Model) -> None:
 
 
 def test_rules_are_told_with_the_instructions(model: Model) -> None:
-    rules = [Behavior("uv", "use-uv", "constraint", "Install packages with uv.")]
+    rules = [Rule("uv", "use-uv", "constraint", "Install packages with uv.")]
     agent = started(model, rules=rules, max_output=500)
     asyncio.run(ask(agent, agent.made(contents)))
     said = model.answered[0].body["instructions"]

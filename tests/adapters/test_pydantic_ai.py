@@ -25,7 +25,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from brim.adapters.pydantic_ai import Brim
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.models import cost
 from brim.store import open_ledger
@@ -192,7 +192,7 @@ def test_the_longest_answer_is_sent_only_if_someone_said_so(model: Model) -> Non
 
 def test_rules_are_told_with_the_instructions(model: Model) -> None:
     brim = Brim(
-        rules=[Behavior("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500
+        rules=[Rule("uv", "use-uv", "constraint", "Install packages with uv.")], max_output=500
     )
     pydantic_ai.Agent(chat(model), instructions=SYSTEM, capabilities=[brim]).run_sync(TASK)
     said = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from brim.behaviors import (
-    Behavior,
     BehaviorKind,
     Edge,
     EdgeKind,
     Provenance,
+    Rule,
     RuleUsage,
     Status,
     When,
@@ -37,7 +37,7 @@ provenances = st.builds(
 )
 counts = st.integers(0, 1000)
 behaviors = st.builds(
-    Behavior,
+    Rule,
     ids,
     names,
     st.sampled_from(list(BehaviorKind)),

@@ -9,9 +9,9 @@ from hypothesis import given
 from brim.behaviors.behavior import (
     LARGEST_TEXT,
     LONGEST_NAME,
-    Behavior,
     BehaviorKind,
     Provenance,
+    Rule,
     RuleUsage,
     Status,
     as_name,
@@ -24,8 +24,8 @@ from brim.errors import InputError
 from tests.texts import ANY_TEXT
 
 
-def made(**fields: object) -> Behavior:
-    return Behavior(
+def made(**fields: object) -> Rule:
+    return Rule(
         **{"id": "b1", "name": "use-uv", "kind": "directive", "canonical": "Use uv.", **fields}  # type: ignore[arg-type]
     )
 
@@ -119,7 +119,7 @@ def test_bad_field_is_an_error_that_names_it(fields: dict[str, object], message:
 @pytest.mark.parametrize("priority", [10**9 + 1, -(10**30), 1.5, "high"])
 def test_a_priority_that_no_file_could_hold_is_refused(priority: object) -> None:
     with pytest.raises(InputError, match="priority"):
-        Behavior("b", "b", "directive", "Use uv.", priority=priority)  # type: ignore[arg-type]
+        Rule("b", "b", "directive", "Use uv.", priority=priority)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

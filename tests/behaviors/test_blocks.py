@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.behaviors.blocks import (
     asked_for,
     checked_blocks,
@@ -201,7 +201,7 @@ def test_it_is_said_in_words() -> None:
 
 # Kept with the rule -------------------------------------------------------------------------------
 
-RULE = Behavior("b-1", "use-pnpm", "constraint", "Use pnpm.", blocks=BLOCKS)
+RULE = Rule("b-1", "use-pnpm", "constraint", "Use pnpm.", blocks=BLOCKS)
 
 
 def test_blocks_go_through_the_files_for_git_and_for_an_editor() -> None:
@@ -239,7 +239,7 @@ def test_learning_it_again_adds_and_never_takes_away() -> None:
 
 
 def test_a_merge_keeps_the_blocks_of_both() -> None:
-    other = Behavior(
+    other = Rule(
         "b-2", "other", "directive", "Use pnpm now.", blocks=["run npm i", "run npm install"]
     )
     merged = merge(RULE, other, 0.0)

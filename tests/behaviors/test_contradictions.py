@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.behaviors.contradictions import MOST, MOST_PAIRS, among, contradiction, find
 from tests.texts import ANY_TEXT
 
@@ -47,10 +47,8 @@ def test_rules_about_different_things_do_not(older: str, newer: str) -> None:
     assert not contradiction(newer, older)
 
 
-def rule(id: str, text: str, at: float, **fields: Any) -> Behavior:
-    return replace(
-        Behavior(id=id, name=id, kind="directive", canonical=text, created_at=at), **fields
-    )
+def rule(id: str, text: str, at: float, **fields: Any) -> Rule:
+    return replace(Rule(id=id, name=id, kind="directive", canonical=text, created_at=at), **fields)
 
 
 def test_different_conditions_never_meet() -> None:

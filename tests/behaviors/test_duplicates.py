@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, RuleUsage, Status
+from brim.behaviors.behavior import BehaviorKind, Provenance, Rule, RuleUsage, Status
 from brim.behaviors.duplicates import (
     merge,
     near_duplicate,
@@ -104,8 +104,8 @@ FACTS = st.dictionaries(
 )
 
 
-def behavior(id: str, canonical: str = "Use uv", **fields: Any) -> Behavior:
-    return replace(Behavior(id=id, name=id, kind="directive", canonical=canonical), **fields)
+def behavior(id: str, canonical: str = "Use uv", **fields: Any) -> Rule:
+    return replace(Rule(id=id, name=id, kind="directive", canonical=canonical), **fields)
 
 
 BEHAVIORS = st.builds(
@@ -184,7 +184,7 @@ def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
 @settings(deadline=None)
 @given(BEHAVIORS, BEHAVIORS, FACTS)
 def test_merge_loses_no_text_no_constraint_and_no_situation(
-    a: Behavior, b: Behavior, facts: dict[str, tuple[str]]
+    a: Rule, b: Rule, facts: dict[str, tuple[str]]
 ) -> None:
     kept, other = survivor(a, replace(b, id="b"))
     merged = merge(kept, other, 9.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors import Behavior, Edge, RuleUsage, When
+from brim.behaviors import Edge, Rule, RuleUsage, When
 from brim.behaviors.floop import Floop, read_floop
 from brim.behaviors.jsonl import seconds_of
 
@@ -73,7 +73,7 @@ def lines(*records: Any) -> list[str]:
     ]
 
 
-def only(found: Floop) -> Behavior:
+def only(found: Floop) -> Rule:
     (behavior,) = found.behaviors.values()
     return behavior
 

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, Edge
+from brim.behaviors import Edge, Rule
 from brim.behaviors.graph import check, cycles, would_cycle
 
 
-def behavior(id: str, **fields: object) -> Behavior:
-    return Behavior(id, id, "directive", f"Do {id}.", **fields)  # type: ignore[arg-type]
+def behavior(id: str, **fields: object) -> Rule:
+    return Rule(id, id, "directive", f"Do {id}.", **fields)  # type: ignore[arg-type]
 
 
 ABC = [behavior(id) for id in "abc"]
 
 
-def rules(behaviors: list[Behavior], edges: list[Edge]) -> list[tuple[str, str]]:
+def rules(behaviors: list[Rule], edges: list[Edge]) -> list[tuple[str, str]]:
     return [(problem.rule, " ".join(problem.ids)) for problem in check(behaviors, edges)]
 
 
@@ -112,7 +112,7 @@ def test_dead_one_that_has_an_heir_says_so() -> None:
     ],
 )
 def test_succession_that_does_not_hold_is_found(
-    behaviors: list[Behavior], expected: list[tuple[str, str]]
+    behaviors: list[Rule], expected: list[tuple[str, str]]
 ) -> None:
     assert rules(behaviors, []) == expected
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, Edge, RuleUsage, When
+from brim.behaviors import Edge, Rule, RuleUsage, When
 from brim.behaviors.jsonl import decode, dump, encode, iso, load, seconds_of
 from brim.errors import InputError
 from tests.behaviors.making import behaviors, graphs
 
-A = Behavior("a", "use-uv", "directive", "Use uv.")
-B = Behavior(
+A = Rule("a", "use-uv", "directive", "Use uv.")
+B = Rule(
     "b",
     "no-force",
     "constraint",
@@ -28,7 +28,7 @@ HEADER = '{"format":"brim-behaviors","version":1}\n'
 
 
 @given(graphs)
-def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
+def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Rule], list[Edge]]) -> None:
     loaded = load(dump(*graph, usage=True))
     assert loaded.problems == ()
     assert list(loaded.behaviors) == sorted(graph[0], key=lambda each: each.id)
@@ -37,7 +37,7 @@ def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], l
 
 @given(graphs)
 def test_without_usage_everything_but_counters_is_read_again(
-    graph: tuple[list[Behavior], list[Edge]],
+    graph: tuple[list[Rule], list[Edge]],
 ) -> None:
     loaded = load(dump(*graph))
     assert {replace(each, usage=RuleUsage()) for each in graph[0]} == set(loaded.behaviors)
@@ -46,7 +46,7 @@ def test_without_usage_everything_but_counters_is_read_again(
 
 @given(graphs)
 def test_text_does_not_depend_on_the_order_and_is_valid_utf8_lines(
-    graph: tuple[list[Behavior], list[Edge]],
+    graph: tuple[list[Rule], list[Edge]],
 ) -> None:
     text = dump(*graph)
     mixed = [list(part) for part in graph]
@@ -57,7 +57,7 @@ def test_text_does_not_depend_on_the_order_and_is_valid_utf8_lines(
 
 
 @given(behaviors)
-def test_one_behavior_is_decoded_to_an_equal_one(behavior: Behavior) -> None:
+def test_one_behavior_is_decoded_to_an_equal_one(behavior: Rule) -> None:
     assert decode(json.loads(json.dumps(encode(behavior)))) == behavior
 
 

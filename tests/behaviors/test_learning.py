@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from brim.behaviors.behavior import (
     LARGEST_TEXT,
-    Behavior,
     BehaviorKind,
+    Rule,
     Status,
     checked_name,
     checked_tags,
@@ -215,7 +215,7 @@ def test_any_text_can_be_learned_twice_and_is_one_entry(text: str, wrong: str) -
 def test_every_text_that_was_taught_is_found_again_whatever_the_order(
     texts: list[str], chance: object
 ) -> None:
-    known: dict[str, Behavior] = {}
+    known: dict[str, Rule] = {}
     for now, text in enumerate(texts):
         existing = list(known.values())
         chance.shuffle(existing)  # type: ignore[attr-defined]
@@ -348,7 +348,7 @@ def test_correction_in_one_file_is_meant_for_its_language() -> None:
     assert infer_when() == infer_when("notes.unknown", " ") == When()
 
 
-RULE = Behavior(id="a", name="a", kind="directive", canonical="Use uv")
+RULE = Rule(id="a", name="a", kind="directive", canonical="Use uv")
 
 
 def test_confirmation_raises_confidence_and_counts_as_a_use() -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.summary import LENGTH, is_border, one_line, sense_words, summarize
+from brim.behaviors.summary import LENGTH, one_line, sense_words, summarize
+from brim.text import is_border
 from tests.texts import ANY_TEXT
 
 ROWS = [

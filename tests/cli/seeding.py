@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors import Behavior, Edge
+from brim.behaviors import Edge, Rule
 from brim.store import RuleEvent, open_store
 from tests.cli.conftest import Brim, Ran
 
@@ -16,7 +16,7 @@ THEN = 1_700_000_000.0
 """2023-11-14 22:13:20 in UTC."""
 
 
-def rule(id: str, text: str = "Use uv, never pip.", **fields: Any) -> Behavior:
+def rule(id: str, text: str = "Use uv, never pip.", **fields: Any) -> Rule:
     """Return a behavior that was learned *THEN*, named after its id unless *fields* say
     otherwise."""
     given = {
@@ -26,7 +26,7 @@ def rule(id: str, text: str = "Use uv, never pip.", **fields: Any) -> Behavior:
         "updated_at": THEN,
         **fields,
     }
-    return Behavior(id=id, canonical=text, **given)
+    return Rule(id=id, canonical=text, **given)
 
 
 def database(brim: Brim, scope: str = "user") -> Path:
@@ -38,7 +38,7 @@ def database(brim: Brim, scope: str = "user") -> Path:
     return folder / "brim.db"
 
 
-def seed(brim: Brim, *things: Behavior | Edge, scope: str = "user") -> None:
+def seed(brim: Brim, *things: Rule | Edge, scope: str = "user") -> None:
     """Store *things* as somebody would have, THEN."""
     with open_store(str(database(brim, scope))) as store:
         for thing in things:
@@ -48,7 +48,7 @@ def seed(brim: Brim, *things: Behavior | Edge, scope: str = "user") -> None:
                 store.put(replace(thing, scope=scope), event="learned", now=THEN)
 
 
-def stored(brim: Brim, id: str, scope: str = "user") -> Behavior:
+def stored(brim: Brim, id: str, scope: str = "user") -> Rule:
     """Return the behavior *id* as it lies in the file."""
     with open_store(str(database(brim, scope))) as store:
         found = store.get(id)
@@ -56,7 +56,7 @@ def stored(brim: Brim, id: str, scope: str = "user") -> Behavior:
     return found
 
 
-def everything(brim: Brim, scope: str = "user") -> list[Behavior]:
+def everything(brim: Brim, scope: str = "user") -> list[Rule]:
     """Return every behavior in the file."""
     with open_store(str(database(brim, scope))) as store:
         return store.behaviors()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, Edge
+from brim.behaviors.behavior import Edge, Rule
 from brim.behaviors.jsonl import dump
 from brim.errors import LimitReached
 from brim.store import open_ledger
@@ -22,10 +22,10 @@ FRAME = "Rules your user set, kept by brim:\n"
 """What stands above the rules."""
 
 
-def behavior(id: str, kind: str = "directive", text: str = "", **fields: Any) -> Behavior:
+def behavior(id: str, kind: str = "directive", text: str = "", **fields: Any) -> Rule:
     """A behavior whose name is ``name-ID`` and whose text says which one it is."""
     fields = {"name": f"name-{id}", "created_at": THEN, **fields}
-    return Behavior(id=id, kind=kind, canonical=text or f"The whole text of {id}.", **fields)
+    return Rule(id=id, kind=kind, canonical=text or f"The whole text of {id}.", **fields)
 
 
 def file_of(brim: Brim, scope: str = "user") -> Path:
@@ -33,9 +33,7 @@ def file_of(brim: Brim, scope: str = "user") -> Path:
     return (brim.home if scope == "user" else brim.cwd) / ".brim" / "brim.db"
 
 
-def remember(
-    brim: Brim, *behaviors: Behavior, edges: Iterable[Edge] = (), scope: str = "user"
-) -> None:
+def remember(brim: Brim, *behaviors: Rule, edges: Iterable[Edge] = (), scope: str = "user") -> None:
     """Write *behaviors* and *edges* to the file of *scope*; the project's makes the working folder
     a project."""
     with open_store(str(file_of(brim, scope))) as store:
@@ -45,7 +43,7 @@ def remember(
         store.put_edges(edges)
 
 
-def recalled(brim: Brim, scope: str = "user") -> dict[str, Behavior]:
+def recalled(brim: Brim, scope: str = "user") -> dict[str, Rule]:
     """What the file of *scope* holds, by id."""
     with open_store(str(file_of(brim, scope))) as store:
         return {each.id: each for each in store.behaviors()}

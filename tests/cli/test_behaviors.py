@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors.jsonl import as_object
-from brim.cli.output import age, block, cut, day, width_of
+from brim.cli.output import age, block, cut, width_of
+from brim.cli.rule_views import day
 from tests.cli.seeding import DAY, THEN
 from tests.store.making import behaviors
 

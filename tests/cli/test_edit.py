@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, When
+from brim.behaviors import Rule, When
 from brim.behaviors.summary import summarize
 from brim.behaviors.yaml_form import as_yaml, from_yaml
 from tests.cli.conftest import COMMAND, Brim, Ran
@@ -133,14 +133,14 @@ def test_an_emptied_file_means_no(brim: Brim) -> None:
     [
         (
             "text = text.replace('directive', 'law')",
-            ("behavior.yaml:7", "'law'", "constraint, directive"),
+            ("rule.yaml:7", "'law'", "constraint, directive"),
         ),
-        ("text = text.replace('use-uv', 'use uv')", ("behavior.yaml:6", "'use uv'")),
+        ("text = text.replace('use-uv', 'use uv')", ("rule.yaml:6", "'use uv'")),
         ("text = text.replace('priority: 2', 'priority: high')", ("whole number", "'high'")),
         ("text = text.replace('[python, c]', '3')", ("tags must be a list",)),
         ("text = text.replace('[python, c]', '[a b]')", ("'a b'",)),
         ("text = text.replace('name:', 'id: x\\nname:')", ("'id' cannot be edited",)),
-        ("text = text.replace('\\nkind:', '\\nname: y\\nkind:')", ("behavior.yaml:7", "twice")),
+        ("text = text.replace('\\nkind:', '\\nname: y\\nkind:')", ("rule.yaml:7", "twice")),
         ("text = 'name: [1\\n'", ("not valid YAML",)),
         ("text = 'just words'", ("must be a mapping",)),
         ("text = 'canonical: \"  \"\\n'", ("empty",)),
@@ -225,9 +225,9 @@ def test_what_is_not_there_is_said(brim: Brim) -> None:
 
 
 @settings(deadline=None)
-@example(Behavior("b", "b", "directive", "x", summary="\ud800x"), "Use uv.")
+@example(Rule("b", "b", "directive", "x", summary="\ud800x"), "Use uv.")
 @given(behaviors, st.text(min_size=1).filter(lambda text: bool(text.strip())))
-def test_the_file_says_exactly_what_the_behavior_says(behavior: Behavior, text: str) -> None:
+def test_the_file_says_exactly_what_the_behavior_says(behavior: Rule, text: str) -> None:
     old = replace(behavior, canonical=text)
     assume("\\ud" not in ascii(str(old.when)))  # half of a surrogate pair: no file can hold it
     again = from_yaml(

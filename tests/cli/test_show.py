@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors import Behavior, Edge, Provenance, RuleUsage
+from brim.behaviors import Edge, Provenance, Rule, RuleUsage
 from tests.cli.conftest import Brim
 from tests.cli.seeding import THEN, refused, rule, seed
 from tests.cli.test_help import complete
@@ -68,7 +68,7 @@ def test_the_object_has_every_field_and_what_belongs_to_it(brim: Brim) -> None:
     seed(brim, WHOLE, rule("b-2"), Edge("b-1", "b-2", "requires", 0.5))
     found = brim("rules", "why", "b-1", "--json").json["rule"]
     assert set(found) == {
-        *Behavior.__match_args__,
+        *Rule.__match_args__,
         "outcome",
         "tokens",
         "edges",

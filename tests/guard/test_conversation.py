@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, BehaviorKind
+from brim.behaviors import BehaviorKind, Rule
 from brim.errors import DoesNotFit, InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
 from brim.guard.fake import FakeModel, Refused
@@ -491,13 +491,13 @@ def test_the_dearest_cache_is_reserved_for() -> None:
 @pytest.mark.parametrize("system", [None, "Be brief.", [{"type": "text", "text": "Be brief."}]])
 def test_rules_are_told_in_the_system_prompt_and_stay_the_same(system: Any) -> None:
     rules = [
-        Behavior(
+        Rule(
             id="r1",
             name="use-uv",
             kind=BehaviorKind.CONSTRAINT,
             canonical="Install packages with uv.",
         ),
-        Behavior(
+        Rule(
             id="r2",
             name="tabs",
             kind=BehaviorKind.PREFERENCE,

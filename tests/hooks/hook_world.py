@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.hooks.process import main
 from brim.install.launchers import CODE, install_launcher
 from brim.store import open_store
@@ -56,7 +56,7 @@ class World:
         make_store(self.database)
         with open_store(str(self.database)) as store:
             store.put(
-                Behavior("b-1", "use-uv", "constraint", RULE, summary=RULE, tags=["tests"]),
+                Rule("b-1", "use-uv", "constraint", RULE, summary=RULE, tags=["tests"]),
                 event="learned",
                 now=0,
             )

@@ -10,7 +10,7 @@ from typing import Any
 
 from brim.agents import agent_named, kind_of_tool
 from brim.agents.call import Answer, HookCall, ToolCall, normalized
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.hooks import handlers as events
 from brim.hooks.state import HookWorkspace
 from brim.injection.session import Session
@@ -24,9 +24,9 @@ FRAME = "Rules your user set, kept by brim:\n"
 SESSION = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
 
 
-def rule(id: str, text: str = "", kind: str = "directive", **fields: Any) -> Behavior:
+def rule(id: str, text: str = "", kind: str = "directive", **fields: Any) -> Rule:
     """Return a behavior that says which one it is."""
-    return Behavior(
+    return Rule(
         id=id, name=f"rule-{id}", kind=kind, canonical=text or f"Rule {id} holds.", **fields
     )
 
@@ -53,7 +53,7 @@ class Agent:
         self.model = "gpt-5"
         """Of this one tokens are counted exactly."""
 
-    def learn(self, *rules: Behavior, scope: str = "user") -> None:
+    def learn(self, *rules: Rule, scope: str = "user") -> None:
         """Store *rules*."""
         folder = self.home / ".brim" if scope == "user" else self.project / ".brim"
         folder.mkdir(exist_ok=True, mode=0o700)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors import Behavior, Edge
+from brim.behaviors import Edge, Rule
 from brim.behaviors.behavior import Status
 from brim.errors import BrimError
 from brim.store import open_store
@@ -310,7 +310,7 @@ def test_a_block_that_came_after_trust_waits_for_it(agent: Agent) -> None:
     assert bash(agent, "yarn add x")
 
 
-ATTACKS: dict[str, list[Behavior]] = {
+ATTACKS: dict[str, list[Rule]] = {
     "the same id without blocks": [replace(PNPM, blocks=(), canonical="Use npm.")],
     "the same id as something else": [rule("pnpm", "Use npm.", kind="preference")],
     "the same id, removed": [replace(PNPM, status=Status.FORGOTTEN)],

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.hooks.statusline import lines_for
 from brim.store import open_store
 from brim.store.ledger import open_ledger
@@ -29,7 +29,7 @@ def world(tmp_path: Path) -> World:
     rules = world.project / ".brim" / "brim.db"
     make_store(rules)
     with open_store(str(rules)) as store:
-        rule = Behavior("b-2", "lint", "constraint", THEIRS, summary=THEIRS, scope="project")
+        rule = Rule("b-2", "lint", "constraint", THEIRS, summary=THEIRS, scope="project")
         store.put(rule, event="learned", now=0)
     trust(str(world.project), str(world.home), now=0.0)
     return world

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.behaviors.behavior import Edge
 from brim.errors import BrimError
 from brim.hooks.statusline import lines_for
@@ -37,7 +37,7 @@ class Shop(World):
         make_store(self.rules)
         with open_store(str(self.rules)) as store:
             store.put(
-                Behavior("p-1", "tests-first", "constraint", GOOD, scope="project"),
+                Rule("p-1", "tests-first", "constraint", GOOD, scope="project"),
                 event="learned",
                 now=0,
             )
@@ -91,9 +91,7 @@ def test_a_rule_that_changed_is_not_told_until_a_person_agrees(tmp_path: Path, w
 def test_only_what_changed_is_shown(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     with open_store(str(shop.rules)) as store:
-        store.put(
-            Behavior("p-2", "other", "directive", EVIL, scope="project"), event="learned", now=0
-        )
+        store.put(Rule("p-2", "other", "directive", EVIL, scope="project"), event="learned", now=0)
     shown = shop.brim("rules", "trust", "--dry-run").out
     assert EVIL in shown
     assert GOOD not in shown
@@ -114,7 +112,7 @@ def test_edges_of_a_rule_that_changed_do_not_count(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     with open_store(str(shop.rules)) as store:
         store.put(
-            Behavior("p-2", "weakener", "directive", EVIL, scope="project"), event="learned", now=0
+            Rule("p-2", "weakener", "directive", EVIL, scope="project"), event="learned", now=0
         )
         store.put_edge(Edge("p-2", "p-1", "overrides", 1.0), now=0)
     told = shop.start()
@@ -125,7 +123,7 @@ def test_edges_of_a_rule_that_changed_do_not_count(tmp_path: Path) -> None:
 def test_many_constraints_that_were_pulled_do_not_push_out_the_users_own(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     many = [
-        Behavior(f"x-{number}", f"x-{number}", "constraint", f"{EVIL} {number}" * 9)
+        Rule(f"x-{number}", f"x-{number}", "constraint", f"{EVIL} {number}" * 9)
         for number in range(300)
     ]
     with open_store(str(shop.rules)) as store:
@@ -140,7 +138,7 @@ def test_many_constraints_that_were_pulled_do_not_push_out_the_users_own(tmp_pat
 def test_a_rule_that_takes_the_id_of_the_users_own_is_left_out(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     with open_store(str(shop.database)) as store:
-        store.put(Behavior("u-1", "own", "directive", "Use ruff."), event="learned", now=0)
+        store.put(Rule("u-1", "own", "directive", "Use ruff."), event="learned", now=0)
     shop.sql("UPDATE behaviors SET id = 'u-1', canonical = 'Use nothing.', summary = ''")
     told = shop.start()
     assert "Use ruff." in told
@@ -306,7 +304,7 @@ def test_a_rule_that_nobody_agreed_to_does_not_hide_one_of_the_users(
     shop = Shop(tmp_path)
     mine = "Indent with tabs."
     with open_store(str(shop.home / "brim.db")) as store:
-        store.put(Behavior("b-tabs", "tabs", "directive", mine), event="learned", now=0)
+        store.put(Rule("b-tabs", "tabs", "directive", mine), event="learned", now=0)
     assert mine in shop.start()
     with sqlite3.connect(shop.rules) as connection:
         names = [row[1] for row in connection.execute("PRAGMA table_info(behaviors)")]

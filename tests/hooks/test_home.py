@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.hooks.process import main as hook_main
 from brim.install.launchers import STATUS_CODE, install_launcher, launcher_text
 from brim.store import open_store
@@ -27,7 +27,7 @@ def forged_home(folder: Path) -> Path:
     """Make a home that somebody else filled: a rule, a status line to run, and a pause."""
     with open_store(str(folder / "brim.db")) as store:
         store.put(
-            Behavior("b-9", "forged", "constraint", FORGED, summary=FORGED), event="learned", now=0
+            Rule("b-9", "forged", "constraint", FORGED, summary=FORGED), event="learned", now=0
         )
     (folder / "statusline.json").write_text(
         json.dumps({"command": f"touch '{folder}/ran'; echo forged"})

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.store import open_store
 from tests.hooks.hook_world import RULE, World
 
@@ -58,7 +58,7 @@ def test_no_module_is_looked_for_while_the_store_is_locked(
     world = World(tmp_path)
     with open_store(str(world.database)) as store:
         text = "Run pytest with -x."
-        found = Behavior("b-2", "use-x", "directive", text, summary=text, when={"task": "testing"})
+        found = Rule("b-2", "use-x", "directive", text, summary=text, when={"task": "testing"})
         store.put(found, event="learned", now=0)
     ran = subprocess.run(
         [sys.executable, "-I", "-c", WATCHED, event],

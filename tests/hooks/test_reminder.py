@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.store import open_store
 from tests.hooks.sittings import Sitting
 
@@ -20,7 +20,7 @@ def sitting_with(folder: Path, *texts: str, on: bool = True, **fields: Any) -> S
     with open_store(str(found.home / "brim.db")) as store:
         for at, text in enumerate(texts or (RULE,)):
             store.put(
-                Behavior(f"b-{at}", f"rule-{at}", "directive", text, **fields),
+                Rule(f"b-{at}", f"rule-{at}", "directive", text, **fields),
                 event="learned",
                 now=0,
             )

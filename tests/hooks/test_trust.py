@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.hooks import main
 from brim.hooks.statusline import lines_for
 from brim.store import open_store
@@ -62,7 +62,7 @@ class Clone:
         )
         for folder, text in ((self.own, RULE), (self.home, "Use uv.")):
             with open_store(str(folder / "brim.db")) as store:
-                rule = Behavior(f"b-{folder.parent.name}", "rule", "constraint", text, summary=text)
+                rule = Rule(f"b-{folder.parent.name}", "rule", "constraint", text, summary=text)
                 store.put(rule, event="learned", now=0)
         self.environ = {"HOME": str(root / "home"), "PATH": os.environ.get("PATH", "")}
 

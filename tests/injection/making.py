@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, BehaviorKind
+from brim.behaviors import BehaviorKind, Rule
 from brim.injection import ActivationTierMapper, InjectionPlan
 
 NASTY = [
@@ -48,7 +48,7 @@ tags = st.lists(st.text("abcXYZ09._-", min_size=1, max_size=8), max_size=4)
 
 
 @st.composite
-def behaviors(draw: st.DrawFn, least: int = 0, most: int = 8) -> list[tuple[Behavior, float]]:
+def behaviors(draw: st.DrawFn, least: int = 0, most: int = 8) -> list[tuple[Rule, float]]:
     """Behaviors with their activations, each id once."""
     found = []
     for number in range(draw(st.integers(least, most))):
@@ -57,7 +57,7 @@ def behaviors(draw: st.DrawFn, least: int = 0, most: int = 8) -> list[tuple[Beha
             st.sampled_from(["active", "active", "active", "pending", "forgotten", "superseded"])
         )
         summary = draw(st.one_of(st.just(""), texts))
-        behavior = Behavior(
+        behavior = Rule(
             id=f"b{number}",
             name=draw(st.text("abc-/", min_size=1, max_size=12)),
             kind=kind,
@@ -74,12 +74,12 @@ def behaviors(draw: st.DrawFn, least: int = 0, most: int = 8) -> list[tuple[Beha
 
 def rule(
     id: str, text: str = "Use uv to install packages, and nothing else.", **fields: Any
-) -> Behavior:
+) -> Rule:
     """A directive, unless *fields* say otherwise."""
-    return Behavior(**{"id": id, "name": id, "kind": "directive", "canonical": text, **fields})
+    return Rule(**{"id": id, "name": id, "kind": "directive", "canonical": text, **fields})
 
 
-def planned(pairs: list[tuple[Behavior, float]], **how: Any) -> InjectionPlan:
+def planned(pairs: list[tuple[Rule, float]], **how: Any) -> InjectionPlan:
     """The plan for behaviors with their activations."""
     return ActivationTierMapper().plan(
         [(b.id, value) for b, value in pairs], [b for b, _ in pairs], **how

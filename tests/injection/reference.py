@@ -3,7 +3,7 @@ repeat."""
 
 from __future__ import annotations
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.injection import Tier
 from brim.injection.text import item_text
 from brim.tokens import TokenCounter
@@ -27,7 +27,7 @@ class Reference:
 
     def __init__(
         self,
-        pairs: list[tuple[Behavior, float]],
+        pairs: list[tuple[Rule, float]],
         counter: TokenCounter,
         limits: tuple[int, int | None],
     ) -> None:
@@ -45,7 +45,7 @@ class Reference:
                 self.demote(behavior, 2)
         return self.tiers
 
-    def demote(self, behavior: Behavior, lowest: int) -> None:
+    def demote(self, behavior: Rule, lowest: int) -> None:
         """Take the next tier below that is cheaper; leaving it out is always one."""
         before, had = self.size(), self.tiers[behavior.id]
         for tier in range(had - 1, lowest - 1, -1):
@@ -71,7 +71,7 @@ class Reference:
         )
 
     def text(self) -> str:
-        sections: dict[int, list[tuple[int, float, str, Behavior]]] = {}
+        sections: dict[int, list[tuple[int, float, str, Rule]]] = {}
         for behavior, value in self.pairs:
             tier = self.tiers[behavior.id]
             if tier:
@@ -86,11 +86,11 @@ class Reference:
         return written
 
 
-def _is_protected(behavior: Behavior) -> bool:
+def _is_protected(behavior: Rule) -> bool:
     return behavior.kind.value == "constraint" and behavior.status.value == "active"
 
 
-def _first_tier(behavior: Behavior, value: float) -> int:
+def _first_tier(behavior: Rule, value: float) -> int:
     if behavior.status.value in ("forgotten", "superseded"):
         return 0
     tier = 3 if value >= 0.7 else 2 if value >= 0.3 else 1 if value >= 0.1 else 0
@@ -99,7 +99,7 @@ def _first_tier(behavior: Behavior, value: float) -> int:
     return max(tier, 2) if behavior.kind.value == "constraint" else tier
 
 
-def _section(behavior: Behavior, tier: int) -> int:
+def _section(behavior: Rule, tier: int) -> int:
     if behavior.status.value == "pending":
         return 7
     return 6 if tier == 1 else KINDS.index(behavior.kind.value)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.activation import Context, Graph, activate
-from brim.behaviors import Behavior, BehaviorKind, Edge
+from brim.behaviors import BehaviorKind, Edge, Rule
 from brim.errors import InputError
 from brim.injection import ActivationTierMapper, InjectionPlan, Tier, render
 from tests.injection.making import planned, rule
@@ -136,7 +136,7 @@ TEXT = "Install packages with uv, pin what you install, and write down why each 
 FULL, SUMMARY, NAME, OUT = Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED
 
 
-def three() -> list[tuple[Behavior, float]]:
+def three() -> list[tuple[Rule, float]]:
     return [
         (
             rule(f"r{n}", f"{TEXT} {n}", summary=f"Install with uv, and pin it ({n})."),
@@ -150,7 +150,7 @@ def tiers(plan: InjectionPlan) -> list[Tier]:
     return [item.tier for item in sorted(plan.items, key=lambda item: item.id)]
 
 
-def walk(pairs: list[tuple[Behavior, float]]) -> list[list[Tier]]:
+def walk(pairs: list[tuple[Rule, float]]) -> list[list[Tier]]:
     """Every state that a shrinking budget leads through."""
     seen: list[list[Tier]] = []
     for budget in range(int(planned(pairs).total_tokens), 0, -1):

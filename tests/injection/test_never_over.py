@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.injection import Tier, render
 from brim.injection.text import is_protected
 from brim.injection.tiers import NOTES
 from tests.injection.counters import COUNTERS
 from tests.injection.making import behaviors, planned
 
-Pairs = list[tuple[Behavior, float]]
+Pairs = list[tuple[Rule, float]]
 
 
 MARKDOWN = [
@@ -136,7 +136,7 @@ def test_headings_are_only_those_of_brim(pairs: Pairs) -> None:
 
 @given(pairs=behaviors(), extra=st.lists(st.sampled_from(MARKDOWN), min_size=1, max_size=7))
 def test_markdown_has_only_the_headings_and_items_of_brim(pairs: Pairs, extra: list[str]) -> None:
-    pairs = [*pairs, (Behavior("z", "z", "directive", "\n".join(extra)), 1.0)]
+    pairs = [*pairs, (Rule("z", "z", "directive", "\n".join(extra)), 1.0)]
     plan = planned(pairs)
     text = render(plan)
     tokens = MarkdownIt("commonmark", {"maxNesting": 1000}).parse(text)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.injection import render
 from brim.injection.text import RENDERER_VERSION, item_text, unforged
 from brim.injection.tiers import Tier
@@ -75,7 +75,7 @@ def test_a_text_of_nothing_that_can_be_shown_is_said_to_be_empty() -> None:
 
 
 def test_every_included_behavior_appears_exactly_once() -> None:
-    pairs: list[tuple[Behavior, float]] = [
+    pairs: list[tuple[Rule, float]] = [
         (
             rule(f"r{n}", f"Text number {n} of the rules.", summary=f"Sum number {n}.", kind=kind),
             value,
@@ -182,7 +182,7 @@ def test_what_some_take_for_the_end_of_a_line_is_a_space(sign: str) -> None:
     assert len(text.splitlines()) == 1
 
 
-Pairs = list[tuple[Behavior, float]]
+Pairs = list[tuple[Rule, float]]
 
 
 @given(

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.behaviors.learning import learn
 from brim.mcp.server import BrimServer, build_server
 from brim.store.scopes import Scopes, open_scopes
@@ -49,17 +49,15 @@ class World:
     def scopes(self) -> Scopes:
         return open_scopes(str(self.project), str(self.user), trusted=True)
 
-    def teach(self, right: str, *, scope: str = "project", **fields: Any) -> Behavior:
+    def teach(self, right: str, *, scope: str = "project", **fields: Any) -> Rule:
         """Store a rule as a person would."""
         with self.scopes() as scopes, scopes.writing(scope):
             known = scopes.store(scope).behaviors()
-            behavior: Behavior = learn(
-                right, scope=scope, now=NOW, existing=known, **fields
-            ).behavior
+            behavior: Rule = learn(right, scope=scope, now=NOW, existing=known, **fields).behavior
             scopes.put(behavior, event="learned", now=NOW)
         return behavior
 
-    def stored(self) -> list[Behavior]:
+    def stored(self) -> list[Rule]:
         with self.scopes() as scopes:
             return scopes.behaviors()
 

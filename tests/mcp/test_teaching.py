@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from brim.behaviors.behavior import BehaviorKind, Status
-from brim.mcp import rules as teaching
+from brim.store import rulebook as teaching
 from brim.store.trust import untrust
 from tests.mcp.conftest import NOW, World
 

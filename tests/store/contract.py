@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brim.activation import Graph
-from brim.behaviors import Behavior, Edge, Status
+from brim.behaviors import Edge, Rule, Status
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
 from brim.injection.text import item_text
@@ -119,7 +119,7 @@ class StoreContract:
     def test_seeds_are_never_too_few(
         self,
         opened: Open,
-        some: list[Behavior],
+        some: list[Rule],
         facts: dict[str, tuple[str, ...]],
         data: st.DataObject,
     ) -> None:
@@ -128,7 +128,7 @@ class StoreContract:
     def check_seeds(
         self,
         opened: Open,
-        some: list[Behavior],
+        some: list[Rule],
         facts: dict[str, tuple[str, ...]],
         data: st.DataObject,
     ) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, BehaviorKind, Edge, Provenance, RuleUsage, Status, When
+from brim.behaviors import BehaviorKind, Edge, Provenance, Rule, RuleUsage, Status, When
 from brim.behaviors.behavior import EdgeKind
 from brim.store import open_store
 
 
-def behavior(id: str = "b1", **fields: Any) -> Behavior:
+def behavior(id: str = "b1", **fields: Any) -> Rule:
     given = {
         "name": "use-uv",
         "kind": "directive",
@@ -23,7 +23,7 @@ def behavior(id: str = "b1", **fields: Any) -> Behavior:
         "summary": "Use uv.",
         **fields,
     }
-    return Behavior(id=id, **given)
+    return Rule(id=id, **given)
 
 
 @cache
@@ -88,7 +88,7 @@ facts = st.fixed_dictionaries(
     },
 )
 behaviors = st.builds(
-    Behavior,
+    Rule,
     id=ids,
     name=names,
     kind=st.sampled_from(list(BehaviorKind)),

@@ -144,12 +144,12 @@ def test_there_is_no_backup_of_what_is_not_there(tmp_path: Path) -> None:
 
 WRITE = """
 import sys
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.store import open_store
 with open_store(sys.argv[1], timeout=300) as store:
     print("ready", flush=True)
     for number in range(10_000):
-        pair = [Behavior(f"{side}{number}", "a", "directive", "A.", summary="A.") for side in "ab"]
+        pair = [Rule(f"{side}{number}", "a", "directive", "A.", summary="A.") for side in "ab"]
         store.put_many(pair, event="learned", now=1.0)
 """
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.activation.relevance import ALWAYS, terms_of
-from brim.behaviors import Behavior, Edge, Provenance, RuleUsage, When
+from brim.behaviors import Edge, Provenance, Rule, RuleUsage, When
 from brim.errors import InputError, StoreError
 from brim.store import open_store
 from brim.store.rows import behavior_of, edge_of, edge_row, row_of, triggers_in
@@ -25,13 +25,13 @@ def terms(when: When, text: str = "Do it") -> set[str]:
 
 
 @given(making.behaviors)
-def test_a_behavior_comes_back_from_its_row_as_it_was(one: Behavior) -> None:
+def test_a_behavior_comes_back_from_its_row_as_it_was(one: Rule) -> None:
     assert behavior_of(row_of(one, frozenset())) == one
 
 
 @given(st.lists(making.behaviors, unique_by=lambda each: each.id, min_size=1, max_size=5))
 @settings(max_examples=20)
-def test_behaviors_come_back_from_a_file_as_they_were(some: list[Behavior]) -> None:
+def test_behaviors_come_back_from_a_file_as_they_were(some: list[Rule]) -> None:
     with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/brim.db") as store:
         store.put_many(some, event="imported", now=1.0)
         assert store.behaviors() == sorted(some, key=lambda each: each.id)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.injection import ActivationTierMapper, InjectionPlan
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / ".brim" / "brim.db")
 
 
-def plan_of(*some: Behavior) -> InjectionPlan:
+def plan_of(*some: Rule) -> InjectionPlan:
     mapper = ActivationTierMapper()
     return mapper.plan(
         [(each.id, 0.9) for each in some], {each.id: each for each in some}, budget=None
@@ -119,14 +119,14 @@ def test_a_state_that_cannot_be_read_is_an_error_and_stays(path: str, state: str
 
 CHARGE = """
 import sys
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.injection import ActivationTierMapper
 from brim.store import open_store
 
 path, name, limit, agent = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 charged = 0
 for number in range(int(sys.argv[5])):
-    one = Behavior(f"{name}-{number}", "use-uv", "directive", "Use uv, not pip. " * (1 + number % 3), summary="Use uv.")
+    one = Rule(f"{name}-{number}", "use-uv", "directive", "Use uv, not pip. " * (1 + number % 3), summary="Use uv.")
     plan = ActivationTierMapper().plan([(one.id, 0.9)], {one.id: one}, budget=None)
     with open_store(path, create=False, timeout=300) as store, store.session("s1", agent, max_tokens=limit) as session:
         if int(plan.total_tokens) <= session.remaining:

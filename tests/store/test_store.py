@@ -205,7 +205,7 @@ LEARN = """
 import sys
 from dataclasses import replace
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.store import open_store
 
 path, name, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -213,10 +213,10 @@ for number in range(times):
     with open_store(path, timeout=300) as store, store.writing():
         known = store.get("same")
         if known is None:
-            known = Behavior("same", "same", "directive", "The same thing.", summary="Same.")
+            known = Rule("same", "same", "directive", "The same thing.", summary="Same.")
         usage = replace(known.usage, confirmed=known.usage.confirmed + 1)
         store.put(replace(known, usage=usage), event="learned", now=1.0, by=name)
-        store.put(Behavior(f"{name}-{number}", name, "directive", "Own.", summary="Own."), event="learned", now=1.0)
+        store.put(Rule(f"{name}-{number}", name, "directive", "Own.", summary="Own."), event="learned", now=1.0)
 """
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.tracking.compaction import LONGEST, build_compact_prompt, build_reminder, fold
+from brim.text import LONGEST_LINE as LONGEST
+from brim.text import fold
+from brim.tracking.compaction import build_compact_prompt, build_reminder
 
 HEAD, MIDDLE = "/compact focus on ", " -- current CfA state is "
 

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from brim.activation.source import Node as Node
     from brim.activation.source import Source as Source
     from brim.activation.weights import touched as touched
-
-__getattr__, __dir__ = exports(
-    __name__,
-    context="Context",
-    engine="Activation activate",
-    explanation="Explanation explain",
-    graph="Graph",
-    parameters="Parameters",
-    source="Node Source",
-    weights="touched",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        context="Context",
+        engine="Activation activate",
+        explanation="Explanation explain",
+        graph="Graph",
+        parameters="Parameters",
+        source="Node Source",
+        weights="touched",
+    )

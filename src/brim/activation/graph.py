@@ -7,12 +7,12 @@ from functools import cached_property
 
 from brim.activation.relevance import section_of, terms_of
 from brim.activation.source import Node, filed_under, looked_up
-from brim.behaviors.behavior import Behavior, Edge
+from brim.behaviors.behavior import Edge, Rule
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
 
 
-def node_of(behavior: Behavior) -> Node:
+def node_of(behavior: Rule) -> Node:
     """Return what activation knows of *behavior*."""
     usage, words = behavior.usage, behavior_words(behavior.name, behavior.tags)
     return Node(behavior.id, behavior.when, words, usage.count, usage.last_used, behavior.inferred)
@@ -25,10 +25,10 @@ class Graph:
     source, target and kind the heavier one counts. Two behaviors with the same id are an error.
     """
 
-    def __init__(self, behaviors: Iterable[Behavior], edges: Iterable[Edge] = ()) -> None:
+    def __init__(self, behaviors: Iterable[Rule], edges: Iterable[Edge] = ()) -> None:
         known: set[str] = set()
         self._nodes: dict[str, Node] = {}
-        self._live: list[Behavior] = []
+        self._live: list[Rule] = []
         for behavior in behaviors:
             if behavior.id in known:
                 raise InputError(

@@ -17,7 +17,7 @@ from brim.activation.context import Context
 from brim.activation.engine import Course, Neighbourhood
 from brim.activation.parameters import DEFAULTS, Parameters
 from brim.activation.source import Index, Node, filed_under, looked_up
-from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.behavior import BehaviorKind, Rule
 from brim.behaviors.tasks import subjects_of
 from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import stems_of, words_of
@@ -128,7 +128,7 @@ class Relevance(PlainData):
     """Whether the rules under its heading are near as well."""
 
 
-def terms_of(behavior: Behavior) -> dict[str, int]:
+def terms_of(behavior: Rule) -> dict[str, int]:
     """Return the terms that *behavior* is found by, each with its weight in hundredths."""
 
     counts: dict[str, int] = {}
@@ -156,7 +156,7 @@ def terms_of(behavior: Behavior) -> dict[str, int]:
     return terms
 
 
-def section_of(behavior: Behavior) -> str:
+def section_of(behavior: Rule) -> str:
     """Return the file and heading that *behavior* stood under; empty if there was none."""
     return f"{behavior.provenance.file}\n{behavior.heading}" if behavior.heading else ""
 

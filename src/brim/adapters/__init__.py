@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brim.adapters import openai as openai
     from brim.adapters import openai_agents as openai_agents
     from brim.adapters import pydantic_ai as pydantic_ai
-
-__getattr__, __dir__ = exports(
-    __name__, packages="anthropic langchain litellm openai openai_agents pydantic_ai"
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__, packages="anthropic langchain litellm openai openai_agents pydantic_ai"
+    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import BrimError, InputError
 from brim.guard.call import Call
 from brim.guard.conversation import Guard
@@ -43,7 +43,7 @@ class Settings(TypedDict, total=False):
     strategy: Name | Pruner | None
     summarize: Summarizer | None
     exclude_tools: Sequence[str]
-    rules: Iterable[Behavior]
+    rules: Iterable[Rule]
     rule_tokens: int
     pin: Pin | None
     lease: float

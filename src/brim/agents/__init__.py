@@ -6,9 +6,9 @@ what hooks load, ``transcript.py`` reads its files, and ``settings.py`` is what 
 for it.
 
 ``events`` are what happened in a session, whichever agent wrote it down. ``readers`` finds out
-which format a line has, ``stream`` reads files as they grow, and ``responses`` reads plain
-responses of providers. ``lines`` and ``fields`` are what readers share. Readers never raise on what
-is in a line.
+which format a line has, ``stream`` reads files as they grow, ``usage`` only what requests took,
+and ``responses`` reads plain responses of providers. ``lines`` and ``fields`` are what readers
+share. Readers never raise on what is in a line.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from brim.agents.readers import known_formats as known_formats
     from brim.agents.stream import Feed as Feed
     from brim.agents.stream import read as read
-
-__getattr__, __dir__ = exports(
-    __name__,
-    agent="Agent",
-    call="Event ToolCall",
-    events="Compaction End Message ModelSeen RunTotal StateSeen ToolResult Usage",
-    readers="format_of known_formats",
-    stream="Feed read",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        agent="Agent",
+        call="Event ToolCall",
+        events="Compaction End Message ModelSeen RunTotal StateSeen ToolResult Usage",
+        readers="format_of known_formats",
+        stream="Feed read",
+    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What have we learned?
 
-``behavior`` has the things themselves (``Behavior``, ``Edge``) and ``when`` their conditions.
+``behavior`` has the things themselves (``Rule``, ``Edge``) and ``when`` their conditions.
 ``words`` and ``tasks`` find what a text is about, ``inference`` what a rule is for, ``summary``
 cuts one without changing its sense. ``blocks`` are what a rule refuses; ``shell`` reads the
 commands that they are compared with, and ``programs`` knows which program one runs. ``sentences``
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from brim._lazy import exports
 
 if TYPE_CHECKING:
-    from brim.behaviors.behavior import Behavior as Behavior
     from brim.behaviors.behavior import BehaviorKind as BehaviorKind
     from brim.behaviors.behavior import Edge as Edge
     from brim.behaviors.behavior import EdgeKind as EdgeKind
     from brim.behaviors.behavior import Provenance as Provenance
+    from brim.behaviors.behavior import Rule as Rule
     from brim.behaviors.behavior import RuleUsage as RuleUsage
     from brim.behaviors.behavior import Status as Status
     from brim.behaviors.duplicates import Merged as Merged
@@ -32,18 +32,21 @@ if TYPE_CHECKING:
     from brim.behaviors.jsonl import dump as dump
     from brim.behaviors.jsonl import load as load
     from brim.behaviors.learning import Learned as Learned
+    from brim.behaviors.learning import Proposal as Proposal
     from brim.behaviors.learning import confirmed as confirmed
     from brim.behaviors.learning import learn as learn
+    from brim.behaviors.learning import propose as propose
+    from brim.behaviors.learning import settle as settle
     from brim.behaviors.summary import summarize as summarize
     from brim.behaviors.when import When as When
-
-__getattr__, __dir__ = exports(
-    __name__,
-    behavior="Behavior BehaviorKind Edge EdgeKind Provenance Status RuleUsage",
-    duplicates="Merged merge near_duplicate",
-    graph="check",
-    jsonl="dump load",
-    learning="Learned confirmed learn",
-    summary="summarize",
-    when="When",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        behavior="Rule BehaviorKind Edge EdgeKind Provenance Status RuleUsage",
+        duplicates="Merged merge near_duplicate",
+        graph="check",
+        jsonl="dump load",
+        learning="Learned Proposal confirmed learn propose settle",
+        summary="summarize",
+        when="When",
+    )

@@ -1,4 +1,4 @@
-"""Rules that were learned (``Behavior``), how they relate (``Edge``), and the words for both."""
+"""Rules that were learned (``Rule``), how they relate (``Edge``), and the words for both."""
 
 from __future__ import annotations
 
@@ -116,10 +116,10 @@ class RuleUsage(PlainData):
 
 
 @dataclass(frozen=True)
-class Behavior(PlainData):
+class Rule(PlainData):
     """One thing that was learned. Immutable: ``behavior.replace(summary=...)`` makes another one.
 
-    >>> Behavior(id="b1", name="use-uv", kind="directive", canonical="Use uv.", tags=("python",)).kind
+    >>> Rule(id="b1", name="use-uv", kind="directive", canonical="Use uv.", tags=("python",)).kind
     <BehaviorKind.DIRECTIVE: 'directive'>
     """
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.behaviors.words import stem, tokens, word_list
 
 MOST = 10
@@ -41,7 +41,7 @@ Thing = tuple[str, ...]
 class Contradiction:
     """A rule that another one contradicts, and the words in which they differ."""
 
-    other: Behavior
+    other: Rule
     about: str
 
     def to_dict(self) -> dict[str, object]:
@@ -62,7 +62,7 @@ class _Choice:
     forbidden: dict[Thing, str]
 
 
-def find(behavior: Behavior, others: Iterable[Behavior]) -> list[Contradiction]:
+def find(behavior: Rule, others: Iterable[Rule]) -> list[Contradiction]:
     """Return the live ones of *others* that *behavior* contradicts, the newest first, at most
     ``MOST``."""
     things = _things(behavior.canonical)
@@ -78,7 +78,7 @@ def find(behavior: Behavior, others: Iterable[Behavior]) -> list[Contradiction]:
     return contradictions
 
 
-def among(behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Contradiction]]:
+def among(behaviors: Iterable[Rule]) -> list[tuple[Rule, Contradiction]]:
     """Return the pairs of live *behaviors* that contradict each other: the newer one, and what it
     contradicts.
 
@@ -89,7 +89,7 @@ def among(behaviors: Iterable[Behavior]) -> list[tuple[Behavior, Contradiction]]
         (rule for rule in behaviors if rule.live), key=lambda rule: rule.precedence, reverse=True
     )
     holders: dict[Thing, list[int]] = {}
-    pairs: list[tuple[Behavior, Contradiction]] = []
+    pairs: list[tuple[Rule, Contradiction]] = []
     work = 0
     for at, older in enumerate(ordered):
         things = _things(older.canonical)
@@ -126,7 +126,7 @@ def contradiction(a: str, b: str) -> str:
     return ""
 
 
-def _contradicts(one: Behavior, other: Behavior) -> str:
+def _contradicts(one: Rule, other: Rule) -> str:
     return contradiction(one.canonical, other.canonical) if _can_meet(one, other) else ""
 
 
@@ -162,7 +162,7 @@ def _note(phrase: str, things: dict[Thing, str]) -> None:
         things.setdefault(tuple(map(stem, words)), " ".join(words))
 
 
-def _can_meet(one: Behavior, other: Behavior) -> bool:
+def _can_meet(one: Rule, other: Rule) -> bool:
     """Whether there are situations in which both apply, as far as their conditions say."""
     theirs = dict(other.when.conditions)
     return all(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, RuleUsage, Status
+from brim.behaviors.behavior import BehaviorKind, Provenance, Rule, RuleUsage, Status
 from brim.behaviors.when import When
 from brim.behaviors.words import stem, tokens, word_list
 from brim.errors import InputError
@@ -28,15 +28,15 @@ _SYMBOLS = re.compile(r"[=<>&|+*/\\^%$#@~{}\[\]]+")
 class Pair(NamedTuple):
     """Two behaviors that say the same."""
 
-    one: Behavior
-    other: Behavior
+    one: Rule
+    other: Rule
 
 
 class Merged(NamedTuple):
     """The behavior that stays, the one that it replaces, and what was done, in sentences."""
 
-    kept: Behavior
-    superseded: Behavior
+    kept: Rule
+    superseded: Rule
     changes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,9 +82,9 @@ def near_duplicate(a: str, b: str) -> bool:
     return sense(a) == sense(b)
 
 
-def near_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
+def near_pairs(behaviors: Iterable[Rule]) -> list[Pair]:
     """Return the pairs that say the same, by id."""
-    same: dict[tuple[object, ...], list[Behavior]] = {}
+    same: dict[tuple[object, ...], list[Rule]] = {}
     pairs = []
     for behavior in sorted(behaviors, key=lambda behavior: behavior.id):
         earlier = same.setdefault(sense(behavior.canonical), [])
@@ -93,14 +93,14 @@ def near_pairs(behaviors: Iterable[Behavior]) -> list[Pair]:
     return sorted(pairs, key=lambda pair: (pair.one.id, pair.other.id))
 
 
-def survivor(a: Behavior, b: Behavior) -> tuple[Behavior, Behavior]:
+def survivor(a: Rule, b: Rule) -> tuple[Rule, Rule]:
     """Return which of two stays, and the other: by priority, then confidence, then age, then id.
 
     A user's constraint stays whatever the project's behavior has, and a confirmed behavior before a
     pending one.
     """
 
-    def rank(behavior: Behavior) -> tuple[object, ...]:
+    def rank(behavior: Rule) -> tuple[object, ...]:
         return (
             not _is_protected(behavior),
             behavior.status is Status.PENDING,
@@ -114,9 +114,7 @@ def survivor(a: Behavior, b: Behavior) -> tuple[Behavior, Behavior]:
     return first, second
 
 
-def merge_order(
-    one: Behavior, other: Behavior, into: Behavior | None = None
-) -> tuple[Behavior, Behavior]:
+def merge_order(one: Rule, other: Rule, into: Rule | None = None) -> tuple[Rule, Rule]:
     """Return which of two stays, and the other: *into*, else the user's before the project's, else
     the survivor.
 
@@ -136,7 +134,7 @@ def merge_order(
     return kept, gone
 
 
-def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
+def merge(kept: Rule, other: Rule, now: float) -> Merged:
     """Merge *other* into *kept* at the time *now*: other wording, tags, conditions, uses and where
     it came from.
 
@@ -180,11 +178,11 @@ def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
     return Merged(merged, superseded, tuple(changes))
 
 
-def _is_protected(behavior: Behavior) -> bool:
+def _is_protected(behavior: Rule) -> bool:
     return behavior.scope == "user" and behavior.kind is BehaviorKind.CONSTRAINT
 
 
-def _check(kept: Behavior, other: Behavior) -> None:
+def _check(kept: Rule, other: Rule) -> None:
     if kept.id == other.id:
         raise InputError(f"{kept.id} cannot be merged with itself: name two behaviors")
     for behavior in (kept, other):
@@ -224,7 +222,7 @@ def _when(mine: When, theirs: When, changes: list[str]) -> When:
     return When.of(both)
 
 
-def _variants(kept: Behavior, other: Behavior, changes: list[str]) -> tuple[str, ...]:
+def _variants(kept: Rule, other: Rule, changes: list[str]) -> tuple[str, ...]:
     """Return every wording but the canonical one, once each."""
     known = {kept.canonical, kept.summary, *kept.variants, ""}
     added = [
@@ -246,7 +244,7 @@ def _usage(mine: RuleUsage, theirs: RuleUsage) -> RuleUsage:
     return RuleUsage(**sums, last_used=max(used, default=None))
 
 
-def _provenance(kept: Behavior, other: Behavior) -> Provenance:
+def _provenance(kept: Rule, other: Rule) -> Provenance:
     """Return where *kept* comes from, with what was wrong then and now, and a note of the other
     source."""
     mine, theirs = kept.provenance, other.provenance

@@ -11,11 +11,11 @@ from typing import Any
 
 from brim.behaviors.behavior import (
     LARGEST_PRIORITY,
-    Behavior,
     BehaviorKind,
     Edge,
     EdgeKind,
     Provenance,
+    Rule,
     RuleUsage,
     Status,
     as_name,
@@ -72,7 +72,7 @@ class Unmapped:
 class Floop:
     """The rules and edges of a ``.floop`` folder, and what could not be brought over."""
 
-    behaviors: dict[str, Behavior] = field(default_factory=dict)
+    behaviors: dict[str, Rule] = field(default_factory=dict)
     edges: dict[tuple[str, str, str], Edge] = field(default_factory=dict)
     unmapped: list[Unmapped] = field(default_factory=list)
 
@@ -123,7 +123,7 @@ def _records(
 
 def _behavior(
     node: dict[str, Any], scope: str, projects: Collection[str] | None
-) -> tuple[Behavior, list[str]]:
+) -> tuple[Rule, list[str]]:
     """Return the rule that *node* is, and what is said of its conditions."""
     content = _inner(node, "content")
     metadata = _inner(node, "metadata")
@@ -138,7 +138,7 @@ def _behavior(
     own = content.get("kind")
     when, problems = _when(_inner(content, "when"))
     tags = [as_tag(tag) for tag in texts.get("tags") or () if isinstance(tag, str)]
-    behavior = Behavior(
+    behavior = Rule(
         str(node.get("id") or ""),
         as_name(_text(content, "name") or canonical[:60]),
         BehaviorKind(own) if own in list(BehaviorKind) else BehaviorKind.DIRECTIVE,

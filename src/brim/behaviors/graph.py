@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from brim.behaviors.behavior import Behavior, Edge, EdgeKind
+from brim.behaviors.behavior import Edge, EdgeKind, Rule
 
 After = Mapping[str, Sequence[str]]
 
@@ -38,7 +38,7 @@ class Problem:
         return f"{self.rule}: {self.text}; {self.fix}"
 
 
-def check(behaviors: Iterable[Behavior], edges: Iterable[Edge]) -> list[Problem]:
+def check(behaviors: Iterable[Rule], edges: Iterable[Edge]) -> list[Problem]:
     """Return what is wrong with *behaviors* and *edges*; nothing if all is well. The order is
     always the same."""
     known = {behavior.id: behavior for behavior in behaviors}
@@ -86,7 +86,7 @@ def _named(edge: Edge) -> str:
     return f"{edge.source} {edge.kind} {edge.target}"
 
 
-def _ends(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]:
+def _ends(known: Mapping[str, Rule], edges: list[Edge]) -> Iterator[Problem]:
     for edge in edges:
         missing = [end for end in (edge.source, edge.target) if end not in known]
         if edge.source == edge.target:
@@ -148,7 +148,7 @@ def _contradictions(edges: list[Edge]) -> Iterator[Problem]:
             )
 
 
-def _leading_nowhere(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]:
+def _leading_nowhere(known: Mapping[str, Rule], edges: list[Edge]) -> Iterator[Problem]:
     for edge in edges:
         source, target = known.get(edge.source), known.get(edge.target)
         if edge.kind == EdgeKind.REQUIRES and source and target and source.live and not target.live:
@@ -160,7 +160,7 @@ def _leading_nowhere(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterat
             )
 
 
-def _succession(known: Mapping[str, Behavior]) -> Iterator[Problem]:
+def _succession(known: Mapping[str, Rule]) -> Iterator[Problem]:
     after = {id: [each.superseded_by] for id, each in sorted(known.items()) if each.superseded_by}
     for id, (heir,) in after.items():
         ids = (id, heir)

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, Edge, Provenance, RuleUsage
+from brim.behaviors.behavior import Edge, Provenance, Rule, RuleUsage
 from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.when import When
 from brim.errors import InputError
@@ -35,7 +35,7 @@ _WANTED = {
 }
 """What a field must be, if it isn't a time or a text; objects are checked by their own fields."""
 _NEEDED = ("id", "name", "kind", "canonical")
-_USUAL = Behavior("usual", "usual", "directive", "usual")
+_USUAL = Rule("usual", "usual", "directive", "usual")
 _DIGITS = 400
 """Enough for every number that a float can be, so that nothing is rounded on the way."""
 
@@ -58,12 +58,12 @@ class LineProblem:
 class Loaded:
     """What a file holds: behaviors by id, edges, and the lines that were not used as they are."""
 
-    behaviors: tuple[Behavior, ...]
+    behaviors: tuple[Rule, ...]
     edges: tuple[Edge, ...] = ()
     problems: tuple[LineProblem, ...] = ()
 
 
-def dump(behaviors: Iterable[Behavior], edges: Iterable[Edge] = (), *, usage: bool = False) -> str:
+def dump(behaviors: Iterable[Rule], edges: Iterable[Edge] = (), *, usage: bool = False) -> str:
     """Return the text of a file with *behaviors* and *edges*: the same text, whatever order they
     come in.
 
@@ -81,7 +81,7 @@ def dump(behaviors: Iterable[Behavior], edges: Iterable[Edge] = (), *, usage: bo
 def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
     """Return what *text*, the content of the file *name*, holds. A file of a newer format raises
     ``InputError``."""
-    behaviors: dict[str, Behavior] = {}
+    behaviors: dict[str, Rule] = {}
     edges: dict[tuple[str, str, str], Edge] = {}
     lines: dict[object, tuple[int, str]] = {}
     problems: list[LineProblem] = []
@@ -177,7 +177,7 @@ def compact(value: object) -> str:
     ).decode()  # halves of surrogate pairs become ``\\ud800``
 
 
-def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:
+def encode(behavior: Rule, *, usage: bool = True) -> dict[str, Any]:
     """Return *behavior* as a JSON object, from which ``decode`` makes an equal one.
 
     Without *usage* the counters are left out: they differ from machine to machine, and would be
@@ -185,7 +185,7 @@ def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:
     """
     found: dict[str, Any] = {
         field: value
-        for field in Behavior.__match_args__
+        for field in Rule.__match_args__
         if (value := getattr(behavior, field)) != getattr(_USUAL, field) or field in _NEEDED
     }
     if "when" in found:
@@ -215,7 +215,7 @@ def encode_edge(edge: Edge, *, usage: bool = True) -> dict[str, Any]:
     return _plain(found)
 
 
-def as_object(behavior: Behavior) -> dict[str, Any]:
+def as_object(behavior: Rule) -> dict[str, Any]:
     """Return every field of *behavior* for ``--json``; times are dates in UTC."""
     found: dict[str, Any] = {
         name: _value(name, getattr(behavior, name)) for name in behavior.__match_args__
@@ -260,14 +260,14 @@ def _opened(extra: str) -> Any:
         return extra
 
 
-def decode(record: Mapping[str, Any]) -> Behavior:
+def decode(record: Mapping[str, Any]) -> Rule:
     """Return the behavior that *record* is, or raise ``InputError``. Keys that are not known are
     kept in ``extra``."""
-    fields = _known(record, Behavior.__match_args__)
+    fields = _known(record, Rule.__match_args__)
     for needed in _NEEDED:
         if needed not in fields:
             raise InputError(f"a rule needs a {needed!r}")
-    unknown = {key: value for key, value in record.items() if key not in Behavior.__match_args__}
+    unknown = {key: value for key, value in record.items() if key not in Rule.__match_args__}
     for field, kind in (("provenance", Provenance), ("usage", RuleUsage)):
         if field in fields:
             part = _mapping(field, fields[field])
@@ -286,7 +286,7 @@ def decode(record: Mapping[str, Any]) -> Behavior:
         fields["extra"] = with_extra(extra if isinstance(extra, str) else compact(extra), unknown)
     except (ValueError, RecursionError):
         raise InputError("it holds a number that is too large, or is nested too deeply") from None
-    return Behavior(**fields)
+    return Rule(**fields)
 
 
 def decode_edge(record: Mapping[str, Any]) -> tuple[Edge, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from itertools import count, islice
@@ -19,9 +19,9 @@ from unicodedata import normalize
 from brim.behaviors.behavior import (
     LARGEST_TEXT,
     LONGEST_NAME,
-    Behavior,
     BehaviorKind,
     Provenance,
+    Rule,
     Status,
     as_tag,
     in_name,
@@ -35,7 +35,7 @@ from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.masking import mask
-from brim.record import plain
+from brim.record import PlainData, plain
 
 SOURCES = ("human", "agent", "import", "floop", "rules")
 """Who can teach. What an agent teaches is a pending note until a person accepts it."""
@@ -96,8 +96,8 @@ class KnownRules:
     """Behaviors that are known already, by what they say: learning many doesn't compare each with
     each."""
 
-    def __init__(self, behaviors: Iterable[Behavior] = ()) -> None:
-        self._found: dict[tuple[str, str], Behavior] = {}
+    def __init__(self, behaviors: Iterable[Rule] = ()) -> None:
+        self._found: dict[tuple[str, str], Rule] = {}
         self._saying: dict[str, dict[tuple[str, str], None]] = {}
         self.ids: set[str] = set()
         self.names: set[str] = set()
@@ -105,10 +105,10 @@ class KnownRules:
         for behavior in behaviors:
             self.put(behavior)
 
-    def __iter__(self) -> Iterator[Behavior]:
+    def __iter__(self) -> Iterator[Rule]:
         return iter(self._found.values())
 
-    def put(self, behavior: Behavior) -> None:
+    def put(self, behavior: Rule) -> None:
         """Add *behavior*, or let it take the place of the one with its id. Its earlier texts still
         count as its own."""
         key = behavior.scope, behavior.id
@@ -119,17 +119,17 @@ class KnownRules:
         for text in (behavior.canonical, *behavior.variants):
             self._saying.setdefault(normalized(text), {})[key] = None
 
-    def get(self, scope: str, id: str) -> Behavior | None:
+    def get(self, scope: str, id: str) -> Rule | None:
         """Return the behavior with this id."""
         return self._found.get((scope, id))
 
-    def saying(self, text: str, scope: str | None = None) -> list[Behavior]:
+    def saying(self, text: str, scope: str | None = None) -> list[Rule]:
         """Return the behaviors that have this very *text*, or a variant of it, by id; of *scope*,
         or of any."""
         keys = [key for key in self._saying.get(normalized(text), ()) if scope in (None, key[0])]
         return [self._found[key] for key in sorted(keys, key=lambda key: key[1])]
 
-    def same_text(self, behavior: Behavior, *, anywhere: bool) -> Behavior | None:
+    def same_text(self, behavior: Rule, *, anywhere: bool) -> Rule | None:
         """Return the one that has the text of *behavior*, or a variant of it: a live one before the
         others.
 
@@ -143,8 +143,8 @@ class Learned(NamedTuple):
     """The behavior to store, the one it takes the place of under the same id (None if it is new),
     and what was done."""
 
-    behavior: Behavior
-    merged_with: Behavior | None
+    behavior: Rule
+    merged_with: Rule | None
     changes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,7 +152,21 @@ class Learned(NamedTuple):
         return {name: plain(value) for name, value in self._asdict().items()}
 
 
-def learn(
+@dataclass(frozen=True)
+class Proposal(PlainData):
+    """A rule as somebody says it, before it's compared with those that are there."""
+
+    rule: Rule
+    explicit: tuple[str, ...] = ()
+    """The fields that were said, and not inferred."""
+
+    @property
+    def by_agent(self) -> bool:
+        """Whether an agent says it: then it becomes a note at most."""
+        return self.rule.provenance.source == "agent"
+
+
+def propose(
     right: str,
     *,
     wrong: str = "",
@@ -167,47 +181,68 @@ def learn(
     source: str = "human",
     session: str = "",
     now: float,
-    existing: Iterable[Behavior] | KnownRules = (),
-) -> Learned:
-    """Learn *right* at the time *now*, given what *existing* behaviors say.
+) -> Proposal:
+    """Make a rule of *right*, said at the time *now*. What isn't said is inferred.
 
-    The text is kept as it is given, but secrets are masked, NULs removed and lone surrogates
-    replaced. What is not given is inferred. The same text again confirms what is there. What an
-    agent says becomes a pending note of the project, at most a directive, and never changes what a
-    person has taught. *blocks* are what it refuses; such a rule is a constraint unless *kind* says
-    otherwise, and an agent's note has none.
+    The text is kept as it is, but secrets are masked, NULs removed and lone surrogates replaced.
+    What an agent says becomes a pending note of the project, at most a directive. *blocks* are what
+    it refuses; such a rule is a constraint unless *kind* says otherwise, and an agent's note has
+    none.
     """
     _check(source, right, wrong, file, task, session)
     right, wrong, file, task, session = map(cleaned, (right, wrong, file, task, session))
-    by_agent, tags = source == "agent", tuple(tags)
-    blocks = () if by_agent else checked_blocks(blocks)
-    kind = kind or (BehaviorKind.CONSTRAINT if blocks else None)
-    behavior = Behavior(
+    tags = tuple(tags)
+    refused: tuple[str, ...] = ()
+    if source != "agent":
+        refused = checked_blocks(blocks)
+    if refused and not kind:
+        kind = BehaviorKind.CONSTRAINT
+    conditions = when
+    if conditions is None:
+        conditions = infer_when(file, task)
+    rule = Rule(
         id=id_of(right),
         name=name or infer_name(right),
         kind=kind or infer_kind(right, wrong),
         canonical=right,
         tags=tags or infer_tags(right, file),
-        when=infer_when(file, task) if when is None else when,
-        blocks=blocks,
+        when=conditions,
+        blocks=refused,
         scope=scope,
         provenance=Provenance(source, at=now, wrong=wrong, file=file, task=task, session=session),
         created_at=now,
         updated_at=now,
     )
-    if by_agent:
-        behavior = _as_note(behavior)
-    known = existing if isinstance(existing, KnownRules) else KnownRules(existing)
-    again = known.same_text(behavior, anywhere=by_agent)
-    if again is not None:
-        given = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": blocks}
-        return _again(
-            again, behavior, [key for key, value in given.items() if value], by_agent, now
-        )
-    return Learned(_apart(behavior, known, named=bool(name)), None, ("new",))
+    if source == "agent":
+        rule = _as_note(rule)
+    values = {"kind": kind, "name": name, "when": when, "tags": tags, "blocks": refused}
+    return Proposal(rule, tuple(field for field, value in values.items() if value))
 
 
-def _as_note(behavior: Behavior) -> Behavior:
+def settle(proposal: Proposal, existing: Iterable[Rule] | KnownRules = ()) -> Learned:
+    """Learn what was proposed, beside the *existing* rules.
+
+    The same text again confirms what is there. An agent never changes what a person has taught.
+    """
+    rules = existing
+    if not isinstance(rules, KnownRules):
+        rules = KnownRules(rules)
+    rule = proposal.rule
+    same = rules.same_text(rule, anywhere=proposal.by_agent)
+    if same is None:
+        is_named = "name" in proposal.explicit
+        return Learned(_apart(rule, rules, named=is_named), None, ("new",))
+    return _again(same, rule, list(proposal.explicit), proposal.by_agent, rule.created_at or 0.0)
+
+
+def learn(
+    right: str, *, existing: Iterable[Rule] | KnownRules = (), now: float, **said: Any
+) -> Learned:
+    """Learn *right* at the time *now*, beside the *existing* rules: see ``propose``, ``settle``."""
+    return settle(propose(right, now=now, **said), existing)
+
+
+def _as_note(behavior: Rule) -> Rule:
     """Return *behavior* as an agent may teach it: a pending note of the project, and not a
     constraint."""
     weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
@@ -249,9 +284,7 @@ def _check(source: str, right: str, wrong: str, *places: str) -> None:
         )
 
 
-def _again(
-    known: Behavior, said: Behavior, given: list[str], by_agent: bool, now: float
-) -> Learned:
+def _again(known: Rule, said: Rule, given: list[str], by_agent: bool, now: float) -> Learned:
     """Return what becomes of *known* when its text is taught again: it is confirmed, and what was
     *given* holds."""
     is_note = known.status is Status.PENDING
@@ -281,7 +314,7 @@ def _again(
     )
 
 
-def _apart(behavior: Behavior, known: KnownRules, *, named: bool) -> Behavior:
+def _apart(behavior: Rule, known: KnownRules, *, named: bool) -> Rule:
     """Return *behavior* under an id that no other has, and a name too, unless a person *named* it.
 
     An edited behavior keeps the id that its first text gave it, so that text may come again and
@@ -302,7 +335,7 @@ def _free(taken: set[str], numbered: Callable[[int], str]) -> str:
     return next(each for each in map(numbered, count(2)) if each not in taken)
 
 
-def confirmed(behavior: Behavior, now: float) -> Behavior:
+def confirmed(behavior: Rule, now: float) -> Rule:
     """Return *behavior* after a person or an agent said at the time *now* that it was right."""
     usage = behavior.usage
     return replace(
@@ -319,12 +352,12 @@ HOLDING = ("kind", "canonical", "summary", "when")
 """What of a constraint decides whether and when it holds."""
 
 
-def holds(behavior: Behavior) -> bool:
+def holds(behavior: Rule) -> bool:
     """Whether agents must not weaken it: a constraint, or a rule that refuses something."""
     return behavior.kind is BehaviorKind.CONSTRAINT or bool(behavior.blocks)
 
 
-def loosens(old: Behavior | None, new: Behavior) -> bool:
+def loosens(old: Rule | None, new: Rule) -> bool:
     """Whether *new* in place of *old* could make a constraint hold less, or refuses less."""
     if old is None or not old.live or not holds(old):
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.behavior import BehaviorKind, Rule
 from brim.behaviors.blocks import said, too_much
 from brim.behaviors.when import NOT_CI
 
@@ -24,7 +24,7 @@ _LANGUAGES = {
 } | {name: name.upper() for name in ("html", "css", "sql", "yaml", "json", "toml")}
 
 
-def heard(behavior: Behavior) -> str:
+def heard(behavior: Rule) -> str:
     """Return when agents are told *behavior*: by its conditions, else by what its own words speak
     of."""
     declared, end = behavior.when.waits, " outside CI" * (NOT_CI in behavior.when.conditions)
@@ -49,7 +49,7 @@ def _values(key: str, values: tuple[str, ...]) -> str:
     return " or ".join(names)
 
 
-def refused(behavior: Behavior) -> str:
+def refused(behavior: Rule) -> str:
     """Return what *behavior* refuses, in words; empty if nothing."""
     return ", ".join(
         f"{said(each)}{f' ({too_much(each)})' if too_much(each) else ''}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.behavior import BehaviorKind, Rule
 from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.summary import summarize
 from brim.config.text import ConfigLoader, read_mapping
@@ -29,7 +29,7 @@ _SPECIAL = frozenset(",[]{}#:&*!|>'\"%@`?")
 """What means something in YAML, in one place or another."""
 
 
-def as_yaml(behavior: Behavior) -> str:
+def as_yaml(behavior: Rule) -> str:
     """Return what of *behavior* can be edited; ``from_yaml`` of it gives an equal one."""
     when = [f"\n  {_scalar(key)}: {_scalars(values)}" for key, values in behavior.when.conditions]
     lines = [
@@ -45,7 +45,7 @@ def as_yaml(behavior: Behavior) -> str:
     return "\n".join(lines) + "\n"
 
 
-def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
+def from_yaml(text: str, old: Rule, name: str) -> Rule:
     """Return *old* with what the file *text* says; raise an ``InputError`` with *name* and the line
     if it cannot be.
 

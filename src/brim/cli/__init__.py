@@ -101,7 +101,9 @@ def main() -> None:
             sys.stdout.flush()
     except BrimError as error:
         note(str(error))
-        code = 1 if isinstance(error, PersonNeeded) else 2
+        code = 2
+        if isinstance(error, PersonNeeded):
+            code = 1
     except OSError as error:
         # Rooms turn most of theirs into BrimErrors; without a name it's the output's.
         place = error.filename2 or error.filename
@@ -125,19 +127,32 @@ def _run(words: list[str]) -> int:
         return load_place("status.status").run(argparse.Namespace(as_json=bool(words)))
     if words[0] == "help":
         words = [*words[1:], "--help"]
-    two_words = " ".join(words[:2])
-    name = two_words if two_words in COMMANDS else words[0]
+    name = " ".join(words[:2])
     if name not in COMMANDS:
-        return _overview_of_dev(words[1:]) if name == "dev" else _overview(words)
-    rest = words[len(name.split()) :]
-    # No option begins with a digit: the command says what is wrong with "-5/day".
-    amounts = [word for word in rest if re.match(r"-\d(?![\d.]*$)", word)]
-    if amounts and "--" not in rest:
-        rest = [*(word for word in rest if word not in amounts), "--", *amounts]
+        name = words[0]
+    if name == "dev":
+        return _overview_of_dev(words[1:])
+    if name not in COMMANDS:
+        return _overview(words)
+    arguments = _with_amounts_last(words[len(name.split()) :])
     parser = parser_of(name)
     # Python 3.11 loses what stands after "--" when options and arguments are mixed.
-    parse = parser.parse_args if "--" in rest else parser.parse_intermixed_args
-    return load(name).run(parse(rest))
+    if "--" in arguments:
+        options = parser.parse_args(arguments)
+    else:
+        options = parser.parse_intermixed_args(arguments)
+    return load(name).run(options)
+
+
+def _with_amounts_last(words: list[str]) -> list[str]:
+    """Return *words* with amounts such as "-5/day" behind "--".
+
+    No option begins with a digit: the command says what is wrong with them.
+    """
+    amounts = [word for word in words if re.match(r"-\d(?![\d.]*$)", word)]
+    if not amounts or "--" in words:
+        return words
+    return [*(word for word in words if word not in amounts), "--", *amounts]
 
 
 def load(name: str) -> Command:
@@ -199,10 +214,10 @@ def _rows(commands: Mapping[str, tuple[str, str]]) -> str:
 def _unknown(word: str, names: Sequence[str], parent: str) -> int:
     """Say that *word* isn't a command, and which one of *names* may be meant."""
 
-    near = get_close_matches(word, names, 1)
-    hint = (
-        f"Did you mean '{parent} {near[0]}'?" if near else f"'{parent} --help' lists the commands."
-    )
+    similar = get_close_matches(word, names, 1)
+    hint = f"'{parent} --help' lists the commands."
+    if similar:
+        hint = f"Did you mean '{parent} {similar[0]}'?"
     note(f"no command '{parent} {word}'. {hint}")
     return 2
 
@@ -216,7 +231,7 @@ def _whole_parser() -> argparse.ArgumentParser:
     for name in COMMANDS:
         group, _, command = name.rpartition(" ")
         if name not in groups:
-            completed = (groups[group] if group else top).add_parser(command)
+            completed = groups.get(group, top).add_parser(command)
             for add in load(name).options:
                 add(completed)
     return parser
@@ -259,7 +274,8 @@ class _Help(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
         if text.startswith("Example"):
             return text.rstrip()
-        return "\n\n".join(_paragraph(each, width) for each in text.strip("\n").split("\n\n"))
+        paragraphs = text.strip("\n").split("\n\n")
+        return "\n\n".join(_paragraph(paragraph, width) for paragraph in paragraphs)
 
 
 def _paragraph(text: str, width: int) -> str:
@@ -269,17 +285,24 @@ def _paragraph(text: str, width: int) -> str:
     parts: list[tuple[str, str]] = []
     for line in text.split("\n"):
         row = re.match(r"( +\S+(?: \S+)* {2,})(\S.*)", line)
-        about, said = parts[-1] if parts else ("", "")
         if row is not None:
             parts.append((row[1], row[2]))
-        elif parts and line.startswith(" " * len(about)) and (about or not line.startswith(" ")):
-            parts[-1] = (about, f"{said} {line.strip()}")
+        elif parts and _continues(line, parts[-1][0]):
+            title, beginning = parts[-1]
+            parts[-1] = (title, f"{beginning} {line.strip()}")
         else:
             parts.append(("", line))
-    filled = []
-    for about, said in parts:
-        wrapped = textwrap.wrap(
-            said, max(width - len(about), 20), break_long_words=False, break_on_hyphens=False
-        )
-        filled.append(about + f"\n{' ' * len(about)}".join(wrapped or [said]))
-    return "\n".join(filled)
+    return "\n".join(_filled(title, part, width) for title, part in parts)
+
+
+def _continues(line: str, title: str) -> bool:
+    """Whether *line* goes on with the row of *title*, or with prose if it has none."""
+    if title:
+        return line.startswith(" " * len(title))
+    return not line.startswith(" ")
+
+
+def _filled(title: str, text: str, width: int) -> str:
+    room = max(width - len(title), 20)
+    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+    return title + f"\n{' ' * len(title)}".join(lines or [text])

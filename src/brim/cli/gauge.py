@@ -40,7 +40,8 @@ SUMS_ALONE = ("codex-exec", "gemini-stream")
 
 _NAMES = 11
 """Columns of the names on the left."""
-_SHORTEST_BAR, _LONGEST_BAR = 8, 40
+_SHORTEST_BAR = 8
+_LONGEST_BAR = 40
 
 PAUSE = 0.05
 """Least seconds between two drawings: faster can't be seen, and would slow down a long stream."""
@@ -48,8 +49,11 @@ PAUSE = 0.05
 MOST_COLUMNS = 100
 """A wider gauge isn't easier to read."""
 
-_HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
-_CLEAR_LINE, _CLEAR_BELOW, _CLEAR_ALL = "\x1b[K", "\x1b[J", "\x1b[H\x1b[2J"
+_HIDE = "\x1b[?25l"
+_SHOW = "\x1b[?25h"
+_CLEAR_LINE = "\x1b[K"
+_CLEAR_BELOW = "\x1b[J"
+_CLEAR_ALL = "\x1b[H\x1b[2J"
 
 
 def draw(reading: Reading, width: int) -> list[str]:
@@ -65,63 +69,71 @@ def draw(reading: Reading, width: int) -> list[str]:
         )
         lines += [paint(full, colour_of(reading)) + paint(rest, "faint"), _marks(reading, width)]
     for name, rows in _sections(reading, width):
-        for at, row in enumerate(rows):
-            left = "" if at else name
-            narrow = _cut(f"{left} {row}" if left else f"  {row}", width)
-            wide = paint(f"{left:<{_NAMES}}", "faint") + _cut(row, width - _NAMES)
-            lines.append(narrow if width < 3 * _NAMES else wide)
-    for warning, colour in (
-        (reading["warning"], colour_of(reading)),
-        (reading["cost_warning"], "red"),
-    ):
-        warned = (
-            textwrap.wrap(f"! {printable(warning)}", width, subsequent_indent="  ")
-            if warning
-            else []
-        )
-        lines += [paint(_cut(line, width), colour) for line in warned]
+        lines += _section_lines(name, rows, width)
+    lines += _warning_lines(reading["warning"], colour_of(reading), width)
+    lines += _warning_lines(reading["cost_warning"], "red", width)
     return lines
+
+
+def _section_lines(name: str, rows: Sequence[str], width: int) -> list[str]:
+    """Return *rows* with their *name* before the first one."""
+    lines = []
+    for row in rows:
+        if width >= 3 * _NAMES:
+            lines.append(paint(f"{name:<{_NAMES}}", "faint") + _cut(row, width - _NAMES))
+        elif name:
+            lines.append(_cut(f"{name} {row}", width))
+        else:
+            lines.append(_cut(f"  {row}", width))
+        name = ""
+    return lines
+
+
+def _warning_lines(warning: str, colour: str, width: int) -> list[str]:
+    if not warning:
+        return []
+    lines = textwrap.wrap(f"! {printable(warning)}", width, subsequent_indent="  ")
+    return [paint(_cut(line, width), colour) for line in lines]
 
 
 def one_line(reading: Reading) -> str:
     """Return the state in one line, for a file or a pipe."""
-    cost = _cost(reading, short=True) if reading["cost"] or reading["unpriced"] else ""
-    compactions = counted(reading["compactions"], "compaction") if reading["compactions"] else ""
-    return "  ".join(filter(None, (level(reading), printable(reading["model"]), cost, compactions)))
+    parts = [level(reading), printable(reading["model"])]
+    if reading["cost"] or reading["unpriced"]:
+        parts.append(_cost(reading, short=True))
+    if reading["compactions"]:
+        parts.append(counted(reading["compactions"], "compaction"))
+    return "  ".join(filter(None, parts))
 
 
 def level(reading: Reading) -> str:
     """Return how full the window is, in words and numbers."""
-    if not reading["used_tokens"]:
-        only_sums = reading["format"] in SUMS_ALONE
-        return (
-            "this file has only totals: watch the session's own file"
-            if only_sums
-            else "nothing reported yet"
-        )
-    if not reading["context_window"]:
-        return f"{reading['used_tokens']:,} tokens; the window's size isn't known"
-    of = f"{reading['used_tokens']:,} of {reading['context_window']:,} tokens"
-    return f"{of}  {percent(reading['utilization'])}"
+    used = reading["used_tokens"]
+    window = reading["context_window"]
+    if not used and reading["format"] in SUMS_ALONE:
+        return "this file has only totals: watch the session's own file"
+    if not used:
+        return "nothing reported yet"
+    if not window:
+        return f"{used:,} tokens; the window's size isn't known"
+    return f"{used:,} of {window:,} tokens  {percent(reading['utilization'])}"
 
 
 def plan_line(windows: Sequence[PlanWindow], now: float) -> str:
     """Return how much of one agent's plan is used, with the age of the reading unless it's
     fresh."""
-    told = "; ".join(printable(each.told(now)) for each in windows)
-    return (
-        told
-        if all(each.is_fresh(now) for each in windows)
-        else f"{told} ({age(windows[0].read_at, now)})"
-    )
+    line = "; ".join(printable(window.told(now)) for window in windows)
+    if all(window.is_fresh(now) for window in windows):
+        return line
+    return f"{line} ({age(windows[0].read_at, now)})"
 
 
 def plan_lines(windows: Sequence[PlanWindow], now: float) -> list[str]:
     """Return a line for each agent whose plan's windows these are."""
-    by_agent = {
-        each.agent: [other for other in windows if other.agent == each.agent] for each in windows
-    }
-    return [f"{NAMES.get(agent, agent)}: {plan_line(its, now)}" for agent, its in by_agent.items()]
+    by_agent: dict[str, list[PlanWindow]] = {}
+    for window in windows:
+        by_agent.setdefault(window.agent, []).append(window)
+    return [f"{NAMES.get(agent, agent)}: {plan_line(own, now)}" for agent, own in by_agent.items()]
 
 
 def colour_of(reading: Reading) -> str:
@@ -133,18 +145,25 @@ def colour_of(reading: Reading) -> str:
 
 def _head(reading: Reading, width: int) -> list[str]:
     left = level(reading)
-    agent = subagent_of(reading["path"])
-    session = f"session {reading['session'][:8]}" if reading["session"] else ""
-    session = f"sub-agent {agent[:8]}" if agent else session
-    right = "  ".join(printable(each) for each in (reading["model"], session) if each)
+    right = "  ".join(filter(None, (printable(reading["model"]), printable(_whose(reading)))))
     gap = width - width_of(left) - width_of(right)
     colour = colour_of(reading)
     if right and gap >= 2:
         return [paint(left, colour) + " " * gap + paint(right, "faint")]
-    return [
-        paint(_cut(left, width), colour),
-        *([paint(_cut(right, width), "faint")] if right else []),
-    ]
+    lines = [paint(_cut(left, width), colour)]
+    if right:
+        lines.append(paint(_cut(right, width), "faint"))
+    return lines
+
+
+def _whose(reading: Reading) -> str:
+    """Return the sub-agent or the session that it is."""
+    agent = subagent_of(reading["path"])
+    if agent:
+        return f"sub-agent {agent[:8]}"
+    if reading["session"]:
+        return f"session {reading['session'][:8]}"
+    return ""
 
 
 def _marks(reading: Reading, width: int) -> str:
@@ -166,37 +185,46 @@ def _marks(reading: Reading, width: int) -> str:
 
 
 def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
-    used, times = reading["used_tokens"], reading["compactions"]
-    cached = f"{percent(reading['cache_hit_share'])} of prompt tokens came from the cache"
-    point, plan = reading["auto_compact"], [PlanWindow(**each) for each in reading["plan_windows"]]
-    others = [
-        f"{SOURCES.get(source, source)}: {tokens:,}"
-        for source, tokens in reading["window_others"].items()
-    ]
-    said = "; ".join(
-        [str(SOURCES.get(reading["window_source"], reading["window_source"])), *others]
-    )
-    return [
-        ("window", [printable(f"{reading['context_window']:,} tokens ({said})")]),
-        (
-            "headroom",
-            [AutoCompact(**point).told(used + reading["answer_tokens"])[0]]
-            if point and used
-            else [],
-        ),
-        ("plan", [plan_line(plan, time.time())] if plan else []),
-        ("cost", [_cost(reading)] if reading["cost"] or reading["unpriced"] else []),
-        ("cache", [cached] if used else []),
-        ("filled by", _filling(reading, width - _NAMES) if used else []),
-        ("sub-agents", _agents(reading) if reading["agents"] else []),
-        ("compacted", [{1: "once", 2: "twice"}.get(times, f"{times:,} times")] if times else []),
-        (
-            "skipped",
-            [f"{counted(broken, 'line')} that can't be read"]
-            if (broken := reading["broken_lines"])
-            else [],
-        ),
-    ]
+    """Return the sections below the bar, each with its rows; many have none."""
+    used = reading["used_tokens"]
+    sections = [("window", [_window(reading)])]
+    if reading["auto_compact"] and used:
+        point = AutoCompact(**reading["auto_compact"])
+        sections.append(("headroom", [point.told(used + reading["answer_tokens"])[0]]))
+    if reading["plan_windows"]:
+        windows = [PlanWindow(**window) for window in reading["plan_windows"]]
+        sections.append(("plan", [plan_line(windows, time.time())]))
+    if reading["cost"] or reading["unpriced"]:
+        sections.append(("cost", [_cost(reading)]))
+    if used:
+        cached = percent(reading["cache_hit_share"])
+        sections.append(("cache", [f"{cached} of prompt tokens came from the cache"]))
+        sections.append(("filled by", _filling(reading, width - _NAMES)))
+    if reading["agents"]:
+        sections.append(("sub-agents", _agents(reading)))
+    if reading["compactions"]:
+        sections.append(("compacted", [_times(reading["compactions"])]))
+    if reading["broken_lines"]:
+        lines = counted(reading["broken_lines"], "line")
+        sections.append(("skipped", [f"{lines} that can't be read"]))
+    return sections
+
+
+def _window(reading: Reading) -> str:
+    """Return the size of the window, where it comes from, and what other sources say."""
+    source = reading["window_source"]
+    sources = [str(SOURCES.get(source, source))]
+    for other, tokens in reading["window_others"].items():
+        sources.append(f"{SOURCES.get(other, other)}: {tokens:,}")
+    return printable(f"{reading['context_window']:,} tokens ({'; '.join(sources)})")
+
+
+def _times(count: int) -> str:
+    if count == 1:
+        return "once"
+    if count == 2:
+        return "twice"
+    return f"{count:,} times"
 
 
 def _cost(reading: Reading, *, short: bool = False) -> str:
@@ -205,10 +233,9 @@ def _cost(reading: Reading, *, short: bool = False) -> str:
     if reading["cost_limit"] is not None:
         text += f" of {dollars(reading['cost_limit'])}"
     if unpriced and reading["unattributed"]:  # the client's own total has what they cost
-        said = dollars(reading["unattributed"])
-        return (
-            f"{text} ({said} of it as the agent reports: no known price for {printable(unpriced)})"
-        )
+        reported = dollars(reading["unattributed"])
+        reason = f"no known price for {printable(unpriced)}"
+        return f"{text} ({reported} of it as the agent reports: {reason})"
     if unpriced:
         return f"{text} plus {printable(unpriced)}: no known price"
     if reading["unattributed"] and not short:
@@ -218,13 +245,14 @@ def _cost(reading: Reading, *, short: bool = False) -> str:
 
 def _filling(reading: Reading, width: int) -> list[str]:
     """Return what fills the window, the largest first, each with a bar if there is room for one."""
-    items = sorted(reading["filling"].items(), key=lambda item: (-item[1], item[0]))
-    items = [(printable(name), tokens) for name, tokens in items if tokens > 0]
+    filling = sorted(reading["filling"].items(), key=lambda item: (-item[1], item[0]))
+    items = [(printable(name), tokens) for name, tokens in filling if tokens > 0]
     if not items:
         return []
     if len(items) > MOST_ROWS:
-        rest = items[MOST_ROWS - 1 :]
-        items = [*items[: MOST_ROWS - 1], (f"{len(rest)} more", sum(tokens for _, tokens in rest))]
+        hidden = items[MOST_ROWS - 1 :]
+        total = sum(tokens for _, tokens in hidden)
+        items = [*items[: MOST_ROWS - 1], (f"{len(hidden)} more", total)]
     whole = max(1, reading["used_tokens"])
     rows = [
         (name, f"{tokens:,}", percent(tokens / whole), min(1.0, tokens / whole))
@@ -234,7 +262,9 @@ def _filling(reading: Reading, width: int) -> list[str]:
     room = width - names - numbers - shares - 6
     if room < 0:
         return [f"{share:>{shares}}  {name}" for name, _, share, _ in rows]
-    longest = min(room, _LONGEST_BAR) if room >= _SHORTEST_BAR else 0
+    longest = 0
+    if room >= _SHORTEST_BAR:
+        longest = min(room, _LONGEST_BAR)
     lines = []
     for name, tokens, share, part in rows:
         full, _ = bar(1.0, round(part * longest), nice=symbols("█", "") != "")
@@ -244,19 +274,24 @@ def _filling(reading: Reading, width: int) -> list[str]:
 
 
 def _agents(reading: Reading) -> list[str]:
-    shown = reading["agents"][-MOST_ROWS:]
-    widest = max(len(f"{agent['used_tokens']:,}") for agent in shown)
+    agents = reading["agents"][-MOST_ROWS:]
+    widest = max(len(f"{agent['used_tokens']:,}") for agent in agents)
     rows = []
-    for agent in shown:
-        full = f"{agent['used_tokens']:>{widest},}  {percent(agent['utilization']):>5} of {agent['context_window']:,}"
-        rows.append(f"{full}  {printable(agent['model'])}  {printable(agent['id'][:8])}")
-    hidden = len(reading["agents"]) - len(shown)
-    return [f"{hidden} earlier ones", *rows] if hidden else rows
+    hidden = len(reading["agents"]) - len(agents)
+    if hidden:
+        rows.append(f"{hidden} earlier ones")
+    for agent in agents:
+        tokens = f"{agent['used_tokens']:>{widest},}"
+        share = f"{percent(agent['utilization']):>5} of {agent['context_window']:,}"
+        rows.append(f"{tokens}  {share}  {printable(agent['model'])}  {printable(agent['id'][:8])}")
+    return rows
 
 
 def _cut(text: str, width: int) -> str:
     """Return as much of *text* as fits into *width* columns, up to the end of a word."""
-    return text if width_of(text) <= width else cut(text, width)
+    if width_of(text) <= width:
+        return text
+    return cut(text, width)
 
 
 class GaugeView:
@@ -270,7 +305,7 @@ class GaugeView:
         self._as_json = as_json
         on_screen = not as_json and sys.stdout is not None and sys.stdout.isatty()
         self._screen = Screen() if on_screen else None
-        self._shown: Reading = {}
+        self._last: Reading = {}
         self._line = ""
         self._drawn_at = 0.0
 
@@ -290,9 +325,9 @@ class GaugeView:
                 self._drawn_at = time.monotonic()
                 self._screen.draw(draw(reading, min(MOST_COLUMNS, size().columns)))
             return
-        told = {key: value for key, value in reading.items() if key not in UNTOLD}
-        if told != self._shown or reading["notices"]:
-            self._shown = told
+        news = {key: value for key, value in reading.items() if key not in UNTOLD}
+        if news != self._last or reading["notices"]:
+            self._last = news
             self._say(reading)
 
     def end(self, reading: Reading) -> None:
@@ -301,13 +336,15 @@ class GaugeView:
             self._screen.draw(draw(reading, min(MOST_COLUMNS, size().columns)))
 
     def _say(self, reading: Reading) -> None:
-        line = json.dumps(reading) if self._as_json else one_line(reading)
+        line = one_line(reading)
+        if self._as_json:
+            line = json.dumps(reading)
         if self._as_json or line != self._line:
             self._line = line
             print(line)
             sys.stdout.flush()
-        for told in reading["notices"]:
-            note(told["text"])
+        for notice in reading["notices"]:
+            note(notice["text"])
 
 
 class Screen:
@@ -347,7 +384,9 @@ def size() -> os.terminal_size:
     """Return the terminal's current size: unlike a variable, it follows when the window is
     resized."""
     try:
-        found = os.get_terminal_size(sys.stdout.fileno())
+        terminal = os.get_terminal_size(sys.stdout.fileno())
     except (OSError, ValueError):
-        found = os.terminal_size((0, 0))
-    return found if found.columns > 0 and found.lines > 0 else shutil.get_terminal_size((80, 24))
+        terminal = os.terminal_size((0, 0))
+    if terminal.columns > 0 and terminal.lines > 0:
+        return terminal
+    return shutil.get_terminal_size((80, 24))

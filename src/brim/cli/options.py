@@ -1,13 +1,12 @@
 """Options that several commands have, each declared once, and what they mean.
 
 A command is a function with ``@command(...)``: its docstring is its help, and the arguments of the
-decorator are the options it takes, each a function that adds something to a parser.
+decorator are the options it takes, each a function that adds something to a parser. Those about
+rules are in ``brim.cli.rule_options``, so that other commands don't load rules.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -15,21 +14,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from brim.activation.context import Context
-from brim.agents import agent_at_work
 from brim.cli.output import note
-from brim.config import Config
-from brim.errors import BrimError, InputError, PersonNeeded
-from brim.models.overrides import use
+from brim.config.values import Config
+from brim.errors import BrimError, InputError
 from brim.record import PlainData
-from brim.tokens.inputs import read_text
-from brim.workspace import Workspace, working_folder
+from brim.workspace import Workspace
 
 Adder = Callable[[ArgumentParser], object]
 
-__all__ = ["Workspace", "working_folder"]
-
-NOTHING_YET = "no rules yet: brim learn 'Use uv, not pip'"
+MOST_COMPLETIONS = 200
+"""Names that a shell is offered."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +45,13 @@ def option(
 ) -> Adder:
     """Return a function that adds one option or argument to a parser.
 
-    *completer* completes it in a shell.
+    *completer* completes its value in a shell.
     """
 
     def add(parser: ArgumentParser) -> None:
-        added: Any = parser.add_argument(*names, **settings)
+        argument: Any = parser.add_argument(*names, **settings)
         if completer is not None:
-            added.completer = completer
+            argument.completer = completer
 
     return add
 
@@ -67,8 +61,8 @@ def one_of(*options: Adder) -> Adder:
 
     def add(parser: ArgumentParser) -> None:
         group: Any = parser.add_mutually_exclusive_group()
-        for each in options:
-            each(group)
+        for add_option in options:
+            add_option(group)
 
     return add
 
@@ -79,65 +73,67 @@ def add_json(parser: ArgumentParser) -> None:
 
 
 def check_words(command: str, usage: str, words: Sequence[str]) -> None:
-    """Raise unless *command* takes so many *words*: *usage* is how they are written, such as
-    ``SCOPE [USD]``."""
+    """Raise unless *command* takes so many *words*.
+
+    *usage* is how they are written, such as ``SCOPE [USD]``.
+    """
     parts = usage.split()
-    least = sum(part[0] != "[" and part[-1] != "]" for part in parts)
-    if len(words) < least or (len(words) > len(parts) and "..." not in usage):
+    needed = sum(part[0] != "[" and part[-1] != "]" for part in parts)
+    too_many = len(words) > len(parts) and "..." not in usage
+    if len(words) < needed or too_many:
         raise InputError(f"write it as: {command} {usage}".rstrip())
 
 
 def check_belongs(options: Namespace, owners: Mapping[str, Collection[str]], command: str) -> None:
-    """Raise if an option was given that belongs to other actions of *command* than
-    ``options.action``."""
+    """Raise if an option was given that belongs to other actions of *command*.
+
+    *owners* has the actions of each option.
+    """
     for name, actions in owners.items():
-        value = getattr(options, name)
-        if (
-            value is not None
-            and value is not False
-            and value != ""
-            and options.action not in actions
-        ):
-            homes = " and ".join(f"'{command} {action}'" for action in actions)
-            raise InputError(f"--{name.replace('_', '-')} belongs to {homes}")
+        if getattr(options, name) in (None, False, "") or options.action in actions:
+            continue
+        homes = " and ".join(f"'{command} {action}'" for action in actions)
+        raise InputError(f"--{name.replace('_', '-')} belongs to {homes}")
 
 
 # Numbers and texts --------------------------------------------------------------------------------
 
 
-def whole_number(least: int, most: int | None = None) -> Any:
-    """Return the type of an option that takes a whole number from *least* to *most*."""
+def whole_number(lowest: int, highest: int | None = None) -> Any:
+    """Return the type of an option that takes a whole number from *lowest* to *highest*."""
 
     def number(text: str) -> int:
         try:
             value = int(text)
         except ValueError:
             raise ArgumentTypeError(f"must be a whole number, not {text[:60]!r}") from None
-        if value < least:
-            raise ArgumentTypeError(f"must be {least} or more, not {value}")
-        if most is not None and value > most:
-            raise ArgumentTypeError(f"must be {most} or less, not {value}")
+        if value < lowest:
+            raise ArgumentTypeError(f"must be {lowest} or more, not {value}")
+        if highest is not None and value > highest:
+            raise ArgumentTypeError(f"must be {highest} or less, not {value}")
         return value
 
     return number
 
 
-def text_of(given: str) -> str:
-    """Return *given*, or standard input without its last line end if it is ``-``."""
-    if given != "-":
-        return given
+def text_of(argument: str) -> str:
+    """Return *argument*, or for ``-`` standard input without its last line end."""
+    if argument != "-":
+        return argument
+    from brim.tokens.inputs import read_text  # most commands count nothing
+
     return read_text("-").removesuffix("\n").removesuffix("\r")
 
 
-def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[str]]:
-    """Return the values *given* to *option* as ``KEY=VALUE``, by key."""
-    found: dict[str, list[str]] = {}
-    for pair in given or ():
+def values_by_key(option: str, pairs: Iterable[str] | None) -> dict[str, list[str]]:
+    """Return the values that *option* was given as ``KEY=VALUE``, by key."""
+    values: dict[str, list[str]] = {}
+    for pair in pairs or ():
         key, equals, value = pair.partition("=")
         if not key or not equals or not value:
             raise InputError(f"{option} takes KEY=VALUE, not {pair!r}")
-        found.setdefault(key, []).append(value)
-    return found
+        values.setdefault(key, []).append(value)
+    return values
 
 
 # Settings and models ------------------------------------------------------------------------------
@@ -148,42 +144,53 @@ class _Here(Workspace):
 
     @cached_property
     def config(self) -> Config:
-        found: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
-        for key, where in found.ignored.items():
+        config: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
+        for key, where in config.ignored.items():
             if key not in _warned:
                 _warned.add(key)
                 note(
-                    f"{where}: a project's file can't set {key} like this, so it's ignored; remove it"
+                    f"{where}: a project's file can't set {key} like this,"
+                    " so it's ignored; remove it"
                 )
-        return found
+        return config
 
 
 _warned: set[str] = set()
 
 
 def here(flags: Mapping[str, object] | None = None) -> Workspace:
-    """Return the workspace of the person who typed the command, with *flags* on top of the
-    settings."""
+    """Return the workspace of the person who typed the command.
+
+    *flags* go on top of the settings.
+    """
     return _Here.here(who="person", flags=flags)
 
 
-def settings(flags: Mapping[str, object] | None = None, /, **more: object) -> Config:
-    """Return the settings in force, with *flags* by key and, where a key is one word, by name; None
-    is not given."""
-    return here({**(flags or {}), **more}).config
+def settings(flags: Mapping[str, object] | None = None, /, **named_flags: object) -> Config:
+    """Return the settings in force, with *flags* by key.
+
+    A key of one word can be given by name. None is not given.
+    """
+    return here({**(flags or {}), **named_flags}).config
 
 
 def own_prices(config: Config) -> Mapping[str, Any]:
-    """Return the user's own models, and use only those: prices in a project's file could make
-    anything look cheap."""
+    """Use only the user's own models, and return them.
+
+    Prices in a project's file could make anything look cheap.
+    """
     own: Mapping[str, Any] = config.yours["models"]
-    if config["models"] != own:
-        use(own)
-        if "models" not in _warned:
-            _warned.add("models")
-            note(
-                "the models in this project's file don't count here: put them into your own, see 'brim config path'"
-            )
+    if config["models"] == own:
+        return own
+    from brim.models.overrides import use
+
+    use(own)
+    if "models" not in _warned:
+        _warned.add("models")
+        note(
+            "the models in this project's file don't count here:"
+            " put them into your own, see 'brim config path'"
+        )
     return own
 
 
@@ -196,13 +203,15 @@ def add_model(
 
 
 def complete_model(prefix: str, **_: object) -> list[str]:
-    """Return the model names that begin with what was typed; the configuration's too, if it can be
-    read."""
+    """Return the model names that begin with what was typed.
+
+    The configuration's are among them, if it can be read.
+    """
     from brim.models.catalog import models
 
     with suppress(BrimError):
         settings()
-    return [model.name for model in models(f"{prefix}*")][:200]
+    return [model.name for model in models(f"{prefix}*")][:MOST_COMPLETIONS]
 
 
 def token_budget(help: str, type: Any = None) -> Adder:
@@ -213,201 +222,3 @@ def token_budget(help: str, type: Any = None) -> Adder:
 def planning_flags(options: Namespace, budget_key: str) -> dict[str, object]:
     """Return the options of a plan by setting; ``--token-budget`` sets *budget_key*."""
     return {budget_key: options.token_budget, "model": options.model}
-
-
-# Rules --------------------------------------------------------------------------------------------
-
-
-def add_scope(parser: ArgumentParser) -> None:
-    """Add ``--project`` and ``--user``."""
-    one_of(
-        option(
-            "--project",
-            **scope_option("project"),
-            help="in this project's .brim/ (default inside a project)",
-        ),
-        option("--user", **scope_option("user"), help="in your own ~/.brim/, for every project"),
-    )(parser)
-
-
-def scope_option(name: str) -> dict[str, Any]:
-    """Return the arguments that make an option set ``scope`` to *name*."""
-    return {"dest": "scope", "action": "store_const", "const": name}
-
-
-def scope_of(options: Namespace, workspace: Workspace) -> str:
-    """Return the scope that ``add_scope`` was given, else the project if there is one, else the
-    user."""
-    if options.scope == "project" and workspace.project is None:
-        raise InputError(
-            "not in a project: run this in a git repository, or 'mkdir .brim' first, or say --user"
-        )
-    return options.scope or ("project" if workspace.project is not None else "user")
-
-
-def tell_trust(workspace: Workspace) -> None:
-    """Warn if agents don't hear this project's rules, or not all of them."""
-    stored = workspace.project and os.path.exists(
-        os.path.join(workspace.project, ".brim", "brim.db")
-    )
-    if stored and not workspace.trusted:
-        note("this project isn't trusted, so agents don't hear its rules: see 'brim rules trust'")
-    elif stored:
-        with workspace.open(create=False) as scopes:
-            if changes := workspace.changes_of(scopes):
-                note(changes)
-
-
-_NARGS = {(False, False): None, (False, True): "?", (True, False): "+", (True, True): "*"}
-
-
-def rule(
-    name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False
-) -> Adder:
-    """Return a function that adds the argument *name*, one rule or *several*, and completes ids and
-    names."""
-    return option(
-        name,
-        metavar=metavar,
-        nargs=_NARGS[several, optional],
-        help="its id, or a part of its name or text that no other rule has",
-        completer=complete_rule,
-    )
-
-
-def complete_rule(prefix: str, **_: object) -> list[str]:
-    """Return the ids and names of stored rules that begin with what was typed; nothing if they
-    cannot be read."""
-    found: list[str] = []
-    with suppress(BrimError), here().open() as scopes:
-        found = [text for behavior in scopes.behaviors() for text in (behavior.id, behavior.name)]
-    return [text for text in dict.fromkeys(found) if text.startswith(prefix)][:200]
-
-
-# The situation ------------------------------------------------------------------------------------
-
-
-def add_situation(parser: ArgumentParser) -> None:
-    """Add the options that describe the situation."""
-    about = parser.add_argument_group(
-        "the situation", "what you don't give is inferred, or left open"
-    )
-    about.add_argument(
-        "--file", action="append", metavar="FILE", help="file that is worked on; may be repeated"
-    )
-    about.add_argument("--task", metavar="TASK", help="such as testing (default: from the prompt)")
-    about.add_argument("--language", metavar="NAME", help="such as python (default: from the file)")
-    about.add_argument(
-        "--prompt", default="", metavar="TEXT", help="what the person typed; - is standard input"
-    )
-    about.add_argument(
-        "--command", default="", metavar="TEXT", help="shell command that is about to run"
-    )
-    about.add_argument(
-        "--set",
-        action="append",
-        metavar="KEY=VALUE",
-        help="a condition of your own; may be repeated",
-    )
-
-
-def situation_of(options: Namespace, workspace: Workspace) -> Context:
-    """Return the situation that the options describe, completed from the project and the
-    environment."""
-    return Context(
-        file=options.file,
-        task=options.task,
-        language=options.language,
-        prompt=text_of(options.prompt),
-        command=options.command,
-        custom=values_by_key("--set", options.set),
-        **workspace.surroundings,
-    )
-
-
-# People -------------------------------------------------------------------------------------------
-
-
-def need_person(what: str) -> None:
-    """Raise if an agent runs this command: *what* it does loosens something, which only a person
-    may do."""
-    if agent := agent_at_work(os.environ):
-        by = (
-            f"and this command was run by {agent}"
-            if agent != "an agent"
-            else "and an agent ran this command"
-        )
-        raise PersonNeeded(
-            f"only a person {what}, {by}: nothing was changed. Your user can do it in a terminal of their own"
-        )
-
-
-# Questions ----------------------------------------------------------------------------------------
-
-
-def add_yes(parser: ArgumentParser) -> None:
-    """Add ``--yes`` and ``--dry-run``."""
-    one_of(
-        option("--yes", "-y", action="store_true", help="do it without asking"),
-        option("--dry-run", action="store_true", help="only show what would be done"),
-    )(parser)
-
-
-def says_yes(question: str, *, yes: bool, no: str = "nothing was changed") -> bool:
-    """Whether to go on: *yes* was given, or a person at the terminal agrees. If not, print *no*."""
-    if yes:
-        return True
-    if not is_person_there():
-        note(f"{no}: pass --yes to do it without a question")
-        return False
-    if answer(f"{question} [y/N] ").casefold() in ("y", "yes"):
-        return True
-    note(no)
-    return False
-
-
-def is_person_there() -> bool:
-    """Whether a person can read a question and type an answer."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-def agrees(question: str) -> bool:
-    """Whether a person at the terminal agrees: a bare Enter does, the end of input doesn't."""
-    return answer(f"{question} [Y/n] ", at_end="n").casefold() in ("", "y", "yes")
-
-
-def one_key(question: str) -> str:
-    """Ask on standard error, and return the key that a person pressed, in lower case; empty at the
-    end of input."""
-    try:
-        import termios
-        import tty
-    except ImportError:  # Windows: then with Enter
-        return answer(question)[:1].lower()
-    try:
-        before = termios.tcgetattr(sys.stdin)
-    except termios.error:  # not a terminal
-        return answer(question)[:1].lower()
-    sys.stdout.flush()
-    print(question, end="", file=sys.stderr, flush=True)
-    try:
-        tty.setcbreak(sys.stdin, termios.TCSANOW)  # what was typed ahead counts
-        key = os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace")
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
-    print(key if key.isprintable() else "", file=sys.stderr)
-    return "" if key == "\x04" else key.lower()
-
-
-def answer(question: str, *, at_end: str = "") -> str:
-    """Ask on standard error, so that standard output stays clean.
-
-    Return the answer, *at_end* if there is none.
-    """
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    print(question, end="", file=sys.stderr, flush=True)
-    typed = sys.stdin.readline()
-    if not typed.endswith("\n"):
-        print(file=sys.stderr)
-    return typed.strip() if typed else at_end

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from brim.config.values import Value as Value
     from brim.config.values import load as load
     from brim.config.values import load_cached as load_cached
-
-__getattr__, __dir__ = exports(
-    __name__,
-    places="config_paths project_folder user_folder",
-    settings="MODES SETTINGS Setting",
-    values="Config Value load load_cached",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        places="config_paths project_folder user_folder",
+        settings="MODES SETTINGS Setting",
+        values="Config Value load load_cached",
+    )

@@ -79,11 +79,9 @@ class Setting(PlainData):
     @property
     def variables(self) -> tuple[str, ...]:
         """The environment variables that set it."""
-        return (
-            (f"BRIM_{self.key.replace('.', '_').upper()}",)
-            if self.from_env is None
-            else self.from_env
-        )
+        if self.from_env is None:
+            return (f"BRIM_{self.key.replace('.', '_').upper()}",)
+        return self.from_env
 
     @property
     def flag(self) -> str:
@@ -92,37 +90,49 @@ class Setting(PlainData):
 
     def checked(self, value: Any) -> Any:
         """Return *value* in this setting's type; raise ``ValueError`` that says what it must be."""
-        if self.none and (
-            value is None or value == self.none or (value is False and self.none == "off")
-        ):
-            return None  # YAML reads a bare ``off`` as false
+        if self._is_none(value):
+            return None
         if not _is_of(self.kind, value):
-            raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(value)}")
+            raise ValueError(f"must be {WORDS[self.kind]}, not {_quoted(value)}")
         if self.kind == "words":
             return self._listed(value)
         if self.choices and value not in self.choices:
-            choices = [*self.choices, *([self.none] if self.none else [])]
-            raise ValueError(f"must be one of {', '.join(choices)}, not {_shown(value)}")
-        if (self.least is not None and value < self.least) or (
-            self.most is not None and value > self.most
-        ):
-            wanted = (
-                f"{self.least:g} or more"
-                if self.most is None
-                else f"from {self.least:g} to {self.most:g}"
-            )
-            raise ValueError(f"must be {wanted}, not {_shown(value)}")
-        return float(value) if self.kind == "number" else value
+            choices = ", ".join(filter(None, (*self.choices, self.none)))
+            raise ValueError(f"must be one of {choices}, not {_quoted(value)}")
+        if self._is_out_of_range(value):
+            raise ValueError(f"must be {self._range()}, not {_quoted(value)}")
+        if self.kind == "number":
+            return float(value)
+        return value
+
+    def _is_none(self, value: Any) -> bool:
+        """Whether *value* stands for no value. YAML reads a bare ``off`` as false."""
+        if not self.none:
+            return False
+        return value is None or value == self.none or (value is False and self.none == "off")
+
+    def _is_out_of_range(self, value: Any) -> bool:
+        if self.least is not None and value < self.least:
+            return True
+        return bool(self.most is not None and value > self.most)
+
+    def _range(self) -> str:
+        if self.most is None:
+            return f"{self.least:g} or more"
+        return f"from {self.least:g} to {self.most:g}"
 
     def _listed(self, value: str | list[str]) -> str:
         """Return the words of *value*, a list or a text, separated by commas."""
-        words = value.replace(",", " ").split() if isinstance(value, str) else value
-        if wrong := [word for word in words if word not in self.choices]:
-            raise ValueError(
-                f"must be chosen from {', '.join(self.choices)}, not {_shown(wrong[0])}"
-            )
-        if twice := [word for word in words if words.count(word) > 1]:
-            raise ValueError(f"must not name {_shown(twice[0])} twice")
+        words = value
+        if isinstance(words, str):
+            words = words.replace(",", " ").split()
+        for word in words:
+            if word not in self.choices:
+                choices = ", ".join(self.choices)
+                raise ValueError(f"must be chosen from {choices}, not {_quoted(word)}")
+        for word in words:
+            if words.count(word) > 1:
+                raise ValueError(f"must not name {_quoted(word)} twice")
         return ", ".join(words)
 
     def parsed(self, text: str) -> Any:
@@ -133,10 +143,14 @@ class Setting(PlainData):
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None
-        value: object = FLAGS.get(word, text) if self.kind == "flag" else text
-        if self.kind in ("whole", "number"):
-            with suppress(ValueError):  # then the text is checked, and refused
-                value = int(word) if self.kind == "whole" else float(word)
+        value: object = text
+        if self.kind == "flag":
+            value = FLAGS.get(word, text)
+        with suppress(ValueError):  # then the text is checked, and refused
+            if self.kind == "whole":
+                value = int(word)
+            elif self.kind == "number":
+                value = float(word)
         return self.checked(value)
 
     def is_shared(self, value: Any) -> bool:
@@ -157,14 +171,12 @@ class Setting(PlainData):
         if value is None:
             return self.none
         if isinstance(value, bool):
-            return "true" if value else "false"
+            return str(value).lower()
         if isinstance(value, dict):
             return ", ".join(value)
-        return (
-            f"{value:g}"
-            if isinstance(value, float) and float(f"{value:g}") == value
-            else str(value)
-        )
+        if isinstance(value, float) and float(f"{value:g}") == value:
+            return f"{value:g}"
+        return str(value)
 
 
 def _is_of(kind: str, value: object) -> bool:
@@ -179,9 +191,11 @@ def _is_of(kind: str, value: object) -> bool:
     return isinstance(value, {"whole": int, "mapping": dict}.get(kind, bool))
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    if len(text) > SHOWN:
+        return text[: SHOWN - 1] + "…"
+    return text
 
 
 MODES = ("auto", "approximate", "exact", "api")
@@ -220,71 +234,239 @@ _DYNAMIC = (
 )
 
 # A table: key, kind, default, help, and what it may be.
-# fmt: off
 SETTINGS = (
     Setting("model", "text", None, "the model to count for when none is named", none="none"),
     Setting("mode", "text", "auto", "how to count", choices=MODES, never=("api",)),
-    Setting("models", "mapping", {}, "models to add, or fields of known models to override", from_env=()),
-    Setting("token_budget.default", "whole", 2_000,
-            "tokens for the start of a session, and for 'brim rules why'; 0 is off", from_env=_START, **_BUDGET),
-    Setting("token_budget.dynamic_context", "whole", 500,
-            "tokens for each later injection; 0 is off", from_env=_DYNAMIC, **_BUDGET),
-    Setting("session.max_tokens", "whole", 3_000, "tokens that all injections of a session may take together",
-            none=UNLIMITED, least=0, yours=True),
-    Setting("session.max_per_injection", "whole", 500,
-            "most tokens of one injection; grows with token_budget.dynamic_context",
-            none=UNLIMITED, follows="token_budget.dynamic_context", least=0, yours=True),
-    Setting("session.backoff", "whole", 5,
-            "prompts until a rule is told again; twice as many before the third time, and so on", least=0, yours=True),
+    Setting(
+        "models", "mapping", {}, "models to add, or fields of known models to override", from_env=()
+    ),
+    Setting(
+        "token_budget.default",
+        "whole",
+        2_000,
+        "tokens for the start of a session, and for 'brim rules why'; 0 is off",
+        from_env=_START,
+        **_BUDGET,
+    ),
+    Setting(
+        "token_budget.dynamic_context",
+        "whole",
+        500,
+        "tokens for each later injection; 0 is off",
+        from_env=_DYNAMIC,
+        **_BUDGET,
+    ),
+    Setting(
+        "session.max_tokens",
+        "whole",
+        3_000,
+        "tokens that all injections of a session may take together",
+        none=UNLIMITED,
+        least=0,
+        yours=True,
+    ),
+    Setting(
+        "session.max_per_injection",
+        "whole",
+        500,
+        "most tokens of one injection; grows with token_budget.dynamic_context",
+        none=UNLIMITED,
+        follows="token_budget.dynamic_context",
+        least=0,
+        yours=True,
+    ),
+    Setting(
+        "session.backoff",
+        "whole",
+        5,
+        "prompts until a rule is told again; twice as many before the third time, and so on",
+        least=0,
+        yours=True,
+    ),
     Setting("tiers.full", "number", 0.7, "activation from which a rule is told in full", **_SHARE),
     Setting("tiers.summary", "number", 0.3, "activation from which its summary is told", **_SHARE),
     Setting("tiers.name_only", "number", 0.1, "activation from which its name is told", **_SHARE),
-    Setting("injection.fill", "flag", True, "whether spare budget is filled with more detail", yours=True),
-    Setting("injection.max_chars", "whole", None, "most characters of the text, in addition to the token budget",
-            none=UNLIMITED, least=0, lowers=True),
-    Setting("hooks.gate", "text", "constraints",
-            "which rules refuse a matching edit, write or command once, if the agent hasn't seen them in this window",
-            choices=("constraints",), none="off", lowers=True),
-    Setting("hooks.loops", "whole", 5, "how often a call may give the same result before the next one is held once",
-            none="off", least=3, most=50, lowers=True),
-    Setting("hooks.remind_at_stop", "flag", False,
-            "whether agents are reminded of rules for every change, such as 'run the formatter', before they finish",
-            yours=True),
-    Setting("hooks.protect", "flag", True,
-            "whether agents are refused commands that loosen brim, and edits of its files and hook settings",
-            from_env=(), yours=True),
-    Setting("context.warn", "number", 0.70, "share of the window from which to warn", lowers=True, **_SHARE),
-    Setting("context.compact", "number", 0.78, "share of the window from which to compact", lowers=True, **_SHARE),
-    Setting("context.window", "whole", None, "tokens of the window; overrides the agent and the model table",
-            least=1, none="auto", yours=True),
-    Setting("statusline.parts", "words", ", ".join(PARTS[2:]), "what the status line shows, in this order",
-            choices=PARTS, yours=True),
-    Setting("spend.limit", "number", None, "USD that a project may spend in total, if 'brim limit' hasn't set a limit",
-            least=0, most=1e9, none=UNLIMITED, lowers=True),
-    Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),
-    Setting("project.id", "text", None, "what this project is called in a shared store (default: its git remote)",
-            none="none"),
-    Setting("notify", "text", None, "command to run at 80% of a limit and at the limit; $BRIM_TEXT says which",
-            from_env=(), none="off", yours=True),
-    Setting("keep.memory", "whole", MEMORY_DAYS,
-            "days to keep the memory of ended sessions in .context/",
-            none="forever", least=1, yours=True),
-    Setting("keep.uses", "whole", USE_DAYS,
-            "days to keep the times at which rules were told; the counts stay",
-            none="forever", least=1, yours=True),
-    Setting("memory.max_working_memory_tokens", "whole", 100_000, "most tokens of the whole request and the response",
-            least=0),
+    Setting(
+        "injection.fill",
+        "flag",
+        True,
+        "whether spare budget is filled with more detail",
+        yours=True,
+    ),
+    Setting(
+        "injection.max_chars",
+        "whole",
+        None,
+        "most characters of the text, in addition to the token budget",
+        none=UNLIMITED,
+        least=0,
+        lowers=True,
+    ),
+    Setting(
+        "hooks.gate",
+        "text",
+        "constraints",
+        "which rules refuse a matching edit, write or command once, if the agent hasn't seen them in this window",
+        choices=("constraints",),
+        none="off",
+        lowers=True,
+    ),
+    Setting(
+        "hooks.loops",
+        "whole",
+        5,
+        "how often a call may give the same result before the next one is held once",
+        none="off",
+        least=3,
+        most=50,
+        lowers=True,
+    ),
+    Setting(
+        "hooks.remind_at_stop",
+        "flag",
+        False,
+        "whether agents are reminded of rules for every change, such as 'run the formatter', before they finish",
+        yours=True,
+    ),
+    Setting(
+        "hooks.protect",
+        "flag",
+        True,
+        "whether agents are refused commands that loosen brim, and edits of its files and hook settings",
+        from_env=(),
+        yours=True,
+    ),
+    Setting(
+        "context.warn",
+        "number",
+        0.70,
+        "share of the window from which to warn",
+        lowers=True,
+        **_SHARE,
+    ),
+    Setting(
+        "context.compact",
+        "number",
+        0.78,
+        "share of the window from which to compact",
+        lowers=True,
+        **_SHARE,
+    ),
+    Setting(
+        "context.window",
+        "whole",
+        None,
+        "tokens of the window; overrides the agent and the model table",
+        least=1,
+        none="auto",
+        yours=True,
+    ),
+    Setting(
+        "statusline.parts",
+        "words",
+        ", ".join(PARTS[2:]),
+        "what the status line shows, in this order",
+        choices=PARTS,
+        yours=True,
+    ),
+    Setting(
+        "spend.limit",
+        "number",
+        None,
+        "USD that a project may spend in total, if 'brim limit' hasn't set a limit",
+        least=0,
+        most=1e9,
+        none=UNLIMITED,
+        lowers=True,
+    ),
+    Setting(
+        "spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE
+    ),
+    Setting(
+        "limits",
+        "mapping",
+        {},
+        "limits of all projects ('*') and of each, as 'brim limit' writes them",
+        from_env=(),
+        yours=True,
+    ),
+    Setting(
+        "project.id",
+        "text",
+        None,
+        "what this project is called in a shared store (default: its git remote)",
+        none="none",
+    ),
+    Setting(
+        "notify",
+        "text",
+        None,
+        "command to run at 80% of a limit and at the limit; $BRIM_TEXT says which",
+        from_env=(),
+        none="off",
+        yours=True,
+    ),
+    Setting(
+        "keep.memory",
+        "whole",
+        MEMORY_DAYS,
+        "days to keep the memory of ended sessions in .context/",
+        none="forever",
+        least=1,
+        yours=True,
+    ),
+    Setting(
+        "keep.uses",
+        "whole",
+        USE_DAYS,
+        "days to keep the times at which rules were told; the counts stay",
+        none="forever",
+        least=1,
+        yours=True,
+    ),
+    Setting(
+        "memory.max_working_memory_tokens",
+        "whole",
+        100_000,
+        "most tokens of the whole request and the response",
+        least=0,
+    ),
     Setting("memory.output_reserve", "whole", 4_096, "tokens kept for the response", least=0),
-    Setting("memory.min_history_tokens", "whole", 4_000, "tokens that history keeps at least", least=0),
-    Setting("memory.max_knowledge_tokens", "whole", 3_000, "tokens that knowledge takes at most", least=0),
-    Setting("memory.max_episode_tokens", "whole", 1_000, "tokens that episodes take at most", least=0),
-    Setting("window.response_reserve_ratio", "number", 0.15, "share of the window kept for the response", **_SHARE),
-    Setting("window.response_reserve_min", "whole", 500, "fewest tokens kept for the response", least=0),
-    Setting("window.response_reserve_max", "whole", 4_096, "most tokens kept for the response", least=0),
-    Setting("window.safety_buffer_ratio", "number", 0.05, "share of the window that stays empty", **_SHARE),
+    Setting(
+        "memory.min_history_tokens", "whole", 4_000, "tokens that history keeps at least", least=0
+    ),
+    Setting(
+        "memory.max_knowledge_tokens",
+        "whole",
+        3_000,
+        "tokens that knowledge takes at most",
+        least=0,
+    ),
+    Setting(
+        "memory.max_episode_tokens", "whole", 1_000, "tokens that episodes take at most", least=0
+    ),
+    Setting(
+        "window.response_reserve_ratio",
+        "number",
+        0.15,
+        "share of the window kept for the response",
+        **_SHARE,
+    ),
+    Setting(
+        "window.response_reserve_min", "whole", 500, "fewest tokens kept for the response", least=0
+    ),
+    Setting(
+        "window.response_reserve_max", "whole", 4_096, "most tokens kept for the response", least=0
+    ),
+    Setting(
+        "window.safety_buffer_ratio",
+        "number",
+        0.05,
+        "share of the window that stays empty",
+        **_SHARE,
+    ),
 )
 """All settings. Any other key in a file is an error."""
-# fmt: on
 
 ORDERED = (
     ("tiers.full", "tiers.summary"),

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from brim.activation import Context, Graph, activate
 from brim.agents.events import Usage
-from brim.behaviors import Behavior
+from brim.behaviors import Rule
 from brim.errors import InputError
 from brim.guard.call import Call
 from brim.guard.cut import Cut
@@ -102,7 +102,7 @@ class Guard:
         strategy: Name | Pruner | None = None,
         summarize: Summarizer | None = None,
         exclude_tools: Sequence[str] = (),
-        rules: Iterable[Behavior] = (),
+        rules: Iterable[Rule] = (),
         rule_tokens: int = RULE_TOKENS,
         provider: Provider | Literal["auto"] = "auto",
         counter: TokenCounter | None = None,
@@ -153,11 +153,11 @@ class Guard:
 
         self.ledger: Ledger | None = _ledger_of(ledger, self.limit)
         """Where money is counted; None if neither a ledger nor a limit was given."""
-        self.rules: tuple[Behavior, ...] = tuple(rules)
+        self.rules: tuple[Rule, ...] = tuple(rules)
         """The rules to choose from."""
-        if not all(isinstance(rule, Behavior) for rule in self.rules):
+        if not all(isinstance(rule, Rule) for rule in self.rules):
             raise InputError(
-                f"rules must be Behavior objects of brim.behaviors, not {self.rules!r:.80}"
+                f"rules must be Rule objects of brim.behaviors, not {self.rules!r:.80}"
             )
 
         self._rule_tokens = rule_tokens

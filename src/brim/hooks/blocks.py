@@ -16,7 +16,7 @@ from shlex import quote
 from brim.activation.context import Context
 from brim.agents import TABLE
 from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.behaviors.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.config.places import home_folder
 from brim.errors import StoreError
@@ -199,7 +199,7 @@ def _refused(pending: PendingCall, block: str, commands: list[list[str]]) -> str
     return next((path for path in pending.paths if refused_path(pattern, path, **places)), "")
 
 
-def _in_force(pending: PendingCall, scope: str, id: str) -> Behavior | None:
+def _in_force(pending: PendingCall, scope: str, id: str) -> Rule | None:
     """Return the rule if its block holds here: agreed to, and under no condition that this place
     contradicts."""
     workspace = pending.workspace
@@ -221,7 +221,7 @@ def _in_force(pending: PendingCall, scope: str, id: str) -> Behavior | None:
 class Blocked:
     """A call of which *what* is refused by *rule*; without one, because it would loosen brim."""
 
-    def __init__(self, pending: PendingCall, what: str, rule: Behavior | None = None) -> None:
+    def __init__(self, pending: PendingCall, what: str, rule: Rule | None = None) -> None:
         self._call = pending.call
         self._workspace = pending.workspace
         self._what = what

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Mapping
 from shlex import quote
 
+from brim.figures import clock
 from brim.hooks.state import HookWorkspace
 from brim.spend.limits import ASKED, OPEN, STOPPED, WRAPPING_UP
 from brim.spend.periods import EVERYWHERE, PERCENT, USD, Allowance, Ceiling, out_of, window_name
@@ -19,7 +19,6 @@ from brim.store.project import name_of
 
 HELD = "Held by your user's limit."
 """How a refusal begins."""
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def status(about: Scope | Allowance, now: float) -> str:
@@ -120,17 +119,3 @@ def _higher(about: Scope | Allowance) -> Ceiling:
 def _resets(about: Scope | Allowance, now: float) -> str:
     """Return when the next period begins, by this machine's clock; empty if never."""
     return "" if about.ends is None else f"; it resets {clock(about.ends, now)}"
-
-
-def clock(moment: float, now: float) -> str:
-    """Return *moment* as a person says it: ``at 15:20``, ``on Mon at 00:00``, ``on 2026-12-01``."""
-    try:
-        at, today = time.localtime(moment), time.localtime(now)
-    except (OSError, OverflowError, ValueError):
-        return "later"
-    if moment - now > 6 * 86_400:
-        return f"on {at.tm_year}-{at.tm_mon:02}-{at.tm_mday:02}"
-    if (at.tm_hour, at.tm_min) == (0, 0) and moment - now <= 86_400:
-        return "at midnight"
-    day = "" if at[:3] == today[:3] else f"on {_DAYS[at.tm_wday]} "
-    return f"{day}at {at.tm_hour:02}:{at.tm_min:02}"

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brim.agents.call import HookCall
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.behaviors.tasks import language_of
 from brim.behaviors.when import matches
 from brim.memory.repetition.commands import CommandPart, parts, writes
@@ -165,7 +165,7 @@ class Doing(PlainData):
         return cls(parts=tuple(found), touched=tuple(touched), staged=tuple(staged))
 
 
-def mention(rule: Behavior, doing: Doing) -> str:
+def mention(rule: Rule, doing: Doing) -> str:
     """Return what of *doing* the *rule* speaks against: a file, a command, a flag or a name; empty
     if nothing."""
     patterns = dict(rule.when.conditions).get("file", ())

@@ -15,7 +15,7 @@ from brim.activation.context import Context
 from brim.activation.relevance import INFERRED, facts_filed
 from brim.agents.call import Answer, Event, HookCall, ToolCall
 from brim.agents.events import Message, ToolResult
-from brim.behaviors.behavior import Behavior, Status
+from brim.behaviors.behavior import Rule, Status
 from brim.behaviors.tasks import programs_of, tasks_of
 from brim.behaviors.when import EDITING
 from brim.hooks.gate import limits_of, spent_of
@@ -101,7 +101,7 @@ def remind(call: HookCall, workspace: HookWorkspace, events: Iterable[Event]) ->
     return Answer(deny=text)
 
 
-def _text(rules: list[Behavior]) -> str:
+def _text(rules: list[Rule]) -> str:
     return HEAD + text_of([(rule, Tier.FULL, 1.0) for rule in rules])
 
 
@@ -109,7 +109,7 @@ def _found_by(terms: list[str], scopes: Scopes) -> list[str]:
     return [id for rules in scopes.postings(terms).values() for id, _ in rules]
 
 
-def _due(turn: ReminderTurn, workspace: HookWorkspace) -> list[Behavior]:
+def _due(turn: ReminderTurn, workspace: HookWorkspace) -> list[Rule]:
     """Return the rules for every change that *turn* has made no command for."""
     scopes, terms = workspace.scopes, facts_filed({"task": (EDITING,)}, INFERRED)
     ids = _found_by(terms, scopes)
@@ -126,7 +126,7 @@ def _due(turn: ReminderTurn, workspace: HookWorkspace) -> list[Behavior]:
     ]
 
 
-def _is_undone(rule: Behavior, commands: Iterable[str]) -> bool:
+def _is_undone(rule: Rule, commands: Iterable[str]) -> bool:
     """Whether none of *commands* is what *rule* says to run; false if it doesn't say what."""
     wanted = dict(rule.inferred.conditions)
     if programs := wanted.get("command", ()):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from brim.activation.context import Context
 from brim.agents.call import NOTHING, Answer, HookCall
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.behaviors.tasks import language_of
 from brim.behaviors.words import tokens
 from brim.errors import StoreError
@@ -393,7 +393,7 @@ def _against(
     return {id: named for id, named in against.items() if named}
 
 
-def _may_be_about(rule: Behavior, files: list[str], words: set[str]) -> bool:
+def _may_be_about(rule: Rule, files: list[str], words: set[str]) -> bool:
     if files and "file" in dict(rule.when.conditions):
         return True
     return not words.isdisjoint(tokens(rule.canonical))

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from brim.injection.text import render as render
     from brim.injection.tiers import Section as Section
     from brim.injection.tiers import Tier as Tier
-
-__getattr__, __dir__ = exports(
-    __name__,
-    costs="Costs StoredCosts",
-    mapper="ActivationTierMapper",
-    plan="InjectionPlan Item",
-    session="Session",
-    text="render",
-    tiers="Section Tier",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        costs="Costs StoredCosts",
+        mapper="ActivationTierMapper",
+        plan="InjectionPlan Item",
+        session="Session",
+        text="render",
+        tiers="Section Tier",
+    )

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.injection.costs import Costs
 from brim.injection.text import text_of
 from brim.injection.tiers import Section, Tier, section_of
@@ -23,7 +23,7 @@ class Slot:
 
     def __init__(
         self,
-        behavior: Behavior,
+        behavior: Rule,
         activation: float,
         allowed: Sequence[Tier],
         *,

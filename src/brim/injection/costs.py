@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Protocol
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.injection.text import item_text
@@ -36,7 +36,7 @@ class Costs(Protocol):
     """Whether ``count`` of the sum is what the counter says of the whole text. If not, ``recount``
     does."""
 
-    def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
+    def item(self, behavior: Rule, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
 
     def heading(self, section: Section, /) -> Cost:
@@ -67,7 +67,7 @@ class CountedCosts:
         )
         self._items: dict[tuple[str, Tier], Cost] = {}
 
-    def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
+    def item(self, behavior: Rule, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
         key = behavior.id, tier
         if key not in self._items:
@@ -127,7 +127,7 @@ class StoredCosts:
         its costs."""
         return all((id, tier) in self._items for tier in (1, 2, 3))
 
-    def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
+    def item(self, behavior: Rule, tier: Tier, /) -> Cost:
         """Return what was stored for *behavior* at *tier*, else its UTF-8 length."""
         known = self.stored(behavior.id, tier)
         if known is not None:

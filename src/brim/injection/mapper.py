@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Status
+from brim.behaviors.behavior import BehaviorKind, Rule, Status
 from brim.errors import InputError
 from brim.injection.arrangement import Arrangement, ArrangementLimits, Slot, lowest_first
 from brim.injection.costs import Costs, CountedCosts
@@ -58,7 +58,7 @@ class ActivationTierMapper(PlainData):
     def plan(
         self,
         results: Iterable[Any],
-        behaviors: Mapping[str, Behavior] | Iterable[Behavior],
+        behaviors: Mapping[str, Rule] | Iterable[Rule],
         *,
         budget: int | None = None,
         counter: TokenCounter | None = None,
@@ -121,7 +121,7 @@ class ActivationTierMapper(PlainData):
 
     def _slot(
         self,
-        behavior: Behavior,
+        behavior: Rule,
         value: float,
         session: Session | None,
         *,
@@ -159,7 +159,7 @@ class ActivationTierMapper(PlainData):
         return slot
 
     def _mapped(
-        self, behavior: Behavior, value: float, *, protected: bool, whole: bool
+        self, behavior: Rule, value: float, *, protected: bool, whole: bool
     ) -> tuple[Tier, str]:
         """Return the most detailed tier that *behavior* may have, and why that one."""
         mapped = self.tier(value, BehaviorKind.DIRECTIVE)
@@ -202,13 +202,13 @@ def _counted(counter: TokenCounter | None, model: str | None) -> CountedCosts:
     return CountedCosts(counter_for(model) if counter is None else counter)
 
 
-def _omitted(behavior: Behavior, value: float, reason: str) -> Slot:
+def _omitted(behavior: Rule, value: float, reason: str) -> Slot:
     return Slot(behavior, value, (Tier.OMITTED,), protected=False, reason=reason)
 
 
 def _paired(
-    results: Iterable[Any], behaviors: Mapping[str, Behavior] | Iterable[Behavior]
-) -> list[tuple[Behavior, float]]:
+    results: Iterable[Any], behaviors: Mapping[str, Rule] | Iterable[Rule]
+) -> list[tuple[Rule, float]]:
     """Return each behavior of *results* once, with its highest value; highest first, then by id."""
     known = (
         behaviors

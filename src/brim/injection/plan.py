@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import fsum
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.injection.tiers import FIDELITY, Tier
 from brim.record import PlainData
 from brim.tokens.count import Count
@@ -24,7 +24,7 @@ class Item(PlainData):
     """The tier that its activation alone would give it."""
     reason: str
     """Why it stands where it stands."""
-    behavior: Behavior
+    behavior: Rule
 
     @property
     def value(self) -> float:

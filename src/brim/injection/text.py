@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Status
+from brim.behaviors.behavior import BehaviorKind, Rule, Status
 from brim.behaviors.summary import summarize
 from brim.injection.plan import InjectionPlan
 from brim.injection.tiers import INTRODUCTION, Section, Tier, left_out, section_of
@@ -45,7 +45,7 @@ def render(plan: InjectionPlan) -> str:
     return text_of(chosen, left=plan.left_out)
 
 
-def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], *, left: int = 0) -> str:
+def text_of(chosen: Iterable[tuple[Rule, Tier, float]], *, left: int = 0) -> str:
     """Return the text of behaviors at tiers: sections in their order; in each, more detail first,
     then activation.
 
@@ -64,7 +64,7 @@ def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], *, left: int = 0) ->
     return "".join([*parts, left_out(left)])
 
 
-def item_text(behavior: Behavior, tier: Tier) -> str:
+def item_text(behavior: Rule, tier: Tier) -> str:
     """Return the lines of *behavior* at *tier*, each with its newline; nothing if it is omitted."""
     if tier is Tier.OMITTED:
         return ""
@@ -75,7 +75,7 @@ def item_text(behavior: Behavior, tier: Tier) -> str:
     return "".join((f"- {first}\n", *(f"  {line}\n" for line in rest)))
 
 
-def summary_of(behavior: Behavior) -> str:
+def summary_of(behavior: Rule) -> str:
     """Return the stored one-liner, else one made from the whole text."""
     if behavior.summary:
         return behavior.summary
@@ -83,7 +83,7 @@ def summary_of(behavior: Behavior) -> str:
     return summarize(behavior.canonical)
 
 
-def says_all(behavior: Behavior) -> bool:
+def says_all(behavior: Rule) -> bool:
     """Whether the summary of *behavior* says as much as its whole text: only white space or a full
     stop differ."""
     short, whole = (
@@ -97,7 +97,7 @@ PROTECTED = (BehaviorKind.CONSTRAINT, Status.ACTIVE)
 behind."""
 
 
-def is_protected(behavior: Behavior) -> bool:
+def is_protected(behavior: Rule) -> bool:
     """Whether *behavior* is never cut below a summary."""
     return (behavior.kind, behavior.status) == PROTECTED
 

@@ -25,7 +25,7 @@ from brim.activation.context import Context
 from brim.agents import agent_named
 from brim.agents.fields import value
 from brim.agents.settings import settings_for
-from brim.behaviors.behavior import LIVE, Behavior
+from brim.behaviors.behavior import LIVE, Rule
 from brim.errors import BrimError, StoreError
 from brim.figures import counted
 from brim.files import WINDOWS
@@ -584,7 +584,7 @@ def probe(
         home, work = os.path.join(folder, "home"), os.path.join(folder, "work")
         os.mkdir(work)
         with open_store(os.path.join(home, DATABASE)) as store:
-            store.put(Behavior("doctor", "doctor", "constraint", RULE), event="learned", now=0)
+            store.put(Rule("doctor", "doctor", "constraint", RULE), event="learned", now=0)
         cache = os.path.join(os.path.dirname(os.path.dirname(launcher)), "cache")
         if os.path.isdir(cache):  # hooks start as fast as they do for the user
             shutil.copytree(cache, os.path.join(home, "cache"))

@@ -19,7 +19,6 @@ from brim.install.rule_files import shared_news
 from brim.spend.ledger import ScopeStatus
 from brim.spend.periods import EVERYWHERE
 from brim.store.backup import lost_rules
-from brim.store.ledger import StoredLedger
 from brim.store.limits import LimitRow, Limits
 from brim.store.suggestions import Suggestions
 from brim.tracking.plan_windows import PlanWindow, current_plan_windows
@@ -124,21 +123,14 @@ def is_installed(workspace: Workspace) -> bool:
     )
 
 
-def limits_of(workspace: Workspace, ledger: StoredLedger, *, shared: str | None = None) -> Limits:
-    """Return the limits in *ledger* as the person in *workspace* sees them; *shared* is as in
-    ``Limits``."""
-    place, home, environ = workspace.place, workspace.home, workspace.environ
-    return Limits(ledger, place=place, home=home, environ=environ, now=workspace.now, shared=shared)
-
-
 @contextmanager
 def open_limits(workspace: Workspace) -> Iterator[Limits | None]:
     """Open the limits of this person; None if nothing was spent or limited yet."""
     if not os.path.exists(workspace.database):
         yield None
         return
-    with workspace.open_ledger() as ledger:
-        yield limits_of(workspace, ledger)
+    with workspace.open_limits() as limits:
+        yield limits
 
 
 def _limits(workspace: Workspace) -> tuple[LimitRow, ...]:

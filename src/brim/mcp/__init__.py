@@ -18,9 +18,9 @@ from brim._lazy import exports
 if TYPE_CHECKING:
     from brim.mcp.http import serve_http as serve_http
     from brim.mcp.server import build_server as build_server
-
-__getattr__, __dir__ = exports(
-    __name__,
-    http="serve_http",
-    server="build_server",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        http="serve_http",
+        server="build_server",
+    )

@@ -7,19 +7,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from brim.activation.context import Context
 from brim.activation.explanation import explain
-from brim.behaviors.behavior import LIVE, Behavior, Status
-from brim.behaviors.learning import Learned, learn
+from brim.behaviors.behavior import LIVE, Rule, Status
+from brim.behaviors.learning import propose
 from brim.behaviors.tasks import language_of
 from brim.errors import InputError, StoreError
 from brim.injection.plan import InjectionPlan
 from brim.injection.text import render, summary_of
 from brim.mcp.measures import local_mode
 from brim.store.planner import START_KEY, Planner
-from brim.store.rulebook import conflicts_of, mark_conflicts
+from brim.store.rulebook import RuleFilter, note_down
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
@@ -118,7 +118,7 @@ class RuleAnswer:
     summary: str
 
     @classmethod
-    def of(cls, rule: Behavior) -> Self:
+    def of(cls, rule: Rule) -> Self:
         """Return the line of *rule*."""
         summary = " ".join(summary_of(rule).split())
         summary = summary if len(summary) <= LONGEST_SUMMARY else f"{summary[:LONGEST_SUMMARY]}…"
@@ -161,14 +161,11 @@ def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> 
 def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     """Return the live rules that *query* is a part of: of the id, the name, a tag or the text."""
 
-    def matches(rule: Behavior) -> bool:
-        texts = (rule.id, rule.name, *rule.tags, rule.summary, rule.canonical)
-        return any(query.strip().casefold() in text.casefold() for text in texts)
-
+    wanted = RuleFilter((query.strip(),))
     with workspace.open(create=True) as scopes:
-        found = [each for each in scopes.behaviors(LIVE) if matches(each)]
-    found.sort(key=lambda each: (each.name.casefold(), each.id))
-    return Rules([RuleAnswer.of(each) for each in found[: max(0, limit)]], len(found))
+        rules = [rule for rule in scopes.behaviors(LIVE) if wanted.matches(rule)]
+    rules.sort(key=lambda rule: (rule.name.casefold(), rule.id))
+    return Rules([RuleAnswer.of(rule) for rule in rules[: max(0, limit)]], len(rules))
 
 
 @without_broken_project
@@ -215,7 +212,7 @@ def expanded_text(workspace: Workspace, id: str) -> str:
     return f"{head}\n{behavior.canonical}\n"
 
 
-def found_rule(scopes: Scopes, id: str) -> Behavior:
+def found_rule(scopes: Scopes, id: str) -> Rule:
     """Return the rule that *id* means: an id, a name, or the beginning of either."""
     if not id.strip():
         raise InputError("the id is empty: give an id or a name; the tool 'list' has them")
@@ -264,8 +261,6 @@ def _tier_in(plan: InjectionPlan, id: str) -> str:
 
 LONGEST = 4_000
 """Characters of a note. A rule is short; a document is not learned by accident."""
-MOST_NOTES = 200
-"""Notes that may wait for a person: one who cannot keep up with them would accept them unread."""
 
 
 @dataclass(frozen=True)
@@ -289,17 +284,11 @@ def learn_note(
     _check_length("right", right, "say the rule in a sentence")
     _check_length("wrong", wrong, "say the rule in a sentence")
     file = next(iter(files_in(situation)), "")
-    about: Any = {
-        "wrong": wrong,
-        "file": file,
-        "source": "agent",
-        "session": session,
-        "now": workspace.now,
-    }
+    proposal = propose(
+        right, wrong=wrong, file=file, source="agent", session=session, now=workspace.now
+    )
     with workspace.open(create=True) as scopes, scopes.writing("project"):
-        known = scopes.behaviors()
-        learned = learn(right, **about, existing=known)
-        _store_note(scopes, learned, known, workspace.now, session)
+        learned = note_down(scopes, proposal, now=workspace.now)
     rule, result = learned.behavior, "; ".join(learned.changes)
     if rule.status is Status.PENDING:
         result += f"; unconfirmed until the user runs 'brim rules review accept {rule.id}'"
@@ -309,22 +298,3 @@ def learn_note(
 def _check_length(name: str, text: str, remedy: str) -> None:
     if len(text) > LONGEST:
         raise InputError(f"{name} has {len(text):,} characters, more than {LONGEST:,}: {remedy}")
-
-
-def _store_note(
-    scopes: Scopes, learned: Learned, known: list[Behavior], now: float, session: str
-) -> None:
-    """Write the note, unless a person's rule says the same already."""
-    old = learned.merged_with
-    if old is not None and old.status is not Status.PENDING:
-        return
-    waiting = sum(each.status is Status.PENDING and each.scope == "project" for each in known)
-    if old is None and waiting >= MOST_NOTES:
-        raise InputError(
-            f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first"
-        )
-    event = "learned" if old is None else "confirmed"
-    scopes.put(
-        learned.behavior, event=event, now=now, session=session, changes=list(learned.changes)
-    )
-    mark_conflicts(scopes, learned.behavior, conflicts_of(scopes, learned.behavior), now=now)

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from brim.memory.repetition import RepetitionDetector as RepetitionDetector
     from brim.memory.view import MemoryView as MemoryView
     from brim.memory.writer import ScratchWriter as ScratchWriter
-
-__getattr__, __dir__ = exports(
-    __name__,
-    entries="MemoryEntry extract_text",
-    folder="SECTIONS",
-    index="render_index",
-    journal="Journal",
-    model="ScratchModel",
-    repetition="DeadEnd RepetitionDetector",
-    view="MemoryView",
-    writer="ScratchWriter",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        entries="MemoryEntry extract_text",
+        folder="SECTIONS",
+        index="render_index",
+        journal="Journal",
+        model="ScratchModel",
+        repetition="DeadEnd RepetitionDetector",
+        view="MemoryView",
+        writer="ScratchWriter",
+    )

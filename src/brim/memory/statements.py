@@ -13,7 +13,7 @@ from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.learning import infer_kind
 from brim.files import data_lines
 from brim.memory.facts import SENTENCE_END, quantities_in
-from brim.tracking.compaction import fold
+from brim.text import fold
 
 LONGEST_PROMPT = 4_000
 """Characters of a prompt that are looked at: what is longer is pasted, and a paste says little

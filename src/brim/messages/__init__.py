@@ -1,16 +1,20 @@
 """What may leave, and how much room is there?
 
 ``fitting`` has ``fit``: it drops or shortens messages until a request fits its model. Each provider
-has its module with everything about its messages, reading, rules and repair: ``chat``,
+has its module or folder with everything about its messages, reading, rules and repair: ``chat``,
 ``responses``, ``anthropic``, ``gemini``. What they share is in ``entries`` (a message, read),
-``content``, ``rules`` and ``repairs``; ``formats`` finds the format of a history and has
-``validate`` and ``repair``.
+``content``, ``markers``, ``thinking``, ``rules`` and ``repairs``. ``layouts`` finds out whose
+format a history is in; ``formats`` has ``validate`` and ``repair``.
 
-``cuts`` says where a history may be cut, ``draft`` holds one while it is pruned, ``receipt`` is
-what comes back. The pruners are in ``pruners``, ``summarize``, ``watermark``, ``cap`` and
-``tiers``. ``budget`` divides a model's window, ``memory`` a working memory between its sections;
-``assembler`` puts the request together, and ``assembly`` is the result. ``document`` reads files,
-``transcript`` the conversation in a session file.
+``drafting`` makes a ``draft`` of a history: units, which ``cuts`` divides, with their prices.
+``outcome`` makes of it what comes back: ``receipt``, with the effect on the cache (``caching``).
+The pruners are in ``pruners``, ``summarize`` (with ``quoting``), ``watermark``, ``cap`` (with
+``shortening``) and ``tiers`` (with ``bench``); ``threads`` runs them and async summarizers.
+
+``budget`` divides a model's window, ``memory`` a working memory between its sections: of ``parts``
+the ``assembler`` makes a request, ``account`` says where its tokens went, and ``assembly`` is the
+result. ``document`` reads files, ``transcript`` the conversation in a session file, and
+``arguments`` checks what callers give.
 """
 
 from __future__ import annotations
@@ -59,22 +63,22 @@ if TYPE_CHECKING:
     from brim.messages.summarize import Summarizer as Summarizer
     from brim.messages.tiers import TieredPruner as TieredPruner
     from brim.messages.watermark import WatermarkPruner as WatermarkPruner
-
-__getattr__, __dir__ = exports(
-    __name__,
-    assembly="Assembly DroppedItem WindowSection",
-    budget=(
-        "DEFAULT_CONTEXT_WINDOW MODEL_CONTEXT_WINDOWS RESPONSE_RESERVE_MAX RESPONSE_RESERVE_MIN"
-        " RESPONSE_RESERVE_RATIO SAFETY_BUFFER_RATIO Reserves TokenBudget TokenBudgetCalculator"
-    ),
-    cap="ToolResultCap shorten",
-    entries="PROVIDERS Provider",
-    fitting="Fitted fit",
-    formats="repair validate",
-    memory="MemoryConfig WorkingMemory",
-    pruners="FifoPruner Pruner SlidingWindowPruner prune",
-    receipt="CacheEffect Change Decisions Dropped Pruned Receipt Repaired Step Violation",
-    summarize="SummarizePruner Summarizer",
-    tiers="TieredPruner",
-    watermark="WatermarkPruner",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        assembly="Assembly DroppedItem WindowSection",
+        budget=(
+            "DEFAULT_CONTEXT_WINDOW MODEL_CONTEXT_WINDOWS RESPONSE_RESERVE_MAX RESPONSE_RESERVE_MIN"
+            " RESPONSE_RESERVE_RATIO SAFETY_BUFFER_RATIO Reserves TokenBudget TokenBudgetCalculator"
+        ),
+        cap="ToolResultCap shorten",
+        entries="PROVIDERS Provider",
+        fitting="Fitted fit",
+        formats="repair validate",
+        memory="MemoryConfig WorkingMemory",
+        pruners="FifoPruner Pruner SlidingWindowPruner prune",
+        receipt="CacheEffect Change Decisions Dropped Pruned Receipt Repaired Step Violation",
+        summarize="SummarizePruner Summarizer",
+        tiers="TieredPruner",
+        watermark="WatermarkPruner",
+    )

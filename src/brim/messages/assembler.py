@@ -51,12 +51,7 @@ class WindowLimits:
         """
         facts = lookup(model) if model else None
         if context_window is not None:
-            window = whole_number(
-                "context_window",
-                context_window,
-                1,
-                TOKENS,
-            )
+            window = whole_number("context_window", context_window, 1, TOKENS)
             largest_input = window
             if facts and facts.resolved:
                 largest_input = input_within(facts, window)

@@ -219,21 +219,8 @@ class Bench:
 def calls_in(entry: Entry) -> Iterator[CallText]:
     """Yield each call in a message of any format."""
     for call in _calls(as_blocks(entry.message)):
-        function = (
-            first(
-                call,
-                "function",
-                "custom",
-                *GEMINI_CALLS,
-            )
-            or call
-        )
-        arguments = first(
-            function,
-            "input",
-            "arguments",
-            "args",
-        )
+        function = first(call, "function", "custom", *GEMINI_CALLS) or call
+        arguments = first(function, "input", "arguments", "args")
         if isinstance(arguments, str):
             with suppress(ValueError, RecursionError):  # what isn't JSON is shown as it is
                 arguments = json.loads(arguments)

@@ -45,12 +45,7 @@ class ToolResultCap(Strategy):
     """
 
     def __init__(self, limit: int = 2_000) -> None:
-        self.limit = whole_number(
-            "limit",
-            limit,
-            LEAST,
-            TOKENS,
-        )
+        self.limit = whole_number("limit", limit, LEAST, TOKENS)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return *work* with long results shortened, and then pruned."""
@@ -150,12 +145,7 @@ def map_results(entry: Entry, change: Change) -> Any:
     body: Any = get(message, field)
     call = string(first(message, "tool_call_id", "call_id"))
     if body is not None and (call or entry.role == "tool"):
-        return _with_result(
-            message,
-            field,
-            call,
-            change,
-        )
+        return _with_result(message, field, call, change)
 
     if not is_sequence(body):
         return message
@@ -177,20 +167,10 @@ def _body_field(message: object) -> str:
 
 def _map_block(block: Any, change: Change) -> Any:
     if string(get(block, "type")) == "tool_result":
-        return _with_result(
-            block,
-            "content",
-            string(get(block, "tool_use_id")),
-            change,
-        )
+        return _with_result(block, "content", string(get(block, "tool_use_id")), change)
 
     if string(get(block, "part_kind")) == "tool-return":  # pydantic-ai
-        return _with_result(
-            block,
-            "content",
-            string(get(block, "tool_call_id")),
-            change,
-        )
+        return _with_result(block, "content", string(get(block, "tool_call_id")), change)
 
     if get(block, "origin") is not None:  # Haystack
         return _with_result(

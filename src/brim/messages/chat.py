@@ -72,12 +72,7 @@ def read_chat(index: int, message: object) -> Entry:
     own_id = string(get(message, "id"))
     if not role:
         problem = f"{name!r} is not a role" if name else "it has no role"
-        return unknown_role(
-            index,
-            message,
-            own_id,
-            f"{problem} that the API knows",
-        )
+        return unknown_role(index, message, own_id, f"{problem} that the API knows")
 
     if role == "tool":
         return _read_result(

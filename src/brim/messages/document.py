@@ -251,12 +251,7 @@ def _including(pruned: Pruned, outside: Count, target: int) -> Pruned:
         fits=fits,
         reason=reason,
     )
-    return replace(
-        pruned,
-        tokens=after,
-        fits=fits,
-        receipt=receipt,
-    )
+    return replace(pruned, tokens=after, fits=fits, receipt=receipt)
 
 
 def _written(value: Any, text: str) -> str:
@@ -276,12 +271,7 @@ def read_document(path: str) -> Document:
         value = _parsed(text, name)
     except InputError:
         lines, broken = _lines(text)
-        document = _transcript(
-            name,
-            text,
-            lines,
-            broken,
-        )
+        document = _transcript(name, text, lines, broken)
         if document is not None:
             return document
 
@@ -292,12 +282,7 @@ def read_document(path: str) -> Document:
 
         raise
 
-    return _transcript(
-        name,
-        text,
-        [value],
-        [],
-    ) or _document(name, text, value)
+    return _transcript(name, text, [value], []) or _document(name, text, value)
 
 
 def read_messages(path: str) -> Any:

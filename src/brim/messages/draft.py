@@ -163,12 +163,7 @@ class Draft:
         if prices is not None:
             saving = int(prices.read * tokens)
 
-        step = Step(
-            action,
-            tuple(sorted(indices)),
-            tokens,
-            saving,
-        )
+        step = Step(action, tuple(sorted(indices)), tokens, saving)
         return replace(self, steps=(*self.steps, step))
 
     def with_messages(self, changed: Mapping[int, Any], costs: MessageCosts) -> Draft:

@@ -73,7 +73,17 @@ def draft(
         )
 
     about: Any = {"broken": broken, "before": before, "only": only, "notes": tuple(notes)}
-    return Draft(history, target, layout, counter, model, units, costs, pins, **about)
+    return Draft(
+        history,
+        target,
+        layout,
+        counter,
+        model,
+        units,
+        costs,
+        pins,
+        **about,
+    )
 
 
 @dataclass(frozen=True, slots=True)

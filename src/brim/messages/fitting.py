@@ -96,12 +96,7 @@ class Fitted(PlainData, Generic[M]):
 
         tokens = request.counter.count_messages(messages, request.tools)
         saved = max(0, int(self.tokens) - int(tokens))
-        step = Step(
-            WITHOUT_THINKING,
-            thinking,
-            saved,
-            None,
-        )
+        step = Step(WITHOUT_THINKING, thinking, saved, None)
         notes = [note for note in self.receipt.notes if note != THINKING_STAYS]
         receipt = replace(
             self.receipt,
@@ -109,12 +104,7 @@ class Fitted(PlainData, Generic[M]):
             steps=(*self.receipt.steps, step),
             notes=(*notes, THINKING_LEFT_OUT),
         )
-        return replace(
-            self,
-            messages=messages,
-            tokens=tokens,
-            receipt=receipt,
-        )
+        return replace(self, messages=messages, tokens=tokens, receipt=receipt)
 
     def _places_of_thinking(self, request: FitRequest) -> tuple[int, ...]:
         """Return the places, in the *request*, of the messages with thinking that stay."""
@@ -221,20 +211,10 @@ def room_for(
     else:
         output = max_output
 
-    whole_number(
-        "max_output",
-        output,
-        0,
-        TOKENS,
-    )
+    whole_number("max_output", output, 0, TOKENS)
     room = window - output - reserves.safety(window)
     if target is not None:
-        return output, whole_number(
-            "target",
-            target,
-            0,
-            TOKENS,
-        )
+        return output, whole_number("target", target, 0, TOKENS)
 
     if model and max_output is not None and room <= 0:
         # An adapter's guard learns its model, which is empty until then, with each request.

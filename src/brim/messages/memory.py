@@ -35,12 +35,7 @@ class MemoryConfig(PlainData):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            whole_number(
-                field.name,
-                getattr(self, field.name),
-                0,
-                TOKENS,
-            )
+            whole_number(field.name, getattr(self, field.name), 0, TOKENS)
 
 
 class WorkingMemory:
@@ -130,19 +125,9 @@ class WorkingMemory:
         """
         config = self.config
         model = self.model or getattr(self._counter, "model", None)
-        tail = Tail.of(
-            history,
-            current_message,
-            provider,
-            model,
-        )
+        tail = Tail.of(history, current_message, provider, model)
         budget = config.max_working_memory_tokens - config.output_reserve
-        limits = WindowLimits.of(
-            model,
-            context_window,
-            budget,
-            config.output_reserve,
-        )
+        limits = WindowLimits.of(model, context_window, budget, config.output_reserve)
         _check_pruner(pruner)
         assembler = Assembler(
             counter=self._counter,
@@ -168,12 +153,7 @@ class WorkingMemory:
         argument: object,
         cap: int,
     ) -> Chosen:
-        return Chosen.of(
-            name,
-            argument,
-            cap,
-            self._counter,
-        )
+        return Chosen.of(name, argument, cap, self._counter)
 
     def _tokens(self, name: str, section: int | str | None) -> int:
         if section is None or section == "":
@@ -182,12 +162,7 @@ class WorkingMemory:
         if isinstance(section, str):
             return int(self._counter.count(section))
 
-        return whole_number(
-            name,
-            section,
-            0,
-            TOKENS,
-        )
+        return whole_number(name, section, 0, TOKENS)
 
 
 def _check_pruner(pruner: object) -> None:

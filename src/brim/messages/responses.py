@@ -411,7 +411,12 @@ def drop_copies(repair: Repair) -> None:
         elif _is_copy(slot, originals[entry.id]):
             repair.drop(slot, "item-ids-unique")
         else:
-            repair.note(slot, "item-ids-unique", "changed", f"without its id {entry.id}")
+            repair.note(
+                slot,
+                "item-ids-unique",
+                "changed",
+                f"without its id {entry.id}",
+            )
             slot.message = without_field(slot.message, "id")
 
 

@@ -24,12 +24,7 @@ def shorten_text(text: str, limit: int, counter: TokenCounter) -> str:
     for _ in range(ROUNDS):
         room = len(text) * limit * scale / tokens
         gone = tokens - int(limit * scale)
-        short = _cut(
-            text,
-            int(room * HEAD),
-            int(room * (1 - HEAD)),
-            gone,
-        )
+        short = _cut(text, int(room * HEAD), int(room * (1 - HEAD)), gone)
         size = int(counter.count(short))
         if size <= limit:
             return short
@@ -120,12 +115,7 @@ class _Ends:
             first = part_of(self.texts[0], head, self.counter)
 
         if self.end == len(self.texts) > 1:
-            last = part_of(
-                self.texts[-1],
-                tail,
-                self.counter,
-                from_end=True,
-            )
+            last = part_of(self.texts[-1], tail, self.counter, from_end=True)
 
         visible = int(self.counter.count(first)) + int(self.counter.count(last))
         gone = sum(self.sizes[self.begin : self.end]) - visible

@@ -145,22 +145,10 @@ class TieredPruner(Strategy):
             goal = low if work.price(work.required) <= low else work.target
             pruned = pruner.choose(replace(work, target=goal), fill)
             if int(pruned.tokens) <= work.target:
-                receipt = replace(
-                    pruned.receipt,
-                    target=work.target,
-                    fits=True,
-                    reason="",
-                )
+                receipt = replace(pruned.receipt, target=work.target, fits=True, reason="")
                 return _with_step(work, replace(pruned, fits=True, receipt=receipt))
 
-        units = frozenset(
-            work.select(
-                low,
-                turns=self.min_turns,
-                turn_limit=high,
-                fill=fill,
-            )
-        )
+        units = frozenset(work.select(low, turns=self.min_turns, turn_limit=high, fill=fill))
         outcome = Outcome(
             pruner="tiered",
             draft=work,

@@ -209,12 +209,7 @@ class WatermarkPruner(Strategy):
                 prices,
                 notes,
             )
-            units = work.select(
-                low,
-                turns=self.min_turns,
-                turn_limit=high,
-                fill=fill,
-            )
+            units = work.select(low, turns=self.min_turns, turn_limit=high, fill=fill)
 
         if work.total > high and len(units) < len(work.units):
             broken = [index for unit in work.broken for index in unit.indices]

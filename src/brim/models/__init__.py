@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from brim.models.usage import Tokens as Tokens
     from brim.models.usage import read_response as read_response
     from brim.models.usage import read_usage as read_usage
-
-__getattr__, __dir__ = exports(
-    __name__,
-    catalog="Model Price ServicePrice PriceTier cost model models",
-    light="Light lookup",
-    overrides="MemoryWindowStore WindowStore remember_in report_window use window_from_error",
-    terms="Terms read_terms",
-    usage="Reported Tokens read_response read_usage",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        catalog="Model Price ServicePrice PriceTier cost model models",
+        light="Light lookup",
+        overrides="MemoryWindowStore WindowStore remember_in report_window use window_from_error",
+        terms="Terms read_terms",
+        usage="Reported Tokens read_response read_usage",
+    )

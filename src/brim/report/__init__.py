@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from brim.report.usage import usage_report as usage_report
     from brim.report.watch import Reading as Reading
     from brim.report.watch import Watch as Watch
-
-__getattr__, __dir__ = exports(
-    __name__,
-    overview="Overview sessions_report",
-    usage="UsageReport usage_report",
-    watch="Reading Watch",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        overview="Overview sessions_report",
+        usage="UsageReport usage_report",
+        watch="Reading Watch",
+    )

@@ -31,7 +31,8 @@ from brim.run.turns import (
 from brim.run.turns import FAILED as TURN_FAILED
 from brim.spend.limits import CostBudget, build_wrap_up_prompt
 from brim.spend.periods import PERCENT, in_unit
-from brim.tracking.compaction import build_compact_prompt, fold
+from brim.text import fold
+from brim.tracking.compaction import build_compact_prompt
 
 COMPACT_PATIENCE = 600.0
 """Seconds that a compaction may take; then the run goes on without it."""

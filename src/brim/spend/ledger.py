@@ -17,8 +17,6 @@ from brim.models.terms import read_terms
 from brim.record import PlainData
 from brim.spend.limits import Limit, Raise
 from brim.spend.periods import Allowance, Ceiling
-from brim.tokens.counters import counter_for
-from brim.tokens.messages.request import with_options
 from brim.tracking.notices import Notice
 
 if TYPE_CHECKING:
@@ -299,6 +297,10 @@ class Ledger(Protocol):
                 spend.settle(client.messages.create(...))
         """
         from brim.spend.spending import Quote, Spend, is_for_an_hour
+
+        # Limits alone load no tokenizer.
+        from brim.tokens.counters import counter_for
+        from brim.tokens.messages.request import with_options
 
         options = options or {}
         tokens = counter_for(model).count_messages(messages, with_options(tools, options))

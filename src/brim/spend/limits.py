@@ -15,7 +15,7 @@ from brim.errors import InputError
 from brim.figures import DOLLAR
 from brim.record import PlainData
 from brim.spend.money import MOST, checked_amount, in_dollars
-from brim.tracking.compaction import fold
+from brim.text import fold
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
 
 WARN = 0.8

@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from brim.store.scopes import open_scopes as open_scopes
     from brim.store.store import Store as Store
     from brim.store.store import open_store as open_store
-
-_NAMES = {
-    "ledger": "SqliteLedger open_ledger",
-    "scopes": "Scopes open_scopes",
-    "store": "Store open_store",
-}
-__getattr__, __dir__ = exports(__name__, events="RuleEvent", **_NAMES)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        events="RuleEvent",
+        ledger="SqliteLedger open_ledger",
+        scopes="Scopes open_scopes",
+        store="Store open_store",
+    )

@@ -11,7 +11,7 @@ from brim.behaviors.behavior import LIVE, Edge
 from brim.behaviors.graph import Problem, check
 from brim.errors import BrimError, StoreError
 from brim.figures import counted
-from brim.store.rulebook import duplicate_pairs, unmarked_conflicts
+from brim.store.rulebook import duplicate_pairs, mark_conflicts, named, unmarked_conflicts
 from brim.store.scopes import Scopes
 from brim.store.store import Store, open_store
 
@@ -198,3 +198,27 @@ def remove_edges(removable: Iterable[tuple[Store, Edge]], *, now: float) -> None
                     (replace(other, weight=weight, last_activated=max(used, default=None)),)
                 )
         store.remove_edge(edge.source, edge.target, edge.kind, now=now)
+
+
+def repair_rules(scopes: Scopes, *, remove_useless_edges: bool, now: float) -> list[str]:
+    """Repair what can be repaired without a loss, and return what was done.
+
+    Of two rules that contradict each other, agents hear the newer one. Call it inside
+    ``scopes.writing()``.
+    """
+    repairs = []
+    for newer, conflict in unmarked_conflicts(scopes):
+        mark_conflicts(scopes, newer, [conflict], now=now)
+        other = conflict.other
+        repairs.append(f"agents hear {named(newer)} instead of {named(other)}")
+    for store in (scopes.user, scopes.project):
+        if store is None:
+            continue
+        count = store.recost()
+        if count:
+            repairs.append(f"{store.path}: {counted(count, 'rule')} counted")
+    if remove_useless_edges:
+        edges = removable_edges(scopes, graph_problems(scopes))
+        remove_edges(edges, now=now)
+        repairs += [f"{edge} removed" for _, edge in edges]
+    return repairs

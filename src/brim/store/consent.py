@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind
+from brim.behaviors.behavior import LIVE, BehaviorKind, Rule
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.summary import summarize
 from brim.config.text import read_settings, read_text
@@ -28,7 +28,7 @@ class Consent:
     project: str
     home: str
     trusted: bool
-    rules: list[Behavior]
+    rules: list[Rule]
     """Constraints first."""
     digests: dict[str, str]
     """Digests of the rules that the user hasn't agreed to, by id."""

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from brim.activation.weights import BREADTH, Pair, co_activated, joint_pairs, touched
-from brim.behaviors.behavior import Behavior, Edge
+from brim.behaviors.behavior import Edge, Rule
 from brim.errors import StoreError
 from brim.masking import mask
 from brim.record import PlainData
@@ -115,7 +115,7 @@ def is_short_word(text: str) -> bool:
 
 def note_injection(
     scopes: Scopes,
-    told: Sequence[Behavior],
+    told: Sequence[Rule],
     active: Collection[str],
     *,
     now: float,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, Edge, Provenance
+from brim.behaviors.behavior import LIVE, POSITIVE, Edge, Provenance, Rule
 from brim.behaviors.contradictions import Contradiction, among, find
 from brim.behaviors.duplicates import Merged, merge, sense
 from brim.behaviors.graph import MUTUAL, would_cycle
@@ -47,8 +47,8 @@ SAME = ("canonical", "variants", "kind", "tags", "when", "status")
 class RuleChange:
     """A behavior that would be written, and the one that it replaces; None if it's new."""
 
-    behavior: Behavior
-    old: Behavior | None = None
+    behavior: Rule
+    old: Rule | None = None
     fields: tuple[str, ...] = ()
     """The fields that change."""
 
@@ -152,7 +152,7 @@ class Plan:
 
 def plan_of(
     scopes: Scopes,
-    behaviors: Iterable[Behavior],
+    behaviors: Iterable[Rule],
     edges: Iterable[tuple[str, Edge]],
     *,
     source: str,
@@ -202,7 +202,7 @@ def plan_of(
     return Plan(tuple(changes), tuple(same), new_edges, same_edges, dangling, tuple(notes))
 
 
-def updated(old: Behavior, new: Behavior) -> Behavior:
+def updated(old: Rule, new: Rule) -> Rule:
     """Return *old* updated by *new*. Nothing is lost, and a second time changes nothing."""
     texts = dict.fromkeys((*old.variants, *new.variants, old.canonical))
     # What brim learned about it here stays, and so does what the file leaves out.
@@ -227,7 +227,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
 
 def _edge_changes(
     scopes: Scopes,
-    incoming: Mapping[tuple[str, str], Behavior],
+    incoming: Mapping[tuple[str, str], Rule],
     given: list[tuple[str, Edge]],
     now: float,
 ) -> tuple[tuple[EdgeChange, ...], int, tuple[Edge, ...]]:
@@ -257,9 +257,9 @@ def _edge_changes(
     return tuple(changes), same, tuple(dangling)
 
 
-def _differing(one: Behavior, other: Behavior) -> tuple[str, ...]:
+def _differing(one: Rule, other: Rule) -> tuple[str, ...]:
     return tuple(
-        field for field in Behavior.__match_args__ if getattr(one, field) != getattr(other, field)
+        field for field in Rule.__match_args__ if getattr(one, field) != getattr(other, field)
     )
 
 
@@ -295,7 +295,7 @@ class ImportOutcome:
     file: str
     line: int
     text: str
-    behavior: Behavior | None = None
+    behavior: Rule | None = None
     """The rule that it became, or the one that says it already; None if it's left out."""
     why: str = ""
     source: str = ""
@@ -339,7 +339,7 @@ class RulesReader:
         self.outcomes: list[ImportOutcome] = []
         """What becomes of each rule, in the order of the files, by the latest ``plan``."""
         self._found: list[FoundRule] = []
-        self._before: dict[str, Behavior] | None = None
+        self._before: dict[str, Rule] | None = None
         self._changes: tuple[RuleChange, ...] = ()
 
     @property
@@ -462,7 +462,7 @@ class RulesReader:
             if each.loaders
         )
 
-    def _conflicts(self, scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
+    def _conflicts(self, scopes: Scopes) -> list[tuple[Rule, Contradiction]]:
         """Return which new rules contradict a stored one or each other; nothing if there are too
         many to compare."""
         new = [change.behavior for change in self._changes if change.old is None]
@@ -492,7 +492,7 @@ class RulesReader:
         )
 
 
-def _changes(before: Mapping[str, Behavior], known: KnownRules) -> Iterator[RuleChange]:
+def _changes(before: Mapping[str, Rule], known: KnownRules) -> Iterator[RuleChange]:
     """Yield what changed in *known* since *before*."""
     for learned in known:
         old = before.get(learned.id)
@@ -502,12 +502,12 @@ def _changes(before: Mapping[str, Behavior], known: KnownRules) -> Iterator[Rule
 
 
 def similar_elsewhere(
-    scopes: Scopes, scope: str, behaviors: Iterable[Behavior]
-) -> list[tuple[Behavior, Behavior]]:
+    scopes: Scopes, scope: str, behaviors: Iterable[Rule]
+) -> list[tuple[Rule, Rule]]:
     """Return *behaviors* of *scope* that say nearly the same as a rule of the other scope, each
     with that rule."""
     other = scopes.user if scope == "project" else scopes.project
-    same: dict[object, Behavior] = {}
+    same: dict[object, Rule] = {}
     for rule in other.behaviors(LIVE) if other is not None else ():
         same.setdefault(sense(rule.canonical), rule)
     return [
@@ -518,7 +518,7 @@ def similar_elsewhere(
 # Merges.
 
 
-def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> Merged:
+def store_merged(scopes: Scopes, kept: Rule, gone: Rule, now: float) -> Merged:
     """Merge *gone* into *kept* and write both. Call it inside ``writing``."""
     for shown in (kept, gone):
         stored = scopes.store(shown.scope).get(shown.id)
@@ -545,7 +545,7 @@ def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> 
     return merged._replace(changes=changes)
 
 
-def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
+def _moved(scopes: Scopes, kept: Rule, gone: Rule) -> list[Edge]:
     """Return the edges of *gone* as edges of *kept*, unless it has them already or they'd close a
     circle."""
     known = scopes.all_edges()

@@ -9,14 +9,16 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Self
 
 from brim.errors import InputError
-from brim.figures import dollars
+from brim.figures import age, clock, dollars
 from brim.record import PlainData
 from brim.spend.ledger import ScopeStatus, lineage
 from brim.spend.limits import ASKED, OPEN, Limit, Raise
 from brim.spend.periods import (
     EVERYWHERE,
+    FRESH,
     PERCENT,
     SPANS,
     SUBAGENT,
@@ -77,6 +79,43 @@ class LimitRow(PlainData):
         """Return *amount* in its unit, for a person; money is rounded *up* or down to the cent."""
         return dollars(amount, up=up) if self.unit == USD else in_unit(amount, self.unit)
 
+    def sentence(self, now: float) -> str:
+        """Return the limit and where it stands, as a sentence."""
+        if self.each:
+            period = self.period.replace("subagent", "sub-agent")
+            return f"{self.in_words(self.amount)} for each {period}"
+        if self.unit == PERCENT:
+            return f"{self.said}, {self.reading(now)}"
+        parts = [self.said, f"{self.in_words(self.spent, up=True)} spent"]
+        if self.reserved:
+            parts.append(f"{self.in_words(self.reserved, up=True)} reserved")
+        parts.append(f"{self.in_words(self.left)} left")
+        if self.held:
+            parts.append(f"{self.in_words(self.held)} kept for the wrap-up")
+        if self.resets_at is not None:
+            parts.append(f"resets {clock(self.resets_at, now)}")
+        return ", ".join(parts)
+
+    def summary(self, now: float) -> str:
+        """Return the limit and what is spent of it, in a few words: $0.40 of $5.00/day."""
+        if self.each:
+            return self.sentence(now)
+        text = self.said
+        if self.unit != PERCENT or self.read_at is not None:
+            text = f"{self.in_words(self.spent, up=True)} of {text}"
+        if self.scope == EVERYWHERE:
+            text = f"{text} in all projects"
+        return text
+
+    def reading(self, now: float) -> str:
+        """Return how much of a plan's window is used, and how old that reading is."""
+        if self.read_at is None:
+            return "not read yet: it comes from Claude Code's status line or from Codex"
+        reading = f"{self.spent}% used, read {age(self.read_at, now)}"
+        if abs(now - self.read_at) > FRESH:
+            return f"{reading}: too old to hold"
+        return reading
+
 
 @dataclass(frozen=True)
 class ProjectRow(PlainData):
@@ -99,7 +138,8 @@ class Limits:
 
     *home* is the user's brim folder, where readings of plans are kept. *shared* is the scope of the
     project in a ledger of many machines, empty if it has none there; None says that the ledger is
-    this machine's, where projects go by place.
+    this machine's, where projects go by place. *default* is the limit of a project that has none of
+    its own: the setting ``spend.limit``.
     """
 
     def __init__(
@@ -111,15 +151,21 @@ class Limits:
         environ: Mapping[str, str],
         now: float,
         shared: str | None = None,
+        default: int | None = None,
     ) -> None:
-        self.ledger, self._place, self._home, self._environ, self._now = (
-            ledger,
-            place,
-            home,
-            environ,
-            now,
-        )
+        self.ledger = ledger
+        self.default = default
+        self._place = place
+        self._home = home
+        self._environ = environ
+        self._now = now
         self._shared = shared
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ledger.close()
 
     # Which project --------------------------------------------------------------------------------
 
@@ -222,18 +268,16 @@ class Limits:
         kinds = [(each.period, each.unit) for each in ceilings]
         return [each for each in self.rows(scope) if (each.period, each.unit) in kinds]
 
-    def loosens(
-        self, scope: str, ceilings: list[Ceiling], *, including_past: bool, default: int | None
-    ) -> bool:
+    def loosens(self, scope: str, ceilings: list[Ceiling], *, including_past: bool) -> bool:
         """Whether setting *ceilings* would let more be spent than now: a limit counts from when it
         is set.
 
-        A limit of its own takes the place of *default*, and opens what was stopped.
+        A limit of its own takes the place of the default, and opens what was stopped.
         """
         before = {(each.period, each.unit): each for each in self.rows(scope)}
         if scope != EVERYWHERE:
             own = self.ledger.status(scope)
-            given_up = default if own.limit is None else own.limit if own.is_default else None
+            given_up = self.default if own.limit is None else own.limit if own.is_default else None
             totals = [each.amount for each in ceilings if (each.period, each.unit) == (TOTAL, USD)]
             if own.state != OPEN or (
                 given_up is not None and min(totals, default=given_up + 1) > given_up
@@ -307,12 +351,13 @@ class Limits:
             [*found, *(self._row(each) for each in self.ledger.allowances(scope))], key=_order
         )
 
-    def projects(self, under: str = "", *, default: Limit | None = None) -> list[ProjectRow]:
+    def projects(self, under: str = "") -> list[ProjectRow]:
         """Return every project with its limits, or the one of the scope *under*; first what is for
         all of them.
 
-        *default* shows them as they would stand under that limit, which isn't set.
+        They stand as they would under the default limit, which isn't set.
         """
+        default = None if self.default is None else Limit(self.default)
         places = self.ledger.projects()
         statuses = {each.scope: each for each in self.ledger.projects_spent(default=default)}
         own: dict[str, list[LimitRow]] = {}
@@ -329,6 +374,21 @@ class Limits:
                     ProjectRow(scope, name, place, status.spent, status.state, exists, limits)
                 )
         return found
+
+    def statuses(self, under: str = "", *, limit: int = MOST) -> tuple[list[ScopeStatus], int]:
+        """Return how the scopes *under* one stand, and how many there are beyond *limit*.
+
+        They stand as they would under the default limit, which isn't set.
+        """
+        statuses = self.ledger.statuses(under, default=Limit(self.default), most=limit)
+        if len(statuses) < limit:
+            return statuses, 0
+        return statuses, self.ledger.count(under) - len(statuses)
+
+    def apply_default(self, scope: str) -> None:
+        """Limit the project of *scope* by the default, unless it has a limit of its own."""
+        if not self.ledger.database.readonly:
+            self.ledger.limit(lineage(scope)[0], self.default, default=True)
 
     def name(self, scope: str) -> str:
         """Return what people call *scope*: its project's path if two have the same name."""

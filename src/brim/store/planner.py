@@ -16,7 +16,7 @@ from typing import Any
 
 from brim.activation.context import Context
 from brim.activation.relevance import rank
-from brim.behaviors.behavior import LIVE, Behavior, EdgeKind
+from brim.behaviors.behavior import LIVE, EdgeKind, Rule
 from brim.config import Config
 from brim.injection.costs import ENCODINGS, Costs, CountedCosts
 from brim.injection.mapper import ActivationTierMapper
@@ -182,7 +182,7 @@ class Planner:
             reason = f"activation {value:.2f}; left out: over budget"
         return Item(id, Tier.OMITTED, value, Count(0), tier, reason, rule)
 
-    def waiting(self) -> list[Behavior]:
+    def waiting(self) -> list[Rule]:
         """Return the rules that nothing activates here: their conditions, or inferred ones, don't
         hold yet."""
         live = sorted(

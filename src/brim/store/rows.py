@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from brim.activation.relevance import ALWAYS, facts_filed, section_of
 from brim.activation.source import Node
-from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, RuleUsage
+from brim.behaviors.behavior import Edge, EdgeKind, Provenance, Rule, RuleUsage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
 from brim.injection.costs import ENCODINGS
@@ -58,7 +58,7 @@ INDEX_VERSION = "5"
 index."""
 
 
-def without_secrets(behavior: Behavior) -> Behavior:
+def without_secrets(behavior: Rule) -> Rule:
     """Return *behavior* with the secrets in its texts masked."""
 
     came = behavior.provenance.to_dict()
@@ -83,7 +83,7 @@ def without_secrets(behavior: Behavior) -> Behavior:
     )
 
 
-def row_of(behavior: Behavior, words: frozenset[str]) -> tuple[object, ...]:
+def row_of(behavior: Rule, words: frozenset[str]) -> tuple[object, ...]:
     """Return *behavior*, with secrets already masked, as a row with its *words*."""
     fields = behavior.to_dict()
     fields |= {
@@ -103,12 +103,12 @@ def row_of(behavior: Behavior, words: frozenset[str]) -> tuple[object, ...]:
     return tuple([fields[name] for name in WRITTEN])
 
 
-def inferred_column(behavior: Behavior) -> str:
+def inferred_column(behavior: Rule) -> str:
     """Return the conditions that are inferred from the words of *behavior*, for its column."""
     return json.dumps(behavior.inferred.conditions)
 
 
-def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
+def behavior_of(row: Sequence[Any], *, new: bool = False) -> Rule:
     """Return the behavior in a row of ``COLUMNS``. If a *new* one is wrong, that's the caller's
     mistake."""
     try:
@@ -127,11 +127,11 @@ def unreadable(id: object, error: Exception) -> StoreError:
     )
 
 
-def _behavior(row: Sequence[Any]) -> Behavior:
+def _behavior(row: Sequence[Any]) -> Rule:
     id, name, kind, scope, status, _, conditions, _, *use = row[:12]
     priority, confidence, created, updated, superseded_by, supersedes = row[12:18]
     tags, summary, provenance, canonical, variants, extra, blocks = row[18:]
-    return Behavior(
+    return Rule(
         id,
         name,
         kind,
@@ -279,7 +279,7 @@ def triggers_in(facts: Mapping[str, tuple[str, ...]], words: Iterable[str]) -> s
     return {ALWAYS, *words, *facts_filed(facts)}
 
 
-def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
+def line_costs_of(behavior: Rule) -> list[tuple[object, ...]]:
     """Return the costs of every line that *behavior* can become, as rows of ``line_costs``."""
 
     found: list[tuple[object, ...]] = []

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
+from brim.behaviors.behavior import LIVE, BehaviorKind, Edge, EdgeKind, Rule, Status
 from brim.behaviors.contradictions import Contradiction, among
 from brim.behaviors.contradictions import find as find_contradictions
 from brim.behaviors.duplicates import Merged, Pair, merge_order, near_duplicate, near_pairs
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import Learned, cleaned, learn
+from brim.behaviors.learning import Learned, Proposal, holds, loosens, propose, settle
 from brim.behaviors.yaml_form import FIELDS
 from brim.errors import InputError
 from brim.record import PlainData
@@ -27,11 +28,14 @@ from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
 from brim.store.trust import ONCE, OWN, SESSION, allow
 
+MOST_NOTES = 200
+"""Notes that may wait for a person: one who cannot keep up with them would accept them unread."""
+
 MOST_ALIKE = 3
 """Rules that say nearly the same as a new one, and are named when it is learned."""
 
 
-def named(behavior: Behavior) -> str:
+def named(behavior: Rule) -> str:
     """Return the name of *behavior* for a sentence."""
     return f"{behavior.name} ({behavior.id})"
 
@@ -39,7 +43,7 @@ def named(behavior: Behavior) -> str:
 # Finding ------------------------------------------------------------------------------------------
 
 
-def find_rule(scopes: Scopes, text: str) -> Behavior:
+def find_rule(scopes: Scopes, text: str) -> Rule:
     """Return the rule with the id or name *text*, or the only one that it begins or is a part
     of."""
     try:
@@ -79,10 +83,54 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
         raise InputError(f"no rule matches {text!r}; {hint}") from None
 
 
-def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
+def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Rule]:
     """Return the rule for each of *given*, without duplicates: see ``find_rule``."""
     found = [find_rule(scopes, each) for each in given]
     return list({each.id: each for each in found}.values())
+
+
+@dataclass(frozen=True)
+class RuleFilter:
+    """Which rules a person looks for; without anything, those in force."""
+
+    patterns: tuple[str, ...] = ()
+    """Parts of an id, a name, a tag or the text, or names with ``*`` and ``?``."""
+    kind: str | None = None
+    tags: tuple[str, ...] = ()
+    status: str = "live"
+    """A status, ``live`` or ``all``."""
+    scope: str | None = None
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves out rules in force."""
+        return self != RuleFilter()
+
+    def matches(self, rule: Rule) -> bool:
+        """Whether *rule* is looked for."""
+        if self.kind not in (None, rule.kind.value) or self.scope not in (None, rule.scope):
+            return False
+        if rule.status not in self._statuses():
+            return False
+        rule_tags = {tag.casefold() for tag in rule.tags}
+        if not rule_tags.issuperset(tag.casefold() for tag in self.tags):
+            return False
+        return all(_matches(rule, pattern.casefold()) for pattern in self.patterns)
+
+    def _statuses(self) -> Iterable[str]:
+        if self.status == "all":
+            return tuple(Status)
+        if self.status == "live":
+            return LIVE
+        return (self.status,)
+
+
+def _matches(rule: Rule, pattern: str) -> bool:
+    names = [text.casefold() for text in (rule.id, rule.name, *rule.tags)]
+    if any(character in pattern for character in "*?["):
+        return any(fnmatchcase(name, pattern) for name in names)
+    texts = [*names, rule.summary.casefold(), rule.canonical.casefold()]
+    return any(pattern in text for text in texts)
 
 
 # Learning -----------------------------------------------------------------------------------------
@@ -97,28 +145,40 @@ class Taught:
     conflicts: tuple[Contradiction, ...] = ()
     """Rules that it contradicts. They are kept and marked; agents are told only the newer of
     two."""
-    replaced: tuple[Behavior, ...] = ()
-    alike: tuple[Behavior, ...] = ()
+    replaced: tuple[Rule, ...] = ()
+    alike: tuple[Rule, ...] = ()
     """Rules of its scope that say nearly the same. A person decides."""
+
+    @property
+    def loosening(self) -> str:
+        """What it does that only a person may do; empty if nothing."""
+        if any(map(holds, self.replaced)):
+            return "replaces a constraint"
+        rule = self.learned.behavior
+        if loosens(self.learned.merged_with, rule):
+            return "changes a constraint"
+        for conflict in self.conflicts:
+            is_hidden = rule.scope == "user" or conflict.other.scope == "project"
+            if is_hidden and holds(conflict.other):
+                return "teaches what contradicts a constraint"
+        return ""
 
 
 def teach(
     scopes: Scopes,
-    said: Mapping[str, Any],
-    scope: str,
+    proposal: Proposal,
     *,
     now: float,
     summary: str = "",
     priority: int | None = None,
-    replaces: Iterable[Behavior] = (),
+    replaces: Iterable[Rule] = (),
 ) -> Taught:
-    """Learn and store a rule in *scope*. *said* has the arguments of ``learn``.
+    """Learn and store the rule that is proposed, in its scope.
 
     Rules that it *replaces* become superseded. Others that it contradicts are marked.
     """
-    text = cleaned(said["right"])
-    known = scopes.store(scope).behaviors()
-    learned = learn(**said, scope=scope, now=now, existing=known)
+    known = scopes.store(proposal.rule.scope).behaviors()
+    learned = settle(proposal, known)
     old, event = learned.merged_with, "learned"
     replaces = list(replaces)
     replaced = _replaced(replaces, learned.behavior, now)
@@ -150,8 +210,8 @@ def teach(
             if getattr(behavior, field) != getattr(old, field)
         }
         detail = {
-            "text": text,
-            "wrong": cleaned(said["wrong"]),
+            "text": proposal.rule.canonical,
+            "wrong": proposal.rule.provenance.wrong,
             "changes": list(learned.changes),
             "before": before,
         }
@@ -175,7 +235,7 @@ def teach(
     return Taught(learned, event, tuple(conflicts), tuple(replaced), tuple(like[:MOST_ALIKE]))
 
 
-def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behavior]:
+def _replaced(rules: Iterable[Rule], by: Rule, now: float) -> list[Rule]:
     """Return *rules* as superseded by *by*."""
     found = []
     for rule in rules:
@@ -194,13 +254,13 @@ def _replaced(rules: Iterable[Behavior], by: Behavior, now: float) -> list[Behav
     return found
 
 
-def conflicts_of(scopes: Scopes, behavior: Behavior) -> list[Contradiction]:
+def conflicts_of(scopes: Scopes, behavior: Rule) -> list[Contradiction]:
     """Return the live rules of both scopes that *behavior* contradicts, the newest first."""
     return find_contradictions(behavior, scopes.behaviors(LIVE))
 
 
 def mark_conflicts(
-    scopes: Scopes, behavior: Behavior, conflicts: Iterable[Contradiction], *, now: float
+    scopes: Scopes, behavior: Rule, conflicts: Iterable[Contradiction], *, now: float
 ) -> None:
     """Connect *behavior* with the rules that it contradicts, so that agents are told only the newer
     of two."""
@@ -213,7 +273,7 @@ def mark_conflicts(
             scopes.put_edge(Edge(*ends, EdgeKind.CONFLICTS, created_at=now), now=now)
 
 
-def unmarked_conflicts(scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
+def unmarked_conflicts(scopes: Scopes) -> list[tuple[Rule, Contradiction]]:
     """Return pairs of rules that contradict each other and aren't connected, the newer first."""
     known = {pair for edge in scopes.all_edges() for pair in (edge.key[:2], edge.key[1::-1])}
     return [
@@ -223,12 +283,12 @@ def unmarked_conflicts(scopes: Scopes) -> list[tuple[Behavior, Contradiction]]:
     ]
 
 
-def same_elsewhere(scopes: Scopes, behavior: Behavior) -> Behavior | None:
+def same_elsewhere(scopes: Scopes, behavior: Rule) -> Rule | None:
     """Return a rule of the other scope that says the same, or None."""
     return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior])), None)
 
 
-def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, Any], *, now: float) -> None:
+def edit_rule(scopes: Scopes, old: Rule, changes: Mapping[str, Any], *, now: float) -> None:
     """Write *changes* of *old*, unless it has changed since it was read. Its history keeps the old
     values."""
     stored = scopes.store(old.scope).get(old.id)
@@ -249,8 +309,8 @@ def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, Any], *, now:
 
 
 def remove_rules(
-    scopes: Scopes, rules: Iterable[Behavior], *, now: float, reason: str = ""
-) -> tuple[list[Behavior], list[Behavior]]:
+    scopes: Scopes, rules: Iterable[Rule], *, now: float, reason: str = ""
+) -> tuple[list[Rule], list[Rule]]:
     """Mark *rules* as forgotten; return those that changed, and those that were forgotten
     already."""
     removed, already = [], []
@@ -265,8 +325,8 @@ def remove_rules(
 
 
 def restore_rules(
-    scopes: Scopes, rules: Iterable[Behavior], *, now: float
-) -> tuple[list[Behavior], list[Behavior]]:
+    scopes: Scopes, rules: Iterable[Rule], *, now: float
+) -> tuple[list[Rule], list[Rule]]:
     """Restore forgotten *rules*; return those that changed, and those that weren't forgotten."""
     back, already = [], []
     for rule in rules:
@@ -279,7 +339,7 @@ def restore_rules(
     return back, already
 
 
-def _status_before(rule: Behavior, scopes: Scopes) -> Status:
+def _status_before(rule: Rule, scopes: Scopes) -> Status:
     """Return the status of *rule* before it was removed; if no event has it, the highest that it
     can have had."""
     for event in reversed(scopes.store(rule.scope).events(behavior=rule.id)):
@@ -295,13 +355,13 @@ def _status_before(rule: Behavior, scopes: Scopes) -> Status:
 
 def decide_notes(
     scopes: Scopes,
-    notes: Iterable[Behavior],
+    notes: Iterable[Rule],
     *,
     accept: bool,
     now: float,
     kind: BehaviorKind | None = None,
     reason: str = "",
-) -> list[Behavior]:
+) -> list[Rule]:
     """Accept or reject *notes* by agents that wait for review."""
     decided = []
     for note in notes:
@@ -321,15 +381,42 @@ def decide_notes(
     return decided
 
 
+def note_down(scopes: Scopes, proposal: Proposal, *, now: float) -> Learned:
+    """Keep what an agent proposes as a note, unless a person's rule says the same already."""
+    rules = scopes.behaviors()
+    learned = settle(proposal, rules)
+    old = learned.merged_with
+    if old is not None and old.status is not Status.PENDING:
+        return learned
+    waiting = sum(rule.status is Status.PENDING and rule.scope == "project" for rule in rules)
+    if old is None and waiting >= MOST_NOTES:
+        raise InputError(
+            f"{waiting:,} notes wait for the user, so nothing was kept:"
+            " ask for 'brim rules review' first"
+        )
+    event = "confirmed"
+    if old is None:
+        event = "learned"
+    scopes.put(
+        learned.behavior,
+        event=event,
+        now=now,
+        session=proposal.rule.provenance.session,
+        changes=list(learned.changes),
+    )
+    mark_conflicts(scopes, learned.behavior, conflicts_of(scopes, learned.behavior), now=now)
+    return learned
+
+
 def accept_correction(
     scopes: Scopes, corrections: Suggestions, number: int, text: str, scope: str, *, now: float
 ) -> Taught:
     """Turn the correction *number* into the rule *text*; the call that it corrected is noted as
     wrong."""
     found = corrections.find(number)
-    said = {"right": text, "wrong": found.call, "session": found.session}
+    proposal = propose(text, wrong=found.call, session=found.session, scope=scope, now=now)
     with scopes.writing(scope):
-        taught = teach(scopes, said, scope, now=now)
+        taught = teach(scopes, proposal, now=now)
     corrections.take(number)
     return taught
 
@@ -391,7 +478,7 @@ def duplicate_pairs(scopes: Scopes) -> list[Pair]:
 def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Merged]:
     """Merge *pairs* in order. A rule that was merged before is used as it is now, or skipped if
     it's gone."""
-    became: dict[str, Behavior] = {}
+    became: dict[str, Rule] = {}
     done: list[Merged] = []
     for pair in pairs:
         one, other = (became.get(each.id, each) for each in (pair.one, pair.other))

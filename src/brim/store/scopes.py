@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any, Self, TypeVar
 
 from brim.activation.source import Node
-from brim.behaviors.behavior import LIVE, POSITIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
+from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, Edge, EdgeKind, Rule, Status
 from brim.errors import StoreError
 from brim.injection.session import Session
 from brim.record import PlainData
@@ -32,7 +32,7 @@ from brim.store.store import Standing, Store, chosen, open_store
 
 Known = Mapping[str, tuple[bool, str] | Standing | None]
 """Standings by id; None is not there."""
-_Entry = TypeVar("_Entry", Node, Behavior)
+_Entry = TypeVar("_Entry", Node, Rule)
 
 
 SHOWN = 200
@@ -237,7 +237,7 @@ class Scopes(Closing):
         self._aside |= older
         return bool(older)
 
-    def contradictions(self, edges: Iterable[Edge]) -> list[tuple[Behavior, Behavior]]:
+    def contradictions(self, edges: Iterable[Edge]) -> list[tuple[Rule, Rule]]:
         """Return the live rules that *edges* mark as contradicting each other: the one agents hear,
         and the other."""
         pairs = [edge.key[:2] for edge in edges if edge.kind is EdgeKind.CONFLICTS]
@@ -260,9 +260,7 @@ class Scopes(Closing):
 
     # What is in force -----------------------------------------------------------------------------
 
-    def behaviors(
-        self, status: Status | str | Iterable[Status | str] | None = None
-    ) -> list[Behavior]:
+    def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Rule]:
         """Return the rules in force, sorted by id: all, or those of one *status* or of several."""
         wanted = list(status) if status is not None and not isinstance(status, str) else status
         found = {scope: store.behaviors(wanted) for scope, store in self.stores.items()}
@@ -271,11 +269,11 @@ class Scopes(Closing):
             (_of(*pair) for pair in self._counting(found)), key=lambda behavior: behavior.id
         )
 
-    def get(self, id: str) -> Behavior | None:
+    def get(self, id: str) -> Rule | None:
         """Return the rule *id* that applies, whatever its status, or None."""
         return self.get_many((id,)).get(id)
 
-    def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
+    def get_many(self, ids: Collection[str]) -> dict[str, Rule]:
         """Return the rules that apply for *ids*, by id."""
         self.leave_out(ids)
         found = [(scope, self.stores[scope].get_many(own)) for scope, own in self._split(ids)]
@@ -302,7 +300,7 @@ class Scopes(Closing):
             for id, standing in self.standings(ids).items()
         }
 
-    def find(self, text: str) -> Behavior:
+    def find(self, text: str) -> Rule:
         """Return the rule in force with the id or name *text*, or whose id or name begins with
         it."""
         found = {scope: store.candidates(text) for scope, store in self.stores.items()}
@@ -372,7 +370,7 @@ class Scopes(Closing):
 
     def put(
         self,
-        behavior: Behavior,
+        behavior: Rule,
         *,
         event: str,
         now: float,
@@ -543,7 +541,7 @@ def _is_same(one: str, other: str) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _of(scope: str, behavior: Behavior) -> Behavior:
+def _of(scope: str, behavior: Rule) -> Rule:
     """Return *behavior* with the scope of the file that it was read from."""
     return behavior if behavior.scope == scope else replace(behavior, scope=scope)
 

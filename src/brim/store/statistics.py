@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.config import Config
 from brim.injection.tiers import Tier
 from brim.record import PlainData
@@ -34,7 +34,7 @@ class RuleOutcome(PlainData):
     """Those that were made after all."""
 
 
-def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, RuleOutcome]:
+def outcomes(scopes: Scopes, rules: Iterable[Rule]) -> dict[str, RuleOutcome]:
     """Return what came of each of *rules*, by id."""
     kinds = (*REFUSED, "allowed")
     refused: Counter[tuple[str, str, str]] = Counter()
@@ -60,14 +60,14 @@ def outcomes(scopes: Scopes, rules: Iterable[Behavior]) -> dict[str, RuleOutcome
     }
 
 
-def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
+def tier_tokens(scopes: Scopes, behavior: Rule, config: Config) -> dict[str, int]:
     """Return what *behavior* costs at each tier, most detail first, for the model of the
     settings."""
     return all_tier_tokens(scopes, [behavior], config)[behavior.id]
 
 
 def all_tier_tokens(
-    scopes: Scopes, behaviors: Sequence[Behavior], config: Config
+    scopes: Scopes, behaviors: Sequence[Rule], config: Config
 ) -> dict[str, dict[str, int]]:
     """Return what each of *behaviors* costs at each tier, by id."""
     costs = costs_of(scopes, [each.id for each in behaviors], config)

@@ -16,7 +16,7 @@ from typing import Any
 
 from brim.activation.relevance import section_of, terms_of
 from brim.activation.source import Node
-from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
+from brim.behaviors.behavior import Edge, EdgeKind, Rule, Status
 from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.words import behavior_words
 from brim.config.retention import SESSIONS
@@ -182,9 +182,7 @@ class Store(Closing):
 
     # Behaviors ------------------------------------------------------------------------------------
 
-    def behaviors(
-        self, status: Status | str | Iterable[Status | str] | None = None
-    ) -> list[Behavior]:
+    def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Rule]:
         """Return the behaviors, sorted by id: all, or those of one *status* or of several."""
         if status is None:
             return [behavior_of(row) for row in self.database.rows(f"{SELECT} ORDER BY id")]
@@ -194,12 +192,12 @@ class Store(Closing):
         )
         return sorted((behavior_of(row) for row in rows), key=lambda behavior: behavior.id)
 
-    def get(self, id: str) -> Behavior | None:
+    def get(self, id: str) -> Rule | None:
         """Return the behavior *id*, whatever its status, or None."""
         row = self.database.row(f"{SELECT} WHERE id = ?", (id,))
         return behavior_of(row) if row else None
 
-    def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
+    def get_many(self, ids: Collection[str]) -> dict[str, Rule]:
         """Return the behaviors with *ids*, by id."""
         rows = self.database.rows_in(f"{SELECT} WHERE id IN ({{}})", dict.fromkeys(ids))
         return {row[0]: behavior_of(row) for row in rows}
@@ -233,7 +231,7 @@ class Store(Closing):
         with self.writing():
             self.database.note({f"agreed {project} {id}": digest for id, digest in digests.items()})
 
-    def candidates(self, text: str) -> list[Behavior]:
+    def candidates(self, text: str) -> list[Rule]:
         """Return the behaviors with the id *text*, else with that name, else with an id or name
         that begins so."""
         begun = (text, f"{text}\U0010ffff")
@@ -248,13 +246,13 @@ class Store(Closing):
                 return [behavior_of(row) for row in rows]
         return []
 
-    def find(self, text: str) -> Behavior:
+    def find(self, text: str) -> Rule:
         """Return the behavior with the id or name *text*, or the only one whose id or name begins
         with it."""
         return chosen(self.candidates(text), text)
 
     def put(
-        self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any
+        self, behavior: Rule, *, event: str, now: float, session: str = "", **detail: Any
     ) -> None:
         """Write *behavior*, replacing the one with its id, with the costs of its lines and an
         *event*."""
@@ -262,7 +260,7 @@ class Store(Closing):
 
     def put_many(
         self,
-        behaviors: Iterable[Behavior],
+        behaviors: Iterable[Rule],
         *,
         event: str,
         now: float,
@@ -302,7 +300,7 @@ class Store(Closing):
                 self._write_triggers(behavior)
             self.database.note({"index": INDEX_VERSION})
 
-    def _write_triggers(self, behavior: Behavior) -> None:
+    def _write_triggers(self, behavior: Rule) -> None:
         number = self._emptied("triggers", behavior)
         if behavior.live:
             rows = [(term, number, weight) for term, weight in sorted(terms_of(behavior).items())]
@@ -310,7 +308,7 @@ class Store(Closing):
                 "INSERT INTO triggers (trigger, behavior, weight) VALUES (?, ?, ?)", rows
             )
 
-    def _emptied(self, table: str, behavior: Behavior) -> int:
+    def _emptied(self, table: str, behavior: Rule) -> int:
         """Delete the rows of *behavior* in *table*, and return its number."""
         (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
         self.database.run(f"DELETE FROM {table} WHERE behavior = ?", (number,))  # noqa: S608
@@ -458,7 +456,7 @@ class Store(Closing):
         )
         return [row[0] for row in rows]
 
-    def _write_costs(self, behaviors: Iterable[Behavior]) -> None:
+    def _write_costs(self, behaviors: Iterable[Rule]) -> None:
         """Count the lines of *behaviors*, which are in the file already, so that plans need no
         tokenizer."""
         for behavior in behaviors:
@@ -556,7 +554,7 @@ class Store(Closing):
         return f"Store({self.path!r})"
 
 
-def _check_blocks(behavior: Behavior) -> None:
+def _check_blocks(behavior: Rule) -> None:
 
     try:
         checked_blocks(behavior.blocks)
@@ -568,7 +566,7 @@ def _check_blocks(behavior: Behavior) -> None:
         )
 
 
-def chosen(candidates: list[Behavior], text: str) -> Behavior:
+def chosen(candidates: list[Rule], text: str) -> Rule:
     """Return the only candidate, or the only live one; otherwise raise an error that names them."""
     if not candidates:
         raise InputError(f"no rule has the id or the name {text[:80]!r}: 'brim rules' lists them")

@@ -17,15 +17,15 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brim.errors import InputError, StoreError
 from brim.files import locked, open_safely, replace_file, sha256_hex
 from brim.store.database import Database
-from brim.store.events import RuleEvent
 from brim.store.project import FILE, make_folder
-from brim.store.scopes import open_scopes
-from brim.store.store import Store, open_store
+
+if TYPE_CHECKING:
+    from brim.store.store import Store
 
 NAME = "trust.json"
 
@@ -146,6 +146,8 @@ def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
     path = os.path.realpath(project)
     if not is_trusted(path, user_folder):
         return
+    from brim.store.store import open_store  # reading trust loads no rules
+
     with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
         projects = _read(user_folder)
         projects[path]["settings"] = settings
@@ -160,6 +162,8 @@ def _agree_to_rules(
 
     if not os.path.lexists(os.path.join(project, ".brim", FILE)):
         return
+    from brim.store.scopes import open_scopes
+
     with open_scopes(project, user_folder, trusted=True) as scopes, scopes.writing("user"):
         new = scopes.unagreed()
         agreed = [id for id, digest in new.items() if shown is None or shown.get(id) == digest]
@@ -239,6 +243,9 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
 def _change(user_folder: str, project: str, event: str, now: float, settings: str = "") -> None:
     """Change ``trust.json``. The user's database is locked, so that two changes can't undo each
     other."""
+
+    from brim.store.events import RuleEvent
+    from brim.store.store import open_store
 
     with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
         projects = _read(user_folder)

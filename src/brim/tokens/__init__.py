@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from brim.tokens.counters import counter_for as counter_for
     from brim.tokens.protocol import TokenCounter as TokenCounter
     from brim.tokens.stream import blocks as blocks
-
-__getattr__, __dir__ = exports(
-    __name__,
-    anchor="Anchor AnchorStore AnchoredTokenCounter MemoryAnchorStore",
-    api="ApiTokenCounter",
-    approximate="ApproximateTokenCounter estimate_tokens",
-    calibrate="Calibration CalibrationStore MemoryCalibrationStore",
-    count="Count",
-    counters="CalibratedTokenCounter ExactTokenCounter MODES counter_for",
-    protocol="TokenCounter",
-    stream="blocks",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        anchor="Anchor AnchorStore AnchoredTokenCounter MemoryAnchorStore",
+        api="ApiTokenCounter",
+        approximate="ApproximateTokenCounter estimate_tokens",
+        calibrate="Calibration CalibrationStore MemoryCalibrationStore",
+        count="Count",
+        counters="CalibratedTokenCounter ExactTokenCounter MODES counter_for",
+        protocol="TokenCounter",
+        stream="blocks",
+    )

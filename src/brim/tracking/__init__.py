@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from brim.tracking.notices import CompactDue as CompactDue
     from brim.tracking.notices import ContextWarning as ContextWarning
     from brim.tracking.windows import Window as Window
-
-__getattr__, __dir__ = exports(
-    __name__,
-    **{
-        "budget": "ContextBudget",
-        "compaction": "Pending build_compact_prompt",
-        "notices": "CompactDue ContextWarning",
-        "windows": "Window",
-    },
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        **{
+            "budget": "ContextBudget",
+            "compaction": "Pending build_compact_prompt",
+            "notices": "CompactDue ContextWarning",
+            "windows": "Window",
+        },
+    )

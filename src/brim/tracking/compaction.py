@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import dataclass
-from unicodedata import category
 
-from brim.behaviors.summary import border_at_or_before
 from brim.errors import InputError
 from brim.record import PlainData
-
-LONGEST = 200
-"""Characters that the task and the state have at most: a client takes everything after ``/compact``
-as its focus."""
+from brim.text import fold, one_line
 
 NO_TASK = "the current task"
-
-_DROPPED = frozenset(("Cc", "Cf", "Cs"))
-"""Characters that aren't read: controls, marks that turn the direction of writing, surrogates."""
-_ESCAPES = r"\x1b\[[0-?]*[ -/]*[@-~]"
-"""What colours a terminal, moves its cursor or clears it."""
-_JOINERS = "\u200c\u200d"
 
 
 def build_compact_prompt(task: str, cfa_state: str = "", scratch_path: str | None = None) -> str:
@@ -39,7 +27,7 @@ def build_compact_prompt(task: str, cfa_state: str = "", scratch_path: str | Non
     prompt = f"/compact focus on {fold(task) or NO_TASK}"
     if state := fold(cfa_state):
         prompt += f" -- current CfA state is {state}"
-    if path := _one_line(str(scratch_path or "")):
+    if path := one_line(str(scratch_path or "")):
         prompt += f"\nAfter compaction, read {path} for preserved context."
     return prompt
 
@@ -47,39 +35,9 @@ def build_compact_prompt(task: str, cfa_state: str = "", scratch_path: str | Non
 def build_reminder(scratch_path: str) -> str:
     """Return what the agent is told after a compaction: the pointer again, since the request's is
     in no message."""
-    return f"The conversation was compacted. Read {_one_line(str(scratch_path))} for preserved context."
-
-
-def fold(text: str, longest: int = LONGEST) -> str:
-    """Return *text* as one line of at most *longest* characters, cut at a word with ``…`` if it is
-    longer.
-
-    >>> fold("fix\\n  the\\tparser\\x1b[2J")
-    'fix the parser'
-    """
-    line = _one_line(text if isinstance(text, str) else "")
-    if len(line) <= longest:
-        return line
-
-    cut = line[: border_at_or_before(line, longest - 1)]
-    at_word = cut.rpartition(" ")[0] if line[len(cut)] != " " else cut
-    return f"{(at_word if len(at_word) >= longest // 2 else cut).rstrip()}…"
-
-
-def _one_line(text: str) -> str:
-    """Return *text* with every run of white space as one space, and without characters that aren't
-    read."""
-    if "\x1b" in text:
-        text = re.sub(_ESCAPES, "", text)
-    text = " ".join(text.split())
-    if text.isprintable():
-        return text
-    kept = "".join(
-        character
-        for character in text
-        if character in _JOINERS or category(character) not in _DROPPED
+    return (
+        f"The conversation was compacted. Read {one_line(str(scratch_path))} for preserved context."
     )
-    return " ".join(kept.split())
 
 
 PURPOSES = ("wrap_up", "compact", "human")

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -29,7 +30,7 @@ from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
 from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
-from brim.report.cache import CAUSES
+from brim.report.cache import CAUSES, CacheBreak
 from brim.report.context import (
     GROUPS,
     ContextReport,
@@ -43,6 +44,8 @@ from brim.report.page import Chart
 from brim.report.page import page as shared_page
 from brim.report.waste import ADVICE, KINDS
 from brim.report.watch import Reading, read_session
+from brim.store.events import RuleEvent
+from brim.store.scopes import Scopes
 from brim.tracking.requests import ComposedRequest, RequestPart
 from brim.tracking.requests.composition import REMAINDER
 from brim.tracking.requests.pieces import MEMORY, RESULTS
@@ -52,6 +55,8 @@ from brim.ui.place import Head, Place, about, clock_time, page, render
 
 SHOWN = 12
 """Parts of a request that are listed."""
+LARGEST_NEW = 5
+"""New parts of a request that are listed."""
 LONGEST_PROMPT = 160
 _SHELLS = ("Bash", "shell", "run_shell_command", "exec_command", "local_shell")
 
@@ -105,167 +110,193 @@ class Picture:
     def lasted(self) -> str:
         """How long it took, from the first to the last line with a time: ``2h10``."""
         minutes = round(((self.end or 0.0) - (self.begin or 0.0)) / 60)
-        return f"{minutes // 60}h{minutes % 60:02}" if minutes >= 60 else f"{max(1, minutes)} min"
+        if minutes >= 60:
+            return f"{minutes // 60}h{minutes % 60:02}"
+        return f"{max(1, minutes)} min"
 
     @staticmethod
-    def came_back(each: CompactionReport) -> list[tuple[int, str]]:
+    def came_back(compaction: CompactionReport) -> list[tuple[int, str]]:
         """Return what became of the things that a compaction dropped: how many, and in words."""
-        backs = [item.back for item in each.items]
-        by_hook, by_you = backs.count("hook"), backs.count("you")
-        again = sum(back in ("read", "changed", "run") for back in backs)
-        never = sum(each.lost.values()) - sum(each.came_back.values())
-        cost = f" ({rounded(each.tokens)} tokens)" if each.tokens else ""
-        found = [
-            (by_hook, f"brim or another hook {by_hook:,}"),
-            (by_you, f"you {by_you:,}"),
-            (again, f"found again by the agent {again:,}{cost}"),
+        backs = Counter(item.back for item in compaction.items)
+        again = backs["read"] + backs["changed"] + backs["run"]
+        never = sum(compaction.lost.values()) - sum(compaction.came_back.values())
+        again_text = f"found again by the agent {again:,}"
+        if compaction.tokens:
+            again_text += f" ({rounded(compaction.tokens)} tokens)"
+        groups = [
+            (backs["hook"], f"brim or another hook {backs['hook']:,}"),
+            (backs["you"], f"you {backs['you']:,}"),
+            (again, again_text),
             (never, f"never {never:,}"),
         ]
-        return [pair for pair in found if pair[0]]
+        return [group for group in groups if group[0]]
 
     @staticmethod
     def wasted(waste: WasteSum) -> list[tuple[str, int]]:
         """Return what was sent for nothing, each thing once, the largest first."""
         sums: Counter[str] = Counter()
-        for each in waste.items:
-            sums[each.what] += each.tokens * each.requests
+        for item in waste.items:
+            sums[item.what] += item.tokens * item.requests
         return sums.most_common()
 
     def at(self, number: int | None = None) -> ContextReport:
         """Return what fills the window at request *number*, or at the last one, and what changed
         before it."""
         last = number or len(self.requests) or None
-        return context_at(
-            self.reading, self.requests, last, last - 1 if last and last > 1 else None
-        )
+        before = None
+        if last and last > 1:
+            before = last - 1
+        return context_at(self.reading, self.requests, last, before)
 
     def largest(self, report: ContextReport) -> list[Leaf]:
         """Return the largest parts of the request in *report*, with what is known about each."""
-        known = [
-            part for part in report.parts if part.name != REMAINDER
-        ]  # that has a line of its own
-        return [replace(each, note=self._note(each.label)) for each in leaves(known)[:SHOWN]]
+        # The remainder has a line of its own.
+        parts = [part for part in report.parts if part.name != REMAINDER]
+        return [replace(leaf, note=self._note(leaf.label)) for leaf in leaves(parts)[:SHOWN]]
 
     def _note(self, label: tuple[str, ...]) -> str:
+        """Return what is known of a part in all requests."""
         for waste in self.overview.waste:
-            mine = [each for each in waste.items if each.what == label[-1] and not each.agent]
-            if waste.kind == "repeated" and mine and label[0] == RESULTS:
-                tokens = sum(each.tokens for each in mine)
-                return (
-                    f"read again unchanged {counted(len(mine), 'time')}: {rounded(tokens)} wasted"
-                )
-            if waste.kind == "memory" and mine and label[0] == MEMORY:
-                return f"in {counted(max(each.requests for each in mine), 'request')}"
+            items = [item for item in waste.items if item.what == label[-1] and not item.agent]
+            if not items:
+                continue
+            if waste.kind == "repeated" and label[0] == RESULTS:
+                tokens = rounded(sum(item.tokens for item in items))
+                return f"read again unchanged {counted(len(items), 'time')}: {tokens} wasted"
+            if waste.kind == "memory" and label[0] == MEMORY:
+                return f"in {counted(max(item.requests for item in items), 'request')}"
         return ""
 
     def chart(self, names: Names) -> dict[str, Any]:
         """Return what is drawn, for JSON."""
-        costs = {
-            request.message: request.cost
-            for request, _ in self.overview.reading.gathered.requests()
-        }
+        moments = self.moments
         point = self.reading["auto_compact"] or {}
+        groups = [
+            {"name": name, "tokens": [moment.parts[name] for moment in moments]} for name in GROUPS
+        ]
+        unexplained = [max(0, moment.rest) for moment in moments]
         return {
-            "numbers": [each.number for each in self.moments],
-            "clock": [clock_time(each.time) for each in self.moments],
-            "billed": [each.billed for each in self.moments],
-            "cached": [each.cached for each in self.moments],
-            "costs": [
-                None if (cost := costs.get(each.id)) is None else dollars(cost)
-                for each in self.moments
-            ],
-            "groups": [
-                *(
-                    {"name": name, "tokens": [each.parts[name] for each in self.moments]}
-                    for name in GROUPS
-                ),
-                {"name": "not explained", "tokens": [max(0, each.rest) for each in self.moments]},
-            ],
-            "causes": [
-                f"{named(each.cause, names, self.head.folder)}, {rounded(each.cause_tokens)}"
-                if each.cause
-                else ""
-                for each in self.moments
-            ],
+            "numbers": [moment.number for moment in moments],
+            "clock": [clock_time(moment.time) for moment in moments],
+            "billed": [moment.billed for moment in moments],
+            "cached": [moment.cached for moment in moments],
+            "costs": self._costs(),
+            "groups": [*groups, {"name": "not explained", "tokens": unexplained}],
+            "causes": [self._cause(moment, names) for moment in moments],
             "window": self.reading["context_window"],
             "compacts_at": point.get("at") or 0,
-            "marks": [
-                {
-                    "kind": each.kind,
-                    "at": each.at,
-                    "text": each.text
-                    if names.hidden or not each.detail
-                    else f"{each.text}: {each.detail}",
-                    "clock": clock_time(each.time),
-                }
-                for each in self.marks
-            ],
+            "marks": [_mark_dict(mark, names) for mark in self.marks],
         }
+
+    def _costs(self) -> list[str | None]:
+        """Return the cost of each request; None if it isn't known."""
+        costs: list[str | None] = []
+        for moment in self.moments:
+            cost = self.overview.costs.get(moment.id)
+            costs.append(None)
+            if cost is not None:
+                costs[-1] = dollars(cost)
+        return costs
+
+    def _cause(self, moment: Moment, names: Names) -> str:
+        """Return what made a request so large."""
+        if not moment.cause:
+            return ""
+        return f"{named(moment.cause, names, self.head.folder)}, {rounded(moment.cause_tokens)}"
+
+
+def _mark_dict(mark: SessionMark, names: Names) -> dict[str, Any]:
+    text = mark.text
+    if mark.detail and not names.hidden:
+        text = f"{mark.text}: {mark.detail}"
+    return {"kind": mark.kind, "at": mark.at, "text": text, "clock": clock_time(mark.time)}
 
 
 def leaves(parts: Iterable[RequestPart], above: tuple[str, ...] = ()) -> list[Leaf]:
     """Return what *parts* are made of, down to what has no parts itself, the largest first."""
-    found = []
+    all_leaves = []
     for part in parts:
         label = (*above, part.name)
         if part.parts:
-            found += leaves(part.parts, label)
+            all_leaves += leaves(part.parts, label)
         elif part.tokens:
-            found.append(Leaf(label, part.tokens, part.items, part.basis))
-    return sorted(found, key=lambda each: (-each.tokens, each.label))
+            all_leaves.append(Leaf(label, part.tokens, part.items, part.basis))
+    return sorted(all_leaves, key=lambda leaf: (-leaf.tokens, leaf.label))
 
 
 def named(label: Sequence[str], names: Names, folder: str = "") -> str:
-    """Return what a part of a request is called: without names if they are hidden, paths as seen
-    from *folder*."""
-    kind, *rest = label or ("",)
-    rest = [each.removeprefix(f"{folder}/") for each in rest] if folder else rest
-    if not rest:
+    """Return what a part of a request is called.
+
+    Without names if they are hidden; paths are as seen from *folder*.
+    """
+    if not label:
+        return ""
+    kind = label[0]
+    path = list(label[1:])
+    if folder:
+        path = [part.removeprefix(f"{folder}/") for part in path]
+    if not path:
         return kind
-    if kind == RESULTS and len(rest) > 1:
-        tool, target = rest[0], rest[-1]
-        shown = names.of(tool, "tool") if tool.startswith("mcp: ") else tool
-        what = (
-            "command" if tool in _SHELLS else "file" if "/" in target or "." in target else "result"
-        )
-        return f"{shown}: {names.of(target, what)}"
+    if kind == RESULTS and len(path) > 1:
+        return _named_result(path[0], path[-1], names)
     if kind == MEMORY:
-        return names.of(rest[-1], "file")
-    return f"{kind}: {names.of(': '.join(rest), kind)}" if not names.hidden else kind
+        return names.of(path[-1], "file")
+    if names.hidden:
+        return kind
+    return f"{kind}: {names.of(': '.join(path), kind)}"
+
+
+def _named_result(tool: str, target: str, names: Names) -> str:
+    tool_name = tool
+    if tool.startswith("mcp: "):
+        tool_name = names.of(tool, "tool")
+    kind = "result"
+    if tool in _SHELLS:
+        kind = "command"
+    elif "/" in target or "." in target:
+        kind = "file"
+    return f"{tool_name}: {names.of(target, kind)}"
 
 
 def read_picture(
     place: Place, file: SessionFile, id: str, advance: Callable[[int], object]
 ) -> Picture:
     """Read the session in *file*; *advance* gets the size of each block that was read."""
-    head, config = about(file), place.workspace().config
+    head = about(file)
+    config = place.workspace().config
     seen: list[Event] = []
     reading = read_session(
         file.path,
         config,
         place.environ,
         taken=advance,
-        seen=lambda new: seen.extend(filter(_matters, new)),
+        seen=lambda events: seen.extend(filter(_matters, events)),
     )
-    requests = session_requests(file.path, at=1, index=place.index, on_read=advance)
+    requests = session_requests(file.path, at=1, index=place.cache, on_read=advance)
     overview = sessions_report(
         named_files([file.path]),
         days=None,
-        index=place.index,
+        cache=place.cache,
         models=config.yours["models"],
         now=time.time(),
         on_read=lambda size, *_: advance(size),
     )
     moments = timeline(requests)
-    times = [
-        time
-        for time in (*(each.time for each in moments), *(each.time for each in seen))
-        if time is not None
-    ]
-    told = _told(place, head.folder, reading["session"] or id)
-    marks = sorted(_marks(moments, seen, overview, told), key=lambda each: each.at)
-    ends = (min(times), max(times)) if times else (None, None)
-    return Picture(id, head, reading, requests, moments, overview, marks, *ends)
+    deliveries = _deliveries(place, head.folder, reading["session"] or id)
+    marks = sorted(_marks(moments, seen, overview, deliveries), key=lambda mark: mark.at)
+    times = [moment.time for moment in moments if moment.time is not None]
+    times += [event.time for event in seen if event.time is not None]
+    return Picture(
+        id,
+        head,
+        reading,
+        requests,
+        moments,
+        overview,
+        marks,
+        min(times, default=None),
+        max(times, default=None),
+    )
 
 
 def _matters(event: Event) -> bool:
@@ -277,75 +308,97 @@ def _matters(event: Event) -> bool:
     return isinstance(event, ToolResult) and event.error and HELD in event.text[:400]
 
 
-def _told(place: Place, folder: str, session: str) -> list[tuple[float, str, str]]:
-    """Return what brim told and refused in *session* of the project in *folder*: when, what, and
-    the rules' names."""
-    found: list[tuple[float, str, str]] = []
-    where = folder if os.path.isabs(folder) and os.path.isdir(folder) else None
-    with suppress(BrimError), place.workspace(where).open(create=False) as scopes:
-        events = [
-            each for store in scopes.stores.values() for each in store.events(session=session)
-        ]
-        ids = {id for each in events for id in (*each.detail.get("ids", ()), each.behavior) if id}
-        names = {id: rule.name for id, rule in scopes.get_many(ids).items()}
-        told: dict[float, list[str]] = {}
-        for event in events:
-            if event.kind == "injected":
-                told.setdefault(event.time, []).extend(
-                    names.get(id, id) for id in event.detail.get("ids", ())
-                )
-            elif event.kind in ("held", "blocked"):
-                found.append(
-                    (event.time, "a call was refused", names.get(event.behavior or "", ""))
-                )
-        found += [
-            (moment, f"{counted(len(rules), 'rule')} told", ", ".join(rules))
-            for moment, rules in told.items()
-        ]
-    return found
+@dataclass(frozen=True)
+class _Delivery:
+    """What brim told or refused at one moment, and the names of the rules."""
+
+    time: float
+    text: str
+    rules: str
+
+
+def _deliveries(place: Place, folder: str, session: str) -> list[_Delivery]:
+    """Return what brim told and refused in *session* of the project in *folder*."""
+    workspace_folder = None
+    if os.path.isabs(folder) and os.path.isdir(folder):
+        workspace_folder = folder
+    with suppress(BrimError), place.workspace(workspace_folder).open(create=False) as scopes:
+        events = []
+        for store in scopes.stores.values():
+            events += store.events(session=session)
+        return _deliveries_of(events, scopes)
+    return []
+
+
+def _deliveries_of(events: Sequence[RuleEvent], scopes: Scopes) -> list[_Delivery]:
+    ids: set[str] = set()
+    for event in events:
+        ids.update(event.detail.get("ids", ()))
+        if event.behavior:
+            ids.add(event.behavior)
+    names = {id: rule.name for id, rule in scopes.get_many(ids).items()}
+    deliveries = []
+    told_at: dict[float, list[str]] = {}
+    for event in events:
+        if event.kind == "injected":
+            rules = [names.get(id, id) for id in event.detail.get("ids", ())]
+            told_at.setdefault(event.time, []).extend(rules)
+        elif event.kind in ("held", "blocked"):
+            rule = names.get(event.behavior or "", "")
+            deliveries.append(_Delivery(event.time, "a call was refused", rule))
+    for moment, rules in told_at.items():
+        text = f"{counted(len(rules), 'rule')} told"
+        deliveries.append(_Delivery(moment, text, ", ".join(rules)))
+    return deliveries
 
 
 def _marks(
     moments: Sequence[Moment],
     seen: Iterable[Event],
     overview: Overview,
-    told: Iterable[tuple[float, str, str]],
+    deliveries: Iterable[_Delivery],
 ) -> Iterator[SessionMark]:
     """Yield what happened, each at its place."""
-    times = [each.time or 0.0 for each in moments]
-
-    def place(moment: float | None) -> float:
-        return min(len(times), bisect_left(times, moment or 0.0) + 1) if times else 1
-
+    place = partial(_place_among, [moment.time or 0.0 for moment in moments])
     for event in seen:
         if isinstance(event, Message):
-            yield SessionMark(
-                "prompt",
-                place(event.time),
-                event.time,
-                "prompt",
-                masked_line(event.text, LONGEST_PROMPT),
-            )
+            text = masked_line(event.text, LONGEST_PROMPT)
+            yield SessionMark("prompt", place(event.time), event.time, "prompt", text)
         else:
             yield SessionMark("limit", place(event.time), event.time, "held at a limit")
-    for each in overview.lost.items:
-        if not each.sub_agent:
-            size = (
-                f" {rounded(each.before)} → {rounded(each.after)}"
-                if each.before and each.after
-                else ""
-            )
-            yield SessionMark("compaction", place(each.time) - 0.5, each.time, f"compaction{size}")
-    numbers = {each.id: each.number for each in moments}
+    for compaction in overview.lost.items:
+        if not compaction.sub_agent:
+            at = place(compaction.time) - 0.5
+            yield SessionMark("compaction", at, compaction.time, _compaction_text(compaction))
+    numbers = {moment.id: moment.number for moment in moments}
     for broken in overview.breaks:
         if not broken.agent:
-            cost = "" if not broken.cost else f" −{dollars(broken.cost)}"
-            at = numbers.get(broken.request.partition(":")[0], place(broken.time))
-            yield SessionMark(
-                "break", at, broken.time, f"cache break{cost}, {CAUSES[broken.cause]}"
-            )
-    for moment, what, rules in told:
-        yield SessionMark("rules", place(moment), moment, what, rules)
+            request = broken.request.partition(":")[0]
+            at = numbers.get(request, place(broken.time))
+            yield SessionMark("break", at, broken.time, _break_text(broken))
+    for delivery in deliveries:
+        at = place(delivery.time)
+        yield SessionMark("rules", at, delivery.time, delivery.text, delivery.rules)
+
+
+def _place_among(times: Sequence[float], moment: float | None) -> float:
+    """Return the number of the first request after *moment*, or of the last one."""
+    if not times:
+        return 1
+    return min(len(times), bisect_left(times, moment or 0.0) + 1)
+
+
+def _compaction_text(compaction: CompactionReport) -> str:
+    if not compaction.before or not compaction.after:
+        return "compaction"
+    return f"compaction {rounded(compaction.before)} → {rounded(compaction.after)}"
+
+
+def _break_text(broken: CacheBreak) -> str:
+    cost = ""
+    if broken.cost:
+        cost = f" −{dollars(broken.cost)}"
+    return f"cache break{cost}, {CAUSES[broken.cause]}"
 
 
 # The page -----------------------------------------------------------------------------------------
@@ -366,17 +419,21 @@ def picture(place: Place, id: str) -> Picture:
     )
 
 
-def _shown(found: Picture, names: Names, number: int | None = None) -> dict[str, Any]:
+def _values(picture: Picture, names: Names, number: int | None = None) -> dict[str, Any]:
     """Return what the templates of a session need."""
-    report = found.at(number)
+    report = picture.at(number)
+    came = []
+    if report.change:
+        came = leaves(report.change.came)[:LARGEST_NEW]
+    folder = picture.head.folder
     return {
-        "picture": found,
+        "picture": picture,
         "names": names,
-        "named": lambda label: named(label, names, found.head.folder),
-        "short": lambda what: what.removeprefix(f"{found.head.folder}/"),
+        "named": lambda label: named(label, names, folder),
+        "short": lambda path: path.removeprefix(f"{folder}/"),
         "report": report,
-        "largest": found.largest(report),
-        "came": leaves(report.change.came)[:5] if report.change else [],
+        "largest": picture.largest(report),
+        "came": came,
         "kinds": KINDS,
         "advice": ADVICE,
         "lost_kinds": LOST_KINDS,
@@ -386,29 +443,29 @@ def _shown(found: Picture, names: Names, number: int | None = None) -> dict[str,
 def session(place: Place, request: Request) -> Response:
     """Show the page."""
     id = request.path_params["id"]
-    found = picture(place, id)
+    drawn = picture(place, id)
     live = time.time() - place.file(id).stamp.modified / 1e9 < AWAKE
-    chart = json.dumps(found.chart(Names()))
-    return page("session.html", place, here="", live=live, chart=chart, **_shown(found, Names()))
+    chart = json.dumps(drawn.chart(Names()))
+    values = _values(drawn, Names())
+    return page("session.html", place, here="", live=live, chart=chart, **values)
 
 
 def data(place: Place, request: Request) -> Response:
     """Return the chart, and the parts of the page that change with it."""
-    found = picture(place, request.path_params["id"])
-    shown = _shown(found, Names())
-    parts = {
-        name: render(f"{name}.html", place, **shown) for name in ("heading", "dropped", "advice")
-    }
-    return JSONResponse({"chart": found.chart(Names()), "parts": parts})
+    drawn = picture(place, request.path_params["id"])
+    values = _values(drawn, Names())
+    names = ("heading", "dropped", "advice")
+    parts = {name: render(f"{name}.html", place, **values) for name in names}
+    return JSONResponse({"chart": drawn.chart(Names()), "parts": parts})
 
 
 def at(place: Place, request: Request) -> Response:
     """Return what fills the window at one request, as a part of the page."""
-    given = request.path_params["number"]
-    found = picture(place, request.path_params["id"])
-    if not 1 <= given <= len(found.requests):
-        raise InputError(f"This session has {len(found.requests):,} requests.")
-    return page("request.html", place, **_shown(found, Names(), given))
+    number = request.path_params["number"]
+    drawn = picture(place, request.path_params["id"])
+    if not 1 <= number <= len(drawn.requests):
+        raise InputError(f"This session has {len(drawn.requests):,} requests.")
+    return page("request.html", place, **_values(drawn, Names(), number))
 
 
 async def events(place: Place, request: Request) -> Response:
@@ -417,11 +474,13 @@ async def events(place: Place, request: Request) -> Response:
     followed = place.live.follow(file.path, place.workspace().config, place.environ)
 
     async def stream() -> AsyncIterator[str]:
-        told, drawn = followed.changes, time.monotonic()
+        changes = followed.changes
+        drawn_at = time.monotonic()
         while not place.live.ending:
             took = max(LEAST_PAUSE, min(MOST_PAUSE, 3 * place.work.longest("session", file.path)))
-            if followed.changes != told and time.monotonic() - drawn >= took:
-                told, drawn = followed.changes, time.monotonic()
+            if followed.changes != changes and time.monotonic() - drawn_at >= took:
+                changes = followed.changes
+                drawn_at = time.monotonic()
                 yield "data: grew\n\n"
             yield ": here\n\n"
             await anyio.sleep(INTERVAL)
@@ -432,22 +491,19 @@ async def events(place: Place, request: Request) -> Response:
 def export(place: Place, request: Request) -> Response:
     """Return the report of the session as one page to share, without names of files, commands and
     projects."""
-    found = picture(place, request.path_params["id"])
+    drawn = picture(place, request.path_params["id"])
     names = Names(hidden=True)
+    data = json.dumps(drawn.chart(names))
     chart = Chart(
-        html=render(
-            "drawing.html", place, picture=found, names=names, chart=json.dumps(found.chart(names))
-        ),
+        html=render("drawing.html", place, picture=drawn, names=names, chart=data),
         script=_static("uplot.js", "chart.js"),
         style=_static("uplot.css", "brim.css"),
     )
-    text = shared_page(found.overview, full=False, now=time.time(), chart=chart)
-    return HTMLResponse(
-        text, headers={"Content-Disposition": 'attachment; filename="brim-session.html"'}
-    )
+    text = shared_page(drawn.overview, full=False, now=time.time(), chart=chart)
+    headers = {"Content-Disposition": 'attachment; filename="brim-session.html"'}
+    return HTMLResponse(text, headers=headers)
 
 
 def _static(*names: str) -> str:
-    return "\n".join(
-        (files("brim.ui") / "static" / name).read_text(encoding="utf-8") for name in names
-    )
+    folder = files("brim.ui") / "static"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)

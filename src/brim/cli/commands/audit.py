@@ -8,43 +8,25 @@ from dataclasses import asdict
 
 from brim.behaviors.graph import Problem
 from brim.behaviors.learning import holds
-from brim.cli.options import (
-    NOTHING_YET,
-    add_json,
-    command,
-    here,
-    need_person,
-    option,
-    says_yes,
-)
-from brim.cli.output import (
-    counted,
-    emit,
-    home_path,
-    lines,
-    listed,
-    paint,
-    printable,
-)
+from brim.cli.asking import need_person, says_yes
+from brim.cli.options import add_json, command, here, option
+from brim.cli.output import counted, emit, home_path, lines, paint, printable
+from brim.cli.rule_options import NO_RULES
+from brim.cli.tables import listed
 from brim.errors import InputError
 from brim.store.checks import (
     file_problems,
     graph_problems,
     hints,
     removable_edges,
-    remove_edges,
+    repair_rules,
     stale_problems,
 )
-from brim.store.rulebook import mark_conflicts, unmarked_conflicts
+from brim.store.rulebook import unmarked_conflicts
 from brim.store.scopes import Scopes
 from brim.workspace import DATABASE, Workspace
 
-
-def _stores(workspace: Workspace) -> dict[str, str]:
-    """Return the store's file of each scope, whether it is there or not."""
-    return {
-        scope: os.path.join(folder, DATABASE) for scope, folder in workspace.scope_folders.items()
-    }
+SCOPES = ("user", "project")
 
 
 @command(
@@ -71,49 +53,76 @@ def audit(options: Namespace) -> int:
     if options.yes and not options.fix:
         raise InputError("--yes has a meaning only with --fix")
     workspace = here()
-    paths = {scope: path for scope, path in _stores(workspace).items() if os.path.lexists(path)}
-    if len(paths) == 2 and os.path.samefile(*paths.values()):
-        del paths["project"]
+    paths = _stores(workspace)
     broken, sound = file_problems(paths)
     fixed: list[str] = []
     with Scopes(sound) as scopes:
         problems = broken + graph_problems(scopes) + stale_problems(scopes)
-        hinted = hints(scopes)
+        hints_found = hints(scopes)
         if not options.as_json:
-            print(_check_view(paths, scopes, problems, hinted), end="")
+            print(_check_view(paths, scopes, problems, hints_found), end="")
         if options.fix:
             fixed = _fix(options, workspace, scopes, problems)
         if fixed:
             problems = broken + graph_problems(scopes) + stale_problems(scopes)
-    files = [
-        {"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()
-    ]
-    shown = [[asdict(each) for each in of] for of in (problems, hinted)]
-    left = (
-        f"{counted(len(problems), 'problem')}{' left' if fixed else ''}"
-        if problems
-        else "all is well"
-    )
-    view = lines(*(home_path(f"fixed: {text}") for text in fixed), left) if paths else ""
-    result = {"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed}
-    return emit(result, view, options.as_json, empty=NOTHING_YET, code=1 if problems else 0)
+    result = {
+        "files": [
+            {"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()
+        ],
+        "problems": [asdict(problem) for problem in problems],
+        "hints": [asdict(hint) for hint in hints_found],
+        "fixed": fixed,
+    }
+    view = ""
+    if paths:
+        view = lines(*(home_path(f"fixed: {text}") for text in fixed), _verdict(problems, fixed))
+    return emit(result, view, options.as_json, empty=NO_RULES, code=int(bool(problems)))
+
+
+def _stores(workspace: Workspace) -> dict[str, str]:
+    """Return the store's file of each scope that has one."""
+    paths = {}
+    for scope, folder in workspace.scope_folders.items():
+        path = os.path.join(folder, DATABASE)
+        if os.path.lexists(path):
+            paths[scope] = path
+    if len(paths) == len(SCOPES) and os.path.samefile(*paths.values()):
+        del paths["project"]
+    return paths
+
+
+def _verdict(problems: list[Problem], fixed: list[str]) -> str:
+    if not problems:
+        return "all is well"
+    count = counted(len(problems), "problem")
+    if fixed:
+        return f"{count} left"
+    return count
 
 
 def _check_view(
-    paths: dict[str, str], scopes: Scopes, problems: list[Problem], hinted: list[Problem]
+    paths: dict[str, str], scopes: Scopes, problems: list[Problem], hints_found: list[Problem]
 ) -> str:
-    found = []
+    view = []
     for scope, path in paths.items():
-        state = "sound" if scope in scopes.stores else paint("cannot be used as it is", "red")
-        found.append(f"{scope}'s file {home_path(path)}: {state}")
+        state = "sound"
+        if scope not in scopes.stores:
+            state = paint("cannot be used as it is", "red")
+        view.append(f"{scope}'s file {home_path(path)}: {state}")
     if scopes.stores:
-        found.append(
-            f"{counted(len(scopes.behaviors()), 'rule')}, {counted(len(scopes.all_edges()), 'connection')}"
-        )
-    for what, colour, of in (("problem", "red", problems), ("hint", "yellow", hinted)):
-        texts, more = listed([[f"{each.text}; {each.fix}"] for each in of])
-        found += [*(f"{paint(what, colour)}: {home_path(text)}" for (text,) in texts), more]
-    return "".join(f"{line}\n" for line in found if line)
+        rules = counted(len(scopes.behaviors()), "rule")
+        view.append(f"{rules}, {counted(len(scopes.all_edges()), 'connection')}")
+    view += _findings(paint("problem", "red"), problems)
+    view += _findings(paint("hint", "yellow"), hints_found)
+    return "".join(f"{line}\n" for line in view)
+
+
+def _findings(title: str, findings: list[Problem]) -> list[str]:
+    rows, hidden = listed([[f"{finding.text}; {finding.fix}"] for finding in findings])
+    view = [f"{title}: {home_path(row[0])}" for row in rows]
+    if hidden:
+        view.append(hidden)
+    return view
 
 
 def _fix(
@@ -121,27 +130,16 @@ def _fix(
 ) -> list[str]:
     """Repair what can be repaired without a loss, and return what was done."""
     removable = removable_edges(scopes, problems)
-    for _, edge in removable if not options.as_json else ():
-        print(printable(f"to remove: {edge}"))
+    if not options.as_json:
+        for _, edge in removable:
+            print(printable(f"to remove: {edge}"))
     question = f"Remove {counted(len(removable), 'connection')}?"
     agreed = bool(removable) and says_yes(question, yes=options.yes, no="no connection was removed")
     conflicts = unmarked_conflicts(scopes)
-    if not agreed and not conflicts and not any(each.rule == "stale-costs" for each in problems):
+    is_stale = any(problem.rule == "stale-costs" for problem in problems)
+    if not agreed and not conflicts and not is_stale:
         return []
-    if any(holds(each.other) for _, each in conflicts):
+    if any(holds(conflict.other) for _, conflict in conflicts):
         need_person("lets a rule hide a constraint")
-    fixed = []
     with scopes.writing():
-        for newer, other in conflicts:
-            mark_conflicts(scopes, newer, [other], now=workspace.now)
-            fixed.append(
-                f"agents hear {newer.name} ({newer.id}) instead of {other.other.name} ({other.other.id})"
-            )
-        for store in (scopes.user, scopes.project):
-            if store is not None and (recosted := store.recost()):
-                fixed.append(f"{store.path}: {counted(recosted, 'rule')} counted")
-        if agreed:
-            removable = removable_edges(scopes, graph_problems(scopes))
-            remove_edges(removable, now=workspace.now)
-            fixed += [f"{edge} removed" for _, edge in removable]
-    return fixed
+        return repair_rules(scopes, remove_useless_edges=agreed, now=workspace.now)

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from itertools import groupby
 from typing import Any
 
-from brim.cli.options import (
-    add_json,
-    check_words,
-    command,
-    here,
-    need_person,
-    one_of,
-    option,
-    scope_option,
-    settings,
-    working_folder,
-)
-from brim.cli.output import emit, heading, home_path, note, table, terminal_width
+from brim.cli.asking import need_person
+from brim.cli.options import add_json, check_words, command, here, one_of, option, settings
+from brim.cli.output import emit, home_path, note, terminal_width
+from brim.cli.rule_options import scope_option
+from brim.cli.tables import heading, table
 from brim.config.places import config_paths
 from brim.config.settings import Setting
 from brim.config.text import UNSET, SettingEdit, config_file, unknown
 from brim.config.values import KNOWN, Config
 from brim.errors import InputError
+from brim.workspace import working_folder
 
 NARROW = 80
 """Columns of a terminal under which a list shows less about each setting."""
@@ -46,10 +39,12 @@ def complete_key(prefix: str, **_: object) -> list[str]:
 def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[str]:
     """Return the values that a setting can have, if they are few."""
     setting = KNOWN.get(getattr(parsed_args, "key", None) or "")
-    few = (
-        () if setting is None else ("true", "false") if setting.kind == "flag" else setting.choices
-    )
-    return [value for value in few if value.startswith(prefix)]
+    if setting is None:
+        return []
+    choices: Sequence[str] = setting.choices
+    if setting.kind == "flag":
+        choices = ("true", "false")
+    return [value for value in choices if value.startswith(prefix)]
 
 
 @command(
@@ -100,61 +95,72 @@ def config(options: Namespace) -> int:
         )
     if options.action in ("set", "unset"):
         need_person("changes settings")
-    return {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[
-        options.action
-    ](options)
+    actions = {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}
+    return actions[options.action](options)
 
 
 def _list(options: Namespace) -> int:
-    found, pattern = settings(), options.key or ""
-    is_glob = bool(set("*?[") & set(pattern))
-    shown = [
-        each
-        for each in KNOWN.values()
-        if (fnmatchcase(each.key, pattern) if is_glob else pattern in each.key)
-    ]
+    config = settings()
+    matching = [setting for setting in KNOWN.values() if _matches(setting, options.key or "")]
+    result = {setting.key: _setting_dict(setting, config) for setting in matching}
+    if not matching:
+        return emit(result, "", options.as_json, f"no setting matches {options.key}", code=1)
+    return emit(result, lambda _: _settings_table(matching, config), options.as_json)
 
-    def view(_: object) -> str:
-        rows = [["setting", "value", "set by", "meaning"]]
-        for each in shown:
-            value, origin = found.values[each.key]
-            rows.append([each.key, each.shown(value), home_path(origin), each.help])
-        first, *rest = table(rows, optional=(3, 2) if terminal_width() < NARROW else ()).split("\n")
-        groups = groupby(
-            zip(shown, rest, strict=True), key=lambda pair: pair[0].key.rpartition(".")[0]
-        )
-        return heading(
-            f"{first}\n" + "\n\n".join("\n".join(line for _, line in group) for _, group in groups)
-        )
 
-    result = {each.key: _setting_dict(each, found) for each in shown}
-    nothing = "" if shown else f"no setting matches {options.key}"
-    return emit(result, view if shown else "", options.as_json, nothing, code=0 if shown else 1)
+def _matches(setting: Setting, pattern: str) -> bool:
+    if any(sign in pattern for sign in "*?["):
+        return fnmatchcase(setting.key, pattern)
+    return pattern in setting.key
+
+
+def _settings_table(matching: Sequence[Setting], config: Config) -> str:
+    """Return a table of settings, with a blank line between two sections."""
+    rows = [["setting", "value", "set by", "meaning"]]
+    for setting in matching:
+        value, origin = config.values[setting.key]
+        rows.append([setting.key, setting.shown(value), home_path(origin), setting.help])
+    optional: tuple[int, ...] = ()
+    if terminal_width() < NARROW:
+        optional = (3, 2)
+    first, *lines = table(rows, optional=optional).split("\n")
+    view = [first]
+    section = _section(matching[0])
+    for setting, line in zip(matching, lines, strict=True):
+        if _section(setting) != section:
+            section = _section(setting)
+            view.append("")
+        view.append(line)
+    return heading("\n".join(view))
+
+
+def _section(setting: Setting) -> str:
+    return setting.key.rpartition(".")[0]
 
 
 def _get(options: Namespace) -> int:
-    setting, found = _setting(options.key), settings()
-    shown = setting.shown(found[setting.key])
-    emit({"key": setting.key, **_setting_dict(setting, found)}, shown, options.as_json)
+    setting = _setting(options.key)
+    config = settings()
+    result = {"key": setting.key, **_setting_dict(setting, config)}
+    emit(result, setting.shown(config[setting.key]), options.as_json)
     if not options.as_json:
-        note(f"set by {found.values[setting.key].origin}")
+        note(f"set by {config.values[setting.key].origin}")
     return 0
 
 
 def _set(options: Namespace) -> int:
-    setting, scope = _setting(options.key), options.scope or "user"
+    setting = _setting(options.key)
+    scope = options.scope or "user"
     if setting.kind == "mapping":
-        raise InputError(
-            f"{setting.key} is a mapping: write it into {config_file(os.environ, working_folder(), scope)}"
-        )
+        path = config_file(os.environ, working_folder(), scope)
+        raise InputError(f"{setting.key} is a mapping: write it into {path}")
     try:
         value = setting.parsed(options.value)
     except ValueError as error:
         raise InputError(f"{setting.key} {error}") from None
     if scope == "project" and not setting.is_shared(value):
-        raise InputError(
-            f"a project's file can't set {setting.key} to {setting.shown(value)}: leave out --project"
-        )
+        text = setting.shown(value)
+        raise InputError(f"a project's file can't set {setting.key} to {text}: leave out --project")
     edit = SettingEdit(os.environ, working_folder(), setting.key, value, scope)
     edit.write(here().save_settings)
     return emit(edit, show_setting, options.as_json)
@@ -162,10 +168,11 @@ def _set(options: Namespace) -> int:
 
 def show_setting(edit: SettingEdit, *, quiet: bool = False) -> None:
     """Print the new value and, unless *quiet*, the stronger one if there is one."""
-    shown = KNOWN[edit.key].shown
-    print(f"{edit.key} = {shown(edit.value)}  {home_path(edit.path)}")
+    setting = KNOWN[edit.key]
+    print(f"{edit.key} = {setting.shown(edit.value)}  {home_path(edit.path)}")
     if edit.hidden_by and not quiet:
-        note(f"{edit.hidden_by} is stronger: {shown(edit.config[edit.key])} stays in force")
+        stronger = setting.shown(edit.config[edit.key])
+        note(f"{edit.hidden_by} is stronger: {stronger} stays in force")
 
 
 def _unset(options: Namespace) -> int:
@@ -173,38 +180,37 @@ def _unset(options: Namespace) -> int:
     if not edit.changes and options.key not in KNOWN:
         raise InputError(unknown(options.key))
     edit.write(here().save_settings)
-    found = edit.config.values.get(options.key)
-    left = {} if found is None else {"value": found.value, "origin": found.origin}
-    said = f"{options.key} is no longer set in {home_path(edit.path)}" if edit.changes else ""
-    unchanged = f"{options.key} isn't set in {edit.path}; nothing was changed"
-    stays = ""
-    if found is not None and found.origin != "default":
-        stays = (
-            f"{KNOWN[options.key].shown(found.value)} is in force, set by {home_path(found.origin)}"
-        )
-    result = {"key": options.key, "file": edit.path, "changed": edit.changes, **left}
-    return emit(result, said, options.as_json, stays, empty=unchanged)
+    result: dict[str, object] = {"key": options.key, "file": edit.path, "changed": edit.changes}
+    value = edit.config.values.get(options.key)
+    hint = ""
+    if value is not None:
+        result |= {"value": value.value, "origin": value.origin}
+        if value.origin != "default":
+            text = KNOWN[options.key].shown(value.value)
+            hint = f"{text} is in force, set by {home_path(value.origin)}"
+    view = ""
+    if edit.changes:
+        view = f"{options.key} is no longer set in {home_path(edit.path)}"
+    empty = f"{options.key} isn't set in {edit.path}; nothing was changed"
+    return emit(result, view, options.as_json, hint, empty=empty)
 
 
 def _path(options: Namespace) -> int:
-    every = config_paths(os.environ, working_folder())
-    paths = (
-        {options.scope: config_file(os.environ, working_folder(), options.scope)}
-        if options.scope
-        else every
-    )
-    there = {scope: os.path.exists(path) for scope, path in paths.items()}
-    view = table(
-        [
-            [scope, "read" if there[scope] else "not there", home_path(path)]
-            for scope, path in paths.items()
-        ]
-    )
+    paths = config_paths(os.environ, working_folder())
+    if options.scope:
+        paths = {options.scope: config_file(os.environ, working_folder(), options.scope)}
+    files = []
+    rows = []
+    for scope, path in paths.items():
+        exists = os.path.exists(path)
+        state = "not there"
+        if exists:
+            state = "read"
+        files.append({"scope": scope, "path": path, "exists": exists})
+        rows.append([scope, state, home_path(path)])
+    view = table(rows)
     if options.scope:  # for $EDITOR "$(brim config path --user)"
         view = paths[options.scope]
-    files = [
-        {"scope": scope, "path": path, "exists": there[scope]} for scope, path in paths.items()
-    ]
     return emit({"files": files}, view, options.as_json)
 
 
@@ -214,9 +220,11 @@ def _setting(key: str) -> Setting:
     return KNOWN[key]
 
 
-def _setting_dict(setting: Setting, found: Config) -> dict[str, object]:
-    value, origin = found.values[setting.key]
-    variable = setting.variables[0] if setting.variables else None
+def _setting_dict(setting: Setting, config: Config) -> dict[str, object]:
+    value, origin = config.values[setting.key]
+    variable = None
+    if setting.variables:
+        variable = setting.variables[0]
     return {"value": value, "origin": origin, "default": setting.default, "variable": variable}
 
 
@@ -235,5 +243,5 @@ def completion(options: Namespace) -> int:
     from argcomplete.shell_integration import shellcode
 
     script = shellcode(["brim"], shell=options.shell)
-    found = {"shell": options.shell, "script": script, "install": SHELLS[options.shell]}
-    return emit(found, script, options.as_json)
+    result = {"shell": options.shell, "script": script, "install": SHELLS[options.shell]}
+    return emit(result, script, options.as_json)

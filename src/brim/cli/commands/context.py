@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 
 from brim.cli.commands.status import newest_session, session_of
 from brim.cli.commands.watch import watch
@@ -14,27 +17,33 @@ from brim.cli.options import add_json, command, here, option, whole_number
 from brim.cli.output import (
     counted,
     cut,
-    day,
     dollars,
     emit,
-    file_progress,
     home_path,
     lines,
     note,
     paint,
     printable,
     share,
-    table,
     terminal_width,
     wrapped,
 )
+from brim.cli.progress import file_progress
+from brim.cli.rule_views import day
+from brim.cli.tables import table
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
-from brim.tracking.requests import RequestPart
-from brim.tracking.sessions import usage_index
+from brim.report.index import findings_cache
+from brim.report.watch import Reading
+from brim.tracking.requests import ComposedRequest, RequestPart
+from brim.workspace import Workspace
 
 LEAST_SHARE = 0.01
 """Rows of the tree below this share of the request are summed up, unless all are asked for."""
+NARROW = 60
+"""Columns below which the basis of a row is left out."""
+LONGEST_NAME = 60
+"""Characters of a part's name."""
 ALWAYS_SHOWN = 3
 """Rows of the second level that are shown however small they are."""
 MOST_LEAVES = 8
@@ -112,25 +121,34 @@ def context(options: Namespace) -> int:
     if options.path == "-":
         raise InputError("- belongs to --watch: brim context --watch -")
     workspace = here()
-    path = options.path
-    with suppress(InputError):
-        path = path or newest_session(workspace)
-    reading = session_of(workspace, path or "")
+    reading = _reading(workspace, options.path or "")
     if reading is None:
-        note("no session found: name its file, or start your agent")
         return 1
-    if not reading["format"]:
-        note(
-            f"{printable(reading['path'])}: no line of it is from a session of an agent that brim knows"
-        )
-        return 1
-    index = usage_index(os.environ) if os.path.isdir(workspace.home) else ""
+    index = ""
+    if os.path.isdir(workspace.home):
+        index = findings_cache(os.environ)
     with file_progress(reading["path"]) as progress:
         report = context_report(
             reading, at=options.at, since=options.since, index=index, on_read=progress.advance
         )
-    emit(report, lambda each: show(each, everything=options.all), options.as_json)
+    emit(report, partial(show, everything=options.all), options.as_json)
     return int(options.fail_over is not None and reading["utilization"] >= options.fail_over)
+
+
+def _reading(workspace: Workspace, path: str) -> Reading | None:
+    """Return how full the window of the session is; None, and why, if there is no such session."""
+    if not path:
+        with suppress(InputError):
+            path = newest_session(workspace)
+    reading = session_of(workspace, path)
+    if reading is None:
+        note("no session found: name its file, or start your agent")
+        return None
+    if not reading["format"]:
+        path = printable(reading["path"])
+        note(f"{path}: no line of it is from a session of an agent that brim knows")
+        return None
+    return reading
 
 
 def show(report: ContextReport, *, everything: bool = False) -> str:
@@ -138,122 +156,162 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
     request = report.request
     if request is None:
         return "\n".join(draw(report.reading, terminal_width()))
+    view = []
     is_last = request.number == report.count
-    gauge = "\n".join(draw({**report.reading, "filling": {}}, terminal_width())) if is_last else ""
-    when = f", {day(request.time)}" if request.time is not None else ""
-    head = f"request {request.number:,} of {report.count:,}{when}: {request.billed:,} tokens billed, {request.model}"
+    if is_last:
+        view.append("\n".join(draw({**report.reading, "filling": {}}, terminal_width())) + "\n")
+    view.append(wrapped(printable(_title(request, report.count))))
+    if is_last and not report.is_now and report.reading["compactions"]:
+        view.append(wrapped("the window was compacted since: this is what the last request held"))
+    tree = [row.cells for row in _rows(report.parts, request.billed, 0, everything)]
+    optional: tuple[int, ...] = ()
+    if terminal_width() < NARROW:  # the notes below have the basis too
+        optional = (3,)
+    view.append(table(tree, right=(1, 2), optional=optional) + "\n")
+    return lines(*view, *_notes(report), _change(report))
+
+
+def _title(request: ComposedRequest, count: int) -> str:
+    title = f"request {request.number:,} of {count:,}"
+    if request.time is not None:
+        title += f", {day(request.time)}"
+    title += f": {request.billed:,} tokens billed, {request.model}"
     if request.compacts:
-        head += " (it asked for a summary)"
-    is_compacted = is_last and not report.is_now and report.reading["compactions"]
-    later = (
-        "the window was compacted since: this is what the last request held" if is_compacted else ""
-    )
-    rows = [
-        [f"{'  ' * depth}{name}", "unknown" if tokens is None else f"{tokens:,}", part_share, basis]
-        for depth, name, tokens, part_share, basis in _rows(
-            report.parts, request.billed, 0, everything
-        )
-    ]
-    optional = (3,) if terminal_width() < 60 else ()  # the notes below have the basis too
-    tree = table(rows, right=(1, 2), optional=optional)
-    above = (f"{gauge}\n" if gauge else "", wrapped(printable(head)), wrapped(later))
-    return lines(*above, f"{tree}\n", *_notes(report), _change(report))
+        title += " (it asked for a summary)"
+    return title
 
 
-def _rows(
-    parts: Sequence[RequestPart], whole: int, depth: int, everything: bool
-) -> Iterator[tuple[int, str, int | None, str, str]]:
+@dataclass(frozen=True)
+class _Row:
+    """One row of the tree."""
+
+    depth: int
+    name: str
+    tokens: int | None
+    share: str
+    basis: str
+
+    @property
+    def cells(self) -> list[str]:
+        tokens = "unknown"
+        if self.tokens is not None:
+            tokens = f"{self.tokens:,}"
+        return [f"{'  ' * self.depth}{self.name}", tokens, self.share, self.basis]
+
+
+def _rows(parts: Sequence[RequestPart], whole: int, depth: int, everything: bool) -> Iterator[_Row]:
     """Give the rows of the tree: all of the first level, and below it the largest."""
-    small: list[RequestPart] = []
+    hidden: list[RequestPart] = []
     for at, part in enumerate(parts):
         is_small = part.tokens is not None and part.tokens < LEAST_SHARE * whole
-        if is_small and not everything and at >= (ALWAYS_SHOWN if depth == 1 else 0) and depth:
-            small.append(part)
+        if is_small and not everything and at >= _always_shown(depth):
+            hidden.append(part)
             continue
-        yield (
-            depth,
-            cut(printable(home_path(part.name)), 60),
-            part.tokens,
-            _share(part.tokens, whole),
-            part.basis,
-        )
+        yield _row(part.name, part.tokens, part.basis, whole, depth)
         if everything or not is_small:
             yield from _rows(part.parts, whole, depth + 1, everything)
-    if small and len(small) < len(parts):
-        total = sum(part.tokens or 0 for part in small)
-        name = small[0].name if len(small) == 1 else f"{len(small):,} more"
-        yield (
-            depth,
-            cut(printable(home_path(name)), 60),
-            total,
-            _share(total, whole),
-            small[0].basis,
-        )
+    if hidden and len(hidden) < len(parts):
+        total = sum(part.tokens or 0 for part in hidden)
+        name = f"{len(hidden):,} more"
+        if len(hidden) == 1:
+            name = hidden[0].name
+        yield _row(name, total, hidden[0].basis, whole, depth)
+
+
+def _always_shown(depth: int) -> int:
+    """Return how many rows of a level are shown however small they are."""
+    if depth == 0:
+        return sys.maxsize
+    if depth == 1:
+        return ALWAYS_SHOWN
+    return 0
+
+
+def _row(name: str, tokens: int | None, basis: str, whole: int, depth: int) -> _Row:
+    return _Row(depth, _name(name), tokens, _share(tokens, whole), basis)
+
+
+def _name(name: str) -> str:
+    return cut(printable(home_path(name)), LONGEST_NAME)
 
 
 def _share(tokens: int | None, whole: int) -> str:
     if tokens is None:
         return ""
-    said = share(abs(tokens), whole)
-    return f"-{said}" if tokens < 0 and said[0] not in "<0" else said
+    text = share(abs(tokens), whole)
+    if tokens < 0 and text[0] not in "<0":
+        return f"-{text}"
+    return text
 
 
 def _notes(report: ContextReport) -> Iterator[str]:
     """Say what the numbers rest on, and what brim added."""
-    request, brim = report.request, report.brim
+    request = report.request
+    brim = report.brim
     if request is None or brim is None:
         return
-    source = (
-        "as the client recorded them" if request.recorded else "from the lines before the answer"
-    )
-    learned = {
-        "calibrated": "by earlier requests",
-        "estimated": "a prior: nothing is learned yet",
-        "exact": "the model's own vocabulary",
-    }
-    ratio = f"{request.known.ratio:.3g} ({learned.get(request.known.basis, request.known.basis)})"
+    source = "from the lines before the answer"
+    if request.recorded:
+        source = "as the client recorded them"
+    basis = _BASES.get(request.known.basis, request.known.basis)
+    ratio = f"{request.known.ratio:.3g} ({basis})"
     yield paint(wrapped(f"parts: {source}, counted in o200k_base tokens times {ratio}"), "faint")
     if brim.sent_tokens:
-        cost = "no known price" if brim.cost is None else dollars(brim.cost)
-        told = f"brim's texts: {brim.tokens:,} tokens here, {brim.sent_tokens:,} in all requests, {cost}"
-        yield paint(wrapped(told), "faint")
+        tokens = f"{brim.tokens:,} tokens here, {brim.sent_tokens:,} in all requests"
+        yield paint(wrapped(f"brim's texts: {tokens}, {_price(brim.cost)}"), "faint")
     if brim.resumes:
-        again = f"{brim.rewritten_tokens:,} cached tokens sent again, {brim.rewritten_without:,} without brim's texts"
-        yield paint(wrapped(f"resumed {counted(brim.resumes, 'time')}: {again}"), "faint")
+        again = f"{brim.rewritten_tokens:,} cached tokens sent again"
+        without = f"{brim.rewritten_without:,} without brim's texts"
+        yield paint(
+            wrapped(f"resumed {counted(brim.resumes, 'time')}: {again}, {without}"), "faint"
+        )
 
 
-def _leaves(parts: Sequence[RequestPart]) -> list[list[str]]:
-    """Return the largest leaves of the tree, each with the way to it, and what the others take
-    together."""
+_BASES = {
+    "calibrated": "by earlier requests",
+    "estimated": "a prior: nothing is learned yet",
+    "exact": "the model's own vocabulary",
+}
 
-    def leaves(parts: Sequence[RequestPart], above: str) -> Iterator[tuple[int, str]]:
-        for part in parts:
-            name = f"{above}{printable(home_path(part.name))}"
-            yield from (
-                leaves(part.parts, f"{name} > ") if part.parts else [(part.tokens or 0, name)]
-            )
 
-    found = sorted(leaves(parts, ""), key=lambda each: (-each[0], each[1]))
-    rows = [[cut(name, 60), f"{tokens:,}"] for tokens, name in found[:MOST_LEAVES]]
-    if rest := found[MOST_LEAVES:]:
-        rows.append([f"{len(rest):,} more", f"{sum(tokens for tokens, _ in rest):,}"])
+def _price(cost: int | None) -> str:
+    if cost is None:
+        return "no known price"
+    return dollars(cost)
+
+
+def _leaf_rows(parts: Sequence[RequestPart]) -> list[list[str]]:
+    """Return the largest leaves of the tree, and what the others take together."""
+    leaves = sorted(_leaves(parts, ""), key=lambda leaf: (-leaf[0], leaf[1]))
+    rows = [[cut(name, LONGEST_NAME), f"{tokens:,}"] for tokens, name in leaves[:MOST_LEAVES]]
+    hidden = leaves[MOST_LEAVES:]
+    if hidden:
+        total = sum(tokens for tokens, _ in hidden)
+        rows.append([f"{len(hidden):,} more", f"{total:,}"])
     return rows
 
 
+def _leaves(parts: Sequence[RequestPart], above: str) -> Iterator[tuple[int, str]]:
+    """Give the leaves of the tree, each with the way to it."""
+    for part in parts:
+        name = f"{above}{printable(home_path(part.name))}"
+        if part.parts:
+            yield from _leaves(part.parts, f"{name} > ")
+        else:
+            yield part.tokens or 0, name
+
+
 def _change(report: ContextReport) -> str:
-    change, request, since = report.change, report.request, report.since
-    if change is None or request is None or since is None:
+    change = report.change
+    since = report.since
+    if change is None or report.request is None or since is None:
         return ""
-    rows = [
-        [word, *row]
-        for word, parts in (("came", change.came), ("left", change.left))
-        for row in _leaves(parts)
-    ]
-    if not change.breaker:
-        told = f"the cache holds: everything of request {since.number:,} comes first, unchanged"
+    rows = [["came", *row] for row in _leaf_rows(change.came)]
+    rows += [["left", *row] for row in _leaf_rows(change.left)]
+    if change.breaker:
+        name = " > ".join(printable(home_path(part)) for part in change.breaker)
+        tokens = f"{change.rewritten_tokens:,} tokens behind it are sent again"
+        text = f"first difference: {name}\n{tokens}: {_price(report.rewrite_cost)} more"
     else:
-        cost = report.rewrite_cost
-        price = "no known price" if cost is None else dollars(cost)
-        name = " > ".join(printable(home_path(each)) for each in change.breaker)
-        told = f"first difference: {name}\n{change.rewritten_tokens:,} tokens behind it are sent again: {price} more"
-    return lines(f"\nsince request {since.number:,}", table(rows, right=(2,)), told)
+        text = f"the cache holds: everything of request {since.number:,} comes first, unchanged"
+    return lines(f"\nsince request {since.number:,}", table(rows, right=(2,)), text)

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from brim.cli.counts import count_fields
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
-from brim.cli.output import (
-    Progress,
-    count_fields,
-    counted,
-    emit,
-    heading,
-    lines,
-    note,
-    paint,
-    share,
-    table,
-)
+from brim.cli.output import counted, emit, lines, note, paint, share
+from brim.cli.progress import Progress
+from brim.cli.tables import heading, table
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.record import PlainData
@@ -62,18 +54,16 @@ def count(options: Namespace) -> int:
             "nothing to count: give text, files or folders, or pipe text in: brim dev count --help"
         )
     counter = counter_for(config["model"], mode=config["mode"])
-    found, skipped, failed = _count_all(list(sources(options.inputs or ["-"])), counter)
-    if not found and failed:
+    inputs = _count_all(list(sources(options.inputs or ["-"])), counter)
+    if not inputs.counts and inputs.failed:
         return 2
-    if not found:
+    if not inputs.counts:
         raise InputError("no text there to count")
-    total = sum((each for _, each in found), Count(0))
-    emit(
-        CountedInput(config["model"], getattr(counter, "encoding", None), found, total, skipped),
-        _view,
-        options.as_json,
-    )
-    if failed:
+    total = sum(inputs.counts, Count(0))
+    encoding = getattr(counter, "encoding", None)
+    result = CountedInput(config["model"], encoding, inputs.counted, total, inputs.skipped)
+    emit(result, _view, options.as_json)
+    if inputs.failed:
         return 2
     if options.max is not None and total > options.max:
         note(f"{total:,} tokens are more than {options.max:,}")
@@ -81,37 +71,48 @@ def count(options: Namespace) -> int:
     return 0
 
 
-def _count_all(
-    wanted: list[InputSource], counter: TokenCounter
-) -> tuple[list[tuple[InputSource, Count]], list[str], list[str]]:
+@dataclass
+class _Inputs:
+    """What was counted, what is no text, and what can't be read."""
+
+    counted: list[tuple[InputSource, Count]] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+    @property
+    def counts(self) -> list[Count]:
+        return [count for _, count in self.counted]
+
+
+def _count_all(wanted: list[InputSource], counter: TokenCounter) -> _Inputs:
     """Count what can be read; say what cannot, and go on with the rest."""
-    found: list[tuple[InputSource, Count]] = []
-    skipped: list[str] = []
-    failed: list[str] = []
-    with Progress(sum(source.size for source in wanted), shown_from=PROGRESS_FROM) as progress:
+    inputs = _Inputs()
+    size = sum(source.size for source in wanted)
+    with Progress(size, shown_from=PROGRESS_FROM) as progress:
         for source in wanted:
-
-            def tell(size: int, name: str = source.name) -> None:
-                progress.clear()
-                note(
-                    f"{name}: {size:,} characters without a place to cut: memory grows until there is one"
-                )
-
             try:
-                found.append(
-                    (
-                        source,
-                        count_stream(counter, chunks(source, progress.advance), on_long_block=tell),
-                    )
-                )
+                count = _count_source(source, counter, progress)
             except InputError as error:
                 if source.found:
-                    skipped.append(source.name)
+                    inputs.skipped.append(source.name)
                 else:
-                    failed.append(source.name)
+                    inputs.failed.append(source.name)
                     progress.clear()
                     note(str(error))
-    return found, skipped, failed
+            else:
+                inputs.counted.append((source, count))
+    return inputs
+
+
+def _count_source(source: InputSource, counter: TokenCounter, progress: Progress) -> Count:
+    def tell(size: int) -> None:
+        progress.clear()
+        note(
+            f"{source.name}: {size:,} characters without a place to cut:"
+            " memory grows until there is one"
+        )
+
+    return count_stream(counter, chunks(source, progress.advance), on_long_block=tell)
 
 
 @dataclass(frozen=True)
@@ -127,54 +128,85 @@ class CountedInput(PlainData):
     @property
     def window(self) -> int | None:
         """The model's window."""
-        return lookup(self.model).context_window if self.model else None
+        if not self.model:
+            return None
+        return lookup(self.model).context_window
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for ``--json``."""
         window = self.window
+        share_of_window = None
+        fits = None
+        resolved = None
+        if self.model and window:
+            share_of_window = round(self.total / window, 6)
+            fits = self.total.high <= window
+            resolved = lookup(self.model).resolved
+        inputs = [{"name": source.name, **count_fields(count)} for source, count in self.found]
         return {
             "model": self.model,
             "encoding": self.encoding,
             **count_fields(self.total),
             "context_window": window,
-            "share": round(self.total / window, 6) if window else None,
-            "fits": self.total.high <= window if window else None,
-            "resolved": lookup(self.model).resolved if self.model else None,
-            "inputs": [{"name": source.name, **count_fields(each)} for source, each in self.found],
+            "share": share_of_window,
+            "fits": fits,
+            "resolved": resolved,
+            "inputs": inputs,
             "skipped": self.skipped,
         }
 
 
-def _view(counted_: CountedInput) -> str:
-    found, total, window = counted_.found, counted_.total, counted_.window
-    of_window = ""
-    if window:  # whether it fits, the upper end of the interval decides
-        over = "  does not fit" if total.low > window else "  may not fit"
-        of_window = f"{share(total, window)} of {counted_.model}'s {window:,}{'' if total.high <= window else over}"
-    if len(found) == 1:
-        parts = (counted(int(total), "token"), total.basis, _interval(total), of_window)
-        text = "  ".join(part for part in parts if part)
-        if found[0][0].is_word:
-            note(f"no file named {found[0][0].text}: counted as text")
+def _view(result: CountedInput) -> str:
+    if len(result.found) == 1:
+        text = _one_count(result)
     else:
-        named = [*((source.name, each) for source, each in found), ("total", total)]
-        rows = [["tokens", "share", "basis", "interval", "of"]]
-        rows += [
-            [f"{each:,}", share(each, window or total), each.basis, _interval(each), name]
-            for name, each in named
-        ]
-        if total.low == total.high:
-            rows = [[*row[:3], row[4]] for row in rows]
-        below = of_window or f"share of the total, in {counted_.encoding or 'tokens'}"
-        text = lines(heading(table(rows, right=(0, 1))), paint(below, "faint"))
-    if total.note:
-        note(total.note)
-    if counted_.model and not lookup(counted_.model).resolved:
-        note(f"{counted_.model} isn't a model brim knows: count and window are guesses")
-    if counted_.skipped:
-        note(f"left out what is not text: {counted(len(counted_.skipped), 'file')}")
+        text = _count_table(result)
+    note(result.total.note)
+    if result.model and not lookup(result.model).resolved:
+        note(f"{result.model} isn't a model brim knows: count and window are guesses")
+    if result.skipped:
+        note(f"left out what is not text: {counted(len(result.skipped), 'file')}")
     return text
 
 
-def _interval(each: Count) -> str:
-    return "" if each.low == each.high else f"{each.low:,} to {each.high:,}"
+def _one_count(result: CountedInput) -> str:
+    total = result.total
+    parts = [counted(int(total), "token"), total.basis, _interval(total), _share_of_window(result)]
+    source = result.found[0][0]
+    if source.is_word:
+        note(f"no file named {source.text}: counted as text")
+    return "  ".join(part for part in parts if part)
+
+
+def _count_table(result: CountedInput) -> str:
+    total = result.total
+    rows = [["tokens", "share", "basis", "interval", "of"]]
+    counts = [(source.name, count) for source, count in result.found]
+    for name, count in [*counts, ("total", total)]:
+        part = share(count, result.window or total)
+        rows.append([f"{count:,}", part, count.basis, _interval(count), name])
+    if total.low == total.high:
+        rows = [[*row[:3], row[4]] for row in rows]
+    below = _share_of_window(result)
+    if not below:
+        below = f"share of the total, in {result.encoding or 'tokens'}"
+    return lines(heading(table(rows, right=(0, 1))), paint(below, "faint"))
+
+
+def _share_of_window(result: CountedInput) -> str:
+    """Return how much of the model's window it takes; the upper end decides whether it fits."""
+    window = result.window
+    if not window:
+        return ""
+    text = f"{share(result.total, window)} of {result.model}'s {window:,}"
+    if result.total.low > window:
+        return f"{text}  does not fit"
+    if result.total.high > window:
+        return f"{text}  may not fit"
+    return text
+
+
+def _interval(count: Count) -> str:
+    if count.low == count.high:
+        return ""
+    return f"{count.low:,} to {count.high:,}"

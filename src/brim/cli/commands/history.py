@@ -5,27 +5,15 @@ from __future__ import annotations
 import json
 import os
 from argparse import Namespace
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import brim.messages
+from brim.cli.counts import basis_of, count_fields
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
-from brim.cli.output import (
-    basis_of,
-    count_fields,
-    counted,
-    cut,
-    dollars,
-    emit,
-    heading,
-    lines,
-    listed,
-    note,
-    say_json,
-    say_text,
-    table,
-    tell,
-)
+from brim.cli.output import counted, cut, dollars, emit, lines, note, say_json, say_text, tell
+from brim.cli.tables import heading, listed, table
 from brim.config import Config
 from brim.errors import InputError
 from brim.files import keep, save
@@ -33,6 +21,7 @@ from brim.messages import (
     PROVIDERS,
     CacheEffect,
     Change,
+    Decisions,
     Dropped,
     Pruned,
     Pruner,
@@ -63,12 +52,18 @@ RULES = "whose rules apply (default: auto, inferred from the messages)"
 PROVIDER = option("--provider", choices=["auto", *PROVIDERS], default="auto", help=RULES)
 TARGET = "most tokens of the result (default: what the window leaves room for)"
 PIN = "keep a message: its position (from 0), its id, or the id of a call in it; may be repeated"
+MOST_GROUPS = 12
+MOST_VIOLATIONS = 10
+MOST_BROKEN = 5
+"""How many of each are listed."""
 NO_RESULT = " has no result"
 """A broken message names the calls that were not answered; together they are one line."""
 
 
 def _share_or_auto(text: str) -> float | str:
-    return text if text == "auto" else float(text)
+    if text == "auto":
+        return text
+    return float(text)
 
 
 _share_or_auto.__name__ = "share"  # argparse says: invalid share value
@@ -148,94 +143,132 @@ def fit(options: Namespace) -> int:
             f"{document.name}: a transcript can only be checked: brim dev check {document.name}"
         )
     config = settings(model=options.model)
-    name = options.model or document.model or config["model"]
-    if not name:
+    model = options.model or document.model or config["model"]
+    if not model:
         raise InputError("which model? use --model, for example --model gpt-4o")
-    target, target_from = options.target, "--tokens"
-    if target is None:
-        target, target_from = _room(name, config)
+    target = _target(model, options, config)
+    tools = None
+    if options.tools is not None:
+        tools = read_tools(options.tools)
     pruned = document.fit(
         pruner,
-        target,
-        model=name,
-        counter=counter_for(name, mode=config["mode"]),
-        tools=None if options.tools is None else read_tools(options.tools),
+        target.tokens,
+        model=model,
+        counter=counter_for(model, mode=config["mode"]),
+        tools=tools,
         provider=options.provider,
         pin=options.pin,
         fill=options.fill,
     )
-    decisions = pruned.decisions.to_json() if pruned.decisions is not None else None
     if options.as_json:
-        found = {"messages": pruned.messages, "tokens": int(pruned.tokens), "fits": pruned.fits}
-        say_json(
-            {
-                **found,
-                "receipt": receipt_dict(pruned.receipt),
-                "decisions": json.loads(decisions or "null"),
-            }
-        )
+        say_json(_fitted_dict(pruned))
     else:
         say_text(document.with_messages(pruned.messages))
-        _tell_receipt(pruned, name, target_from)
+        _tell_receipt(pruned, model, target.origin)
     note(document.looks_otherwise(options.provider))
-    if options.decisions is not None and decisions is not None:
-        save(options.decisions, f"{decisions}\n")
-    return 0 if pruned.fits else 1
+    if options.decisions is not None and pruned.decisions is not None:
+        save(options.decisions, f"{pruned.decisions.to_json()}\n")
+    return int(not pruned.fits)
 
 
 def _pruner(options: Namespace) -> Pruner:
     """Return the strategy that *options* name; an option of another one is a mistake."""
-    kind, own = STRATEGIES[options.strategy]
-    every = dict.fromkeys(each for _, several in STRATEGIES.values() for each in several)
-    given = {name: value for name in every if (value := getattr(options, name)) is not None}
-    for name in given:
-        if name not in own:
-            homes = " or ".join(
-                strategy for strategy, (_, names) in STRATEGIES.items() if name in names
-            )
-            raise InputError(
-                f"--{name.replace('_', '-')} belongs to --strategy {homes}, not to {options.strategy}"
-            )
-    if "cap" in given:
-        given["limit"] = given.pop("cap")
-    if path := given.pop("decisions", ""):
-        try:
-            text = read_text(path) if os.path.exists(path) else ""
-            given["decisions"] = brim.messages.Decisions.from_json(text) if text.strip() else None
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+    name, own_options = STRATEGIES[options.strategy]
+    arguments: dict[str, Any] = {}
+    for option_name in _strategy_options():
+        value = getattr(options, option_name)
+        if value is None:
+            continue
+        if option_name not in own_options:
+            raise InputError(_wrong_strategy(option_name, options.strategy))
+        arguments[option_name] = value
+    if "cap" in arguments:
+        arguments["limit"] = arguments.pop("cap")
+    if "decisions" in arguments:
+        arguments["decisions"] = _read_decisions(arguments["decisions"])
     try:
-        pruner: Pruner = getattr(brim.messages, kind)(**given)
+        pruner: Pruner = getattr(brim.messages, name)(**arguments)
     except InputError as error:
         raise InputError(f"--strategy {options.strategy}: {error}") from None
     return pruner
 
 
-def _room(name: str, config: Config) -> tuple[int, str]:
-    """Return what a request to the model *name* may take, and where that comes from."""
-    model, reserves = lookup(name), Reserves(**config.section("window"))
-    window = model.context_window
-    reserve, safety, room = reserves.response(window), reserves.safety(window), reserves.room(name)
+def _strategy_options() -> list[str]:
+    """Return the options that belong to strategies, each once."""
+    names: dict[str, None] = {}
+    for _, own_options in STRATEGIES.values():
+        names |= dict.fromkeys(own_options)
+    return list(names)
+
+
+def _wrong_strategy(option_name: str, strategy: str) -> str:
+    homes = [name for name, (_, own) in STRATEGIES.items() if option_name in own]
+    flag = option_name.replace("_", "-")
+    return f"--{flag} belongs to --strategy {' or '.join(homes)}, not to {strategy}"
+
+
+def _read_decisions(path: str) -> Decisions | None:
+    """Return the earlier cuts in the file *path*; None if there are none yet."""
+    if not path or not os.path.exists(path):
+        return None
+    try:
+        text = read_text(path)
+        if not text.strip():
+            return None
+        return Decisions.from_json(text)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True)
+class FitTarget:
+    """How many tokens the result may take, and where that comes from."""
+
+    tokens: int
+    origin: str
+
+
+def _target(name: str, options: Namespace, config: Config) -> FitTarget:
+    if options.target is not None:
+        return FitTarget(options.target, "--tokens")
+    model = lookup(name)
+    reserves = Reserves(**config.section("window"))
+    room = reserves.room(name)
     if room == model.max_input:
-        return room, f"the most input that {name} takes"
-    return (
-        room,
-        f"{name}'s window of {window:,} less {reserve:,} for the response and {safety:,} to be safe",
-    )
+        return FitTarget(room, f"the most input that {name} takes")
+    window = model.context_window
+    response = f"{reserves.response(window):,} for the response"
+    safety = f"{reserves.safety(window):,} to be safe"
+    return FitTarget(room, f"{name}'s window of {window:,} less {response} and {safety}")
 
 
 # Receipts -----------------------------------------------------------------------------------------
 
 
+def _fitted_dict(pruned: Pruned) -> dict[str, Any]:
+    decisions = None
+    if pruned.decisions is not None:
+        decisions = json.loads(pruned.decisions.to_json())
+    return {
+        "messages": pruned.messages,
+        "tokens": int(pruned.tokens),
+        "fits": pruned.fits,
+        "receipt": receipt_dict(pruned.receipt),
+        "decisions": decisions,
+    }
+
+
 def receipt_dict(receipt: Receipt) -> dict[str, Any]:
     """Return *receipt* for JSON: its fields, each count as an object."""
-    cache = receipt.cache
+    cache = None
+    if receipt.cache is not None:
+        cache = {**asdict(receipt.cache), "pays_after": receipt.cache.pays_after}
     return {
         **asdict(receipt),
         "before": count_fields(receipt.before),
         "after": count_fields(receipt.after),
         "over_by": receipt.over_by,
-        "cache": None if cache is None else {**asdict(cache), "pays_after": cache.pays_after},
+        "cache": cache,
     }
 
 
@@ -249,20 +282,20 @@ def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
     ]
     if not receipt.fits:
         rows.append(["too many", f"{receipt.over_by:,}", receipt.reason])
-    dropped, more = listed(
-        [["dropped", f"{tokens:,}", what] for tokens, what in _groups(receipt.dropped)], most=12
-    )
-    rows += [*dropped, ["", "", more]] if more else dropped
+    groups = [["dropped", f"{tokens:,}", text] for tokens, text in _groups(receipt.dropped)]
+    dropped, hidden = listed(groups, limit=MOST_GROUPS)
+    rows += dropped
+    if hidden:
+        rows.append(["", "", hidden])
     if receipt.cache is not None:
         rows += _cache_rows(receipt.cache)
     tell(table(rows, right=(1,)))
     note(receipt.after.note, *receipt.notes)
-    known = lookup(name)
-    if pruned.fits and receipt.after.high > known.context_window:
-        note(
-            f"at the upper end of its interval this is more than {name}'s window of {known.context_window:,}"
-        )
-    if not known.resolved:
+    model = lookup(name)
+    window = model.context_window
+    if pruned.fits and receipt.after.high > window:
+        note(f"at the upper end of its interval this is more than {name}'s window of {window:,}")
+    if not model.resolved:
         note(f"{name} isn't a model brim knows: counts and window are guesses")
 
 
@@ -271,36 +304,41 @@ def _groups(dropped: tuple[Dropped, ...]) -> list[tuple[int, str]]:
     appear."""
     groups: dict[tuple[str, str], list[Dropped]] = {}
     for unit in dropped:
-        _, unanswered, rest = unit.reason.partition(NO_RESULT)
-        groups.setdefault(
-            (unit.kind, f"a call{unanswered}{rest}" if unanswered else unit.reason), []
-        ).append(unit)
-    found = []
-    for (kind, reason), units in groups.items():
-        messages = sum(len(unit.indices) for unit in units)
-        many = "" if messages == len(units) else f" of {messages:,} messages"
-        what = counted(len(units), kind if kind == "step" else f"{kind} message")
-        found.append((sum(unit.tokens for unit in units), f"{what}{many}: {reason}"))
-    return found
+        reason = unit.reason
+        _, unanswered, ending = reason.partition(NO_RESULT)
+        if unanswered:
+            reason = f"a call{unanswered}{ending}"
+        groups.setdefault((unit.kind, reason), []).append(unit)
+    return [
+        (sum(unit.tokens for unit in units), f"{_units(kind, units)}: {reason}")
+        for (kind, reason), units in groups.items()
+    ]
+
+
+def _units(kind: str, units: list[Dropped]) -> str:
+    noun = f"{kind} message"
+    if kind == "step":
+        noun = kind
+    messages = sum(len(unit.indices) for unit in units)
+    text = counted(len(units), noun)
+    if messages != len(units):
+        text += f" of {messages:,} messages"
+    return text
 
 
 def _cache_rows(cache: CacheEffect) -> list[list[str]]:
-    rewrite, saving = cache.rewrite_cost, cache.saving_per_turn
-    again = "moved up: written to the cache once more" + (
-        "" if rewrite is None else f", {dollars(rewrite)} more"
-    )
-    saved = "not read in any later request" + (
-        "" if saving is None else f", {dollars(saving)} less in each"
-    )
+    rewritten = "moved up: written to the cache once more"
+    if cache.rewrite_cost is not None:
+        rewritten += f", {dollars(cache.rewrite_cost)} more"
+    saved = "not read in any later request"
+    if cache.saving_per_turn is not None:
+        saved += f", {dollars(cache.saving_per_turn)} less in each"
     if cache.pays_after:
         saved += f"; pays after {counted(cache.pays_after, 'request')}"
+    prefix = "the same at the beginning: still read from the cache"
     return [
-        [
-            "cached",
-            f"{cache.prefix_tokens:,}",
-            "the same at the beginning: still read from the cache",
-        ],
-        ["rewritten", f"{cache.rewritten_tokens:,}", again],
+        ["cached", f"{cache.prefix_tokens:,}", prefix],
+        ["rewritten", f"{cache.rewritten_tokens:,}", rewritten],
         ["saved", f"{cache.saved_tokens:,}", saved],
     ]
 
@@ -324,25 +362,24 @@ def check(options: Namespace) -> int:
     document = read_document(options.file)
     provider, found_by = document.provider(options.provider)
     violations = brim.messages.validate(document.messages, provider=provider)
-
-    by = f"by the rules of {provider} ({found_by})"
-    view = f"{document.name}: {counted(len(document.messages), 'message')}, valid {by}"
+    rules = f"by the rules of {provider} ({found_by})"
+    view = f"{document.name}: {counted(len(document.messages), 'message')}, valid {rules}"
     if violations:
-        rows = [[each.rule, cut(each.text, 100)] for each in violations]
-        shown = heading(_places(document, ["rule", "what"], violations, rows))
-        view = f"{document.name}: {counted(len(violations), 'problem')} {by}\n{shown}"
-    found = {
+        rows = [[violation.rule, cut(violation.text, 100)] for violation in violations]
+        places = heading(_places(document, ["rule", "what"], violations, rows))
+        view = f"{document.name}: {counted(len(violations), 'problem')} {rules}\n{places}"
+    result = {
         "valid": not violations,
         "messages": len(document.messages),
         "provider": provider,
         "found_by": found_by,
-        "violations": [_placed(document, each) for each in violations],
+        "violations": [_placed(document, violation) for violation in violations],
         "broken_lines": document.broken,
     }
-    emit(found, view, options.as_json)
+    emit(result, view, options.as_json)
     _tell_broken(document)
     note(document.looks_otherwise(options.provider))
-    return 1 if violations else 0
+    return int(bool(violations))
 
 
 @command(
@@ -388,28 +425,43 @@ def repair(options: Namespace) -> int:
     repaired = brim.messages.repair(
         document.messages, provider=provider, restore_calls=options.restore_calls
     )
-    left = brim.messages.validate(repaired.messages, provider=provider)
+    violations = brim.messages.validate(repaired.messages, provider=provider)
     backup = None
-    if options.in_place and repaired.changes and not left:
+    if options.in_place and repaired.changes and not violations:
         backup = _write(document, options.file, document.with_messages(repaired.messages))
     if options.as_json:
-        found = {
-            "valid": not left,
-            "changed": bool(repaired.changes),
-            "changes": [_placed(document, each) for each in repaired.changes],
-            "violations": [_placed(document, each) for each in left],
-            "backup": backup,
-            "broken_lines": document.broken,
-        }
-        say_json(found if options.dry_run else {"messages": repaired.messages, **found})
+        result = _repaired_dict(document, repaired, violations, backup)
+        if not options.dry_run:
+            result = {"messages": repaired.messages, **result}
+        say_json(result)
     else:
         _show_repair(document, repaired, backup, options)
-        for each in left[:10]:
-            note(f"message {each.index:,} cannot be repaired: {each.text} ({each.rule})")
-        if left and options.in_place:
-            note(f"{document.name}: not written")
+        _tell_violations(document, violations, options)
     _tell_broken(document)
-    return 1 if left or (options.dry_run and repaired.changes) else 0
+    return int(bool(violations or (options.dry_run and repaired.changes)))
+
+
+def _repaired_dict(
+    document: Document, repaired: Repaired, violations: Sequence[Violation], backup: str | None
+) -> dict[str, Any]:
+    return {
+        "valid": not violations,
+        "changed": bool(repaired.changes),
+        "changes": [_placed(document, change) for change in repaired.changes],
+        "violations": [_placed(document, violation) for violation in violations],
+        "backup": backup,
+        "broken_lines": document.broken,
+    }
+
+
+def _tell_violations(
+    document: Document, violations: Sequence[Violation], options: Namespace
+) -> None:
+    for violation in violations[:MOST_VIOLATIONS]:
+        where = f"message {violation.index:,} cannot be repaired"
+        note(f"{where}: {violation.text} ({violation.rule})")
+    if violations and options.in_place:
+        note(f"{document.name}: not written")
 
 
 def _write(document: Document, path: str, text: str) -> str:
@@ -438,42 +490,64 @@ def _show_repair(
     if is_json:
         say_text(document.with_messages(repaired.messages))
     changes = repaired.changes
-    summary = counted(len(changes), "change") if changes else "nothing to repair"
-    if backup is not None:
-        summary += f"; the old file is {backup}"
-    elif options.dry_run and changes:
-        summary += " needed"
-    rows = [[each.action, each.rule, cut(each.text, 80)] for each in changes]
-    shown = _places(document, ["change", "rule", "what"], changes, rows) if changes else ""
-    if is_json:
-        tell(lines(f"{document.name}: {summary}", shown))
+    summary = f"{document.name}: {_repair_summary(repaired, backup, options)}"
+    if not changes:
+        places = ""
     else:
-        print(lines(f"{document.name}: {summary}", heading(shown) if changes else ""))
+        rows = [[change.action, change.rule, cut(change.text, 80)] for change in changes]
+        places = _places(document, ["change", "rule", "what"], changes, rows)
+    if is_json:
+        tell(lines(summary, places))
+    elif places:
+        print(lines(summary, heading(places)))
+    else:
+        print(summary)
 
 
-def _placed(document: Document, found: Violation | Change) -> dict[str, Any]:
+def _repair_summary(repaired: Repaired, backup: str | None, options: Namespace) -> str:
+    if not repaired.changes:
+        return "nothing to repair"
+    summary = counted(len(repaired.changes), "change")
+    if backup is not None:
+        return f"{summary}; the old file is {backup}"
+    if options.dry_run:
+        return f"{summary} needed"
+    return summary
+
+
+def _placed(document: Document, finding: Violation | Change) -> dict[str, Any]:
     """Return a violation or a change as JSON: with the line, if it is a transcript's."""
-    return (
-        asdict(found)
-        if document.lines is None
-        else {"line": document.place(found.index), **asdict(found)}
-    )
+    if document.lines is None:
+        return asdict(finding)
+    return {"line": document.place(finding.index), **asdict(finding)}
 
 
-def _places(document: Document, names: list[str], found: Any, rows: list[list[str]]) -> str:
-    """Return a table of what was *found* where."""
-    shown, more = listed(
-        [[f"{document.place(each.index):,}", *row] for each, row in zip(found, rows, strict=True)]
-    )
-    return lines(table([[document.unit, *names], *shown], right=(0,)), more)
+def _places(
+    document: Document,
+    names: list[str],
+    findings: Sequence[Violation | Change],
+    rows: list[list[str]],
+) -> str:
+    """Return a table of *findings*, each with its place and its row."""
+    placed = []
+    for finding, row in zip(findings, rows, strict=True):
+        placed.append([f"{document.place(finding.index):,}", *row])
+    first, hidden = listed(placed)
+    return lines(table([[document.unit, *names], *first], right=(0,)), hidden)
 
 
 def _tell_broken(document: Document) -> None:
-    """Say which lines of a transcript are not JSON: the last may be half written, if the agent is
-    at work."""
-    if broken := document.broken:
-        where = ", ".join(f"{number:,}" for number in broken[:5])
-        more = f" and {len(broken) - 5:,} more" if len(broken) > 5 else ""
-        note(
-            f"{document.name}: not JSON, and left out: line{'' if len(broken) == 1 else 's'} {where}{more}"
-        )
+    """Say which lines of a transcript are not JSON.
+
+    The last may be half written, if the agent is at work.
+    """
+    broken = document.broken
+    if not broken:
+        return
+    noun = "lines"
+    if len(broken) == 1:
+        noun = "line"
+    numbers = ", ".join(f"{number:,}" for number in broken[:MOST_BROKEN])
+    if len(broken) > MOST_BROKEN:
+        numbers += f" and {len(broken) - MOST_BROKEN:,} more"
+    note(f"{document.name}: not JSON, and left out: {noun} {numbers}")

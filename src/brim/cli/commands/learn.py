@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
-import subprocess
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from tempfile import mkdtemp
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.behavior import BehaviorKind, Rule
 from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
 from brim.behaviors.blocks import said as in_words
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import holds, loosens
-from brim.behaviors.learning import learn as learned_from
+from brim.behaviors.learning import Proposal, propose
 from brim.behaviors.sentences import heard, refused
-from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
-from brim.cli.options import (
-    add_json,
-    add_scope,
-    agrees,
-    answer,
-    command,
-    here,
-    is_person_there,
-    need_person,
-    option,
-    rule,
-    says_yes,
-    scope_of,
-    tell_trust,
-    text_of,
-    values_by_key,
-)
-from brim.cli.output import counted, cut, emit, lines, note, printable, tokens_line
+from brim.behaviors.yaml_form import FIELDS, as_yaml
+from brim.cli.asking import agrees, is_person_there, need_person, says_yes
+from brim.cli.editor import edited_rule, kept_work, new_file, remove_file
+from brim.cli.options import add_json, command, here, option, text_of, values_by_key
+from brim.cli.output import counted, cut, emit, lines, note, printable
+from brim.cli.rule_options import add_scope, rule_argument, scope_of, tell_trust
+from brim.cli.rule_views import tokens_line
 from brim.errors import BrimError, InputError
-from brim.files import WINDOWS, write_new
 from brim.masking import masked
 from brim.store.rulebook import (
     Taught,
@@ -53,7 +35,6 @@ from brim.store.rulebook import (
 )
 from brim.store.scopes import Scopes
 from brim.store.statistics import tier_tokens
-from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 
 LONGEST = 300
@@ -158,191 +139,226 @@ def learn(options: Namespace) -> int:
       brim learn --block-edit "dist/**" "Change src/ and build again"
       brim learn - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
     """
-    said = _said(options)
-    if not is_meant(said["blocks"], yes=options.yes):
+    if options.text == options.wrong == "-":
+        raise InputError("TEXT and --wrong cannot both be standard input")
+    text = text_of(options.text)
+    wrong = text_of(options.wrong)
+    blocks = _blocks(text, options)
+    if not is_meant(blocks, yes=options.yes):
         return 1
     workspace = here()
     scope = _scope(options, workspace)
-    # What is wrong with it is raised before a file is made.
-    made = learned_from(**said, scope=scope, now=workspace.now).behavior
-    replace(made, summary=options.summary)
+    proposal = _proposal(options, text, wrong=wrong, blocks=blocks, scope=scope, now=workspace.now)
     if scope == "project":
         workspace.begin_project(here=True)
         scope_of(options, workspace)  # refuses the home folder
     with workspace.open() as scopes:
-        replaces = _replaces(options, scopes, made)
-        if any(map(holds, replaces)):
-            need_person("replaces a constraint")
+        replaces = _replaces(options, scopes, proposal.rule)
         with scopes.writing(scope):
-            own = {"summary": options.summary, "replaces": replaces}
-            taught = teach(scopes, said, scope, now=workspace.now, **own)
-            if loosens(taught.learned.merged_with, taught.learned.behavior):
-                need_person("changes a constraint")
-            hidden = [
-                each.other
-                for each in taught.conflicts
-                if scope == "user" or each.other.scope == "project"
-            ]
-            if any(map(holds, hidden)):
-                need_person("teaches what contradicts a constraint")
-        learned, store = taught.learned, scopes.store(scope)
-        stored = store.get(learned.behavior.id) or learned.behavior
-        tokens = tier_tokens(scopes, stored, workspace.config)
-        like = same_elsewhere(scopes, stored)
-    whose = (
-        f"this project ({os.path.basename(workspace.project or '')})"
-        if scope == "project"
-        else "all your projects"
-    )
-    found = {**_object(taught, stored, like), "tokens": tokens, "file": store.path}
-    emit(found, _learned_view(taught, stored, whose), options.as_json)
-    tell_masked(said["right"], said["wrong"], options.summary)
-    note(*_further(taught, stored, like))
-    settings = workspace.config if scope == "project" else workspace.config.yours
-    if tokens["full"] > (budget := settings["token_budget.default"] or 0) > 0:
-        note(
-            f"it takes {tokens['full']:,} tokens, more than the {budget:,} for a session's start: say it shorter"
-        )
-    if stored.blocks and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
-        note("no agent has brim's hooks here, so nothing is refused yet: brim init")
+            taught = teach(
+                scopes, proposal, now=workspace.now, summary=options.summary, replaces=replaces
+            )
+            if taught.loosening:
+                need_person(taught.loosening)
+        stored = scopes.store(scope).get(taught.learned.behavior.id) or taught.learned.behavior
+        result = _object(taught, stored, scopes, workspace)
+        same = same_elsewhere(scopes, stored)
+    emit(result, _learned_view(taught, stored, workspace), options.as_json)
+    tell_masked(text, wrong, options.summary)
+    note(*_notes(taught, stored, same))
+    note(*_warnings(stored, result["tokens"]["full"], workspace))
     if scope == "project":
         tell_trust(workspace)
     return 0
 
 
+# What was said ------------------------------------------------------------------------------------
+
+
+def _proposal(
+    options: Namespace, text: str, *, wrong: str, blocks: tuple[str, ...], scope: str, now: float
+) -> Proposal:
+    """Return the rule that the options say.
+
+    What is wrong with it is raised before a file is made.
+    """
+    proposal = propose(
+        text,
+        wrong=wrong,
+        file=options.file,
+        task=options.task,
+        kind=options.kind,
+        name=options.name,
+        tags=[tag.strip() for tag in options.tags.split(",") if tag.strip()],
+        when=values_by_key("--when", options.when) or None,
+        blocks=blocks,
+        scope=scope,
+        now=now,
+    )
+    replace(proposal.rule, summary=options.summary)  # checks the summary
+    return proposal
+
+
+def _blocks(text: str, options: Namespace) -> tuple[str, ...]:
+    """Return what the rule refuses, as the options say it or a person agrees to."""
+    patterns = [f"{RUN} {pattern}" for pattern in options.block]
+    patterns += [f"{EDIT} {pattern}" for pattern in options.block_edit]
+    patterns += [f"{TOOL} {pattern}" for pattern in options.block_tool]
+    if patterns:
+        return checked_blocks(patterns)
+    if options.as_json or not is_person_there():
+        return ()
+    block = asked_for(text)
+    if block and says_yes(f"Also refuse {in_words(block)}?", yes=False, no=""):
+        return (block,)
+    return ()
+
+
 def is_meant(blocks: Iterable[str], *, yes: bool) -> bool:
     """Whether a person means *blocks*: one that would refuse nearly everything is asked about,
     twice."""
-    much = [each for block in blocks if (each := too_much(block))]
-    asked = (
-        "This would refuse {}. Really?",
-        "No agent could do that until you remove the rule. Sure?",
-    )
-    no = "this would refuse {}; nothing was changed"
-    return all(
-        says_yes(each.format(what), yes=yes, no=no.format(what)) for what in much for each in asked
-    )
+    for refusal in filter(None, map(too_much, blocks)):
+        no = f"this would refuse {refusal}; nothing was changed"
+        if not says_yes(f"This would refuse {refusal}. Really?", yes=yes, no=no):
+            return False
+        again = "No agent could do that until you remove the rule. Sure?"
+        if not says_yes(again, yes=yes, no=no):
+            return False
+    return True
 
 
 def tell_masked(*texts: str) -> None:
     """Say how many secrets in *texts* the store masks."""
-    if count := sum(masked(text)[1] for text in texts):
-        note(f"{counted(count, 'secret')} masked: others may read your rules")
-
-
-def _object(taught: Taught, stored: Behavior, like: Behavior | None) -> dict[str, Any]:
-    """Return what was learned for ``--json``."""
-    old = taught.learned.merged_with
-    return {
-        "behavior": as_object(stored),
-        "merged_with": None if old is None else as_object(old),
-        "changes": list(taught.learned.changes),
-        "like": None if like is None else as_object(like),
-        "alike": [as_object(each) for each in taught.alike],
-        "conflicts": [each.to_dict() for each in taught.conflicts],
-        "replaced": [as_object(each) for each in taught.replaced],
-    }
+    secrets = sum(masked(text)[1] for text in texts)
+    if secrets:
+        note(f"{counted(secrets, 'secret')} masked: others may read your rules")
 
 
 def _scope(options: Namespace, workspace: Workspace) -> str:
-    """Return whose rule it is: what the options say, else this project's; outside of one, what a
-    person says."""
-    if options.scope is None and workspace.project is None:
-        if options.as_json or not is_person_there():
-            raise InputError(
-                "not in a project: say --user to keep it for all your projects, --project for this folder"
-            )
-        if not agrees("You aren't in a project. Keep it for all your projects?"):
-            raise InputError("nothing was kept: say --project to keep it for this folder")
-        return "user"
-    return options.scope or "project"
+    """Return whose rule it is: what the options say, else this project's.
 
-
-def _replaces(options: Namespace, scopes: Scopes, made: Behavior) -> list[Behavior]:
-    """Return the rules that *made* replaces: those that are named, and those that a person agrees
-    to."""
-    found = find_rules(scopes, options.replaces)
+    Outside of a project, a person says it.
+    """
+    if options.scope:
+        return str(options.scope)
+    if workspace.project is not None:
+        return "project"
     if options.as_json or not is_person_there():
-        return found
-    known = {each.id for each in found}
-    for each in conflicts_of(scopes, made)[:MOST_ASKED]:
-        question = f'This conflicts with "{cut(each.other.canonical, LONGEST)}". Replace it?'
-        if each.other.id not in known and each.other.scope == made.scope and agrees(question):
-            found.append(each.other)
-    return found
+        raise InputError(
+            "not in a project: say --user to keep it for all your projects,"
+            " --project for this folder"
+        )
+    if not agrees("You aren't in a project. Keep it for all your projects?"):
+        raise InputError("nothing was kept: say --project to keep it for this folder")
+    return "user"
 
 
-def _further(taught: Taught, stored: Behavior, like: Behavior | None) -> Iterator[str]:
-    """Yield what a person should know of other rules."""
-    for gone in taught.replaced:
-        yield f"{named(gone)} is replaced; teach it again to bring it back"
-    for each in taught.conflicts[:MOST_ASKED]:
-        other = each.other
-        remedy = f"'brim rules remove {other.id}' removes it"
-        if (
-            other.scope == "user"
-            and stored.scope == "project"
-            and other.kind is BehaviorKind.CONSTRAINT
-        ):
-            yield f"it conflicts with your own constraint {named(other)}, which stays in force: {remedy}"
-        else:
-            yield f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
-    for same in taught.alike:
-        yield f"{named(same)} says nearly the same: 'brim rules remove {same.id}' removes it"
-    if like is not None:
-        whose = "for every project" if like.scope == "user" else "in this project"
-        yield f"{named(like)} says the same {whose}; both are kept"
+def _replaces(options: Namespace, scopes: Scopes, new: Rule) -> list[Rule]:
+    """Return the rules that *new* replaces: those that are named, and those that a person agrees
+    to."""
+    rules = find_rules(scopes, options.replaces)
+    if options.as_json or not is_person_there():
+        return rules
+    ids = {rule.id for rule in rules}
+    for conflict in conflicts_of(scopes, new)[:MOST_ASKED]:
+        other = conflict.other
+        question = f'This conflicts with "{cut(other.canonical, LONGEST)}". Replace it?'
+        if other.id not in ids and other.scope == new.scope and agrees(question):
+            rules.append(other)
+    return rules
 
 
-def _said(options: Namespace) -> dict[str, Any]:
-    """Return what ``learn`` of a room takes, as the options say it."""
-    if options.text == options.wrong == "-":
-        raise InputError("TEXT and --wrong cannot both be standard input")
-    text = text_of(options.text)
-    wrong = text_of(options.wrong)
-    when = values_by_key("--when", options.when)
-    kinds = ((RUN, options.block), (EDIT, options.block_edit), (TOOL, options.block_tool))
-    blocks = checked_blocks(f"{kind} {each}" for kind, given in kinds for each in given)
-    if not blocks and is_person_there() and not options.as_json and (block := asked_for(text)):
-        wanted = answer(f"Also refuse {in_words(block)}? [y/N] ").casefold() in ("y", "yes")
-        blocks = (block,) if wanted else ()
-    tags = [tag.strip() for tag in options.tags.split(",") if tag.strip()]
-    about = {name: getattr(options, name) for name in ("file", "task", "kind", "name")}
+# What became of it --------------------------------------------------------------------------------
+
+
+def _object(taught: Taught, stored: Rule, scopes: Scopes, workspace: Workspace) -> dict[str, Any]:
+    """Return what was learned for ``--json``."""
     return {
-        "right": text,
-        "wrong": wrong,
-        **about,
-        "tags": tags,
-        "when": when or None,
-        "blocks": blocks,
+        "behavior": as_object(stored),
+        "merged_with": _object_or_none(taught.learned.merged_with),
+        "changes": list(taught.learned.changes),
+        "like": _object_or_none(same_elsewhere(scopes, stored)),
+        "alike": [as_object(rule) for rule in taught.alike],
+        "conflicts": [conflict.to_dict() for conflict in taught.conflicts],
+        "replaced": [as_object(rule) for rule in taught.replaced],
+        "tokens": tier_tokens(scopes, stored, workspace.config),
+        "file": scopes.store(stored.scope).path,
     }
 
 
-def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
-    """Return whose rule it is, what brim understood, and when agents are told: two lines."""
-    said = {"learned": "Learned", "confirmed": "Already known"}[taught.event]
-    told = (
-        f"Agents hear it {heard(stored)}."
-        if stored.live
-        else f"It is {stored.status}, so agents don't hear it."
-    )
+def _object_or_none(rule: Rule | None) -> dict[str, Any] | None:
+    if rule is None:
+        return None
+    return as_object(rule)
+
+
+def _learned_view(taught: Taught, stored: Rule, workspace: Workspace) -> str:
+    """Return whose rule it is, what brim understood, and when agents are told."""
+    whose = "all your projects"
+    if stored.scope == "project":
+        whose = f"this project ({os.path.basename(workspace.project or '')})"
+    event = {"learned": "Learned", "confirmed": "Already known"}[taught.event]
     about = ", ".join([stored.kind.value, *(f"#{tag}" for tag in stored.tags)])
-    return lines(
-        f"{said} for {printable(whose)}: {cut(stored.canonical, LONGEST)}",
-        printable(f"Saved as {stored.name} ({about}). {told}"),
-        printable(f"Refuses {refused(stored)}.") if stored.blocks and stored.live else "",
-        *(
-            printable(f"  {change}")
-            for change in taught.learned.changes
-            if taught.learned.merged_with is not None
-        ),
+    delivery = f"It is {stored.status}, so agents don't hear it."
+    if stored.live:
+        delivery = f"Agents hear it {heard(stored)}."
+    view = [
+        f"{event} for {printable(whose)}: {cut(stored.canonical, LONGEST)}",
+        printable(f"Saved as {stored.name} ({about}). {delivery}"),
+    ]
+    if stored.blocks and stored.live:
+        view.append(printable(f"Refuses {refused(stored)}."))
+    if taught.learned.merged_with is not None:
+        view += [printable(f"  {change}") for change in taught.learned.changes]
+    return "\n".join(view)
+
+
+def _notes(taught: Taught, stored: Rule, same: Rule | None) -> Iterator[str]:
+    """Yield what a person should know of other rules."""
+    for rule in taught.replaced:
+        yield f"{named(rule)} is replaced; teach it again to bring it back"
+    for conflict in taught.conflicts[:MOST_ASKED]:
+        yield _conflict_note(conflict.other, stored)
+    for rule in taught.alike:
+        yield f"{named(rule)} says nearly the same: 'brim rules remove {rule.id}' removes it"
+    if same is not None:
+        whose = "in this project"
+        if same.scope == "user":
+            whose = "for every project"
+        yield f"{named(same)} says the same {whose}; both are kept"
+
+
+def _conflict_note(other: Rule, stored: Rule) -> str:
+    remedy = f"'brim rules remove {other.id}' removes it"
+    is_constraint = other.kind is BehaviorKind.CONSTRAINT
+    if is_constraint and other.scope == "user" and stored.scope == "project":
+        return (
+            f"it conflicts with your own constraint {named(other)}, which stays in force: {remedy}"
+        )
+    return (
+        f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
     )
+
+
+def _warnings(stored: Rule, tokens: int, workspace: Workspace) -> Iterator[str]:
+    """Yield why agents may not hear the rule, or not obey it yet."""
+    config = workspace.config.yours
+    if stored.scope == "project":
+        config = workspace.config
+    budget = config["token_budget.default"] or 0
+    if tokens > budget > 0:
+        yield (
+            f"it takes {tokens:,} tokens, more than the {budget:,} for a session's start:"
+            " say it shorter"
+        )
+    if stored.blocks and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
+        yield "no agent has brim's hooks here, so nothing is refused yet: brim init"
 
 
 # In an editor -------------------------------------------------------------------------------------
 
 
-@command(rule(), SURE, add_json)
+@command(rule_argument(), SURE, add_json)
 def edit(options: Namespace) -> int:
     """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
 
@@ -359,98 +375,35 @@ def edit(options: Namespace) -> int:
     workspace = here()
     with workspace.open() as scopes:
         old = find_rule(scopes, options.id)
-    path = _write(as_yaml(old))
+    path = new_file("rule.yaml", as_yaml(old))
     try:
-        new = _edited(old, path)
-        fields = (
-            []
-            if new is None
-            else [field for field in FIELDS if getattr(new, field) != getattr(old, field)]
-        )
-        if new is not None and "blocks" in fields and not is_meant(new.blocks, yes=options.yes):
+        new = edited_rule(old, path)
+        changes = _changes(old, new)
+        if "blocks" in changes and not is_meant(changes["blocks"], yes=options.yes):
             raise InputError("it would refuse too much")
-        if new is not None and fields:
+        if changes:
             with workspace.open() as scopes, scopes.writing():
-                edit_rule(
-                    scopes, old, {field: getattr(new, field) for field in fields}, now=workspace.now
-                )
+                edit_rule(scopes, old, changes, now=workspace.now)
     except BrimError as error:
-        raise InputError(f"{error}; nothing was changed{_kept(path, as_yaml(old))}") from None
-    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
-    if new is not None and fields:
-        tell_masked(new.canonical if "canonical" in fields else new.summary)
+        raise InputError(f"{error}; nothing was changed{kept_work(path, as_yaml(old))}") from None
+    remove_file(path)
+    if new is not None and changes:
+        tell_masked(changes.get("canonical", new.summary))
     with workspace.open() as scopes:
-        behavior = scopes.find(old.id)
-        tokens = tier_tokens(scopes, behavior, workspace.config)
-    view = f"unchanged: {named(behavior)}"
-    if fields:
+        stored = scopes.find(old.id)
+        tokens = tier_tokens(scopes, stored, workspace.config)
+    view = f"unchanged: {named(stored)}"
+    if changes:
         view = lines(
-            f"changed: {named(behavior)}: {', '.join(fields)}", f"tokens: {tokens_line(tokens)}"
+            f"changed: {named(stored)}: {', '.join(changes)}", f"tokens: {tokens_line(tokens)}"
         )
-    result = {"changed": fields, "behavior": as_object(behavior), "tokens": tokens}
-    return emit(result, view, options.as_json, code=1 if new is None else 0)
+    result = {"changed": list(changes), "behavior": as_object(stored), "tokens": tokens}
+    return emit(result, view, options.as_json, code=int(new is None))
 
 
-def _edited(old: Behavior, path: str) -> Behavior | None:
-    """Return what a person made of *old* in the file *path*; None if they emptied it to say no."""
-    before = read_text(path)
-    while True:
-        _open_editor(path)
-        if not os.path.exists(path):
-            raise InputError(f"{path}: is gone: the editor did not leave a file")
-        text = read_text(path)
-        if text == before:
-            return old
-        if not text.strip():
-            return None
-        try:
-            return from_yaml(text, old, os.path.basename(path))
-        except InputError as error:
-            if not is_person_there():
-                raise
-            note(str(error))
-            if not agrees("Edit it again?"):
-                raise
-
-
-def _kept(path: str, before: str) -> str:
-    """Return the words that say where a person's work is; a file without any is removed."""
-    try:
-        written = read_text(path) != before
-    except InputError:
-        written = os.path.exists(path)
-    if written:
-        return f", and what you wrote is in {path}"
-    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
-    return ""
-
-
-def _open_editor(path: str) -> None:
-    usual = "notepad" if WINDOWS else "vi"
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or usual
-    try:
-        words = shlex.split(editor.replace("\\", "/") if WINDOWS else editor) or [usual]
-    except ValueError as error:
-        raise InputError(
-            f"the editor {editor!r} cannot be read as a command ({error}): set EDITOR"
-        ) from None
-    try:
-        code = subprocess.call([*words, path])  # noqa: S603 - the person's own editor
-    except OSError as error:
-        raise InputError(
-            f"the editor {editor!r} cannot be started: {error.strerror or error}: set EDITOR"
-        ) from None
-    if code:
-        raise InputError(f"the editor {editor!r} ended with {code}")
-
-
-def _write(text: str) -> str:
-    """Write *text* to a new file that only its owner can read, and return its path."""
-    try:
-        path = os.path.join(mkdtemp(prefix="brim-"), "behavior.yaml")
-        write_new(path, text.encode())
-    except OSError as error:
-        raise InputError(
-            f"no file to edit can be made: {error.strerror or error}; is there room for it?"
-        ) from None
-    return path
+def _changes(old: Rule, new: Rule | None) -> dict[str, Any]:
+    """Return the fields in which *new* differs; none if a person emptied the file."""
+    if new is None:
+        return {}
+    values = {field: getattr(new, field) for field in FIELDS}
+    return {field: value for field, value in values.items() if value != getattr(old, field)}

@@ -4,55 +4,31 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 
-from brim.cli.options import (
-    add_json,
-    command,
-    here,
-    need_person,
-    option,
-    whole_number,
-)
-from brim.cli.output import (
-    age,
-    dollars,
-    emit,
-    heading,
-    home_path,
-    note,
-    paint,
-    symbols,
-    table,
-)
+from brim.cli.asking import need_person
+from brim.cli.limit_views import STATES, project_table, scope_table
+from brim.cli.options import add_json, command, here, option, whole_number
+from brim.cli.output import dollars, emit, home_path, note
 from brim.errors import BrimError, InputError
-from brim.hooks.limit_words import clock
-from brim.install.status import limits_of
-from brim.spend.ledger import ScopeStatus, lineage
-from brim.spend.limits import Limit, build_wrap_up_prompt
+from brim.spend.ledger import ScopeStatus
+from brim.spend.limits import build_wrap_up_prompt
 from brim.spend.money import limit_in
-from brim.spend.periods import EVERYWHERE, FRESH, PERCENT, SPANS, read_ceiling
-from brim.store.ledger import StoredLedger
+from brim.spend.periods import EVERYWHERE, SPANS, read_ceiling
 from brim.store.limits import LimitRow, Limits, ProjectRow
-from brim.tracking.notices import Notice
 from brim.workspace import Workspace
 
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
 UNLIMITED = ("none", "unlimited")
-BAR = 16
-"""Columns of a bar."""
-STATES = {
-    "open": "",
-    "asked": "limit reached",
-    "unfit": "asked: a request did not fit",
-    "wrapping_up": "wrap-up",
-    "stopped": "stopped",
-}
-"""What a state is called; ``unfit`` is ``asked`` while there is still room."""
-WRITE_IT = "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day, or brim limit remove [PROJECT]"
-MOST_SHOWN, MOST_WRITTEN = 200, 10_000
+NOT_FINITE = ("nan", "inf", "infinity")
+USAGE = (
+    "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day,"
+    " or brim limit remove [PROJECT]"
+)
+MOST_SHOWN = 200
+MOST_WRITTEN = 10_000
 MOST = option(
     "--most",
     type=whole_number(1),
@@ -61,65 +37,25 @@ MOST = option(
 )
 
 
-class Money:
-    """The user's ledger or the one at *store*, with the settings in force; its warnings are kept in
-    ``notices``."""
+@dataclass(frozen=True)
+class LimitWords:
+    """What a person typed after ``brim limit``."""
 
-    def __init__(self, *, clock: Callable[[], float] | None = None, store: str = "") -> None:
-        self.workspace: Workspace = here()
-        self.config = self.workspace.config
-        self.is_shared = bool(store)
-        if store and "://" not in store and not os.path.exists(store):
-            raise InputError(
-                f"--store {store[:80]}: isn't an address: write postgresql://USER@HOST/DATABASE"
-            )
-        self.ledger: StoredLedger = self.workspace.open_ledger(clock, store=store)
-        self.notices: list[Notice] = []
-        self.ledger.subscribe(self.notices.append)
-
-    @property
-    def default(self) -> int | None:
-        """The limit of a project that has none of its own: the setting ``spend.limit``, on this
-        machine."""
-        return None if self.is_shared else limit_in(self.config["spend.limit"])
-
-    @property
-    def limits(self) -> Limits:
-        """The limits in the ledger, as people name and see them."""
-        shared = self.workspace.shared_name if self.is_shared else None
-        return limits_of(self.workspace, self.ledger, shared=shared)
-
-    def apply_default(self, scope: str) -> None:
-        """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its
-        own."""
-        if not self.ledger.database.readonly:
-            self.ledger.limit(lineage(scope)[0], self.default, default=True)
-
-    def scopes(self, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
-        """Return how the first scopes stand, under the settings of this place, and how many more
-        there are."""
-        most = options.most or (MOST_WRITTEN if options.as_json else MOST_SHOWN)
-        found = self.ledger.statuses(under, default=Limit(self.default), most=most)
-        return found, self.ledger.count(under) - len(found) if len(found) == most else 0
-
-    def __enter__(self) -> Money:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ledger.close()
+    action: str
+    """One of ``ANSWERS``, ``remove``, or nothing: then limits are set or shown."""
+    project: str
+    limits: tuple[str, ...]
 
 
 def complete_scope(prefix: str, **_: object) -> list[str]:
     """Return the known scopes that begin with what was typed."""
     with suppress(BrimError):
-        if os.path.exists(here().database):
-            with Money() as money:
-                statuses = money.ledger.statuses(prefix.rpartition("/")[0], most=MOST_WRITTEN)
-                return [status.scope for status in statuses if status.scope.startswith(prefix)]
+        workspace = here()
+        if os.path.exists(workspace.database):
+            with workspace.open_limits() as limits:
+                statuses, _more = limits.statuses(prefix.rpartition("/")[0], limit=MOST_WRITTEN)
+            return [status.scope for status in statuses if status.scope.startswith(prefix)]
     return []
-
-
-# Limits -------------------------------------------------------------------------------------------
 
 
 @command(
@@ -182,243 +118,215 @@ def limit(options: Namespace) -> int:
       brim limit raise 8/day
       brim limit --store postgresql://brim@db.example.org/money shop 500/month
     """
-    action, name, limits = _read(options)
-    if not action and not limits:
-        return _show(name, options)
-    with Money(store=options.store) as money:
-        people, past = money.limits, options.including_past
-        scope = _scope(people, EVERYWHERE if options.everywhere else name, action)
-        if action not in ("", "stop"):
-            need_person("decides about a limit that is set")
-        if action == "remove":
-            gone = people.remove(scope, limits)
-            said = f"Removed from {home_path(people.name(scope))}: {', '.join(each.limit for each in gone)}"
-            result = {"removed": [each.to_dict() for each in gone]}
-            return emit(result, said if gone else "There is no limit here.", options.as_json)
-        ceilings = [read_ceiling(each, subagent=options.subagent) for each in limits]
-        if action:
-            if (action == "raise") != (len(ceilings) == 1):
-                raise InputError(WRITE_IT)
-            rows = people.answer(scope, action.replace("-", "_"), ceilings[0] if ceilings else None)
-        else:
-            if people.loosens(scope, ceilings, including_past=past, default=money.default):
-                need_person("sets a limit that leaves more than the one there is")
-            rows = people.set(scope, ceilings, including_past=past)
-        return _emit_set(people, rows, scope, action, options)
+    words = _read(options)
+    workspace = here()
+    _check_store(options.store)
+    if not words.action and not words.limits:
+        return _show(workspace, words.project, options)
+    with workspace.open_limits(store=options.store) as limits:
+        project = words.project
+        if options.everywhere:
+            project = EVERYWHERE
+        scope = _scope(limits, project, words.action)
+        if words.action == "remove":
+            return _remove(limits, scope, words, options)
+        if words.action:
+            return _answer(limits, scope, words, options)
+        return _set(limits, scope, words, options)
 
 
-def _scope(people: Limits, name: str, action: str = "", *, known: bool = False) -> str:
+def _check_store(store: str) -> None:
+    if store and "://" not in store and not os.path.exists(store):
+        raise InputError(
+            f"--store {store[:80]}: isn't an address: write postgresql://USER@HOST/DATABASE"
+        )
+
+
+def _scope(limits: Limits, name: str, action: str = "", *, known: bool = False) -> str:
+    """Return the scope that *name* means; an action may have been mistyped."""
     try:
-        return people.scope(name, known=known or bool(action))
+        return limits.scope(name, known=known or bool(action))
     except InputError:
-        near = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
-        if near and not action:
-            raise InputError(f"did you mean 'brim limit {near[0]}'?") from None
+        actions = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
+        if actions and not action:
+            raise InputError(f"did you mean 'brim limit {actions[0]}'?") from None
         raise
 
 
-def _read(options: Namespace) -> tuple[str, str, list[str]]:
-    """Return what is to be done, for which project, and the limits, each as a person wrote it."""
+# Reading what was typed ---------------------------------------------------------------------------
+
+
+def _read(options: Namespace) -> LimitWords:
     words = list(options.words)
-    action = words.pop(0) if words and words[0] in (*ANSWERS, "remove") else ""
+    action = ""
+    if words and words[0] in (*ANSWERS, "remove"):
+        action = words.pop(0)
+    limits = _join_units(words)
+    project = ""
+    if limits and not _is_limit(limits[0], action):
+        project = limits.pop(0)
+    if project and options.everywhere:
+        raise InputError("name a project, or give --all, not both")
+    if not action and limits and limits[0].lower() in UNLIMITED:
+        return LimitWords("remove", project, ())
+    return LimitWords(action, project, tuple(limits))
+
+
+def _join_units(words: list[str]) -> list[str]:
+    """Return *words*, in which "2M tokens/day" may have come as two."""
     joined: list[str] = []
-    for word in words:  # "2M tokens/day" may come as two words
-        if joined and word.lower().partition("/")[0] in ("token", "tokens"):
+    for word in words:
+        unit = word.lower().partition("/")[0]
+        if joined and unit in ("token", "tokens"):
             joined[-1] = f"{joined[-1]} {word}"
         else:
             joined.append(word)
-    is_named = bool(joined) and not _is_limit(joined[0], action)
-    name, limits = (joined[0], joined[1:]) if is_named else ("", joined)
-    if name and options.everywhere:
-        raise InputError("name a project, or give --all, not both")
-    if not action and limits and limits[0].lower() in UNLIMITED:
-        action, limits = "remove", []
-    return action, name, limits
+    return joined
 
 
 def _is_limit(word: str, action: str) -> bool:
     """Whether *word* is meant as a limit, right or wrong, and not as the name of a project."""
-    if word.lower() in (*UNLIMITED, *(SPANS if action == "remove" else ())):
+    lower = word.lower()
+    if lower in UNLIMITED or lower in NOT_FINITE:
+        return True
+    if action == "remove" and lower in SPANS:
         return True
     with suppress(InputError):
         return bool(read_ceiling(word))
-    if (
-        word.rpartition("/")[0]
-        and word.rpartition("/")[2].lower() in SPANS[:4]
-        and not os.path.isdir(word)
-    ):
+    amount, _, period = lower.rpartition("/")
+    if amount and period in SPANS[:4] and not os.path.isdir(word):
         return True
-    return word.lower() in ("nan", "inf", "infinity") or word[:1] in tuple("$-+0123456789")
+    return word[:1] in tuple("$-+0123456789")
 
 
-def _emit_set(
-    people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace
-) -> int:
-    result: dict[str, object] = {"scope": scope, "limits": [each.to_dict() for each in rows]}
-    called = home_path(people.name(scope))
-    lines = [f"{called}: {_sentence(each, here().now)}" for each in rows] or [f"{called}: no limit"]
-    if scope != EVERYWHERE:
-        status = people.ledger.status(scope)
-        result |= status.to_dict()
-        if (
-            not action
-            and status.spent
-            and not options.including_past
-            and not all(each.each for each in rows)
-        ):
-            spent = dollars(status.spent, up=True)
+# Changing -----------------------------------------------------------------------------------------
+
+
+def _set(limits: Limits, scope: str, words: LimitWords, options: Namespace) -> int:
+    ceilings = [read_ceiling(text, subagent=options.subagent) for text in words.limits]
+    if limits.loosens(scope, ceilings, including_past=options.including_past):
+        need_person("sets a limit that leaves more than the one there is")
+    rows = limits.set(scope, ceilings, including_past=options.including_past)
+    if scope != EVERYWHERE and not options.including_past and not all(row.each for row in rows):
+        spent = limits.ledger.status(scope).spent
+        if spent:
             note(
-                f"it counts from now. --including-past also counts what was spent before ({spent} in all)"
+                "it counts from now. --including-past also counts what was spent before"
+                f" ({dollars(spent, up=True)} in all)"
             )
-        if action in ("stop", "wrap-up"):
-            lines.append(f"{called}: {STATES.get(status.state) or 'open'}")
-        if action == "wrap-up":
-            prompt = result["prompt"] = build_wrap_up_prompt(
-                status.spent, status.limit, held=status.left or 0
-            )
-            lines += ["", prompt]
+    return _emit_limits(limits, scope, rows, "", options)
+
+
+def _remove(limits: Limits, scope: str, words: LimitWords, options: Namespace) -> int:
+    need_person("decides about a limit that is set")
+    removed = limits.remove(scope, list(words.limits))
+    texts = ", ".join(row.limit for row in removed)
+    view = "There is no limit here."
+    if removed:
+        view = f"Removed from {home_path(limits.name(scope))}: {texts}"
+    return emit({"removed": [row.to_dict() for row in removed]}, view, options.as_json)
+
+
+def _answer(limits: Limits, scope: str, words: LimitWords, options: Namespace) -> int:
+    if words.action != "stop":
+        need_person("decides about a limit that is set")
+    ceilings = [read_ceiling(text, subagent=options.subagent) for text in words.limits]
+    if words.action == "raise" and len(ceilings) == 1:
+        rows = limits.answer(scope, "raise", ceilings[0])
+    elif words.action != "raise" and not ceilings:
+        rows = limits.answer(scope, words.action.replace("-", "_"))
+    else:
+        raise InputError(USAGE)
+    return _emit_limits(limits, scope, rows, words.action, options)
+
+
+def _emit_limits(
+    limits: Limits, scope: str, rows: list[LimitRow], action: str, options: Namespace
+) -> int:
+    """Print the limits of *scope* as they stand after *action*."""
+    now = here().now
+    result: dict[str, object] = {"scope": scope, "limits": [row.to_dict() for row in rows]}
+    name = home_path(limits.name(scope))
+    lines = [f"{name}: {row.sentence(now)}" for row in rows]
+    if not lines:
+        lines = [f"{name}: no limit"]
+    if scope == EVERYWHERE:
+        return emit(result, "\n".join(lines), options.as_json)
+    status = limits.ledger.status(scope)
+    result |= status.to_dict()
+    if action in ("stop", "wrap-up"):
+        lines.append(f"{name}: {STATES.get(status.state) or 'open'}")
+    if action == "wrap-up":
+        prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
+        result["prompt"] = prompt
+        lines += ["", prompt]
     return emit(result, "\n".join(lines), options.as_json)
-
-
-def _sentence(row: LimitRow, now: float) -> str:
-    """Return one limit and where it stands, as a sentence."""
-    if row.each:
-        return f"{row.in_words(row.amount)} for each {row.period.replace('subagent', 'sub-agent')}"
-    if row.unit == PERCENT:
-        return f"{row.said}, {_reading(row, now)}"
-    parts = [row.said, f"{row.in_words(row.spent, up=True)} spent"]
-    parts += [f"{row.in_words(row.reserved, up=True)} reserved"] if row.reserved else []
-    parts += [f"{row.in_words(row.left)} left"]
-    parts += [f"{row.in_words(row.held)} kept for the wrap-up"] if row.held else []
-    parts += [f"resets {clock(row.resets_at, now)}"] if row.resets_at is not None else []
-    return ", ".join(parts)
-
-
-def limit_line(row: LimitRow) -> str:
-    """Return one limit and what is spent of it, in a few words: $0.40 of $5.00/day."""
-    if row.each:
-        return _sentence(row, here().now)
-    spent = (
-        ""
-        if row.unit == PERCENT and row.read_at is None
-        else f"{row.in_words(row.spent, up=True)} of "
-    )
-    return f"{spent}{row.said}{' in all projects' if row.scope == EVERYWHERE else ''}"
 
 
 # Showing ------------------------------------------------------------------------------------------
 
 
-def _show(name: str, options: Namespace) -> int:
+def _show(workspace: Workspace, name: str, options: Namespace) -> int:
     if options.subagent or options.including_past:
-        raise InputError(WRITE_IT)
+        raise InputError(USAGE)
     projects: list[ProjectRow] = []
     scopes: list[ScopeStatus] = []
-    more, now = 0, here().now
-    if options.store or os.path.exists(here().database):
-        with Money(store=options.store) as money:
-            target = (
-                EVERYWHERE
-                if options.everywhere
-                else _scope(money.limits, name, known=True)
-                if name
-                else ""
-            )
-            default = None if money.default is None else Limit(money.default)
-            projects = money.limits.projects(target.partition("/")[0], default=default)
+    hidden = 0
+    if options.store or os.path.exists(workspace.database):
+        with workspace.open_limits(store=options.store) as limits:
+            under = _shown_scope(limits, name, options)
+            projects = limits.projects(under.partition("/")[0])
             if options.as_json or options.sessions or (name and not options.everywhere):
-                scopes, more = money.scopes("" if target == EVERYWHERE else target, options)
+                scopes, hidden = _scopes(limits, under, options)
     elif name:
         raise InputError(f'No project is called "{name[:80]}": nothing was spent yet.')
-    below = [each for each in scopes if "/" in each.scope]
-    shown = [_table(projects, now) if projects else "", scope_table(below) if below else ""]
-    result = {"projects": [each.to_dict() for each in projects], **_scopes_dict(scopes, more)}
-    rest = f"{more:,} more: --most {len(scopes) + more} shows all" if more else ""
-    usual = None if options.store else limit_in(here().config["spend.limit"])
-    allowed = (
-        " and no limit yet"
-        if usual is None
-        else f" yet; spend.limit allows each project {dollars(usual)} in all"
-    )
-    empty = (
-        f"nothing counted{allowed}: brim limit 5/day sets a limit of $5.00 per day for this project"
-    )
-    return emit(result, "\n\n".join(filter(None, shown)), options.as_json, rest, empty=empty)
+    result: dict[str, object] = {
+        "projects": [project.to_dict() for project in projects],
+        "scopes": [status.to_dict() for status in scopes],
+    }
+    hint = ""
+    if hidden:
+        result["more"] = hidden
+        hint = f"{hidden:,} more: --most {len(scopes) + hidden} shows all"
+    view = _tables(projects, scopes, workspace.now)
+    empty = f"nothing counted{_usual_limit(workspace, options)}"
+    return emit(result, view, options.as_json, hint, empty=empty)
 
 
-def _scopes_dict(scopes: list[ScopeStatus], more: int) -> dict[str, object]:
-    return {"scopes": [each.to_dict() for each in scopes], **({"more": more} if more else {})}
+def _shown_scope(limits: Limits, name: str, options: Namespace) -> str:
+    if options.everywhere:
+        return EVERYWHERE
+    if not name:
+        return ""
+    return _scope(limits, name, known=True)
 
 
-def _table(projects: list[ProjectRow], now: float) -> str:
-    rows = [["project", "limit", "spent", "left", "", "resets", ""]]
-    for project in projects:
-        state = "" if project.state == "asked" else STATES.get(project.state, "")
-        name, state = (
-            home_path(project.name),
-            paint(state or ("" if project.exists else "folder is gone"), "yellow"),
-        )
-        if not project.limits:
-            rows.append([name, "none", dollars(project.spent, up=True), "", "", "", state])
-        for each in project.limits:
-            at = "" if each.resets_at is None else clock(each.resets_at, now)
-            spent = left = filled = ""
-            if not each.each and (each.unit != PERCENT or each.read_at is not None):
-                spent, left = each.in_words(each.spent, up=True), each.in_words(each.left)
-                filled = (
-                    _bar(each.spent, each.reserved, each.amount, each.left) if each.amount else ""
-                )
-            states = ", ".join(filter(None, [state, _row_state(each, now)]))
-            rows.append([name, each.said, spent, left, filled, at, states])
-            name = state = ""
-    return heading(table(rows, right=(2, 3), optional=(4, 5, 6, 3)))
+def _scopes(limits: Limits, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
+    """Return the scopes that are shown, and how many more there are."""
+    limit = MOST_SHOWN
+    if options.as_json:
+        limit = MOST_WRITTEN
+    if under == EVERYWHERE:
+        under = ""
+    return limits.statuses(under, limit=options.most or limit)
 
 
-def _row_state(row: LimitRow, now: float) -> str:
-    if row.unit == PERCENT:
-        return _reading(row, now)
-    if row.state == "asked":
-        return paint("limit reached" if row.left == 0 else "asked: a request did not fit", "red")
-    over = row.spent - row.amount
-    return paint(f"{row.in_words(over, up=True)} over", "red") if over > 0 else ""
+def _tables(projects: list[ProjectRow], scopes: list[ScopeStatus], now: float) -> str:
+    tables = []
+    if projects:
+        tables.append(project_table(projects, now))
+    sessions = [status for status in scopes if "/" in status.scope]
+    if sessions:
+        tables.append(scope_table(sessions))
+    return "\n\n".join(tables)
 
 
-def _reading(row: LimitRow, now: float) -> str:
-    """Return how old the reading of a plan's window is."""
-    if row.read_at is None:
-        return "not read yet: it comes from Claude Code's status line or from Codex"
-    old = ": too old to hold" if abs(now - row.read_at) > FRESH else ""
-    return f"{row.spent}% used, read {age(row.read_at, now)}{old}"
-
-
-def _bar(spent: int, reserved: int, limit: int, left: int | None) -> str:
-    """Return a bar of what is spent and reserved of *limit*; a small part is never shown as
-    nothing."""
-    full, half, empty = tuple(symbols("█▒░", "#=."))
-    filled = min(BAR, -(-BAR * spent // limit))
-    taken = min(BAR, max(filled, -(-BAR * (spent + reserved) // limit)))
-    colour = "red" if left == 0 else "yellow" if spent >= 0.8 * limit else "green"
-    return paint(full * filled + half * (taken - filled) + empty * (BAR - taken), colour)
-
-
-def scope_table(statuses: list[ScopeStatus]) -> str:
-    """Return a table of *statuses*; spent is rounded up, left is rounded down."""
-    rows = [["scope", "spent", "reserved", "limit", "left", "", "state"]]
-    for each in statuses:
-        spent, reserved = (
-            dollars(each.spent, up=True),
-            dollars(each.reserved, up=True) if each.reserved else "",
-        )
-        ceiling = "none" if each.limit is None else dollars(each.limit, up=False)
-        left = "none" if each.left is None else dollars(each.left, up=False)
-        filled = _bar(each.spent, each.reserved, each.limit, each.left) if each.limit else ""
-        over = f"{dollars(each.overshoot, up=True)} over" if each.overshoot else ""
-        state = ", ".join(filter(None, [_called(each), over]))
-        state = paint(state, "yellow" if each.state == "wrapping_up" else "red")
-        rows.append([each.scope, spent, reserved, ceiling, left, filled, state])
-    return heading(table(rows, right=(1, 2, 3, 4), optional=(5, 2)))
-
-
-def _called(status: ScopeStatus) -> str:
-    is_room = status.limit is not None and status.spent < status.limit - status.held
-    return STATES["unfit" if status.state == "asked" and is_room else status.state]
+def _usual_limit(workspace: Workspace, options: Namespace) -> str:
+    """Return which limit holds while nothing is counted, and how to set one."""
+    hint = "brim limit 5/day sets a limit of $5.00 per day for this project"
+    default = None
+    if not options.store:
+        default = limit_in(workspace.config["spend.limit"])
+    if default is None:
+        return f" and no limit yet: {hint}"
+    return f" yet; spend.limit allows each project {dollars(default)} in all: {hint}"

@@ -4,40 +4,27 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from brim.agents.stream import read
+from brim.cli.asking import add_yes, says_yes
 from brim.cli.options import (
     add_json,
-    add_yes,
     check_belongs,
     check_words,
     command,
     here,
     option,
-    says_yes,
     text_of,
     whole_number,
-    working_folder,
 )
-from brim.cli.output import (
-    counted,
-    emit,
-    facts,
-    file_progress,
-    heading,
-    home_path,
-    lines,
-    note,
-    paint,
-    printable,
-    table,
-    wrapped,
-)
+from brim.cli.output import counted, emit, home_path, lines, note, paint, printable, wrapped
+from brim.cli.progress import file_progress
+from brim.cli.tables import facts, heading, table
 from brim.config import project_folder
 from brim.errors import InputError
 from brim.memory.comparison import KINDS
+from brim.memory.entries import MemoryEntry
 from brim.memory.folder import NAME, check_folder, is_foreign
 from brim.memory.index import render_index
 from brim.memory.journal import Journal
@@ -48,6 +35,8 @@ from brim.memory.sentences import sentence, when
 from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
 from brim.report.lost import LostReport, find_lost
+from brim.report.memory_model import read_model, session_of
+from brim.workspace import working_folder
 
 TAKES = {
     "show": "",
@@ -66,6 +55,8 @@ OWN_OPTIONS = {
     "limit": ("list", "lost"),
     "again": ("lost",),
 }
+LONGEST_NUMBER = 20
+"""Digits of an entry's number that are read."""
 NEWEST = 5
 """Compactions that are shown without ``--limit``."""
 ENTRY_KINDS = (
@@ -144,7 +135,7 @@ def memory(options: Namespace) -> int:
         return _lost(options)
     options.worktree = _worktree(options.worktree)
     options.session = _whole_session(options.worktree, options.session)
-    action = {
+    actions = {
         "show": _show,
         "list": _list,
         "get": _get,
@@ -152,54 +143,67 @@ def memory(options: Namespace) -> int:
         "rebuild": _rebuild,
         "clean": _clean,
     }
-    return action[options.action](options)
+    return actions[options.action](options)
 
 
 def _show(options: Namespace) -> int:
     writer, journal = _journal(options)
-    entries = [each for each in journal.entries if options.session in ("", each.session)]
+    entries = _entries(journal, options)
     text = render_index(MemoryView(entries), os.path.dirname(writer.scratch_path))
     path = os.path.join(options.worktree, writer.scratch_path)
-    found = {"path": path, "entries": len(entries), "broken": journal.broken, "text": text}
+    result = {"path": path, "entries": len(entries), "broken": journal.broken, "text": text}
     if entries:
-        return emit(found, text.rstrip("\n"), options.as_json)
-    nothing = "no entry matches" if journal.entries else f"nothing is kept yet in {writer.folder}"
-    return emit(found, "", options.as_json, nothing, code=1)
+        return emit(result, text.rstrip("\n"), options.as_json)
+    reason = f"nothing is kept yet in {writer.folder}"
+    if journal.entries:
+        reason = "no entry matches"
+    return emit(result, "", options.as_json, reason, code=1)
+
+
+def _entries(journal: Journal, options: Namespace) -> list[MemoryEntry]:
+    """Return the entries of the session that *options* mean, or of all."""
+    if not options.session:
+        return list(journal.entries)
+    return [entry for entry in journal.entries if entry.session == options.session]
 
 
 def _list(options: Namespace) -> int:
     _, journal = _journal(options)
-    found = [each for each in journal.entries if options.session in ("", each.session)]
-    found = [
-        each
-        for each in found
-        if (each.kind == options.kind if options.kind else each.kind not in HIDDEN)
-    ]
-    shown = found[-options.limit :] if options.limit else found
-    rows = [["number", "time", "kind", "session", "what"]]
-    rows += [
-        [f"#{each.number}", _time(each.time), each.kind, each.session[:8], sentence(each, 80)]
-        for each in shown
-    ]
-    view = heading(table(rows, right=(0,), optional=(3, 1))) if shown else ""
+    matching = [entry for entry in _entries(journal, options) if _is_listed(entry, options.kind)]
+    entries = matching
+    if options.limit:
+        entries = matching[-options.limit :]
     listing = {
-        "entries": [entry.to_dict() for entry in shown],
-        "of": len(found),
+        "entries": [entry.to_dict() for entry in entries],
+        "of": len(matching),
         "broken": journal.broken,
     }
-    older = (
-        f"{len(found) - len(shown):,} older are not shown: use a larger --limit"
-        if shown != found
-        else ""
-    )
-    broken = (
-        f"{counted(journal.broken, 'unreadable line')} of the journal left out"
-        if journal.broken
-        else ""
-    )
-    nothing = "no entry matches" if options.kind or options.session else "nothing is kept yet"
-    notes = ("" if options.as_json else older, broken, "" if shown else nothing)
-    return emit(listing, view, options.as_json, *notes, code=0 if shown else 1)
+    notes = []
+    hidden = len(matching) - len(entries)
+    if hidden and not options.as_json:
+        notes.append(f"{hidden:,} older are not shown: use a larger --limit")
+    if journal.broken:
+        notes.append(f"{counted(journal.broken, 'unreadable line')} of the journal left out")
+    if entries:
+        return emit(listing, _entry_table(entries), options.as_json, *notes)
+    notes.append("nothing is kept yet")
+    if options.kind or options.session:
+        notes[-1] = "no entry matches"
+    return emit(listing, "", options.as_json, *notes, code=1)
+
+
+def _is_listed(entry: MemoryEntry, kind: str | None) -> bool:
+    if kind:
+        return entry.kind == kind
+    return entry.kind not in HIDDEN
+
+
+def _entry_table(entries: Sequence[MemoryEntry]) -> str:
+    rows = [["number", "time", "kind", "session", "what"]]
+    for entry in entries:
+        text = sentence(entry, 80)
+        rows.append([f"#{entry.number}", _time(entry.time), entry.kind, entry.session[:8], text])
+    return heading(table(rows, right=(0,), optional=(3, 1)))
 
 
 def _get(options: Namespace) -> int:
@@ -209,33 +213,44 @@ def _get(options: Namespace) -> int:
         raise InputError(
             f"memory get: {options.words[0]!r} is not a number: brim memory list shows them"
         )
-    entry = next((entry for entry in journal.entries if entry.number == int(number[:20])), None)
-    if entry is None:
-        note(f"no entry #{number[:20]}: brim memory list shows them")
+    number = number[:LONGEST_NUMBER]
+    entries = [entry for entry in journal.entries if entry.number == int(number)]
+    if not entries:
+        note(f"no entry #{number}: brim memory list shows them")
         return 1
-    taken = withdrawn(journal.entries).get((entry.session, entry.id))
-    refs = [(name, entry.refs.get(name)) for name in ("outcome", "output", "rule", "at")]
+    entry = entries[0]
+    withdrawal = withdrawn(journal.entries).get((entry.session, entry.id))
+    withdrawn_by = None
+    if withdrawal is not None:
+        withdrawn_by = withdrawal.number
+    result = {**entry.to_dict(), "withdrawn_by": withdrawn_by}
+    return emit(result, _entry_view(entry, withdrawn_by), options.as_json)
+
+
+def _entry_view(entry: MemoryEntry, withdrawn_by: int | None) -> str:
     rows = [
-        *(("number", f"#{entry.number}"), ("kind", entry.kind), ("time", _time(entry.time))),
-        *(("session", entry.session), ("agent", entry.agent)),
-        *(
-            (key, ", ".join(map(str, each)) if isinstance(each, list) else str(each))
-            for key, each in refs
-            if each
-        ),
-        ("withdrawn by", f"#{taken.number}" if taken else ""),
+        ("number", f"#{entry.number}"),
+        ("kind", entry.kind),
+        ("time", _time(entry.time)),
+        ("session", entry.session),
+        ("agent", entry.agent),
     ]
-    view = f"{facts(rows)}\n\n{printable_lines(entry.text)}"
-    return emit(
-        {**entry.to_dict(), "withdrawn_by": taken.number if taken else None}, view, options.as_json
-    )
+    for name in ("outcome", "output", "rule", "at"):
+        value = entry.refs.get(name)
+        if isinstance(value, list):
+            rows.append((name, ", ".join(map(str, value))))
+        elif value:
+            rows.append((name, str(value)))
+    if withdrawn_by is not None:
+        rows.append(("withdrawn by", f"#{withdrawn_by}"))
+    return f"{facts(rows)}\n\n{printable_lines(entry.text)}"
 
 
 def _add(options: Namespace) -> int:
     kind = options.kind or "decision"
     if kind not in ADDED:
         raise InputError(f"memory add: --kind is one of {', '.join(ADDED)}, not {kind}")
-    writer = _writer(options)
+    writer = _writer(options, options.session)
     entry = writer.append(kind, text_of(options.words[0]))
     if entry is None:
         raise InputError("memory add: the text is empty")
@@ -244,26 +259,25 @@ def _add(options: Namespace) -> int:
 
 
 def _rebuild(options: Namespace) -> int:
-    added = 0
     _journal(options)  # refused before anything is read, if it is not ours
+    added = 0
     for path in options.words:
-        model, known = ScratchModel(), False
-        for event in read(path):
-            model.extract(event)
-            known = True
-        if not known:
+        model = read_model(path)
+        if model is None:
             note(f"{path}: holds nothing that an agent wrote, as far as brim can read it")
-        session = next((entry.session for entry in model.entries if entry.session), options.session)
-        added += len(_writer(options, session=session).write_scratch(model, replay=True))
+            model = ScratchModel()
+        writer = _writer(options, session_of(model) or options.session)
+        added += len(writer.write_scratch(model, replay=True))
     writer, journal = _journal(options)
     if not journal.entries:
         note(f"there is nothing to render in {writer.folder}")
         return 1
     files = writer.rebuild()
-    kept = len(writer.read().entries)
-    view = f"{counted(added, 'entry')} added, {kept:,} kept  {home_path(writer.scratch_path)}"
-    found = {"added": added, "entries": kept, "broken": journal.broken, "files": files}
-    return emit(found, view, options.as_json)
+    entries = len(writer.read().entries)
+    path = home_path(writer.scratch_path)
+    view = f"{counted(added, 'entry')} added, {entries:,} kept  {path}"
+    result = {"added": added, "entries": entries, "broken": journal.broken, "files": files}
+    return emit(result, view, options.as_json)
 
 
 def _clean(options: Namespace) -> int:
@@ -272,74 +286,80 @@ def _clean(options: Namespace) -> int:
     if not os.path.isdir(folder):
         note(f"there is no {folder}")
         return 1
-    found: dict[str, Any] = {"folder": folder, "entries": len(journal.entries)}
-    shown = home_path(folder)
+    result: dict[str, Any] = {"folder": folder, "entries": len(journal.entries), "kept": []}
+    name = home_path(folder)
     if options.dry_run:
-        return emit(
-            {**found, "kept": []}, f"would remove {shown} and keep its journal", options.as_json
-        )
-    if not says_yes(f"Remove {shown}? Its journal is kept for 30 days.", yes=options.yes):
+        return emit(result, f"would remove {name} and keep its journal", options.as_json)
+    if not says_yes(f"Remove {name}? Its journal is kept for 30 days.", yes=options.yes):
         return 1
-    kept = writer.cleanup()
-    stays = os.path.isdir(folder)
-    done = f"brim's files in {shown} are removed" if stays else f"{shown} is removed"
-    view = lines(done, *(f"kept for 30 days: {home_path(path)}" for path in kept))
-    others = f"{shown} holds files that brim did not write: they stay" if stays else ""
-    return emit({**found, "kept": kept}, view, options.as_json, others)
+    journals = writer.cleanup()
+    result["kept"] = journals
+    view = [f"{name} is removed"]
+    hint = ""
+    if os.path.isdir(folder):
+        view = [f"brim's files in {name} are removed"]
+        hint = f"{name} holds files that brim did not write: they stay"
+    view += [f"kept for 30 days: {home_path(path)}" for path in journals]
+    return emit(result, "\n".join(view), options.as_json, hint)
 
 
-def _worktree(given: str | None) -> str:
-    """Return the folder that ``.context/`` is in: the one that was *given*, else the project's,
-    else this one."""
-    if given is not None:
-        if not os.path.isdir(given):
-            raise InputError(f"--worktree: {given}: no such folder")
-        return os.path.abspath(given)
-    folder = working_folder()
-    if folder is None:
+def _worktree(folder: str | None) -> str:
+    """Return the folder that ``.context/`` is in: *folder*, else the project's, else this one."""
+    if folder is not None:
+        if not os.path.isdir(folder):
+            raise InputError(f"--worktree: {folder}: no such folder")
+        return os.path.abspath(folder)
+    working = working_folder()
+    if working is None:
         raise InputError("the current folder was deleted: add --worktree DIR")
-    return project_folder(os.environ, folder) or folder
+    return project_folder(os.environ, working) or working
 
 
-def _whole_session(worktree: str, given: str) -> str:
-    """Return the id of the session that *given* is the beginning of, if there is exactly one; else
-    *given* itself."""
+def _whole_session(worktree: str, beginning: str) -> str:
+    """Return the id of the only session that has this *beginning*; else *beginning* itself."""
     root = os.path.join(worktree, NAME)
-    if not given or not check_folder(root):
-        return given
-    known = {entry.session for entry in ScratchWriter(worktree).read().entries} | set(
-        session_folders(root)
-    )
-    begun = [session for session in known if session.startswith(given)]
-    return begun[0] if len(begun) == 1 and given not in known else given
+    if not beginning or not check_folder(root):
+        return beginning
+    sessions = {entry.session for entry in ScratchWriter(worktree).read().entries}
+    sessions |= set(session_folders(root))
+    if beginning in sessions:
+        return beginning
+    matching = [session for session in sessions if session.startswith(beginning)]
+    if len(matching) == 1:
+        return matching[0]
+    return beginning
 
 
-def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
-    """Return the writer of the files that *options* mean. A person's command never claims them for
-    a session.
+def _writer(options: Namespace, session: str) -> ScratchWriter:
+    """Return the writer of the files of *session*.
 
-    A person may use memory that wasn't made here, and is told so; that doesn't make it one for
-    agents.
+    A person's command never claims them for a session. A person may use memory that wasn't made
+    here, and is told so; that doesn't make it one for agents.
     """
     folder = os.path.join(options.worktree, NAME)
     secret = here().memory_secret(folder)
     if is_foreign(folder, secret):
         note(
-            f"{folder}: this memory wasn't made here, so agents don't use it: 'brim rules trust' shows it and asks"
+            f"{folder}: this memory wasn't made here, so agents don't use it:"
+            " 'brim rules trust' shows it and asks"
         )
         secret = ""
-    session = options.session if session is None else session
     return ScratchWriter(options.worktree, session=session, claim=False, secret=secret)
 
 
 def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:
-    """Return the writer that *options* mean, and its journal. Says so if other sessions have their
-    own."""
-    writer = _writer(options)
+    """Return the writer that *options* mean, and its journal.
+
+    Says so if other sessions have their own.
+    """
+    writer = _writer(options, options.session)
     journal = writer.read()
     root = os.path.join(options.worktree, NAME)
-    if not options.session and os.path.isdir(root) and (others := session_folders(root)):
-        note(f"other sessions have files of their own here, for --session: {', '.join(others)}")
+    if not options.session and os.path.isdir(root):
+        sessions = session_folders(root)
+        if sessions:
+            names = ", ".join(sessions)
+            note(f"other sessions have files of their own here, for --session: {names}")
     return writer, journal
 
 
@@ -364,29 +384,33 @@ BACK["hook"] = "brim or another hook gave it back"
 def _lost(options: Namespace) -> int:
     if options.session or options.worktree is not None:
         raise InputError("write it as: brim memory lost [SESSION]")
-    session = options.words[0] if options.words else ""
+    session = ""
+    if options.words:
+        session = options.words[0]
     with file_progress(session) as progress:
-        found = find_lost(here(), session, limit=options.limit or NEWEST, taken=progress.advance)
-    if not session and found.path and not found.here:
-        note(f"no session of this project was compacted; the newest of all: {found.path}")
-    if found.broken:
-        note(f"{found.path}: {counted(found.broken, 'line')} could not be read")
+        report = find_lost(here(), session, limit=options.limit or NEWEST, taken=progress.advance)
+    if not session and report.path and not report.here:
+        note(f"no session of this project was compacted; the newest of all: {report.path}")
+    if report.broken:
+        note(f"{report.path}: {counted(report.broken, 'line')} could not be read")
     if options.again:
-        text = found.again()
-        empty = "nothing to give back" if found.compactions else "no compaction is known"
-        return emit(
-            {"text": text},
-            printable_lines(text),
-            options.as_json,
-            empty=empty,
-            code=0 if text else 1,
-        )
+        return _give_back(report, options)
     empty = "no compaction is known yet"
     if session:
-        empty = (
-            f"no compaction is known of {session}: 'brim report' lists those of the last 30 days"
-        )
-    return emit(found, _view, options.as_json, empty=empty, code=0 if found.compactions else 1)
+        hint = "'brim report' lists those of the last 30 days"
+        empty = f"no compaction is known of {session}: {hint}"
+    code = int(not report.compactions)
+    return emit(report, _lost_view, options.as_json, empty=empty, code=code)
+
+
+def _give_back(report: LostReport, options: Namespace) -> int:
+    """Print what never came back, as a text for the agent."""
+    text = report.again()
+    empty = "no compaction is known"
+    if report.compactions:
+        empty = "nothing to give back"
+    view = printable_lines(text)
+    return emit({"text": text}, view, options.as_json, empty=empty, code=int(not text))
 
 
 def printable_lines(text: str) -> str:
@@ -394,46 +418,62 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def _view(found: LostReport) -> str:
-    parts = [_compaction(each) for each in found.compactions]
-    if any(each.tokens for each in found.compactions):
-        parts.append(f"Tokens are {found.compactions[-1].basis}.")
+def _lost_view(report: LostReport) -> str:
+    parts = [_compaction(compaction) for compaction in report.compactions]
+    if any(compaction.tokens for compaction in report.compactions):
+        parts.append(f"Tokens are {report.compactions[-1].basis}.")
     return "\n\n".join(parts)
 
 
-def _compaction(each: CompactionReport) -> str:
-    gone, had = sum(each.lost.values()), sum(each.in_window.values())
-    who = f"{each.agent} {each.session[:8]}" + (
-        f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else ""
-    )
-    head = f"{when(each.time)}  {who}: {gone:,} of {counted(had, 'fact')} dropped"
-    if not each.readable:
+def _compaction(compaction: CompactionReport) -> str:
+    agent = f"{compaction.agent} {compaction.session[:8]}"
+    if compaction.sub_agent:
+        agent += f", sub-agent {compaction.sub_agent[:8]}"
+    title = f"{when(compaction.time)}  {agent}"
+    if not compaction.readable:
         unread = "  Its summary can't be read, so what it kept isn't known."
-        return lines(printable(head.partition(": ")[0]), wrapped(unread))
-    of = [
-        (kind, each.in_window[kind], each.lost.get(kind, 0))
-        for kind in KINDS
-        if each.in_window.get(kind)
-    ]
-    kept = ", ".join(f"{had - lost:,} of {counted(had, kind)}" for kind, had, lost in of)
-    again = [item for item in each.items if item.back]
-    cost = f": {counted(each.turns, 'turn')}, {each.tokens:,} tokens" if each.turns else ""
-    return lines(
-        wrapped(printable(head)),
-        wrapped(f"  kept: {kept}") if each.in_window else "",
-        f"  {paint('found again', 'faint')}{cost}" if again else "",
-        _listed(again, sum(each.came_back.values())),
-        f"  {paint('never came back', 'faint')}" if each.never else "",
-        _listed(each.never, gone - sum(each.came_back.values())),
-    )
+        return lines(printable(title), wrapped(unread))
+    dropped = sum(compaction.lost.values())
+    total = sum(compaction.in_window.values())
+    came_back = sum(compaction.came_back.values())
+    view = [wrapped(printable(f"{title}: {dropped:,} of {counted(total, 'fact')} dropped"))]
+    if compaction.in_window:
+        view.append(wrapped(f"  kept: {_kept_facts(compaction)}"))
+    again = [item for item in compaction.items if item.back]
+    if again:
+        cost = ""
+        if compaction.turns:
+            cost = f": {counted(compaction.turns, 'turn')}, {compaction.tokens:,} tokens"
+        view.append(f"  {paint('found again', 'faint')}{cost}")
+    view.append(_listed(again, came_back))
+    if compaction.never:
+        view.append(f"  {paint('never came back', 'faint')}")
+    view.append(_listed(compaction.never, dropped - came_back))
+    return lines(*view)
+
+
+def _kept_facts(compaction: CompactionReport) -> str:
+    parts = []
+    for kind in KINDS:
+        total = compaction.in_window.get(kind, 0)
+        if total:
+            kept = total - compaction.lost.get(kind, 0)
+            parts.append(f"{kept:,} of {counted(total, kind)}")
+    return ", ".join(parts)
 
 
 def _listed(items: Iterable[LostFact], count: int) -> str:
     rows = []
     for item in list(items)[:SHOWN]:
-        cost = f", {item.tokens:,} tokens" if item.tokens else ""
-        rows.append(
-            [f"    {item.kind}", item.text, f"{BACK[item.back]}{cost}" if item.back else ""]
-        )
-    more = f"    and {count - len(rows):,} more: --json" if count > len(rows) else ""
-    return lines(table(rows) if rows else "", more)
+        back = ""
+        if item.back:
+            back = BACK[item.back]
+        if item.back and item.tokens:
+            back += f", {item.tokens:,} tokens"
+        rows.append([f"    {item.kind}", item.text, back])
+    view = []
+    if rows:
+        view.append(table(rows))
+    if count > len(rows):
+        view.append(f"    and {count - len(rows):,} more: --json")
+    return "\n".join(view)

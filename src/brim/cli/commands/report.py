@@ -5,26 +5,16 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
-from functools import partial
-from typing import Any
 
-from brim.cli.commands.usage import read_sessions
-from brim.cli.options import add_json, command, here, option, whole_number
-from brim.cli.output import (
-    counted,
-    cut,
-    dollars,
-    emit,
-    facts,
-    heading,
-    lines,
-    note,
-    paint,
-    table,
-)
+from brim.cli.options import add_json, command, here, option, own_prices, settings, whole_number
+from brim.cli.output import counted, cut, dollars, emit, lines, note, paint
+from brim.cli.progress import ReadingProgress
+from brim.cli.tables import facts, heading, table
+from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.files import save
 from brim.install.status import is_installed
+from brim.report.index import findings_cache
 from brim.report.overview import BASIS, DAYS, Names, Overview, sessions_report
 from brim.report.page import page
 from brim.report.waste import ADVICE
@@ -36,7 +26,8 @@ from brim.report.words import (
     waste_line,
     waste_rows,
 )
-from brim.tracking.sessions import usage_index
+from brim.sessions.index import index_path
+from brim.tracking.sessions import named_files, own_files
 
 
 @command(
@@ -68,8 +59,8 @@ def report(options: Namespace) -> int:
     stream. Text sizes are estimated from bytes, with the ratio of bytes to billed tokens in that
     session.
 
-    Results are cached in ~/.brim/usage.db, so the next run reads only what is new. You can delete
-    that file.
+    What was found is cached in ~/.brim/cache, so the next run reads only what is new. You can
+    delete that folder.
 
     Examples:
       brim report
@@ -78,16 +69,18 @@ def report(options: Namespace) -> int:
     """
     if options.full and not options.html:
         raise InputError("--full belongs to --html FILE")
-    found = look(options.paths, days=options.days, project=options.project)
+    overview = look(options.paths, days=options.days, project=options.project)
     if options.html:
-        save(options.html, page(found, full=options.full, now=time.time()))
-    emit(found, show_summary, options.as_json)
-    if found.bill.sessions and not options.as_json:
-        print(f"\n{details(found)}")
+        save(options.html, page(overview, full=options.full, now=time.time()))
+    emit(overview, show_summary, options.as_json)
+    if overview.bill.sessions and not options.as_json:
+        print(f"\n{details(overview)}")
     if options.html:
         note(f"wrote {os.path.abspath(options.html)}")
-    note(*found.reading.failed)
-    return 2 if found.reading.lacks(options.paths) else 0
+    note(*overview.reading.failed)
+    if overview.reading.lacks(options.paths):
+        return 2
+    return 0
 
 
 def look(
@@ -99,81 +92,113 @@ def look(
 ) -> Overview:
     """Return what happened in the sessions in *paths*, or in the agents' own folders, with a bar
     while it reads."""
-    how: Any = {"days": days or (None if paths else DAYS), "project": project, "most": most}
-    return read_sessions(paths, partial(sessions_report, index=usage_index(os.environ), **how))
+    problems: list[str] = []
+    if paths:
+        files = named_files(paths, on_problem=problems.append)
+    else:
+        files = own_files(os.environ, on_problem=problems.append)
+        days = days or DAYS
+    progress = ReadingProgress()
+    with progress:
+        overview = sessions_report(
+            files,
+            days=days,
+            project=project,
+            index=None if paths else index_path(os.environ),
+            cache=findings_cache(os.environ),
+            home=home_folder(os.environ),
+            models=own_prices(settings()),
+            now=time.time(),
+            on_read=progress,
+            most=most,
+        )
+    overview.reading.failed[:0] = problems
+    note(*overview.reading.notes)
+    return overview
 
 
-def show_summary(found: Overview) -> None:
+def show_summary(overview: Overview) -> None:
     """Print the report in a few lines, or that there is nothing to report."""
-    if found.reading.broken_lines:
-        note(f"{counted(found.reading.broken_lines, 'broken line')} left out")
-    if not found.bill.sessions:
-        where = f" of {found.project}" if found.project else ""
-        period = f" in the last {counted(found.days, 'day')}" if found.days else ""
-        note(f"no sessions{where}{period} ({counted(found.reading.files, 'file')} read)")
+    if overview.reading.broken_lines:
+        note(f"{counted(overview.reading.broken_lines, 'broken line')} left out")
+    if overview.bill.sessions:
+        print(summary(overview, installed=is_installed(here())))
         return
-    print(summary(found, installed=is_installed(here())))
+    text = "no sessions"
+    if overview.project:
+        text += f" of {overview.project}"
+    if overview.days:
+        text += f" in the last {counted(overview.days, 'day')}"
+    note(f"{text} ({counted(overview.reading.files, 'file')} read)")
 
 
 # How the report looks -----------------------------------------------------------------------------
 
+LARGEST = 3
+"""Cases of a waste that are named."""
 MOST_ROWS = 10
 """Rows of a table; the rest is in ``--json`` and on the page."""
 
 
-def summary(found: Overview, *, installed: bool) -> str:
+def summary(overview: Overview, *, installed: bool) -> str:
     """Return the report in a few lines."""
-    return facts(
-        [
-            *report_facts(found),
-            ("brim init", "" if installed else "keeps what the next compaction drops"),
-        ]
-    )
+    rows = list(report_facts(overview))
+    if not installed:
+        rows.append(("brim init", "keeps what the next compaction drops"))
+    return facts(rows)
 
 
-def one_line(found: Overview) -> str:
+def one_line(overview: Overview) -> str:
     """Return the report in one line; empty if there are no sessions."""
-    if not found.bill.sessions:
+    if not overview.bill.sessions:
         return ""
-    parts = [counted(found.bill.sessions, "session"), total_cost(found)]
-    parts += [counted(len(found.lost.items), "compaction")] if found.lost.items else []
-    cost = f" ({dollars(found.break_cost)})" if found.break_cost else ""
-    parts += [f"{counted(len(found.breaks), 'cache break')}{cost}"] if found.breaks else []
-    rest = "not all of them are read yet: " if found.reading.unread else ""
-    return f"{', '.join(parts)} in the last {counted(found.days or 0, 'day')}; {rest}brim report"
+    parts = [counted(overview.bill.sessions, "session"), total_cost(overview)]
+    if overview.lost.items:
+        parts.append(counted(len(overview.lost.items), "compaction"))
+    if overview.breaks:
+        breaks = counted(len(overview.breaks), "cache break")
+        if overview.break_cost:
+            breaks += f" ({dollars(overview.break_cost)})"
+        parts.append(breaks)
+    period = f"in the last {counted(overview.days or 0, 'day')}"
+    hint = "brim report"
+    if overview.reading.unread:
+        hint = "not all of them are read yet: brim report"
+    return f"{', '.join(parts)} {period}; {hint}"
 
 
-def details(found: Overview) -> str:
+def details(overview: Overview) -> str:
     """Return the whole report: the few lines, then what they are made of."""
     names = Names()
-    parts = [_lost_table(found), _breaks_table(found, names)]
-    for each in found.waste:  # the sum, the advice, and the largest
-        largest = [
-            f"  {tokens}  {cut(name, 60)}" for tokens, _, name in waste_rows(each, names)[:3]
-        ]
-        parts.append(lines(waste_line(each), paint(f"  {ADVICE[each.kind]}", "faint"), *largest))
+    parts = [_lost_table(overview), _breaks_table(overview, names)]
+    for waste in overview.waste:  # the sum, the advice, and the largest
+        rows = waste_rows(waste, names)[:LARGEST]
+        largest = [f"  {tokens}  {cut(name, 60)}" for tokens, _, name in rows]
+        advice = paint(f"  {ADVICE[waste.kind]}", "faint")
+        parts.append(lines(waste_line(waste), advice, *largest))
     return "\n\n".join([*filter(None, parts), paint(BASIS, "faint")])
 
 
-def _lost_table(found: Overview) -> str:
-    rows = lost_rows(found)
+def _lost_table(overview: Overview) -> str:
+    rows = lost_rows(overview)
     if not rows:
         return ""
     head = ["compaction", "dropped", "found again", "tokens", "session"]
-    drawn = heading(table([head, *rows[-MOST_ROWS:]], right=(2, 3)))
-    earlier = f"and {len(rows) - MOST_ROWS:,} earlier; " if len(rows) > MOST_ROWS else ""
-    return lines(drawn, paint(f"{earlier}brim memory lost SESSION lists what was dropped", "faint"))
+    view = heading(table([head, *rows[-MOST_ROWS:]], right=(2, 3)))
+    hint = "brim memory lost SESSION lists what was dropped"
+    if len(rows) > MOST_ROWS:
+        hint = f"and {len(rows) - MOST_ROWS:,} earlier; {hint}"
+    return lines(view, paint(hint, "faint"))
 
 
-def _breaks_table(found: Overview, names: Names) -> str:
-    rows = break_rows(found, names)
+def _breaks_table(overview: Overview, names: Names) -> str:
+    rows = break_rows(overview, names)
     if not rows:
         return ""
     head = ["cache break", "likely cause", "tokens", "cost", "session", "project"]
-    drawn = heading(table([head, *rows[:MOST_ROWS]], right=(2, 3), optional=(5, 4)))
-    more = len(rows) - MOST_ROWS
-    about = "a break: what the provider had cached was sent again, at the full price"
-    return lines(
-        drawn,
-        paint(f"and {more:,} more (--json lists all); {about}" if more > 0 else about, "faint"),
-    )
+    view = heading(table([head, *rows[:MOST_ROWS]], right=(2, 3), optional=(5, 4)))
+    hint = "a break: what the provider had cached was sent again, at the full price"
+    hidden = len(rows) - MOST_ROWS
+    if hidden > 0:
+        hint = f"and {hidden:,} more (--json lists all); {hint}"
+    return lines(view, paint(hint, "faint"))

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, Status
+from brim.behaviors.behavior import BehaviorKind, Rule, Status
 from brim.behaviors.corrections import rule_in
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
-from brim.cli.options import (
-    add_json,
-    add_scope,
-    answer,
-    check_belongs,
-    command,
-    complete_rule,
-    here,
-    is_person_there,
-    need_person,
-    one_key,
-    option,
-    scope_of,
-)
-from brim.cli.output import age, block, counted, emit, lines, note, paint, printable, whole
+from brim.cli.asking import answer, is_person_there, need_person, one_key
+from brim.cli.options import add_json, check_belongs, command, here, option
+from brim.cli.output import age, block, counted, emit, note, paint, printable
+from brim.cli.rule_options import add_scope, complete_rule, scope_of
+from brim.cli.rule_views import whole
 from brim.errors import InputError
 from brim.store.rulebook import (
     accept_correction,
@@ -107,61 +97,80 @@ def review(options: Namespace) -> int:
         raise InputError(
             f"'brim rules review list' takes no rule: 'brim rules why {options.ids[0]}' shows one"
         )
+    return _list(options)
+
+
+def _list(options: Namespace) -> int:
+    """Show what waits; a person at a terminal is asked about each correction."""
     workspace = here()
     with workspace.open() as scopes:
         notes = scopes.behaviors(Status.PENDING)
-    every = Suggestions(workspace.home).every()
-    waiting = [each for each in every if each.project == (workspace.project or "")]
+    corrections = Suggestions(workspace.home).every()
+    waiting = [item for item in corrections if item.project == (workspace.project or "")]
     if not notes and not waiting and not options.as_json:
         note("no notes or corrections to review")
-    noted = [
-        f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}\n{whole(each)}"
-        for each in notes
-    ]
     asks = bool(waiting) and not options.as_json and is_person_there()
-    shown = [] if asks else [_correction_view(each, workspace.now) for each in waiting]
-    found = {
-        "pending": [as_object(each) for each in notes],
-        "corrections": [each.to_dict() for each in waiting],
+    views = [_note_view(rule, workspace.now) for rule in notes]
+    if not asks:
+        views += [_correction_view(correction, workspace.now) for correction in waiting]
+    result = {
+        "pending": [as_object(rule) for rule in notes],
+        "corrections": [correction.to_dict() for correction in waiting],
     }
-    emit(found, "\n\n".join([*noted, *shown]), options.as_json)
-    if waiting and not asks and not options.as_json:
+    emit(result, "\n\n".join(views), options.as_json)
+    if asks:
+        _ask_about(waiting, workspace, options)
+    elif waiting and not options.as_json:
         note(
-            "'brim rules review --accept N' makes a rule of one, '--dismiss N' takes it off the list"
+            "'brim rules review --accept N' makes a rule of one,"
+            " '--dismiss N' takes it off the list"
         )
-    for each in waiting if asks else ():
-        if not _ask(options, workspace, each):
-            break
-    if others := len(every) - len(waiting):
-        note(f"{counted(others, 'correction')} of other projects: run it there")
+    elsewhere = len(corrections) - len(waiting)
+    if elsewhere:
+        note(f"{counted(elsewhere, 'correction')} of other projects: run it there")
     return 0
+
+
+def _note_view(rule: Rule, now: float) -> str:
+    return f"{rule.id}  {rule.scope}  {age(rule.created_at, now)}\n{whole(rule)}"
 
 
 def _correction_view(correction: Suggestion, now: float) -> str:
     about = ", ".join(filter(None, (age(correction.time, now), correction.agent)))
-    did = f"\n  {paint(printable(f'after {correction.call}'), 'faint')}" if correction.call else ""
-    return f"correction {correction.number}  {about}\n{block(correction.text)}{did}"
+    view = f"correction {correction.number}  {about}\n{block(correction.text)}"
+    if correction.call:
+        view += f"\n  {paint(printable(f'after {correction.call}'), 'faint')}"
+    return view
+
+
+def _ask_about(waiting: list[Suggestion], workspace: Workspace, options: Namespace) -> None:
+    """Ask about one correction after the other, until the person wants to stop."""
+    for correction in waiting:
+        if not _ask(options, workspace, correction):
+            return
 
 
 def _ask(options: Namespace, workspace: Workspace, correction: Suggestion) -> bool:
     """Ask about one correction and do what the person says; return whether to go on."""
-    print(
-        f"{_correction_view(correction, workspace.now)}\n  rule: {printable(rule_in(correction.text))}"
-    )
+    print(_correction_view(correction, workspace.now))
+    print(f"  rule: {printable(rule_in(correction.text))}")
     key = "?"
     while key not in ("a", "e", "d", "l", "q", ""):
         key = one_key("accept, edit, dismiss, later or quit? [a/e/d/l/q] ")
     if key == "d":
         Suggestions(workspace.home).take(correction.number)
         print("dismissed\n")
-    elif key in ("a", "e"):
-        text = answer("rule: ") if key == "e" else rule_in(correction.text)
-        if text:
-            _accept(options, workspace, correction.number, text)
+    text = ""
+    if key == "a":
+        text = rule_in(correction.text)
+    elif key == "e":
+        text = answer("rule: ")
+    if text:
+        _accept(options, workspace, correction.number, text)
     return key not in ("q", "")
 
 
-def _accept(options: Namespace, workspace: Workspace, number: int, text: str) -> Behavior:
+def _accept(options: Namespace, workspace: Workspace, number: int, text: str) -> Rule:
     """Make a rule of correction *number*, say so unless it's for a script, and return the rule."""
     scope = scope_of(options, workspace)
     if scope == "project":
@@ -173,12 +182,8 @@ def _accept(options: Namespace, workspace: Workspace, number: int, text: str) ->
     rule = taught.learned.behavior
     if not options.as_json:
         print(f"Saved as {printable(rule.name)}. Agents hear it {printable(heard(rule))}.\n")
-        note(
-            *(
-                f"it conflicts with {named(each.other)}; agents hear only the newer one"
-                for each in taught.conflicts
-            )
-        )
+        for conflict in taught.conflicts:
+            note(f"it conflicts with {named(conflict.other)}; agents hear only the newer one")
     return rule
 
 
@@ -192,18 +197,19 @@ def _decide_corrections(options: Namespace) -> int:
     need_person("accepts or dismisses corrections")
     workspace = here()
     corrections = Suggestions(workspace.home)
-    found = {number: corrections.find(number) for number in (*options.accept, *options.dismiss)}
-    texts = {number: options.text or rule_in(found[number].text) for number in options.accept}
-    accepted = [
-        as_object(_accept(options, workspace, number, text)) for number, text in texts.items()
-    ]
+    for number in options.dismiss:
+        corrections.find(number)  # raises before anything is accepted
+    texts = {}
+    for number in options.accept:
+        texts[number] = options.text or rule_in(corrections.find(number).text)
+    accepted = [_accept(options, workspace, number, text) for number, text in texts.items()]
     dismissed = [corrections.take(number) for number in options.dismiss]
-    view = lines(*(printable(f"dismissed: {each.text}") for each in dismissed))
-    return emit(
-        {"accepted": accepted, "dismissed": [each.to_dict() for each in dismissed]},
-        view,
-        options.as_json,
-    )
+    result = {
+        "accepted": [as_object(rule) for rule in accepted],
+        "dismissed": [correction.to_dict() for correction in dismissed],
+    }
+    view = [printable(f"dismissed: {correction.text}") for correction in dismissed]
+    return emit(result, "\n".join(view), options.as_json)
 
 
 def _decide(options: Namespace) -> int:
@@ -213,19 +219,21 @@ def _decide(options: Namespace) -> int:
         )
     need_person("accepts or rejects notes")
     workspace = here()
-    accepts = options.action == "accept"
     with workspace.open() as scopes, scopes.writing():
-        rules, why = (
+        decided = decide_notes(
+            scopes,
             find_rules(scopes, options.ids),
-            {"kind": options.kind, "reason": options.reason},
+            accept=options.action == "accept",
+            now=workspace.now,
+            kind=options.kind,
+            reason=options.reason,
         )
-        decided = decide_notes(scopes, rules, accept=accepts, now=workspace.now, **why)
-    view = lines(
-        *(
-            f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}"
-            for each in decided
-        )
-    )
-    return emit(
-        {f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json
-    )
+    view = [_decision(rule, options.action) for rule in decided]
+    result = {f"{options.action}ed": [as_object(rule) for rule in decided]}
+    return emit(result, "\n".join(view), options.as_json)
+
+
+def _decision(rule: Rule, action: str) -> str:
+    if action == "accept":
+        return f"accepted, {rule.kind}: {named(rule)}"
+    return f"rejected: {named(rule)}"

@@ -4,69 +4,40 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
-from typing import Any
+from functools import partial
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, Status
-from brim.behaviors.jsonl import as_object, edge_object, iso
-from brim.behaviors.sentences import heard, refused
+from brim.behaviors.behavior import BehaviorKind, Rule, Status
+from brim.behaviors.jsonl import as_object
+from brim.behaviors.sentences import refused
 from brim.cli import RULES
-from brim.cli.options import (
-    NOTHING_YET,
-    add_json,
-    command,
-    complete_rule,
-    here,
-    need_person,
-    one_of,
-    option,
-    rule,
-    tell_trust,
-)
-from brim.cli.output import (
-    age,
-    block,
-    counted,
-    cut,
-    day,
-    emit,
-    facts,
-    heading,
-    home_path,
-    kind_of,
-    lines,
-    note,
-    paint,
-    printable,
-    table,
-    title,
-    tokens_line,
-)
+from brim.cli.asking import need_person
+from brim.cli.options import add_json, command, here, one_of, option
+from brim.cli.output import age, counted, cut, emit, home_path, note, printable
+from brim.cli.rule_options import NO_RULES, complete_rule, rule_argument, tell_trust
+from brim.cli.rule_views import kind_of
+from brim.cli.tables import heading, table
 from brim.errors import InputError
 from brim.injection.text import summary_of
-from brim.install.agents import NAMES
 from brim.install.rule_files import shared_news
 from brim.store.backup import restore_lost
-from brim.store.events import RuleEvent
-from brim.store.loaded import readers_of
 from brim.store.rulebook import (
+    RuleFilter,
     allow_rule,
-    find_rule,
     find_rules,
     named,
     remove_rules,
     restore_rules,
 )
-from brim.store.statistics import RuleOutcome, outcomes, tier_tokens
+from brim.store.statistics import RuleOutcome, outcomes
 from brim.workspace import DATABASE, Workspace
 
-SORTS: dict[str, Callable[[Behavior], float]] = {
+SORTS: dict[str, Callable[[Rule], float]] = {
     "name": lambda _: 0,
-    "used": lambda behavior: -behavior.usage.count,
-    "new": lambda behavior: -(behavior.created_at or 0),
-    "confidence": lambda behavior: -behavior.confidence,
+    "used": lambda rule: -rule.usage.count,
+    "new": lambda rule: -(rule.created_at or 0),
+    "confidence": lambda rule: -rule.confidence,
 }
 """What each order goes by; then come name and id."""
 NUMBERS = ("told", "held", "obeyed", "overridden")
@@ -77,7 +48,6 @@ LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
 SHORT = 30
 """Characters of what a rule refuses in a list."""
-MOST_EVENTS = 10
 STATUSES = ("live", *(status.value for status in Status), "all")
 KINDS = [kind.value for kind in BehaviorKind]
 
@@ -129,198 +99,80 @@ def listing(options: Namespace) -> int:
       brim rules list --status forgotten --sort new
     """
     workspace = here()
+    wanted = RuleFilter(
+        tuple(options.patterns), options.kind, tuple(options.tag), options.status, options.scope
+    )
     with workspace.open() as scopes:
-        every = scopes.behaviors()
-        came = outcomes(scopes, every)
-        news = "" if options.as_json else shared_news(workspace, scopes)
-    found = [each for each in every if _is_wanted(each, options)]
-    found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
-    result = {
-        "behaviors": [{**as_object(each), "outcome": came[each.id].to_dict()} for each in found]
-    }
-    emit(
-        result,
-        _list_view(found, came, workspace.now, options.sort) if found else "",
-        options.as_json,
-    )
-    narrowed = bool(
-        options.patterns or options.kind or options.tag or options.scope or options.status != "live"
-    )
-    if not options.as_json and not found:
-        how_many = counted(len(every), "rule")
-        why = (
-            f"nothing matches; {how_many} in all"
-            if narrowed
-            else f"nothing is live; {how_many} removed or replaced"
-        )
-        if every or not news:
-            note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
-        for action in get_close_matches(options.patterns[0], RULES, 1) if options.patterns else ():
-            note(f"did you mean 'brim rules {action}'?")
+        stored = scopes.behaviors()
+        outcome_of = outcomes(scopes, stored)
+        news = ""
+        if not options.as_json:
+            news = shared_news(workspace, scopes)
+    rules = [rule for rule in stored if wanted.matches(rule)]
+    rules.sort(key=lambda rule: (SORTS[options.sort](rule), rule.name.casefold(), rule.id))
+    objects = [{**as_object(rule), "outcome": outcome_of[rule.id].to_dict()} for rule in rules]
+    view = ""
+    if rules:
+        view = rule_table(rules, outcome_of, workspace.now, options.sort)
+    emit({"behaviors": objects}, view, options.as_json)
+    if not rules and not options.as_json:
+        _tell_nothing(len(stored), wanted, news)
     if news:
         note(f"{news}: brim rules import")
-    return 1 if narrowed and not found else 0
+    return int(wanted.narrows and not rules)
 
 
-def _is_wanted(behavior: Behavior, options: Namespace) -> bool:
-    names = [text.casefold() for text in (behavior.id, behavior.name, *behavior.tags)]
-    texts = [*names, behavior.summary.casefold(), behavior.canonical.casefold()]
-
-    def matches(pattern: str) -> bool:
-        is_glob = any(character in pattern for character in "*?[")
-        return (
-            any(fnmatchcase(each, pattern) for each in names)
-            if is_glob
-            else any(pattern in each for each in texts)
-        )
-
-    statuses = {"all": tuple(Status), "live": LIVE}.get(options.status, (options.status,))
-    return (
-        behavior.status in statuses
-        and options.kind in (None, behavior.kind.value)
-        and options.scope in (None, behavior.scope)
-        and {tag.casefold() for tag in behavior.tags}.issuperset(
-            tag.casefold() for tag in options.tag
-        )
-        and all(matches(pattern.casefold()) for pattern in options.patterns)
-    )
+def _tell_nothing(stored: int, wanted: RuleFilter, news: str) -> None:
+    """Say why no rule is listed, and what may help."""
+    if stored:
+        reason = f"nothing is live; {counted(stored, 'rule')} removed or replaced"
+        if wanted.narrows:
+            reason = f"nothing matches; {counted(stored, 'rule')} in all"
+        note(f"{reason}: brim rules list --status all")
+    elif not news:
+        note(NO_RULES)
+    if wanted.patterns:
+        for action in get_close_matches(wanted.patterns[0], RULES, 1):
+            note(f"did you mean 'brim rules {action}'?")
 
 
-def _list_view(found: list[Behavior], came: dict[str, RuleOutcome], now: float, sort: str) -> str:
-    """Return one line each. Where the terminal is narrow, numbers and age make room, unless it is
-    sorted by them."""
-    columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
-    if any(each.status is not Status.ACTIVE for each in found):
-        columns["status"] = lambda each: each.status.value
-    if len({each.scope for each in found}) > 1:
-        columns["scope"] = lambda each: each.scope
+def rule_table(
+    rules: list[Rule], outcome_of: Mapping[str, RuleOutcome], now: float, sort: str
+) -> str:
+    """Return a line for each of *rules*.
+
+    Where the terminal is narrow, numbers and age make room, unless it is sorted by them.
+    """
+    columns: dict[str, Callable[[Rule], str]] = {"kind": kind_of}
+    if any(rule.status is not Status.ACTIVE for rule in rules):
+        columns["status"] = lambda rule: rule.status.value
+    if len({rule.scope for rule in rules}) > 1:
+        columns["scope"] = lambda rule: rule.scope
     for name in NUMBERS:
-        columns[name] = lambda each, name=name: f"{getattr(came[each.id], name):,}"  # type: ignore[misc]
-    columns["learned"] = lambda each: age(each.created_at, now)
-    if any(each.blocks for each in found):
-        columns["refuses"] = lambda each: cut(refused(each), SHORT)
-    columns["text"] = lambda each: cut(summary_of(each), LONGEST)
-    rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
-    places = {name: at for at, name in enumerate(columns)}
-    spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
-    spare += [places[name] for name in ("refuses", "scope") if name in places]
-    return heading(table(rows, right=[places[name] for name in NUMBERS], optional=spare))
+        columns[name] = partial(_number, outcome_of, name)
+    columns["learned"] = lambda rule: age(rule.created_at, now)
+    if any(rule.blocks for rule in rules):
+        columns["refuses"] = lambda rule: cut(refused(rule), SHORT)
+    columns["text"] = lambda rule: cut(summary_of(rule), LONGEST)
+    rows = [list(columns)]
+    for rule in rules:
+        rows.append([cell(rule) for cell in columns.values()])
+    names = list(columns)
+    spare = [name for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
+    spare += [name for name in ("refuses", "scope") if name in columns]
+    right = [names.index(name) for name in NUMBERS]
+    return heading(table(rows, right=right, optional=[names.index(name) for name in spare]))
 
 
-def whole_rule(workspace: Workspace, id: str) -> tuple[dict[str, Any], str]:
-    """Return everything about one rule, for JSON and for people; times are in UTC."""
-    with workspace.open() as scopes:
-        behavior = find_rule(scopes, id)
-        edges = [edge for edge in scopes.all_edges() if behavior.id in (edge.source, edge.target)]
-        ends = scopes.get_many({end for edge in edges for end in (edge.source, edge.target)})
-        store = scopes.store(behavior.scope)
-        events, path = store.events(behavior=behavior.id, limit=MOST_EVENTS), store.path
-        tokens = tier_tokens(scopes, behavior, workspace.config)
-        came = outcomes(scopes, [behavior])[behavior.id]
-        readers = readers_of(scopes, behavior.id)
-    found = {
-        **as_object(behavior),
-        "outcome": came.to_dict(),
-        "tokens": tokens,
-        "edges": [edge_object(edge) for edge in edges],
-        "events": [
-            {**each.to_dict(), "time": iso(each.time), "detail": dict(each.detail)}
-            for each in events
-        ],
-        "file": path,
-        "read_by": [{"agent": agent, "file": file} for agent, file in readers],
-    }
-
-    about = [
-        *_about(behavior, came),
-        ("tokens", tokens_line(tokens)),
-        ("stored in", home_path(path)),
-        ("read by", ", ".join(home_path(f"{NAMES[agent]} in {file}") for agent, file in readers)),
-    ]
-    wordings = [
-        (f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)
-    ]
-    sections = [
-        *wordings,
-        ("connected", _edges(behavior, edges, ends)),
-        ("what happened", _events(events)),
-    ]
-    parts = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
-    return found, "\n".join(
-        [title(behavior), "", block(behavior.canonical), "", facts(about), *parts]
-    )
-
-
-def _about(behavior: Behavior, outcome: RuleOutcome) -> list[tuple[str, str]]:
-    usage, came = behavior.usage, behavior.provenance
-    used = f"{counted(outcome.told, 'time')}, confirmed {usage.confirmed:,}, overridden {outcome.overridden:,}"
-    held = f"{counted(outcome.held, 'call')}, obeyed {outcome.obeyed:,}" if outcome.held else ""
-    about = (("file", came.file), ("task", came.task), ("session", came.session))
-    origin = ", ".join([came.source, *(f"{name} {value}" for name, value in about if value)])
-    return [
-        ("summary", behavior.summary),
-        ("tags", ", ".join(behavior.tags)),
-        ("when", str(behavior.when) if behavior.when else heard(behavior).removeprefix("when ")),
-        ("refuses", refused(behavior)),
-        ("priority", f"{behavior.priority:,}" if behavior.priority else ""),
-        ("confidence", f"{behavior.confidence:.2f}"),
-        ("told", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
-        ("held", held),
-        ("learned", f"{day(behavior.created_at)} from {origin}".strip()),
-        ("changed", day(behavior.updated_at) if behavior.updated_at != behavior.created_at else ""),
-        ("instead of", came.wrong),
-        ("note", came.note),
-        ("supersedes", ", ".join(behavior.supersedes)),
-        ("superseded by", behavior.superseded_by or ""),
-        ("not mapped", behavior.extra),
-    ]
-
-
-def _edges(behavior: Behavior, edges: list[Edge], ends: dict[str, Behavior]) -> str:
-    rows = []
-    for edge in edges:
-        outward = edge.source == behavior.id
-        other = edge.target if outward else edge.source
-        known = ends.get(other)
-        name = (
-            "(not there)"
-            if known is None
-            else known.name
-            if known.live
-            else f"{known.name} ({known.status})"
-        )
-        rows.append(
-            [
-                "  " + ("" if outward else "is target of: ") + edge.kind.value,
-                other,
-                name,
-                f"{edge.weight:g}",
-            ]
-        )
-    return table(sorted(rows)) if rows else ""
-
-
-def _events(events: list[RuleEvent]) -> str:
-    def text(value: object) -> str:
-        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-    rows = []
-    for event in reversed(events):
-        parts = [
-            f"{key}: {text(value)}"
-            for key, value in event.detail.items()
-            if value not in ("", None, [])
-        ]
-        parts += [f"session {event.session}"] if event.session else []
-        rows.append([f"  {day(event.time)}", event.kind, printable("; ".join(parts))[:200]])
-    return table(rows) if rows else ""
+def _number(outcome_of: Mapping[str, RuleOutcome], name: str, rule: Rule) -> str:
+    return f"{getattr(outcome_of[rule.id], name):,}"
 
 
 # Away and back ------------------------------------------------------------------------------------
 
 
 @command(
-    rule("ids", several=True),
+    rule_argument("ids", several=True),
     option("--reason", default="", metavar="TEXT", help="why; kept with it"),
     add_json,
 )
@@ -337,25 +189,21 @@ def remove(options: Namespace) -> int:
     need_person("removes rules")
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
-        found_rules = find_rules(scopes, options.ids)
-        forgotten, already = remove_rules(
-            scopes, found_rules, now=workspace.now, reason=options.reason
+        removed, unchanged = remove_rules(
+            scopes, find_rules(scopes, options.ids), now=workspace.now, reason=options.reason
         )
-    view = lines(
-        *(
-            f"removed: {named(each)}; 'brim rules restore {each.id}' brings it back"
-            for each in forgotten
-        ),
-        *(f"{named(each)} was removed already" for each in already),
-    )
-    found = {
-        "forgotten": [as_object(each) for each in forgotten],
-        "unchanged": [each.id for each in already],
+    view = [
+        f"removed: {named(rule)}; 'brim rules restore {rule.id}' brings it back" for rule in removed
+    ]
+    view += [f"{named(rule)} was removed already" for rule in unchanged]
+    result = {
+        "forgotten": [as_object(rule) for rule in removed],
+        "unchanged": [rule.id for rule in unchanged],
     }
-    return emit(found, view, options.as_json)
+    return emit(result, "\n".join(view), options.as_json)
 
 
-@command(rule("ids", several=True, optional=True), add_json)
+@command(rule_argument("ids", several=True, optional=True), add_json)
 def restore(options: Namespace) -> int:
     """Bring removed rules back, each as it was.
 
@@ -375,22 +223,20 @@ def restore(options: Namespace) -> int:
     if not options.ids:
         return _restore_lost(options, workspace)
     with workspace.open() as scopes, scopes.writing():
-        back, already = restore_rules(scopes, find_rules(scopes, options.ids), now=workspace.now)
-    view = lines(
-        *(f"back: {named(each)}, {each.status}" for each in back),
-        *(f"{named(each)} is not removed: it is {each.status}" for each in already),
-    )
-    found = {
-        "unforgotten": [as_object(each) for each in back],
-        "unchanged": [each.id for each in already],
+        restored, unchanged = restore_rules(
+            scopes, find_rules(scopes, options.ids), now=workspace.now
+        )
+    view = [f"back: {named(rule)}, {rule.status}" for rule in restored]
+    view += [f"{named(rule)} is not removed: it is {rule.status}" for rule in unchanged]
+    result = {
+        "unforgotten": [as_object(rule) for rule in restored],
+        "unchanged": [rule.id for rule in unchanged],
     }
-    replaced = [
-        each.superseded_by
-        for each in back
-        if each.status is Status.SUPERSEDED and not options.as_json
-    ]
-    notes = [f"{other} has taken its place, so agents are still not told it" for other in replaced]
-    return emit(found, view, options.as_json, *notes)
+    emit(result, "\n".join(view), options.as_json)
+    for rule in restored:
+        if rule.status is Status.SUPERSEDED and not options.as_json:
+            note(f"{rule.superseded_by} has taken its place, so agents are still not told it")
+    return 0
 
 
 def _restore_lost(options: Namespace, workspace: Workspace) -> int:
@@ -400,14 +246,12 @@ def _restore_lost(options: Namespace, workspace: Workspace) -> int:
     workspace.begin_project()
     store_path = os.path.join(workspace.scope_folders["project"], DATABASE)
     restored = restore_lost(store_path, workspace.home, workspace.open, now=workspace.now)
-    kept = f"; what was there is kept in {home_path(restored.kept)}" if restored.kept else ""
-    view = f"back: {counted(restored.rules, 'rule')} from {home_path(restored.copy)}{kept}"
-    emit(
-        restored,
-        view if restored.rules else "",
-        options.as_json,
-        empty="this project's store has lost no rule",
-    )
+    view = ""
+    if restored.rules:
+        view = f"back: {counted(restored.rules, 'rule')} from {home_path(restored.copy)}"
+        if restored.kept:
+            view += f"; what was there is kept in {home_path(restored.kept)}"
+    emit(restored, view, options.as_json, empty="this project's store has lost no rule")
     if restored.rules:
         tell_trust(workspace)
     return 0
@@ -446,6 +290,9 @@ def allow(options: Namespace) -> int:
     need_person("allows what a rule refuses")
     workspace = here()
     with workspace.open() as scopes, scopes.writing("user"):
-        done = allow_rule(scopes, options.id, session=options.session, now=workspace.now)
-    until = "the next such call, within an hour" if options.once else f"in session {done.session}"
-    return emit(done, printable(f"allowed by {done.name}: {until}"), options.as_json)
+        permission = allow_rule(scopes, options.id, session=options.session, now=workspace.now)
+    until = f"in session {permission.session}"
+    if options.once:
+        until = "the next such call, within an hour"
+    view = printable(f"allowed by {permission.name}: {until}")
+    return emit(permission, view, options.as_json)

@@ -10,12 +10,16 @@ from contextlib import suppress
 from importlib.util import find_spec
 from threading import Thread
 
-from brim.cli.options import add_json, command, need_person, option, whole_number, working_folder
-from brim.cli.output import emit, end_with_reader, heading, lines, note, paint, table
-from brim.config import user_folder
+from brim.cli.asking import need_person
+from brim.cli.options import add_json, command, option, whole_number
+from brim.cli.output import emit, lines, note, outlive_reader, paint
+from brim.cli.tables import heading, table
+from brim.config.places import user_folder
 from brim.errors import InputError
+from brim.workspace import working_folder
 
-UI_PORT, MCP_PORT = 8673, 8672
+UI_PORT = 8673
+MCP_PORT = 8672
 PORT = whole_number(0, 65_535)
 
 
@@ -59,15 +63,18 @@ def ui(options: Namespace) -> int:
         raise InputError("the pages need a few packages more: pip install 'brim[ui]'")
     from brim.ui.server import serve_ui
 
-    end_with_reader(ends=False)  # a browser may go away before it is answered
+    outlive_reader()  # a browser may go away before it is answered
 
     def ready(link: str, once: str) -> None:
         _ready({"url": link}, link, as_json=options.as_json)
         if not options.no_open:
             Thread(target=webbrowser.open, args=(once,), daemon=True).start()
 
-    port = UI_PORT if options.port is None else options.port
-    serve_ui(os.environ, working_folder(), port, any_port=options.port is None, ready=ready)
+    any_port = options.port is None
+    port = UI_PORT
+    if options.port is not None:
+        port = options.port
+    serve_ui(os.environ, working_folder(), port, any_port=any_port, ready=ready)
     return 0
 
 
@@ -112,7 +119,9 @@ def mcp(options: Namespace) -> int:
         raise InputError("the MCP server needs the SDK, version 2: pip install 'brim[mcp]'")
     if options.as_list:
         return _list_tools(options)
-    return _serve_http(options) if options.http else _serve()
+    if options.http:
+        return _serve_http(options)
+    return _serve()
 
 
 def _list_tools(options: Namespace) -> int:
@@ -121,30 +130,22 @@ def _list_tools(options: Namespace) -> int:
     from brim.tokens.counters import counter_for
 
     costs = tool_costs()
-    total, instructions = (
-        sum(cost.tokens for cost in costs),
-        int(counter_for(None).count(INSTRUCTIONS)),
-    )
-    tools = [
-        {"name": cost.name, "tokens": cost.tokens, "description": cost.description}
-        for cost in costs
-    ]
-    found = {
+    total = sum(cost.tokens for cost in costs)
+    instructions = int(counter_for(None).count(INSTRUCTIONS))
+    tools = []
+    rows = [["tool", "tokens", "what it does"]]
+    for cost in costs:
+        tools.append({"name": cost.name, "tokens": cost.tokens, "description": cost.description})
+        rows.append([cost.name, f"{cost.tokens:,}", cost.description])
+    result = {
         "tools": tools,
         "tokens": total,
         "instructions": INSTRUCTIONS,
         "instructions_tokens": instructions,
     }
-    rows = [
-        ["tool", "tokens", "what it does"],
-        *([cost.name, f"{cost.tokens:,}", cost.description] for cost in costs),
-    ]
-    below = (
-        f"{total:,} tokens of schemas if a client shows all of them, {instructions} of instructions"
-    )
-    return emit(
-        found, lines(heading(table(rows, right=(1,))), paint(below, "faint")), options.as_json
-    )
+    schemas = f"{total:,} tokens of schemas if a client shows all of them"
+    below = paint(f"{schemas}, {instructions} of instructions", "faint")
+    return emit(result, lines(heading(table(rows, right=(1,))), below), options.as_json)
 
 
 def _serve() -> int:
@@ -162,17 +163,18 @@ def _serve_http(options: Namespace) -> int:
     from brim.mcp.http import read_token, serve_http, token_file
     from brim.mcp.server import build_server
 
-    end_with_reader(ends=False)  # a client may go away before it is answered
+    outlive_reader()  # a client may go away before it is answered
     home = user_folder(os.environ)
-    token, file = read_token(home), token_file(home)
+    token = read_token(home)
+    file = token_file(home)
 
     def ready(address: str) -> None:
-        _ready(
-            {"url": address, "token_file": file},
-            f"{address}  (token: {file})",
-            as_json=options.as_json,
-        )
+        result = {"url": address, "token_file": file}
+        _ready(result, f"{address}  (token: {file})", as_json=options.as_json)
 
+    port = MCP_PORT
+    if options.port is not None:
+        port = options.port
     server = build_server(os.environ, working_folder(), shared=True)
-    serve_http(server, token, MCP_PORT if options.port is None else options.port, ready=ready)
+    serve_http(server, token, port, ready=ready)
     return 0

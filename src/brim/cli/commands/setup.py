@@ -7,53 +7,41 @@ import os
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from difflib import unified_diff
+from typing import Any
 
 from brim.agents import agent_at_work
+from brim.cli.asking import add_yes, need_person, says_yes
 from brim.cli.commands.config import show_setting
-from brim.cli.options import (
-    add_json,
-    add_yes,
-    command,
-    need_person,
-    one_of,
-    option,
-    says_yes,
-    scope_option,
-    token_budget,
-    whole_number,
-    working_folder,
-)
+from brim.cli.options import add_json, command, one_of, option, token_budget, whole_number
 from brim.cli.output import (
     block,
     counted,
-    day,
     emit,
-    facts,
-    heading,
     home_path,
     lines,
     note,
     paint,
     printable,
     say_paged,
-    table,
-    whole,
 )
+from brim.cli.rule_options import scope_option
+from brim.cli.rule_views import day, whole
+from brim.cli.tables import facts, heading, table
 from brim.config.places import project_folder, user_folder
 from brim.errors import InputError
 from brim.install import installation
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import SettingsChange
-from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, diagnose
+from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, Finding, diagnose
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import Installed, Uninstalled
 from brim.install.rule_files import shared_news
 from brim.memory.entries import MemoryEntry
 from brim.store.consent import Consent
 from brim.store.trust import is_trusted, trusted_projects, untrust
-from brim.workspace import Workspace
+from brim.workspace import Workspace, working_folder
 
 
 def agent_option(default: str) -> Callable[[ArgumentParser], object]:
@@ -106,7 +94,7 @@ def init(options: Namespace) -> int:
             need_person("changes settings")
         if options.yes and options.scope == "project":
             need_person("trusts a project")
-    done = installation.install(
+    result = installation.install(
         os.environ,
         working_folder(),
         agents=agents_of(options.agent),
@@ -117,68 +105,97 @@ def init(options: Namespace) -> int:
         trusting=options.yes and options.as_json,
         dry_run=options.dry_run,
     )
-    if done.trusted is False and not options.as_json and not agent_at_work(os.environ):
-        asked = Namespace(
-            folder=None, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False
-        )
-        if trust.run(asked):
-            note(
-                "until you trust it, agents hear only your own rules: 'brim rules trust' asks again"
-            )
-    left = [done.reason] if done.reason else done.skipped.values()
-    return emit(done, _show, options.as_json, *done.problems, *left, code=done.exit_code)
+    if result.trusted is False and not options.as_json and not agent_at_work(os.environ):
+        _ask_for_trust(options)
+    reasons = list(result.skipped.values())
+    if result.reason:
+        reasons = [result.reason]
+    notes = [*result.problems, *reasons]
+    return emit(result, _show, options.as_json, *notes, code=result.exit_code)
 
 
-def _show(done: Installed) -> None:
-    rows = []
-    for each in done.agents:
-        more = [", status line"] * each["status_line"] + [f", {each['command']}"] * bool(
-            each["command"]
-        )
-        extra = f"{len(each['hooks']) or 'its plugin has the'} hooks{''.join(more)}"
-        state = (
-            "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
-        )
-        rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
-    if done.dry_run:
-        show_differences([*done.changes, *done.commands])
+def _ask_for_trust(options: Namespace) -> None:
+    """Ask whether agents may use the project, as ``brim rules trust`` does."""
+    own_options = {"folder": None, "as_list": False, "remove": False, "dry_run": False}
+    if trust.run(Namespace(**own_options, yes=options.yes, as_json=False)):
+        note("until you trust it, agents hear only your own rules: 'brim rules trust' asks again")
+
+
+def _show(result: Installed) -> None:
+    if result.dry_run:
+        show_differences([*result.changes, *result.commands])
+    rows = [_agent_row(agent, dry_run=result.dry_run) for agent in result.agents]
     if rows:
         print(table(rows))
-    for backup in done.backups.values():
+    for backup in result.backups.values():
         print(home_path(f"backup: {backup}"))
-    if done.hidden:
-        print(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
-    if done.budget is not None:
-        show_setting(done.budget, quiet=done.budget.hidden_by in os.environ)
-    note(*(["nothing was changed"] if done.dry_run else done.next_steps))
+    if result.hidden:
+        print(home_path(f"hidden from git in {exclude_file(result.hidden[0])}"))
+    if result.budget is not None:
+        show_setting(result.budget, quiet=result.budget.hidden_by in os.environ)
+    if result.dry_run:
+        note("nothing was changed")
+    else:
+        note(*result.next_steps)
 
 
-def agents_of(given: list[str] | None) -> list[str]:
-    """Return the agents that ``--agent`` was *given*."""
-    return [name for name in NAMES if given and (name in given or "all" in given)]
+def _agent_row(agent: Mapping[str, Any], *, dry_run: bool) -> list[str]:
+    """Return what is installed in one agent."""
+    parts = [f"{len(agent['hooks']) or 'its plugin has the'} hooks"]
+    if agent["status_line"]:
+        parts.append("status line")
+    if agent["command"]:
+        parts.append(agent["command"])
+    state = "installed"
+    if not agent["changed"]:
+        state = "unchanged"
+    elif dry_run:
+        state = "would change"
+    return [NAMES[agent["agent"]], state, ", ".join(parts), home_path(agent["file"])]
+
+
+def agents_of(names: list[str] | None) -> list[str]:
+    """Return the agents that ``--agent`` was given."""
+    if not names:
+        return []
+    return [agent for agent in NAMES if agent in names or "all" in names]
 
 
 def show_differences(changes: list[SettingsChange]) -> None:
     """Print what would change in each file, as ``diff -u`` does."""
-
     for change in changes:
-        path, before, after = change.target.path, change.before, change.after
-        names = ("(no file)" if before is None else path, "(no file)" if after is None else path)
-        for line in unified_diff(
-            (before or "").splitlines(), (after or "").splitlines(), *names, n=2, lineterm=""
-        ):
-            colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-            print(paint(printable(line), colour) if colour else printable(line))
+        for line in _difference(change):
+            colour = _DIFF_COLOURS.get(line[:1])
+            text = printable(line)
+            if colour is not None:
+                text = paint(text, colour)
+            print(text)
+
+
+_DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_NO_FILE = "(no file)"
+
+
+def _difference(change: SettingsChange) -> Iterator[str]:
+    old_name = change.target.path
+    new_name = change.target.path
+    if change.before is None:
+        old_name = _NO_FILE
+    if change.after is None:
+        new_name = _NO_FILE
+    before = (change.before or "").splitlines()
+    after = (change.after or "").splitlines()
+    return unified_diff(before, after, old_name, new_name, n=2, lineterm="")
 
 
 # Out again ----------------------------------------------------------------------------------------
 
-_DONE = {
+_STATES = {
     (False, False): ("not installed", "not installed"),
     (True, False): ("taken out", "would change"),
     (True, True): ("removed the file", "would be removed"),
 }
-"""What is said of a file that was (changed, removed): when it is done, and before."""
+"""The state of a file that was (changed, removed): afterwards, and in a dry run."""
 
 
 @command(
@@ -200,37 +217,38 @@ def uninstall(options: Namespace) -> int:
     """
     if not options.dry_run:
         need_person("uninstalls brim")
-    done = installation.uninstall(
+    result = installation.uninstall(
         os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
     )
-    mcp = "{} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that"
-    notes = [mcp.format(NAMES[agent], agent=agent) for agent in done.served] + done.broken
-    notes += [f"brim's plugin is still there: '{each}' removes it" for each in done.plugins]
-    return emit(done, _show_uninstalled, options.as_json, *notes, code=done.exit_code)
+    notes = [_served_note(agent) for agent in result.served]
+    notes += result.broken
+    notes += [f"brim's plugin is still there: '{command}' removes it" for command in result.plugins]
+    return emit(result, _show_uninstalled, options.as_json, *notes, code=result.exit_code)
 
 
-def _show_uninstalled(done: Uninstalled) -> None:
-    if not done.changes and not done.broken:
+def _served_note(agent: str) -> str:
+    listing = f"'{agent} mcp list' names it, '{agent} mcp remove' ends that"
+    return f"{NAMES[agent]} still starts 'brim mcp': {listing}"
+
+
+def _show_uninstalled(result: Uninstalled) -> None:
+    if not result.changes and not result.broken:
         note("brim isn't installed in any agent; nothing was changed")
         return
-    if done.dry_run:
-        show_differences([*done.changes, *done.commands])
-    rows = [
-        [
-            NAMES[each["agent"]],
-            _DONE[each["changed"], each["removed"]][done.dry_run],
-            home_path(each["file"]),
-        ]
-        for each in done.agents
-    ]
+    if result.dry_run:
+        show_differences([*result.changes, *result.commands])
+    rows = []
+    for agent in result.agents:
+        state = _STATES[agent["changed"], agent["removed"]][result.dry_run]
+        rows.append([NAMES[agent["agent"]], state, home_path(agent["file"])])
     if rows:
         print(table(rows))
-    for backup in done.backups.values():
+    for backup in result.backups.values():
         print(home_path(f"backup with brim: {backup}"))
-    if done.dry_run:
+    if result.dry_run:
         note("nothing was changed")
-    elif done.is_complete and os.path.isdir(done.home):
-        note(f"your rules stay in {done.home}")
+    elif result.is_complete and os.path.isdir(result.home):
+        note(f"your rules stay in {result.home}")
 
 
 # A pause ------------------------------------------------------------------------------------------
@@ -258,18 +276,21 @@ def pause(options: Namespace) -> int:
     """
     if options.time == "off":
         ended = installation.resume(os.environ)
-        text = "brim is back: hooks answer again" if ended["changed"] else "brim isn't paused"
-        return emit(ended, text, options.as_json)
+        view = "brim isn't paused"
+        if ended["changed"]:
+            view = "brim is back: hooks answer again"
+        return emit(ended, view, options.as_json)
     need_person("pauses brim")
-    seconds = None if options.time is None else installation.duration(options.time)
-    done = installation.pause(os.environ, seconds=seconds)
-    until = (
-        time.strftime(" until %Y-%m-%d %H:%M", time.localtime(done["until"]))
-        if "until" in done
-        else ""
-    )
-    already = "" if done["changed"] or until else " already"
-    return emit(done, f"brim is paused{until}{already}: 'brim pause off' ends it", options.as_json)
+    seconds = None
+    if options.time is not None:
+        seconds = installation.duration(options.time)
+    result = installation.pause(os.environ, seconds=seconds)
+    view = "brim is paused"
+    if "until" in result:
+        view += time.strftime(" until %Y-%m-%d %H:%M", time.localtime(result["until"]))
+    elif not result["changed"]:
+        view += " already"
+    return emit(result, f"{view}: 'brim pause off' ends it", options.as_json)
 
 
 # Whether it works ---------------------------------------------------------------------------------
@@ -291,32 +312,40 @@ def doctor(options: Namespace) -> int:
       brim doctor --fix
       brim doctor --json
     """
-    found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
-    note(*found.problems)
-    return emit(found, _show_diagnosis, options.as_json, code=found.exit_code)
+    diagnosis = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
+    note(*diagnosis.problems)
+    return emit(diagnosis, _show_diagnosis, options.as_json, code=diagnosis.exit_code)
 
 
-def _show_diagnosis(found: Diagnosis) -> None:
-    rows = [("Fixed", home_path(text)) for text in found.fixed]
-    for each in found.findings:
-        missing = each.text == "not found"
-        state = paint(f"{'not found' if missing else each.state:<9}", _COLOURS[each.state])
-        text = "\n".join([home_path(each.text), *each.facts.get("lines", ())])
-        what = each.what if "agent" in each.facts else each.what[:1].upper() + each.what[1:]
-        rows.append((f"{what:<11}  {state}", " " if missing else text))
+def _show_diagnosis(diagnosis: Diagnosis) -> None:
+    rows = [("Fixed", home_path(text)) for text in diagnosis.fixed]
+    rows += [_finding_row(finding) for finding in diagnosis.findings]
     print(facts(rows))
-    if found.wrong:
-        fix = (
-            " ('brim doctor --fix' fixes what it can)"
-            if any(each.fix == FIX for each in found.wrong)
-            else ""
-        )
-        note(f"{counted(len(found.wrong), 'problem')} to fix{fix}")
+    if not diagnosis.wrong:
+        return
+    hint = ""
+    if any(finding.fix == FIX for finding in diagnosis.wrong):
+        hint = " ('brim doctor --fix' fixes what it can)"
+    note(f"{counted(len(diagnosis.wrong), 'problem')} to fix{hint}")
+
+
+def _finding_row(finding: Finding) -> tuple[str, str]:
+    name = finding.what
+    if "agent" not in finding.facts:
+        name = name[:1].upper() + name[1:]
+    state = str(finding.state)
+    text = "\n".join([home_path(finding.text), *finding.facts.get("lines", ())])
+    if finding.text == "not found":
+        state = finding.text
+        text = " "
+    return f"{name:<11}  {paint(f'{state:<9}', _COLOURS[finding.state])}", text
 
 
 def _tool_tokens(model: str | None) -> int | None:
-    """Return what the tools and instructions of the MCP server take for *model*; None if it isn't
-    installed."""
+    """Return what the tools and instructions of the MCP server take for *model*.
+
+    It's None if the server isn't installed.
+    """
     try:
         from brim.mcp.server import INSTRUCTIONS
         from brim.mcp.tools import tool_costs
@@ -363,106 +392,132 @@ def trust(options: Namespace) -> int:
         if options.folder is not None:
             raise InputError(f"--list lists every trusted project, so it takes no {options.folder}")
         return _list_trusted(user, as_json=options.as_json)
-    return _remove_trust(options, user) if options.remove else _trust(options)
+    if options.remove:
+        return _remove_trust(options, user)
+    return _trust(options)
 
 
 def _list_trusted(user: str, *, as_json: bool) -> int:
-    rows, projects = [["since", "project", ""]], []
-    for path, at in trusted_projects(user).items():
-        valid = is_trusted(path, user)
-        projects.append({"project": path, "since": day(at), "valid": valid})
-        gone = "" if valid else "is gone, or another folder is in its place: not trusted"
-        rows.append([day(at), home_path(path), gone])
-    if not projects:
+    rows = [["since", "project", ""]]
+    projects = []
+    for path, time_of_trust in trusted_projects(user).items():
+        since = day(time_of_trust)
+        is_valid = is_trusted(path, user)
+        projects.append({"project": path, "since": since, "valid": is_valid})
+        problem = "is gone, or another folder is in its place: not trusted"
+        if is_valid:
+            problem = ""
+        rows.append([since, home_path(path), problem])
+    view = ""
+    if projects:
+        view = heading(table(rows))
+    else:
         note("no trusted projects yet: run 'brim rules trust' in one")
-    return emit({"projects": projects}, heading(table(rows)) if projects else "", as_json)
+    return emit({"projects": projects}, view, as_json)
 
 
 def _remove_trust(options: Namespace, user: str) -> int:
-    path = os.path.realpath(
-        options.folder if options.folder is not None else working_folder() or "/"
-    )
+    path = _trusted_path(options.folder, user)
     if path not in trusted_projects(user):
-        path = (project_folder(os.environ, path) if os.path.isdir(path) else None) or path
-    was = path in trusted_projects(user)
-    if was and not options.dry_run:
+        result = {"project": path, "trusted": False, "changed": False}
+        empty = f"{path} wasn't trusted; nothing was changed"
+        return emit(result, "", options.as_json, empty=empty, code=1)
+    verb = "would no longer be"
+    if not options.dry_run:
         untrust(path, user, now=time.time())
-    said = (
-        f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted"
-        if was
-        else ""
-    )
-    found = {
-        "project": path,
-        "trusted": was and options.dry_run,
-        "changed": was and not options.dry_run,
-    }
-    empty = f"{path} wasn't trusted; nothing was changed"
-    return emit(found, said, options.as_json, empty=empty, code=0 if was else 1)
+        verb = "is no longer"
+    result = {"project": path, "trusted": options.dry_run, "changed": not options.dry_run}
+    return emit(result, f"{home_path(path)} {verb} trusted", options.as_json)
+
+
+def _trusted_path(folder: str | None, user: str) -> str:
+    """Return the project that *folder* is in, or the folder itself; a project may be gone."""
+    if folder is None:
+        folder = working_folder() or "/"
+    path = os.path.realpath(folder)
+    if path in trusted_projects(user) or not os.path.isdir(path):
+        return path
+    return project_folder(os.environ, path) or path
 
 
 def _trust(options: Namespace) -> int:
     if not options.dry_run:
         need_person("trusts a project")
-    folder = options.folder if options.folder is not None else working_folder()
-    if folder is None or not os.path.isdir(folder):
-        raise InputError(f"{options.folder or 'the working folder'}: no such folder")
-    workspace = Workspace(os.environ, folder, who="person", now=time.time())
-    found = workspace.consent()
-    if found is None:
-        raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
+    workspace = _workspace_in(options.folder)
+    consent = workspace.consent()
+    if consent is None:
+        raise InputError(f"{workspace.cwd}: not a project: no .brim/ or .git in it or above it")
     if not options.as_json:
         with workspace.open(create=False) as scopes:
-            news = shared_news(workspace, scopes)
-        say_paged(_view(found, news))
-    done = found.trusted and not found.is_new
-    if not done and not options.dry_run:
-        refusal = "agents are not told this" if found.trusted else "the project is not trusted"
-        done = says_yes(
-            "Let agents be told this, and what you store here later?", yes=options.yes, no=refusal
-        )
-        if done:
-            found.accept(now=workspace.now)
-    changed = done and (found.is_new or not found.trusted)
-    said = "trusted now; 'brim rules trust --remove' undoes this" if changed else "already trusted"
-    told = {
-        "project": found.project,
-        "trusted": found.trusted or done,
+            say_paged(_consent_view(consent, shared_news(workspace, scopes)))
+    is_agreed = consent.trusted and not consent.is_new
+    changed = False
+    if not is_agreed and not options.dry_run and _agrees(consent, yes=options.yes):
+        consent.accept(now=workspace.now)
+        is_agreed = True
+        changed = True
+    result = {
+        "project": consent.project,
+        "trusted": consent.trusted or is_agreed,
         "changed": changed,
-        **found.to_dict(),
+        **consent.to_dict(),
     }
-    return emit(
-        told, said if done else "", options.as_json, code=0 if done or options.dry_run else 1
-    )
+    view = ""
+    if changed:
+        view = "trusted now; 'brim rules trust --remove' undoes this"
+    elif is_agreed:
+        view = "already trusted"
+    return emit(result, view, options.as_json, code=int(not (is_agreed or options.dry_run)))
 
 
-def _view(found: Consent, news: str) -> str:
+def _workspace_in(folder: str | None) -> Workspace:
+    path = folder
+    if folder is None:
+        path = working_folder()
+    if path is None or not os.path.isdir(path):
+        raise InputError(f"{folder or 'the working folder'}: no such folder")
+    return Workspace(os.environ, path, who="person", now=time.time())
+
+
+def _agrees(consent: Consent, *, yes: bool) -> bool:
+    refusal = "the project is not trusted"
+    if consent.trusted:
+        refusal = "agents are not told this"
+    question = "Let agents be told this, and what you store here later?"
+    return says_yes(question, yes=yes, no=refusal)
+
+
+def _consent_view(consent: Consent, news: str) -> str:
     """Return all of it for a person: whole, and with everything visible."""
-    counts = Counter(each.kind.value for each in found.rules)
-    kinds = ", ".join(
-        f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items()
-    )
-    since = ", new or changed since you trusted it" if found.trusted and found.is_new else ""
-    sets = [f"  {key}: {value}" for key, value in found.settings.items()]
-    parts = [
-        f"{home_path(found.project)}: {counted(len(found.rules), 'rule')}{f' ({kinds})' if kinds else ''}{since}",
-        *map(whole, found.rules),
-        lines("it sets in .brim/config.yaml", *map(printable, sets)) if sets else "",
-        *(
-            f"{home_path(path)}: memory that wasn't made here\n{_entries(each)}"
-            for path, each in found.memory.items()
-        ),
-        lines(*(printable(f"not followed: {text}") for text in found.refused)),
-        f"{news}: agents don't hear that before 'brim rules import'" if news else "",
-    ]
+    parts = [_consent_title(consent), *map(whole, consent.rules)]
+    if consent.settings:
+        rows = [printable(f"  {key}: {value}") for key, value in consent.settings.items()]
+        parts.append(lines("it sets in .brim/config.yaml", *rows))
+    for path, entries in consent.memory.items():
+        title = f"{home_path(path)}: memory that wasn't made here"
+        parts.append(lines(title, *map(_entry_view, entries)))
+    parts.append(lines(*(printable(f"not followed: {text}") for text in consent.refused)))
+    if news:
+        parts.append(f"{news}: agents don't hear that before 'brim rules import'")
     return "\n\n".join(filter(None, parts))
 
 
-def _entries(entries: list[MemoryEntry]) -> str:
-    shown = []
-    for each in entries:
-        refs = [f"  {key}: {value}" for key, value in each.refs.items()]
-        shown.append(
-            lines(printable(f"#{each.number} {each.kind}"), block(each.text), *map(printable, refs))
-        )
-    return "\n".join(shown)
+def _consent_title(consent: Consent) -> str:
+    title = f"{home_path(consent.project)}: {counted(len(consent.rules), 'rule')}"
+    kinds = Counter(rule.kind.value for rule in consent.rules)
+    if kinds:
+        title += f" ({', '.join(_kind_count(kind, count) for kind, count in kinds.items())})"
+    if consent.trusted and consent.is_new:
+        title += ", new or changed since you trusted it"
+    return title
+
+
+def _kind_count(kind: str, count: int) -> str:
+    if kind == "episodic":  # an adjective
+        return f"{count:,} {kind}"
+    return counted(count, kind)
+
+
+def _entry_view(entry: MemoryEntry) -> str:
+    rows = [printable(f"  {key}: {value}") for key, value in entry.refs.items()]
+    return lines(printable(f"#{entry.number} {entry.kind}"), block(entry.text), *rows)

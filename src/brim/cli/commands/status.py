@@ -5,32 +5,20 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from contextlib import suppress
-from typing import Any
+from functools import partial
 
-from brim.cli.commands.limit import limit_line
 from brim.cli.commands.report import look, one_line, show_summary
 from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, here, own_prices
-from brim.cli.output import (
-    counted,
-    dollars,
-    emit,
-    facts,
-    home_path,
-    lines,
-    note,
-    printable,
-    table,
-)
+from brim.cli.output import counted, dollars, emit, home_path, lines, note, printable
+from brim.cli.tables import facts, table
 from brim.errors import InputError
 from brim.figures import percent
-from brim.install.status import home_status, is_installed
+from brim.install.status import HomeStatus, home_status, is_installed
 from brim.report.lost import named_session
 from brim.report.watch import Reading, read_session
 from brim.spend.money import limit_in
-from brim.store.limits import LimitRow
 from brim.tracking.auto_compact import AutoCompact
-from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import newest
 from brim.workspace import Workspace
 
@@ -43,27 +31,36 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     """Return how full the window of a session is: by its *path* or id, or the newest of this
     project."""
     if path:
-        named = named_session(workspace, path)
-        if not named:
+        sessions = named_session(workspace, path)
+        if not sessions:
             raise InputError(f"{path}: no such file, and no session's id begins with it")
-        path = named[0][0]
+        path = sessions[0][0]
     else:
-        with suppress(InputError):
-            found = newest(workspace.environ, workspace.cwd or None)
-            path = found.path if found.here else ""
+        path = _own_newest(workspace)
     if not path:
         return None
     own_prices(workspace.config)
     return read_session(path, workspace.config, workspace.environ)
 
 
+def _own_newest(workspace: Workspace) -> str:
+    """Return the file of this project's newest session; empty if there is none."""
+    with suppress(InputError):
+        newest_file = newest(workspace.environ, workspace.cwd or None)
+        if newest_file.here:
+            return newest_file.path
+    return ""
+
+
 def newest_session(workspace: Workspace) -> str:
-    """Return the file of the newest session, and say so if it isn't of this project; raise if there
-    is none."""
-    found = newest(workspace.environ, workspace.cwd or None)
-    if not found.here:
-        note(f"no session of this project; the newest of all: {printable(found.path)}")
-    return found.path
+    """Return the file of the newest session, and say so if it isn't of this project.
+
+    Raises if there is none.
+    """
+    newest_file = newest(workspace.environ, workspace.cwd or None)
+    if not newest_file.here:
+        note(f"no session of this project; the newest of all: {printable(newest_file.path)}")
+    return newest_file.path
 
 
 @command(add_json)
@@ -80,67 +77,77 @@ def status(options: Namespace) -> int:
     workspace = here()
     workspace.goes_on = True  # a project that can't be read is something to attend to
     installed = is_installed(workspace)
-    past = look([], most=READ_AT_MOST if installed else None)
+    most = None
+    if installed:
+        most = READ_AT_MOST
+    past = look([], most=most)
     if past.bill.sessions and not (installed or options.as_json):
         show_summary(past)
         note(*past.reading.failed)
         return 0
     session = session_of(workspace)
-    found = home_status(
-        workspace, almost_full=session is not None and session["should_compact"]
-    ).to_dict()
-    found |= {"session": None if session is None else dict(session), "report": past.headline}
-    return emit(found, lambda found: _status_view(found, one_line(past)), options.as_json)
+    is_full = session is not None and bool(session["should_compact"])
+    status = home_status(workspace, almost_full=is_full)
+    result = {**status.to_dict(), "session": session, "report": past.headline}
+    view = partial(_status_view, status, session, one_line(past))
+    return emit(result, view, options.as_json)
 
 
-def _status_view(found: dict[str, Any], past: str) -> str:
-    session, spending, rules = found["session"], found["spending"], found["rules"]
-    project = "none here" if found["project"] is None else home_path(found["project"])
-    if rules["project"] and not found["trusted"]:
-        project = f"{project} (not trusted)"
+def _status_view(status: HomeStatus, session: Reading | None, past: str, _: object) -> str:
+    rules = status.rules
+    counts = f"{counted(rules['project'], 'rule')} in this project, {rules['user']:,} of your own"
     rows = [
-        ("project", project),
-        ("session", "none in this project" if session is None else _session_line(session)),
-        (
-            "rules",
-            f"{counted(rules['project'], 'rule')} in this project, {rules['user']:,} of your own",
-        ),
-        ("money", _money_line(spending, [LimitRow(**each) for each in found["limits"]])),
+        ("project", _project_line(status)),
+        ("session", _session_line(session)),
+        ("rules", counts),
+        ("money", _money_line(status)),
         ("past", past),
-        *[
-            ("plan", line)
-            for line in plan_lines(
-                [PlanWindow(**each) for each in found["plan_windows"]], time.time()
-            )
-        ],
     ]
-    attention = [[f"  {each['fix']}", each["text"]] for each in found["attention"]]
-    return lines(facts(rows), f"\nneeds attention:\n{table(attention)}" if attention else "")
+    rows += [("plan", line) for line in plan_lines(status.plan_windows, time.time())]
+    view = facts(rows)
+    if status.attention:
+        commands = [[f"  {fix}", text] for text, fix in status.attention]
+        view = lines(view, f"\nneeds attention:\n{table(commands)}")
+    return view
 
 
-def _session_line(session: dict[str, Any]) -> str:
-    used, window, point = session["used_tokens"], session["context_window"], session["auto_compact"]
-    parts = [
-        session["model"],
-        f"{percent(used / window)} of {window:,} tokens" if window else f"{used:,} tokens",
-    ]
-    parts += (
-        [AutoCompact(**point).told(used + session["answer_tokens"])[0]] if point and used else []
-    )
-    parts += [dollars(session["cost"])] if session["cost"] else []
-    parts += [counted(session["compactions"], "compaction")] if session["compactions"] else []
-    return ", ".join(part for part in parts if part)
+def _project_line(status: HomeStatus) -> str:
+    if status.project is None:
+        return "none here"
+    project = home_path(status.project)
+    if status.rules["project"] and not status.trusted:
+        return f"{project} (not trusted)"
+    return project
 
 
-def _money_line(spending: dict[str, Any] | None, limits: list[LimitRow]) -> str:
-    if limits:
-        return ", ".join(limit_line(each) for each in limits)
-    if spending is None:
+def _session_line(session: Reading | None) -> str:
+    if session is None:
+        return "none in this project"
+    used = session["used_tokens"]
+    window = session["context_window"]
+    size = f"{used:,} tokens"
+    if window:
+        size = f"{percent(used / window)} of {window:,} tokens"
+    parts = [session["model"], size]
+    point = session["auto_compact"]
+    if point and used:
+        parts.append(AutoCompact(**point).told(used + session["answer_tokens"])[0])
+    if session["cost"]:
+        parts.append(dollars(session["cost"]))
+    if session["compactions"]:
+        parts.append(counted(session["compactions"], "compaction"))
+    return ", ".join(filter(None, parts))
+
+
+def _money_line(status: HomeStatus) -> str:
+    if status.limits:
+        return ", ".join(limit.summary(time.time()) for limit in status.limits)
+    if status.spending is None:
         default = limit_in(here().config["spend.limit"])
-        return f"nothing counted yet, {'no limit' if default is None else f'{dollars(default)} allowed in all'}"
-    spent, limit = dollars(spending["spent"], up=True), spending["limit"]
-    return (
-        f"{spent} spent, no limit on it"
-        if limit is None
-        else f"{spent} of {dollars(limit, up=False)} spent"
-    )
+        if default is None:
+            return "nothing counted yet, no limit"
+        return f"nothing counted yet, {dollars(default)} allowed in all"
+    spent = dollars(status.spending.spent, up=True)
+    if status.spending.limit is None:
+        return f"{spent} spent, no limit on it"
+    return f"{spent} of {dollars(status.spending.limit, up=False)} spent"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from brim.cli.options import add_json, command, option, settings
-from brim.cli.output import end_with_reader, note, say_json
+from brim.cli.output import note, outlive_reader, say_json
 from brim.hooks.status_drawing import Look, draw
 from brim.hooks.statusline import (
     MOST_BYTES,
@@ -69,19 +69,21 @@ def statusline(options: Namespace) -> int:
         return 0
     if sys.stdin is None or sys.stdin.isatty():
         note(
-            "an agent sends the numbers on standard input; to see what is printed: brim statusline --example"
+            "an agent sends the numbers on standard input;"
+            " to see what is printed: brim statusline --example"
         )
         return 2
-    given, now = sys.stdin.buffer.read(MOST_BYTES), time.time()
+    status = sys.stdin.buffer.read(MOST_BYTES)
+    now = time.time()
     if options.as_json:
-        say_json(facts_of(given, os.environ, now=now) or {})
+        say_json(facts_of(status, os.environ, now=now) or {})
         return 0
-    end_with_reader(ends=False)
-    shown = lines_for(
-        given, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal()
+    outlive_reader()
+    line = lines_for(
+        status, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal()
     )
-    if shown:
-        sys.stdout.buffer.write(shown + b"\n")
+    if line:
+        sys.stdout.buffer.write(line + b"\n")
     return 0
 
 

@@ -5,30 +5,31 @@ from __future__ import annotations
 import os
 import time
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from functools import partial
-from typing import Any, TypeVar
 
 from brim.cli.options import add_json, command, option, own_prices, settings
-from brim.cli.output import (
-    ReadingProgress,
-    counted,
-    dollars,
-    emit,
-    heading,
-    listed,
-    note,
-    paint,
-    table,
-    wrapped,
-)
+from brim.cli.output import counted, dollars, emit, note, paint, wrapped
+from brim.cli.progress import ReadingProgress
+from brim.cli.tables import MOST_ROWS, heading, listed, table
+from brim.config.places import home_folder
 from brim.errors import InputError
-from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
-from brim.tracking.plan_windows import current_plan_windows
-from brim.tracking.sessions import AGENTS, named_files, own_files, usage_index
+from brim.report.reading import SessionsReading, keep_index, read_sessions
+from brim.report.usage import (
+    BY,
+    GROUPINGS,
+    TIMES,
+    Sum,
+    UsageFilter,
+    UsageReport,
+    parse_day,
+    price_version,
+    usage_report,
+)
+from brim.sessions.index import index_path
+from brim.tracking.plan_windows import PlanWindow, current_plan_windows
+from brim.tracking.sessions import AGENTS, named_files, own_files
 
-Report = TypeVar("Report", bound=Any)
 COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
@@ -53,7 +54,7 @@ def _day(text: str) -> str:
         "--project", metavar="NAME", help="this project only: its folder, or the last part of it"
     ),
     option("--utc", action="store_true", help="use days in UTC"),
-    option("--no-index", action="store_true", help="read everything again, and don't cache it"),
+    option("--no-index", action="store_true", help="read everything again, and keep nothing"),
     add_json,
 )
 def usage(options: Namespace) -> int:
@@ -63,8 +64,8 @@ def usage(options: Namespace) -> int:
     rows, or use --by. PATH is a session's file, a folder of them, or a saved stream (default: the
     folders of Claude Code, Codex and Gemini CLI). Days are in your time zone.
 
-    Results are cached in ~/.brim/usage.db, so the next run reads only new lines. You can delete
-    that file.
+    Requests are kept in ~/.brim/index.db, so the next run reads only new lines, and what agents
+    have deleted still counts. PATHs are read anew each time.
 
     Examples:
       brim usage
@@ -72,107 +73,147 @@ def usage(options: Namespace) -> int:
       brim usage --by model --since 2026-11-01
       brim usage --by session --project shop --json
     """
-    paths, by = options.paths, options.by or "day"
+    paths = options.paths
+    by = options.by or "day"
     if paths and paths[0] in GROUPINGS and not os.path.exists(paths[0]):
-        by, paths = GROUPINGS[paths[0]], paths[1:]
-    index = None if options.no_index else usage_index(os.environ)
-    filters = {
-        "since": options.since,
-        "until": options.until,
-        "agent": options.agent,
-        "project": options.project,
-    }
-    plan = () if paths else current_plan_windows(os.environ, time.time(), options.agent or "")
-    make = partial(usage_report, by=by, utc=options.utc, index=index, plan_windows=plan, **filters)
-    report = read_sessions(paths, make, (options.agent,) if options.agent else AGENTS)
-    code = 2 if report.reading.lacks(paths) else 0
-    return emit(report, show_usage, options.as_json, *report.reading.failed, code=code)
+        by = GROUPINGS[paths[0]]
+        paths = paths[1:]
+    wanted = UsageFilter(options.since, options.until, options.agent, options.project)
+    plan: list[PlanWindow] = []
+    if not paths:
+        plan = current_plan_windows(os.environ, time.time(), options.agent or "")
+    agents: Sequence[str] = AGENTS
+    if options.agent:
+        agents = (options.agent,)
+    reading = brought_up_to_date(paths, agents, is_indexed=not options.no_index)
+    with reading.index:
+        report = usage_report(
+            reading, by=by, wanted=wanted, utc=options.utc, now=time.time(), plan_windows=plan
+        )
+    code = 2 if reading.lacks(paths) else 0
+    return emit(report, show_usage, options.as_json, *reading.failed, code=code)
 
 
-def read_sessions(
-    paths: list[str], make: Callable[..., Report], agents: Sequence[str] = AGENTS
-) -> Report:
-    """Return what *make* makes of the sessions in *paths*, or in the agents' own folders, with a
-    bar while it reads."""
+def brought_up_to_date(
+    paths: list[str], agents: Sequence[str] = AGENTS, *, is_indexed: bool = True
+) -> SessionsReading:
+    """Read what is new in the own folders of *agents*, with a bar, and return their index.
+
+    Files that *paths* name are read into an index of their own, which ends with the command.
+    """
     problems: list[str] = []
-    tell = problems.append
-    files = (
-        named_files(paths, on_problem=tell)
-        if paths
-        else own_files(os.environ, agents, on_problem=tell)
-    )
-    with ReadingProgress() as progress:
-        found = make(files, models=own_prices(settings()), now=time.time(), on_read=progress)
-    found.reading.failed[:0] = problems
-    note(*found.reading.notes)
-    return found
+    version = price_version(own_prices(settings()))
+    if paths:
+        files = named_files(paths, on_problem=problems.append)
+    else:
+        files = own_files(os.environ, agents, on_problem=problems.append)
+    path = index_path(os.environ) if is_indexed and not paths else None
+    home = home_folder(os.environ)
+    progress = ReadingProgress()
+    with progress:
+        reading = read_sessions(
+            files, index=path, home=home, price_version=version, on_read=progress
+        )
+    if path and agents == AGENTS:
+        keep_index(reading.index)
+    reading.failed[:0] = problems
+    note(*reading.notes)
+    return reading
 
 
 def show_usage(report: UsageReport) -> None:
     """Print the table, and what should be known about it."""
-    reading, by = report.reading, report.by
-    if not report.sums and not report.rest:
-        asked = " ".join(f"--{name} {value}" for name, value in report.filters.items() if value)
-        where = f"matches {asked}" if asked else "there"
-        where = where if reading.files else "yet: name a file or a folder, or run an agent first"
-        note(f"no usage {where} ({counted(reading.files, 'file')} read)")
+    if not (report.sums or report.rest or report.estimates):
+        note(_nothing_to_show(report))
         return
-    nameless = "no date" if by in ("day", "week", "month", "block") else "unknown"
-    head = [by, "requests", "input", "output", "cache write", "cache read", "cost"]
-    rows = [_cells(each, each.name or nameless) for each in report.sums]
-    last = [_cells(report.total, "total")]
-    if rest := report.unattributed if report.rest else {}:
-        cost = f"{'> ' if rest['unpriced_sessions'] else ''}{dollars(rest['cost'] or 0)}"
-        cost = "unknown" if rest["cost"] is None else cost
-        last.append(["unattributed", "", *[f"{rest[count]:,}" for count in COUNTS], cost])
-    if by in ("session", "branch"):
+    rows = [_cells(row, row.name or _nameless(report.by)) for row in report.sums]
+    totals = [_cells(report.total, "total")]
+    if report.rest:
+        totals.append(_unattributed(report))
+    if report.estimates:
+        totals.append(["estimated", *[""] * 5, dollars(report.estimated["cost"])])
+    head = [report.by, "requests", "input", "output", "cache write", "cache read", "cost"]
+    if report.by in ("session", "branch"):
         head.append("project")
-        rows = [
-            [*row, each.project or "unknown"] for row, each in zip(rows, report.sums, strict=True)
-        ]
-        last = [[*row, ""] for row in last]
-    if nameless == "no date":  # the newest are what is wanted, and come last
-        earlier = len(rows) - 100
-        rows, more = (
-            rows[-100:],
-            f"and {counted(earlier, f'earlier {by}')}: --json lists all" if earlier > 0 else "",
-        )
-    else:
-        rows, more = listed(rows)
-    print(heading(table([head, *rows, *last], right=range(1, 7), optional=(4, 2, 1, 5, 3))))
-    if more:
-        print(paint(more, "faint"))
+        for cells, row in zip(rows, report.sums, strict=True):
+            cells.append(row.project or "unknown")
+        for cells in totals:
+            cells.append("")
+    rows, hidden = _listed(rows, report.by)
+    print(heading(table([head, *rows, *totals], right=range(1, 7), optional=(4, 2, 1, 5, 3))))
+    if hidden:
+        print(paint(hidden, "faint"))
     _show_remarks(report)
+
+
+def _nothing_to_show(report: UsageReport) -> str:
+    filters = " ".join(f"--{name} {value}" for name, value in report.filters.items() if value)
+    reason = "yet: name a file or a folder, or run an agent first"
+    if report.reading.files:
+        reason = "there"
+        if filters:
+            reason = f"matches {filters}"
+    return f"no usage {reason} ({counted(report.reading.files, 'file')} read)"
+
+
+def _nameless(by: str) -> str:
+    if by in TIMES:
+        return "no date"
+    return "unknown"
+
+
+def _listed(rows: list[list[str]], by: str) -> tuple[list[list[str]], str]:
+    """Return the rows that are shown; of periods the newest, which come last."""
+    if by not in TIMES:
+        return listed(rows)
+    earlier = len(rows) - MOST_ROWS
+    if earlier <= 0:
+        return rows, ""
+    return rows[-MOST_ROWS:], f"and {counted(earlier, f'earlier {by}')}: --json lists all"
+
+
+def _unattributed(report: UsageReport) -> list[str]:
+    """Return the row of what is in no single request."""
+    sums = report.unattributed
+    cost = "unknown"
+    if sums["cost"] is not None:
+        cost = dollars(sums["cost"])
+        if sums["unpriced_sessions"]:
+            cost = f"> {cost}"
+    return ["unattributed", "", *(f"{sums[count]:,}" for count in COUNTS), cost]
 
 
 def _show_remarks(report: UsageReport) -> None:
     """Print what the table doesn't show: plan windows, and what it couldn't price or read."""
     if report.plan_windows:
-        from brim.cli.gauge import (
-            plan_lines,
-        )  # importing it takes as long as the rest of the command
+        from brim.cli.gauge import plan_lines  # it takes as long as the rest of the command
 
         for line in plan_lines(report.plan_windows, report.now):
             print(wrapped(f"plan: {line}"))
     if report.rest:
-        why = "unattributed: in the client's totals, but without a line of its own: mostly compactions"
-        print(paint(wrapped(why), "faint"))
+        reason = "in the client's totals, but without a line of its own: mostly compactions"
+        print(paint(wrapped(f"unattributed: {reason}"), "faint"))
+    if report.estimates:
+        reason = "compactions that no total of the client shows yet"
+        print(paint(wrapped(f"estimated: {reason}"), "faint"))
     for model, requests in report.unpriced.items():
-        many = counted(requests, "request")
+        name = model or "an unnamed model"
         note(
-            f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one"
+            f"no price for {name} ({counted(requests, 'request')}):"
+            " 'models' in the configuration can give one"
         )
     if report.reading.broken_lines:
         note(f"{counted(report.reading.broken_lines, 'broken line')} left out")
 
 
-def _cells(each: Sum, name: str) -> list[str]:
-    cost = (
-        "unknown"
-        if each.unpriced_requests == each.requests and each.requests
-        else dollars(each.cost)
-    )
-    cost = (
-        f"> {dollars(each.cost, up=False)}" if 0 < each.unpriced_requests < each.requests else cost
-    )
-    return [name, *[f"{getattr(each, count):,}" for count in ("requests", *COUNTS)], cost]
+def _cells(row: Sum, name: str) -> list[str]:
+    counts = [f"{getattr(row, count):,}" for count in ("requests", *COUNTS)]
+    return [name, *counts, _cost(row)]
+
+
+def _cost(row: Sum) -> str:
+    if not row.unpriced_requests:
+        return dollars(row.cost)
+    if row.unpriced_requests == row.requests:
+        return "unknown"
+    return f"> {dollars(row.cost, up=False)}"

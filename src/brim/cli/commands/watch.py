@@ -8,13 +8,15 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from brim.cli.gauge import GaugeView
-from brim.cli.options import own_prices, settings, working_folder
-from brim.cli.output import Progress, file_progress, note, printable
+from brim.cli.options import own_prices, settings
+from brim.cli.output import note, printable
+from brim.cli.progress import Progress, file_progress
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.watch import Memory, Watch
 from brim.tracking.live import Counts, Tick, follow, ignore, is_pipe, listen
 from brim.tracking.sessions import newest
+from brim.workspace import working_folder
 
 INTERVAL = 0.5
 """Seconds between two looks at a file: soon enough for a person, and nothing for a machine."""
@@ -69,11 +71,9 @@ def _handle(path: str) -> int:
 
 
 def _newest() -> str:
-    found = newest(os.environ, working_folder())
-    which = (
-        "the newest session of this project"
-        if found.here
-        else "no session of this project; the newest of all"
-    )
-    note(f"{which}: {printable(found.path)}")
-    return found.path
+    newest_file = newest(os.environ, working_folder())
+    which = "no session of this project; the newest of all"
+    if newest_file.here:
+        which = "the newest session of this project"
+    note(f"{which}: {printable(newest_file.path)}")
+    return newest_file.path

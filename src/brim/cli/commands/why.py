@@ -4,53 +4,37 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from brim.activation.context import Context
-from brim.activation.explanation import explain
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Rule
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
-from brim.cli.commands.rules import whole_rule
+from brim.cli.counts import basis_of
 from brim.cli.options import (
-    NOTHING_YET,
     add_json,
     add_model,
-    add_situation,
     command,
     here,
     option,
     planning_flags,
-    rule,
-    situation_of,
-    tell_trust,
     token_budget,
 )
-from brim.cli.output import (
-    basis_of,
-    counted,
-    emit,
-    heading,
-    kind_of,
-    lines,
-    listed,
-    note,
-    paint,
-    printable,
-    say_json,
-    symbols,
-    table,
-    wrapped,
-)
+from brim.cli.output import counted, emit, lines, note, paint, printable, say_json, wrapped
+from brim.cli.plan_views import plan_view, waiting_view
+from brim.cli.rule_details import rule_details
+from brim.cli.rule_options import NO_RULES, add_situation, rule_argument, situation_of, tell_trust
 from brim.errors import BrimError, InputError
-from brim.injection.plan import InjectionPlan, Item
+from brim.injection.plan import InjectionPlan
 from brim.injection.session import Session
-from brim.injection.text import render, summary_of
+from brim.injection.text import render
 from brim.install.agents import NAMES
 from brim.install.installation import as_agent
+from brim.store.details import RuleDetails, read_details
 from brim.store.events import note_injection
+from brim.store.fates import planned_fate, put_away_fate
 from brim.store.loaded import agents_planner
 from brim.store.planner import (
     BEGINNINGS,
@@ -61,7 +45,6 @@ from brim.store.planner import (
     session_planner,
     tell_session,
 )
-from brim.store.rulebook import find_rule, named
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
@@ -74,7 +57,7 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 
 
 @command(
-    rule(optional=True),
+    rule_argument(optional=True),
     option("--text", action="store_true", help="print only the text that the agent gets"),
     option(
         "--agent",
@@ -105,45 +88,76 @@ def why(options: Namespace) -> int:
     """
     if options.id is not None:
         return _why_rule(options)
+    workspace, agent = _place(planning_flags(options, START_KEY), options)
     if options.text:
-        flags = planning_flags(options, START_KEY)
-        workspace, agent = as_agent(lambda more: here({**flags, **more}), options.agent or "")
         return _print_text(options, workspace, agent, floor="fit")
-    return _plan(options)
+    return _plan(options, workspace, agent)
 
 
-def _plan(options: Namespace) -> int:
-    flags = planning_flags(options, START_KEY)
-    workspace, agent = as_agent(lambda more: here({**flags, **more}), options.agent or "")
+def _place(flags: Mapping[str, object], options: Namespace) -> tuple[Workspace, str]:
+    """Return the workspace as an agent's hooks have it, and the agent."""
+    return as_agent(lambda own_flags: here({**flags, **own_flags}), options.agent or "")
+
+
+def _begins(options: Namespace) -> bool:
+    """Whether nothing says what is done: then a session begins."""
+    return not any(getattr(options, name) for name in SITUATION)
+
+
+def _plan(options: Namespace, workspace: Workspace, agent: str) -> int:
     context = situation_of(options, workspace)
-    begins = not any(getattr(options, name) for name in SITUATION)
     with workspace.open() as scopes:
         planner, read = _planner(options, workspace, scopes, context, agent)
-        waiting = planner.waiting() if begins else []
+        waiting: Sequence[Rule] = ()
+        if _begins(options):
+            waiting = planner.waiting()
         plan = planner.plan(workspace.config.yours[START_KEY])
         if options.as_json:
-            later = [{"id": each.id, "name": each.name, "when": heard(each)} for each in waiting]
-            found = {**planner.to_dict(plan), "waiting": later, "read": sorted(read)}
-            say_json({"context": _situation_dict(context), **found})
-        elif not plan.items:
+            say_json(_plan_dict(planner, plan, waiting, read, context))
+        elif plan.items:
+            notes = [_agents_line(agent, read)]
+            if not agent:
+                notes.insert(0, _model_line(plan, scopes, workspace))
+            print(lines(plan_view(planner, plan), *notes, waiting_view(waiting)))
+        else:
             _tell_nothing(scopes, context)
             if waiting:
                 print(waiting_view(waiting))
-        else:
-            own = (
-                f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files"
-                if read
-                else ""
-            )
-            ours = ""
-            if not agent:  # what the text takes for the model of the newest session here, which is an estimate for most
-                model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
-                calibrations = scopes.user.calibrations if scopes.user is not None else None
-                count = counter_for(model, calibrations=calibrations).count(render(plan))
-                ours = wrapped(f"{int(count):,} tokens for {model} ({basis_of(count)})")
-            print(lines(plan_view(planner, plan), ours, own, waiting_view(waiting)))
     tell_trust(workspace)
-    return 1 if constraints_left_out(plan) else 0
+    return int(bool(constraints_left_out(plan)))
+
+
+def _plan_dict(
+    planner: Planner,
+    plan: InjectionPlan,
+    waiting: Sequence[Rule],
+    read: Iterable[str],
+    context: Context,
+) -> dict[str, Any]:
+    later = [{"id": rule.id, "name": rule.name, "when": heard(rule)} for rule in waiting]
+    return {
+        "context": _situation_dict(context),
+        **planner.to_dict(plan),
+        "waiting": later,
+        "read": sorted(read),
+    }
+
+
+def _agents_line(agent: str, read: Collection[str]) -> str:
+    """Say how many rules are left out because *agent* reads them itself."""
+    if not read:
+        return ""
+    return f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files"
+
+
+def _model_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
+    """Say what the text takes for the model of the newest session: an estimate for most."""
+    model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
+    calibrations = None
+    if scopes.user is not None:
+        calibrations = scopes.user.calibrations
+    count = counter_for(model, calibrations=calibrations).count(render(plan))
+    return wrapped(f"{int(count):,} tokens for {model} ({basis_of(count)})")
 
 
 def _planner(
@@ -151,109 +165,72 @@ def _planner(
 ) -> tuple[Planner, set[str]]:
     """Return the planner for what *agent* is told here, and what is left out because it reads that
     itself."""
-    begins = not any(getattr(options, name) for name in SITUATION)
-    folder, now = workspace.cwd or "", workspace.now
-    return agents_planner(scopes, workspace.config, context, agent, folder, begins=begins, now=now)
+    return agents_planner(
+        scopes,
+        workspace.config,
+        context,
+        agent,
+        workspace.cwd or "",
+        begins=_begins(options),
+        now=workspace.now,
+    )
 
 
 def _session_model(workspace: Workspace) -> str:
+    """Return the model of the newest session here; empty if there is none."""
     from brim.cli.commands.status import session_of
 
     with suppress(BrimError):
-        if found := session_of(workspace):
-            return str(found["model"])
+        session = session_of(workspace)
+        if session:
+            return str(session["model"])
     return ""
 
 
 def _why_rule(options: Namespace) -> int:
-    flags = {START_KEY: options.token_budget}
-    workspace, agent = as_agent(lambda more: here({**flags, **more}), options.agent or "")
+    workspace, agent = _place({START_KEY: options.token_budget}, options)
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
-        try:
-            behavior = find_rule(scopes, options.id)
-        except InputError as error:
-            hint = (
-                "; 'brim rules why --prompt TEXT' shows what a prompt brings"
-                if len(options.id.split()) > 1
-                else ""
-            )
-            raise InputError(f"{error}{hint}") from None
-        who = {field: as_object(behavior)[field] for field in ("id", "name", "kind", "status")}
-        if behavior.live:
+        details = _details(scopes, options.id, workspace)
+        rule = details.rule
+        if rule.live:
             planner, read = _planner(options, workspace, scopes, context, agent)
-            by = NAMES[agent] if behavior.id in read else ""
-            found, view = _explained(planner, scopes, workspace, context, behavior, read_by=by)
+            reader = ""
+            if rule.id in read:
+                reader = NAMES[agent]
+            fate = planned_fate(
+                planner,
+                scopes,
+                rule,
+                context=context,
+                budget=workspace.config.yours[START_KEY],
+                now=workspace.now,
+                read_by=reader,
+            )
         else:
-            outcome = _put_away(scopes, behavior)
-            found = {
-                "value": 0.0,
-                "outcome": outcome,
-                "tier": "omitted",
-                "reason": outcome,
-                "planned": None,
-            }
-            view = printable(f"{named(behavior)}: {outcome}")
-    whole, about = whole_rule(workspace, behavior.id)
-    result = {**who, "context": _situation_dict(context), **found, "rule": whole}
-    emit(result, f"{about}\n\n{paint('why', 'faint')}\n{view}", options.as_json)
-    if behavior.scope == "project":
+            fate = put_away_fate(scopes, rule)
+    fields = as_object(rule)
+    result = {
+        **{name: fields[name] for name in ("id", "name", "kind", "status")},
+        "context": _situation_dict(context),
+        **fate.to_dict(),
+        "rule": details.to_dict(),
+    }
+    view = "\n".join(printable(line) for line in fate.lines)
+    emit(result, f"{rule_details(details)}\n\n{paint('why', 'faint')}\n{view}", options.as_json)
+    if rule.scope == "project":
         tell_trust(workspace)
     return 0
 
 
-def _put_away(scopes: Scopes, behavior: Behavior) -> str:
-    """Return why a rule that is not live takes part in nothing."""
-    if behavior.superseded_by is not None:
-        other = scopes.get(behavior.superseded_by)
-        return f"out: it was superseded by {named(other) if other is not None else behavior.superseded_by}"
-    back = (
-        f"; 'brim rules restore {behavior.id}' brings it back"
-        if behavior.status == "forgotten"
-        else ""
-    )
-    return f"out: it is {behavior.status.value}{back}"
-
-
-def _explained(
-    planner: Planner,
-    scopes: Scopes,
-    workspace: Workspace,
-    context: Context,
-    behavior: Behavior,
-    *,
-    read_by: str,
-) -> tuple[dict[str, Any], str]:
-    """Return the account of one live rule, for JSON and for people; *read_by* is the agent that
-    reads it itself."""
-    account = explain(scopes, context, behavior.id, now=workspace.now, course=planner.course)
-    alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
-    mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
-    as_json = {
-        "value": account.value,
-        "outcome": account.outcome,
-        "tier": "omitted" if mapped is None else str(mapped.tier),
-        "planned": None
-        if item is None
-        else {**planner.item_dict(item), "token_budget": plan.token_budget},
-        "reason": account.outcome if mapped is None else mapped.reason,
-        "read_by": read_by or None,
-    }
-    outcome = (
-        f"{read_by} reads it in its own files" if read_by and mapped is None else account.outcome
-    )
-    told = [f"{named(behavior)}: {outcome}"]
-    if mapped is not None:
-        told.append(f"  tier     {mapped.tier}: {mapped.reason}")
-    if item is not None and mapped is not None:
-        within = "" if plan.token_budget is None else f" within {plan.token_budget:,} tokens"
-        changed = "" if item.tier is mapped.tier else f": {item.reason}"
-        told.append(f"  planned  {item.tier}{within}{changed}")
-    return as_json, "\n".join(printable(line) for line in told)
-
-
-def _item(plan: InjectionPlan, id: str) -> Item | None:
-    return next((item for item in plan.items if item.id == id), None)
+def _details(scopes: Scopes, text: str, workspace: Workspace) -> RuleDetails:
+    try:
+        return read_details(scopes, text, workspace.config)
+    except InputError as error:
+        hint = ""
+        if len(text.split()) > 1:
+            hint = "; 'brim rules why --prompt TEXT' shows what a prompt brings"
+        raise InputError(f"{error}{hint}") from None
 
 
 def _situation_dict(context: Context) -> dict[str, list[str]]:
@@ -261,8 +238,10 @@ def _situation_dict(context: Context) -> dict[str, list[str]]:
 
 
 def _tell_nothing(scopes: Scopes, context: Context) -> None:
-    nothing = scopes.user is None and scopes.project is None
-    note(NOTHING_YET if nothing else f"no rule applies here ({context})")
+    if scopes.user is None and scopes.project is None:
+        note(NO_RULES)
+    else:
+        note(f"no rule applies here ({context})")
 
 
 @command(
@@ -307,17 +286,17 @@ def _print_text(
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
         planner, _ = _planner(options, workspace, scopes, context, agent)
-        found = planner.plan(budget, whole=whole, floor=floor)
-        text = render(found)
+        plan = planner.plan(budget, whole=whole, floor=floor)
+        text = render(plan)
         if options.as_json:
-            say_json({"text": text, "tokens": int(found.total_tokens), **planner.to_dict(found)})
+            say_json({"text": text, "tokens": int(plan.total_tokens), **planner.to_dict(plan)})
         elif sys.stdout is not None:
             sys.stdout.write(text)
-        if not found.items:
+        if not plan.items:
             _tell_nothing(scopes, context)
-    note(*found.reasons)
+    note(*plan.reasons)
     tell_trust(workspace)
-    return 1 if found.over_budget else 0
+    return int(plan.over_budget)
 
 
 # Sessions -----------------------------------------------------------------------------------------
@@ -366,37 +345,41 @@ def activate(options: Namespace) -> int:
             raise InputError(f"--{name} is empty: name one, or leave the option out")
     if options.agent is not None and options.session is None:
         raise InputError("--agent belongs to --session: whose agent is it?")
-    flags = planning_flags(options, START_KEY if options.event in BEGINNINGS else DYNAMIC_KEY)
-    workspace = Workspace.here(who="person" if options.session is None else "agent", flags=flags)
+    budget_key = DYNAMIC_KEY
+    if options.event in BEGINNINGS:
+        budget_key = START_KEY
+    workspace = _sessions_workspace(planning_flags(options, budget_key), options)
     context = situation_of(options, workspace)
     with workspace.open(create=True) as scopes, _session(scopes, options, workspace) as session:
         planner = session_planner(
             scopes, workspace.config, context, session, options.event, now=workspace.now
         )
-        found = tell_session(planner, session, options.event, floor="summary")
-        if found.included and not found.over_budget and options.session is not None:
-            told, active = (
-                [item.behavior for item in found.included],
-                [each.id for each in planner.results],
-            )
+        plan = tell_session(planner, session, options.event, floor="summary")
+        if plan.included and not plan.over_budget and options.session is not None:
             note_injection(
                 scopes,
-                told,
-                active,
+                [item.behavior for item in plan.included],
+                [activation.id for activation in planner.results],
                 now=workspace.now,
                 session=options.session,
                 event=options.event,
             )
     # Printed after it is written: charged but not said is a loss, said but not charged a broken
     # promise.
-    _say_told(planner, found, session, options)
+    _say_plan(planner, plan, session, options)
     tell_trust(workspace)
-    if found.over_budget:
-        note(f"nothing was told: {'; '.join(found.reasons)}")
-        return 1
-    if not found.included and not options.as_json:
-        note(*found.reasons)
-    return 0
+    if plan.over_budget:
+        note(f"nothing was told: {'; '.join(plan.reasons)}")
+    elif not plan.included and not options.as_json:
+        note(*plan.reasons)
+    return int(plan.over_budget)
+
+
+def _sessions_workspace(flags: Mapping[str, object], options: Namespace) -> Workspace:
+    """Return the workspace: a session's is that of an agent, so a project must be trusted."""
+    if options.session is None:
+        return Workspace.here(who="person", flags=flags)
+    return Workspace.here(who="agent", flags=flags)
 
 
 @contextmanager
@@ -416,71 +399,28 @@ def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterat
             yield session
 
 
-def _say_told(planner: Planner, found: InjectionPlan, session: Session, options: Namespace) -> None:
-    text = "" if found.over_budget else render(found)
-    if not options.as_json:
-        if sys.stdout is not None:
-            sys.stdout.write(text)
-        return
-    told = {
-        "text": text,
-        "tokens": int(found.total_tokens) if text else 0,
-        "budget": found.token_budget,
+def _say_plan(planner: Planner, plan: InjectionPlan, session: Session, options: Namespace) -> None:
+    text = ""
+    tokens = 0
+    if not plan.over_budget:
+        text = render(plan)
+    if text:
+        tokens = int(plan.total_tokens)
+    if options.as_json:
+        result = {"text": text, "tokens": tokens, "budget": plan.token_budget}
+        result |= {"event": options.event, "session": _session_dict(session, options)}
+        say_json({**result, **planner.to_dict(plan)})
+    elif sys.stdout is not None:
+        sys.stdout.write(text)
+
+
+def _session_dict(session: Session, options: Namespace) -> dict[str, Any] | None:
+    if options.session is None:
+        return None
+    return {
+        "id": options.session,
+        "agent": options.agent,
+        "used": session.used,
+        "remaining": session.remaining,
+        "prompts": session.prompts,
     }
-    state = {field: getattr(session, field) for field in ("used", "remaining", "prompts")}
-    whose = (
-        None
-        if options.session is None
-        else {"id": options.session, "agent": options.agent, **state}
-    )
-    say_json({**told, "event": options.event, "session": whose, **planner.to_dict(found)})
-
-
-# How a plan looks ---------------------------------------------------------------------------------
-
-
-def plan_view(planner: Planner, plan: InjectionPlan) -> str:
-    """Return what goes in within the budget, in how much detail, and why."""
-    found = []
-    for item in plan.items:
-        rule, value, tier = item.behavior, f"{item.activation:.2f}", str(item.tier)
-        if item.tier is not item.mapped:
-            tier = f"{item.mapped} {symbols('→', '->')} {item.tier}"
-        tokens, kind = (
-            (f"{int(item.tokens):,}", kind_of(rule)) if item.tier else ("", rule.kind.value)
-        )
-        found.append([value, tier, tokens, kind, planner.why(item), summary_of(rule)])
-    rows, more = listed(found)
-    head = ["activation", "tier", "tokens", "kind", "why", "rule"]
-    shown = heading(table([head, *rows], right=(0, 2), optional=(3, 4, 1)))
-    return lines(shown, more, f"\n{total_line(plan)}", *plan.reasons)
-
-
-def waiting_view(rules: Sequence[Behavior]) -> str:
-    """Return the rules that come later, each with when agents are told it; empty if there are
-    none."""
-    if not rules:
-        return ""
-    rows, more = listed([[summary_of(each), heard(each)] for each in rules])
-    count = f"{counted(len(rules), 'more rule')} {'waits' if len(rules) == 1 else 'wait'} for the right moment"
-    return lines(f"\n{count}:", heading(table([["rule", "told"], *rows])), more)
-
-
-def total_line(plan: InjectionPlan) -> str:
-    """Return what the plan takes in all, and how that was counted."""
-    total, budget = plan.total_tokens, plan.token_budget
-    taken = (
-        f"{int(total):,} tokens, no limit"
-        if budget is None
-        else f"{int(total):,} of {budget:,} tokens"
-    )
-    basis = (
-        total.basis
-        if total.low == total.high
-        else f"{total.basis} ({total.low:,} to {total.high:,})"
-    )
-    characters = (
-        [] if plan.max_chars is None else [f"{plan.characters:,} of {plan.max_chars:,} characters"]
-    )
-    line = ", ".join([taken, *characters, f"{basis} for {plan.counter}"])
-    return paint(wrapped(line), "red") if constraints_left_out(plan) else wrapped(line)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from brim.cli.counts import basis_of, count_fields
 from brim.cli.options import (
     add_json,
     add_model,
@@ -18,19 +19,8 @@ from brim.cli.options import (
     settings,
     whole_number,
 )
-from brim.cli.output import (
-    basis_of,
-    count_fields,
-    emit,
-    heading,
-    lines,
-    note,
-    paint,
-    share,
-    symbols,
-    table,
-    terminal_width,
-)
+from brim.cli.output import emit, lines, note, paint, share, symbols, terminal_width
+from brim.cli.tables import heading, table
 from brim.errors import InputError
 from brim.messages.budget import Reserves, TokenBudget, TokenBudgetCalculator
 from brim.messages.document import read_messages, read_tools
@@ -41,25 +31,56 @@ from brim.models.light import lookup
 from brim.models.names import provider_forms
 from brim.tokens.inputs import read_text
 
+
+@dataclass(frozen=True)
+class DrawnPart:
+    """One part of a window, and how it's drawn."""
+
+    field: str
+    name: str
+    colour: str
+    nice: str
+    plain: str
+
+    @property
+    def symbol(self) -> str:
+        """The character that it's drawn with."""
+        return symbols(self.nice, self.plain)
+
+
 PARTS = (
-    ("messages_tokens", "messages", "cyan", "█", "m"),
-    ("tools_tokens", "tools", "blue", "▇", "t"),
-    ("directive_tokens", "directive", "magenta", "▓", "d"),
-    ("memory_tokens", "free for memory", "green", "░", "."),
-    ("response_reserve", "response reserve", "yellow", "▒", "r"),
-    ("safety_buffer", "safety buffer", "red", "╱", "s"),
+    DrawnPart("messages_tokens", "messages", "cyan", "█", "m"),
+    DrawnPart("tools_tokens", "tools", "blue", "▇", "t"),
+    DrawnPart("directive_tokens", "directive", "magenta", "▓", "d"),
+    DrawnPart("memory_tokens", "free for memory", "green", "░", "."),
+    DrawnPart("response_reserve", "response reserve", "yellow", "▒", "r"),
+    DrawnPart("safety_buffer", "safety buffer", "red", "╱", "s"),
 )
-"""The parts of a window in the order they are drawn: field, name, colour, and what they are drawn
-with."""
+"""The parts of a window in the order they are drawn."""
 COUNTED = ("messages_tokens", "tools_tokens", "directive_tokens")
 RESERVE = "tokens to reserve for the response (default: 15%% of the window, 500 to 4096)"
 
-DROPPED = ("index", "text", "tokens", "reason")
 SHOWN = 40
-"""Models that are listed without ``--all``, and characters of a dropped text."""
-SHORT_RATES = ("in", "out", "cached", "write")
+"""Models that are listed without ``--all``."""
+SHORT_RATES = {
+    "in": "input",
+    "out": "output",
+    "cached": "cache_read",
+    "write": "cache_write_5m",
+}
+"""The columns of prices."""
 SPARE = ("tokenizer", "$ write", "$ cached", "output", "max input")
 """Columns of models that go, in this order, where the terminal is narrow."""
+MODEL_FIELDS = (
+    "name",
+    "provider",
+    "context_window",
+    "max_input",
+    "max_output",
+    "encoding",
+    "resolved",
+    "source",
+)
 RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
@@ -93,12 +114,17 @@ def window(options: Namespace) -> int:
     name = config["model"]
     if not name:
         raise InputError("which model? use --model, for example --model gpt-4o")
-    messages = read_messages(options.messages) if options.messages else []
-    tools = read_tools(options.tools) if options.tools else None
-    directive = (
-        read_text(options.directive[1:]) if options.directive.startswith("@") else options.directive
-    )
-    budget = TokenBudgetCalculator(reserves=Reserves(**config.section("window"))).calculate(
+    messages = []
+    if options.messages:
+        messages = read_messages(options.messages)
+    tools = None
+    if options.tools:
+        tools = read_tools(options.tools)
+    directive = options.directive
+    if directive.startswith("@"):
+        directive = read_text(directive[1:])
+    calculator = TokenBudgetCalculator(reserves=Reserves(**config.section("window")))
+    budget = calculator.calculate(
         name,
         messages,
         directive,
@@ -106,29 +132,40 @@ def window(options: Namespace) -> int:
         max_output=options.max_output,
         context_window=options.window,
     )
-    counts = {field: _without(count_fields(getattr(budget, field)), "tokens") for field in COUNTED}
-    found = {
+    view = partial(_window_view, budget)
+    return emit(_budget_dict(budget), view, options.as_json, code=int(not budget.fits))
+
+
+def _budget_dict(budget: TokenBudget) -> dict[str, Any]:
+    counts = {}
+    for field in COUNTED:
+        fields = count_fields(getattr(budget, field))
+        del fields["tokens"]
+        counts[field] = fields
+    return {
         **asdict(budget),
         "fits": budget.fits,
-        "resolved": lookup(name).resolved,
+        "resolved": lookup(budget.model).resolved,
         "counts": counts,
     }
-    return emit(
-        found, lambda _: _window_view(budget), options.as_json, code=0 if budget.fits else 1
-    )
 
 
-def _window_view(budget: TokenBudget) -> str:
+def _window_view(budget: TokenBudget, _: object) -> str:
     rows = []
-    for field, name, colour, nice, plain in PARTS:
-        tokens = getattr(budget, field)
-        if tokens or field not in ("tools_tokens", "directive_tokens"):
-            about = paint(basis_of(tokens), "faint") if field in COUNTED else ""
-            key = paint(symbols(nice * 2, plain * 2), colour)
-            rows.append([key, name, f"{tokens:,}", share(tokens, budget.context_window), about])
+    for part in PARTS:
+        tokens = getattr(budget, part.field)
+        if not tokens and part.field in ("tools_tokens", "directive_tokens"):
+            continue
+        basis = ""
+        if part.field in COUNTED:
+            basis = paint(basis_of(tokens), "faint")
+        key = paint(part.symbol * 2, part.colour)
+        of_window = share(tokens, budget.context_window)
+        rows.append([key, part.name, f"{tokens:,}", of_window, basis])
     if not budget.fits:
         note(
-            "this does not fit: the messages, the directive and the response may be larger than the window"
+            "this does not fit: the messages, the directive and the response may be larger"
+            " than the window"
         )
     elif budget.is_constrained:
         note("constrained: less than 1,000 tokens are free for memory")
@@ -141,17 +178,19 @@ def _window_view(budget: TokenBudget) -> str:
 def _bar(budget: TokenBudget) -> str:
     """Draw the window: every part that is there gets at least one column."""
     width = terminal_width()
-    sizes = [
-        (getattr(budget, field), colour, symbols(nice, plain))
-        for field, _, colour, nice, plain in PARTS
+    sizes = [getattr(budget, part.field) for part in PARTS]
+    total = max(budget.context_window, sum(sizes))
+    columns = []
+    for size in sizes:
+        column = 0
+        if size:
+            column = max(1, size * width // total)
+        columns.append(column)
+    columns[sizes.index(max(sizes))] += width - sum(columns)
+    cells = [
+        paint(part.symbol * count, part.colour) for part, count in zip(PARTS, columns, strict=True)
     ]
-    total = max(budget.context_window, sum(size for size, _, _ in sizes))
-    columns = [max(1, size * width // total) if size else 0 for size, _, _ in sizes]
-    columns[max(range(len(sizes)), key=lambda at: sizes[at][0])] += width - sum(columns)
-    return "".join(
-        paint(symbol * count, colour)
-        for (_, colour, symbol), count in zip(sizes, columns, strict=True)
-    )
+    return "".join(cells)
 
 
 # Models -------------------------------------------------------------------------------------------
@@ -177,97 +216,107 @@ def models(options: Namespace) -> int:
       brim dev models gpt-4o claude-sonnet-4-5 gemini-2.5-pro
     """
     settings()
-    found = _matching(options.patterns)
-    shown = found if options.all or options.as_json else found[:SHOWN]
-    listing = {"models": [_model_dict(each) for each in shown], "total": len(found)}
-    more = (
-        f"{len(found) - len(shown):,} more; narrow the pattern, or use --all"
-        if len(found) > len(shown)
-        else ""
-    )
-    nothing = "" if found else f"no model matches {' '.join(options.patterns)}"
-    view = "" if options.as_json or not shown else _models_view(shown)
-    return emit(listing, view, options.as_json, more, nothing, code=0 if found else 1)
+    matching = _matching(options.patterns)
+    if not matching:
+        reason = f"no model matches {' '.join(options.patterns)}"
+        return emit({"models": [], "total": 0}, "", options.as_json, "", reason, code=1)
+    first = matching
+    if not options.all and not options.as_json:
+        first = matching[:SHOWN]
+    result = {"models": [_model_dict(model) for model in first], "total": len(matching)}
+    hint = ""
+    hidden = len(matching) - len(first)
+    if hidden:
+        hint = f"{hidden:,} more; narrow the pattern, or use --all"
+    return emit(result, lambda _: _models_view(first), options.as_json, hint)
 
 
 def _matching(patterns: list[str]) -> list[Model]:
-    """Return the models that match any of *patterns*; a model's own name comes before those of
-    resellers."""
+    """Return the models that match any of *patterns*.
 
-    found: dict[str, Model] = {}
+    A model's own name comes before those of resellers.
+    """
+    matching: dict[str, Model] = {}
     for pattern in patterns or [""]:
-        known = model_of(pattern) if pattern else None
-        # A whole name has its version in it: "sonnet" is looked for, "claude-sonnet-4.5" is meant.
-        is_whole = known is not None and known.resolved and any(sign.isdigit() for sign in pattern)
-        several = [known] if known is not None and is_whole else models_like(pattern or None)
-        several = sorted(
-            several, key=lambda each: (sum(1 for _ in provider_forms(each.name.lower())), each.name)
-        )
-        found.update((each.name, each) for each in several)
-    return list(found.values())
+        models = sorted(_models_like(pattern), key=_order)
+        matching.update((model.name, model) for model in models)
+    return list(matching.values())
 
 
-def _models_view(found: list[Model]) -> str:
+def _models_like(pattern: str) -> Sequence[Model]:
+    if not pattern:
+        return models_like(None)
+    model = model_of(pattern)
+    # A whole name has its version in it: "sonnet" is looked for, "claude-sonnet-4.5" is meant.
+    if model.resolved and any(sign.isdigit() for sign in pattern):
+        return [model]
+    return models_like(pattern)
+
+
+def _order(model: Model) -> tuple[int, str]:
+    return len(list(provider_forms(model.name.lower()))), model.name
+
+
+def _models_view(models: Sequence[Model]) -> str:
     columns: dict[str, Callable[[Model], str]] = {
-        "model": lambda each: each.name,
-        "window": lambda each: f"{each.context_window:,}",
-        "max input": lambda each: (
-            "" if each.max_input == each.context_window else f"{each.max_input:,}"
-        ),
-        "output": lambda each: f"{each.max_output:,}" if each.max_output else "-",
-        "tokenizer": lambda each: each.encoding or "-",
-        **{
-            f"$ {name}": partial(_rate_text, rate)
-            for name, rate in zip(SHORT_RATES, RATES, strict=False)
-        },
+        "model": lambda model: model.name,
+        "window": lambda model: f"{model.context_window:,}",
+        "max input": _max_input,
+        "output": _output,
+        "tokenizer": lambda model: model.encoding or "-",
     }
-    if not any(map(columns["max input"], found)):
+    for name, rate in SHORT_RATES.items():
+        columns[f"$ {name}"] = partial(_rate_text, rate)
+    if not any(map(_max_input, models)):
         del columns["max input"]
-    rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
-    numbers = [at for at, name in enumerate(columns) if name not in ("model", "tokenizer")]
-    spare = [list(columns).index(name) for name in SPARE if name in columns]
+    rows = [list(columns)]
+    for model in models:
+        rows.append([cell(model) for cell in columns.values()])
+    names = list(columns)
+    numbers = [at for at, name in enumerate(names) if name not in ("model", "tokenizer")]
+    spare = [names.index(name) for name in SPARE if name in names]
     return heading(table(rows, right=numbers, optional=spare))
 
 
-def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key != name}
+def _max_input(model: Model) -> str:
+    """Return the most input of *model*, if it is less than its window."""
+    if model.max_input == model.context_window:
+        return ""
+    return f"{model.max_input:,}"
+
+
+def _output(model: Model) -> str:
+    if not model.max_output:
+        return "-"
+    return f"{model.max_output:,}"
 
 
 def _rate_text(rate: str, model: Model) -> str:
     value: Decimal | None = getattr(model.price(), rate, None)
-    return (
-        "-"
-        if value is None
-        else f"{value:.2f}"
-        if value == round(value, 2)
-        else f"{value.normalize():f}"
-    )
+    if value is None:
+        return "-"
+    if value == round(value, 2):
+        return f"{value:.2f}"
+    return f"{value.normalize():f}"
 
 
-def _model_dict(each: Model) -> dict[str, object]:
-    def rates(of: object) -> dict[str, str | None]:
-        values: dict[str, Decimal | None] = {rate: getattr(of, rate) for rate in RATES}
-        return {
-            rate: None if value is None else f"{value.normalize():f}"
-            for rate, value in values.items()
-        }
+def _model_dict(model: Model) -> dict[str, object]:
+    fields: dict[str, Any] = {field: getattr(model, field) for field in MODEL_FIELDS}
+    price = model.price()
+    if price is None:
+        return {**fields, "price": None}
+    since = None
+    if price.since:
+        since = str(price.since)
+    tiers = [{"above": tier.above, **_rates(tier)} for tier in price.tiers]
+    return {**fields, "price": {"since": since, **_rates(price), "tiers": tiers}}
 
-    fields = (
-        "name",
-        "provider",
-        "context_window",
-        "max_input",
-        "max_output",
-        "encoding",
-        "resolved",
-        "source",
-    )
-    found: dict[str, Any] = {**{field: getattr(each, field) for field in fields}, "price": None}
-    if (price := each.price()) is not None:
-        tiers = [{"above": tier.above, **rates(tier)} for tier in price.tiers]
-        found["price"] = {
-            "since": str(price.since) if price.since else None,
-            **rates(price),
-            "tiers": tiers,
-        }
-    return found
+
+def _rates(price: object) -> dict[str, str | None]:
+    rates: dict[str, str | None] = {}
+    for rate in RATES:
+        value: Decimal | None = getattr(price, rate)
+        rates[rate] = None
+        if value is not None:
+            rates[rate] = f"{value.normalize():f}"
+    return rates

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from brim.memory.repetition.findings import STATUSES as STATUSES
     from brim.memory.repetition.findings import DeadEnd as DeadEnd
     from brim.memory.repetition.findings import Loop as Loop
-
-__getattr__, __dir__ = exports(
-    __name__,
-    detector="RepetitionDetector",
-    findings="DeadEnd Loop RULES STATUSES",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        detector="RepetitionDetector",
+        findings="DeadEnd Loop RULES STATUSES",
+    )

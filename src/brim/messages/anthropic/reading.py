@@ -112,12 +112,7 @@ def read_message(index: int, message: object) -> Entry:
     role = ROLES.get(name, "")
     if not role:
         problem = f"{name!r} is not a role" if name else "it has no role"
-        return unknown_role(
-            index,
-            message,
-            own_id,
-            f"{problem} that the API knows",
-        )
+        return unknown_role(index, message, own_id, f"{problem} that the API knows")
 
     blocks = blocks_of(message)
     kinds = [kind_of(block) for block in blocks]

@@ -128,12 +128,7 @@ def read_content(index: int, message: object) -> Entry:
     role = ROLES.get(name, "")
     if not role:
         problem = f"{name!r} is not a role: only user and model speak"
-        return unknown_role(
-            index,
-            message,
-            "",
-            problem,
-        )
+        return unknown_role(index, message, "", problem)
 
     parts = parts_of(message)
     sorted_parts = ContentParts.of(parts)

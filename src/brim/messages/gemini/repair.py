@@ -163,14 +163,7 @@ class FunctionPairing:
 
             parts = [part for part in parts_of(slot.message) if result_in(part) is not None]
             for result, part in zip(entry.results, parts, strict=True):
-                responses.append(
-                    Half(
-                        result,
-                        at,
-                        RepairSlot(slot.index, part),
-                        home,
-                    )
-                )
+                responses.append(Half(result, at, RepairSlot(slot.index, part), home))
 
         return responses
 
@@ -186,6 +179,9 @@ class FunctionPairing:
 
         newest_first = sorted(self.calls, reverse=True)
         for response in self.responses:
+            if response.other is not None:
+                continue
+
             fits = _same_id if response.call.id else _same_name
             for at in newest_first:
                 if at < response.place:
@@ -222,12 +218,7 @@ class FunctionPairing:
                 slot,
                 orphans[at],
             )
-            if self._stays(
-                at,
-                slot,
-                entry,
-                restored,
-            ):
+            if self._stays(at, slot, entry, restored):
                 rebuilt.append(slot)
 
             if at in self.calls and not self._results_after(at):

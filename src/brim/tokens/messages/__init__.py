@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from brim.tokens.messages.request import measure as measure
     from brim.tokens.messages.rules import Framing as Framing
     from brim.tokens.messages.tally import Tally as Tally
-
-__getattr__, __dir__ = exports(
-    __name__,
-    request="measure",
-    rules="Framing",
-    tally="Tally",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        request="measure",
+        rules="Framing",
+        tally="Tally",
+    )

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from brim.tracking.requests.composition import requests_of as requests_of
     from brim.tracking.requests.composition import tokens_of_part as tokens_of_part
     from brim.tracking.requests.reading import read_requests as read_requests
-
-__getattr__, __dir__ = exports(
-    __name__,
-    composition="ComposedRequest CompositionChange RequestPart compare requests_of tokens_of_part",
-    reading="read_requests",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        composition="ComposedRequest CompositionChange RequestPart compare requests_of"
+        " tokens_of_part",
+        reading="read_requests",
+    )

@@ -16,7 +16,7 @@ from typing import Any
 from brim.agents.claude.transcript import words
 from brim.agents.fields import count, flag, items, mapping, text, text_of, value, whole
 from brim.agents.lines import SYNTHETIC, Bounded, seconds, tokens
-from brim.tracking.compaction import fold
+from brim.text import fold
 from brim.tracking.requests.pieces import (
     LONGEST_LABEL,
     MEMORY,

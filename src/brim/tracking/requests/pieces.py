@@ -22,8 +22,8 @@ from brim.agents.fields import mapping, text
 from brim.agents.lines import Bounded
 from brim.files import data_rows
 from brim.masking import mask
+from brim.text import fold
 from brim.tokens.messages import Framing, measure
-from brim.tracking.compaction import fold
 
 SYSTEM, TOOLS, MEMORY, REMINDERS, BRIM = (
     "system prompt",
