@@ -15,9 +15,10 @@ from brim.agents.stream import Feed
 from brim.errors import StoreError
 from brim.files import sha256_hex
 from brim.hooks.scratchpad import writer_of
-from brim.hooks.state import HookWorkspace, log
+from brim.hooks.state import COMPACTED, HookWorkspace, log
 from brim.hooks.transcript import size_of, whole_lines
 from brim.hooks.turns import write_turn
+from brim.memory.compactions import compactions_in
 from brim.memory.instructions import build_instructions
 from brim.memory.lost import CompactionReport
 from brim.memory.returned import HEADING, give_back, lost_entries
@@ -27,8 +28,6 @@ MOST = 8 << 20
 """Bytes of the transcript's end that are read. Of a longer one, ``brim memory lost`` may know more
 than a hook."""
 
-_WAITING = "compaction to measure"
-"""Kept for a session after a compaction, until the next event: its summary, or a blank."""
 _MEASURED = "measured"
 """Kept for a session: which compaction was measured last."""
 _NO_SUMMARY = " "
@@ -57,7 +56,7 @@ def note_compaction(call: HookCall, workspace: HookWorkspace) -> None:
     """Note that the window was compacted: the next event finds out what was lost."""
     if call.session and not call.sub_agent:
         summary = call.summary[:_LONGEST_SUMMARY].strip()
-        workspace.state(call.session).keep(_WAITING, summary or _NO_SUMMARY)
+        workspace.state(call.session).keep(COMPACTED, summary or _NO_SUMMARY)
 
 
 def measure_compaction(call: HookCall, workspace: HookWorkspace) -> None:
@@ -65,9 +64,9 @@ def measure_compaction(call: HookCall, workspace: HookWorkspace) -> None:
     if not call.session or call.sub_agent:
         return
     state = workspace.state(call.session)
-    summary = state.kept(_WAITING)
+    summary = state.kept(COMPACTED)
     if isinstance(summary, str):
-        state.keep(_WAITING, None)
+        state.keep(COMPACTED, None)
         measure_lost(call, workspace, summary=summary.strip())
 
 
@@ -100,8 +99,6 @@ def returned_note(text: str) -> str:
 
 def _last_report(call: HookCall, workspace: HookWorkspace, summary: str) -> CompactionReport | None:
     """Return what the last compaction of the main thread lost; None if it was measured before."""
-    from brim.memory.compactions import compactions_in
-
     events = [event for event in _events(call) if not event.agent]
     mark = _mark_of(events)
     state = workspace.state(call.session)

@@ -26,7 +26,7 @@ from brim.hooks.process import attempt
 from brim.hooks.rules import forget_held, note_repeated, tell_at_start, tell_now
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
 from brim.hooks.settlement import cost_note, limits_reached
-from brim.hooks.state import HookWorkspace
+from brim.hooks.state import COMPACTED, HookWorkspace
 from brim.hooks.transcript import (
     BEGAN,
     COMPRESSING,
@@ -118,7 +118,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     if call.human and call.session:
         forget_held(call, workspace)
-    attempt(measure_compaction, call, workspace)
+    _measure_if_compacted(call, workspace)
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, new_prompt=call.human, retry_without_project=True)
     answer = _with_note(joined(late, rules))
@@ -158,7 +158,7 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     looping = attempt(hold_loop, call, workspace)
     if looping.deny:
         return joined(spending, looping)
-    attempt(measure_compaction, call, workspace)
+    _measure_if_compacted(call, workspace)
     rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
     if call.session and not rules.deny:
         attempt(note_repeated, call, workspace)
@@ -219,8 +219,14 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 def _with_note(answer: Answer) -> Answer:
     """Return *answer* with a line for the person if it gives something back to the agent."""
-    note = returned_note(answer.preamble)
+    note = returned_note(answer.preamble) if answer.preamble else ""
     return joined(answer, Answer(note=note)) if note else answer
+
+
+def _measure_if_compacted(call: HookCall, workspace: HookWorkspace) -> None:
+    """Find out what a compaction lost, at the first event after it."""
+    if call.session and workspace.state(call.session).kept(COMPACTED):
+        attempt(measure_compaction, call, workspace)
 
 
 # An end, and a request ----------------------------------------------------------------------------

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from brim.agents.call import Answer, HookCall
@@ -20,15 +19,12 @@ from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
 
 if TYPE_CHECKING:
-    from brim.agents.call import Event, ToolCall
     from brim.memory.repetition import Loop
 
 TAIL = 1 << 20
 """Bytes of the transcript that are looked at."""
 LAST = 1 << 18
 """Bytes at its end in which a call of a loop is at least once."""
-SIZES = (1 << 16, 1 << 18, TAIL)
-"""How many bytes are read, until it's known where the count starts."""
 EDITS = 2
 """How often an edit must have been made that the pending one undoes."""
 
@@ -59,10 +55,8 @@ def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
             "It was held for that once and went on."
         )
         return Answer(note=note)
-    from brim.memory.repetition.circles import HELD
-
     reason = (
-        f"{HELD}{loop.description}. Find out why before you try again, try something else, or ask "
+        f"Held once by brim: {loop.description}. Find out why before you try again, try something else, or ask "
         "your user. If the call is still right, make it again: it isn't held a second time."
     )
     return Answer(deny=reason)
@@ -82,7 +76,9 @@ def find_loop(call: HookCall, number: int) -> Loop | None:
     start, data = tail_bytes(path, TAIL)
     if not _are_in(data, needles, EDITS if is_edit else number - 1):
         return None
-    return _loop_in(call, number, start, data, is_edit=is_edit)
+    from brim.hooks.loop_reading import loop_in
+
+    return loop_in(call, number, start, data, is_edit=is_edit)
 
 
 def _transcript_of(call: HookCall) -> str:
@@ -91,52 +87,6 @@ def _transcript_of(call: HookCall) -> str:
         folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
         return os.path.join(folder, f"agent-{call.sub_agent}.jsonl")
     return call.transcript
-
-
-def _loop_in(call: HookCall, number: int, start: int, data: bytes, *, is_edit: bool) -> Loop | None:
-    """Return the loop that *call* goes on with in *data*, the transcript from byte *start* on.
-
-    More and more of *data* is read until it is known where the count starts.
-    """
-    from brim.memory.repetition import RepetitionDetector
-
-    detector = RepetitionDetector(only_loops=True)
-    for size in SIZES:
-        cut = data.find(b"\n", len(data) - size) + 1 if size < len(data) else 0
-        detector = RepetitionDetector(only_loops=True)
-        for event in _events(call, start + cut, data[cut:]):
-            detector.update(event)
-        if cut == 0 or detector.knows_its_start("", "", is_edit=is_edit):
-            break
-    for pending in _pending_calls(call):
-        loop = detector.loop(pending, number, is_edit=is_edit)
-        if loop is not None:
-            return loop
-    return None
-
-
-def _events(call: HookCall, start: int, data: bytes) -> Iterator[Event]:
-    """Yield the events of the agent that makes *call*, as if it were the only one."""
-    from brim.agents.readers import AnyReader
-    from brim.agents.stream import Feed
-
-    reader = AnyReader(writer=call.agent)
-    reader.agent = call.sub_agent
-    is_apart = call.agent.transcripts.has_subagent_files
-    for event in Feed(reader=reader, start=start).feed(data):
-        if not is_apart or event.agent == call.sub_agent:
-            yield replace(event, session="", agent="")
-
-
-def _pending_calls(call: HookCall) -> list[ToolCall]:
-    """Return *call* as a transcript's reader gives it: of a patch, one for each file."""
-    from brim.agents.call import ToolCall, edits_in
-
-    tool = call.tool
-    if not tool.patch:
-        return [ToolCall(name=tool.name, kind=tool.kind, input=tool.input)]
-    edits = edits_in(tool.patch)
-    return [ToolCall(name=tool.name, kind=kind, input=edit) for kind, edit in edits]
 
 
 # The first look -----------------------------------------------------------------------------------
