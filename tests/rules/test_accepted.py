@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from brim.rules.accepted import AcceptedRules, Decision, decide_own, decide_project, write_removed
+from brim.rules.accepted import (
+    AcceptedRules,
+    RulesDecision,
+    decide_own,
+    decide_project,
+    write_removed,
+)
 from brim.rules.file import RulesFile, read_content
 
 UV = '[uv]\ntext = "Use uv, never pip."\nblock = ["pip install"]\n\n'
@@ -30,7 +36,7 @@ class Project:
     def accept(self, *names: str) -> None:
         self.accepted.accept(self.path.read_text(), names or None)
 
-    def decide(self) -> Decision:
+    def decide(self) -> RulesDecision:
         return decide_project(read_content(str(self.path)), "rules.toml", self.accepted.load())
 
     def rules(self) -> dict[str, str]:
@@ -164,7 +170,7 @@ class Own:
         self.path = home / "rules.toml"
         self.accepted = AcceptedRules(str(home), None)
 
-    def decide(self) -> Decision:
+    def decide(self) -> RulesDecision:
         content = read_content(str(self.path), follow_links=True)
         decision = decide_own(content, "rules.toml", self.accepted.load())
         if decision.good_text:
@@ -172,7 +178,7 @@ class Own:
         write_removed(str(self.home), decision.vanished, "2026-11-19")
         return decision
 
-    def write(self, text: str) -> Decision:
+    def write(self, text: str) -> RulesDecision:
         self.path.write_bytes(text.encode("utf-8", "surrogateescape"))
         return self.decide()
 
@@ -227,4 +233,4 @@ def test_what_an_old_editor_overwrote_is_kept(own: Own) -> None:
 
 def test_a_new_user_hears_nothing(tmp_path: Path) -> None:
     own = Own(tmp_path / "home")
-    assert own.decide() == Decision(())
+    assert own.decide() == RulesDecision(())

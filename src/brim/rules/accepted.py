@@ -49,7 +49,7 @@ class RuleProposal(PlainData):
 
 
 @dataclass(frozen=True)
-class Decision(PlainData):
+class RulesDecision(PlainData):
     """The rules of one file that apply, and what a person should hear about it."""
 
     rules: tuple[WrittenRule, ...]
@@ -169,7 +169,7 @@ def _with_paragraph(text: str, name: str, proposed: RulesText) -> str:
 # Deciding -----------------------------------------------------------------------------------------
 
 
-def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> Decision:
+def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> RulesDecision:
     """Return which rules of a project's file apply.
 
     A rule applies if its content was accepted. Else it waits, and the accepted wording of that name
@@ -178,8 +178,8 @@ def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> D
     accepted = acceptance.wording
     if content.problem:
         if not accepted.rules:
-            return Decision(())
-        return Decision(accepted.rules, news=(_unusable(path, content, len(accepted.rules)),))
+            return RulesDecision(())
+        return RulesDecision(accepted.rules, news=(_unusable(path, content, len(accepted.rules)),))
     text = read_rules(content.text)
     rules: list[WrittenRule] = []
     proposals: list[RuleProposal] = []
@@ -196,7 +196,7 @@ def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> D
         if holds == REMOVED:
             proposals.append(_proposal(REMOVED, old.name, accepted, text))
     news = tuple([f"{path}, {mistake}" for mistake in text.mistakes])
-    return Decision(tuple(rules), tuple(proposals), news)
+    return RulesDecision(tuple(rules), tuple(proposals), news)
 
 
 def _still_holds(old: WrittenRule, text: RulesText, acceptance: Acceptance) -> str:
@@ -216,7 +216,7 @@ def _still_holds(old: WrittenRule, text: RulesText, acceptance: Acceptance) -> s
     return ""
 
 
-def decide_own(content: FileContent, path: str, last_good: Acceptance) -> Decision:
+def decide_own(content: FileContent, path: str, last_good: Acceptance) -> RulesDecision:
     """Return which rules of the user's own file apply.
 
     All of them; and where there is a mistake, the rule as it was. If the file is gone, empty or
@@ -229,8 +229,8 @@ def decide_own(content: FileContent, path: str, last_good: Acceptance) -> Decisi
     if problem:
         if not good.rules:
             is_new = content.is_missing
-            return Decision((), news=() if is_new else (_unusable(path, content, 0),))
-        return Decision(
+            return RulesDecision((), news=() if is_new else (_unusable(path, content, 0),))
+        return RulesDecision(
             good.rules,
             news=(_unusable(path, FileContent(problem=problem), len(good.rules)),),
             good_text=_text_of(good),
@@ -242,7 +242,7 @@ def decide_own(content: FileContent, path: str, last_good: Acceptance) -> Decisi
     news = [f"{path}, {mistake}" for mistake in text.mistakes]
     if text.mistakes:
         rules += lost
-        return Decision(tuple(rules), news=tuple(news), good_text=_merged(text, good, lost))
+        return RulesDecision(tuple(rules), news=tuple(news), good_text=_merged(text, good, lost))
     vanished: list[str] = []
     digests = {rule.digest for rule in text.rules}
     for rule in lost:
@@ -253,7 +253,7 @@ def decide_own(content: FileContent, path: str, last_good: Acceptance) -> Decisi
                 f"{path} doesn't have the rule {rule.name} any more. It's kept: "
                 f"brim rules restore {rule.name}"
             )
-    return Decision(tuple(rules), (), tuple(news), tuple(vanished), content.text)
+    return RulesDecision(tuple(rules), (), tuple(news), tuple(vanished), content.text)
 
 
 def _unusable(path: str, content: FileContent, count: int) -> str:

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from brim.record import PlainData
-from brim.rules.accepted import AcceptedRules, Decision, decide_own, decide_project, write_removed
+from brim.rules.accepted import (
+    AcceptedRules,
+    RulesDecision,
+    decide_own,
+    decide_project,
+    write_removed,
+)
 from brim.rules.file import NAME, FileContent, read_content
 from brim.rules.native import LoadsFiles, NativeFile, nested_files, read_native, root_files
 from brim.rules.paragraphs import split_text
@@ -88,7 +94,7 @@ class RuleSource(PlainData):
         rules = [rule for rule in decision.rules if rule.block and not rule.off]
         return SourceState(tuple(rules))
 
-    def _decision(self, content: FileContent, *, is_whole: bool = True) -> Decision:
+    def _decision(self, content: FileContent, *, is_whole: bool = True) -> RulesDecision:
         name = _name_for_people(self.path)
         if self.kind == PROJECT:
             return decide_project(content, name, self.accepted.load())
@@ -97,7 +103,7 @@ class RuleSource(PlainData):
             self._keep(decision)
         return decision
 
-    def _keep(self, decision: Decision) -> None:
+    def _keep(self, decision: RulesDecision) -> None:
         """Keep the last good copy of the user's own file, and what vanished from it."""
         try:
             if decision.vanished:
@@ -107,7 +113,7 @@ class RuleSource(PlainData):
         except OSError:
             return  # a full or read-only disk: the rules apply without a copy
 
-    def _state(self, decision: Decision) -> SourceState:
+    def _state(self, decision: RulesDecision) -> SourceState:
         rules = [rule for rule in decision.rules if not rule.off]
         return SourceState(tuple(rules), len(decision.proposals), decision.news)
 

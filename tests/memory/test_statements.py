@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.report import compactions as module
-from brim.report.compactions import (
+from brim.memory import statements as module
+from brim.memory.statements import (
     LONGEST_STATEMENT,
     MOST_STATEMENTS,
     decisions_in,
