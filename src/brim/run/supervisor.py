@@ -144,7 +144,7 @@ class Supervisor:
         so."""
         began = time.monotonic()
         for line in self._talk.client.cannot:
-            self._face.tell(f"{self._talk.client.name} {line}")
+            self._face.tell(f"{self._talk.agent} {line}")
         try:
             while (step := self._step()) != END:
                 if step == ASK:
@@ -190,7 +190,7 @@ class Supervisor:
     def _send_for_person(self, text: str) -> None:
         self._continues = 0
         self._tracked.notes.person_said(text)
-        text, self._given = with_input(self._talk.client.name, text, self._given), ""
+        text, self._given = with_input(self._talk.agent, text, self._given), ""
         self._send(text, build_pointer(self._tracked.notes.path) if self._talk.compacted else "")
 
     def _send(self, text: str, before: str = "") -> None:
@@ -377,9 +377,7 @@ class Supervisor:
     def _died(self) -> None:
         """The turn did not end. Its process has, or is ended now."""
         self._talk.end()
-        self._fail(
-            f"{self._talk.client.name} {_ended_with(self._talk.exit)} before its turn was over"
-        )
+        self._fail(f"{self._talk.agent} {_ended_with(self._talk.exit)} before its turn was over")
 
     def _fail(self, why: str) -> None:
         """Say why the run failed, unless something ended it before."""
@@ -402,7 +400,7 @@ class Supervisor:
             and talk.exit
             and not (self._last is not None and self._last.is_spent)
         ):
-            report.outcome, report.why = FAILED, f"{talk.client.name} {_ended_with(talk.exit)}"
+            report.outcome, report.why = FAILED, f"{talk.agent} {_ended_with(talk.exit)}"
         report.outcome = report.outcome or FINISHED
         report.client_exit, report.signal, report.seconds = talk.exit, talk.signal, seconds
         report.unsent = tuple(self._waiting)
