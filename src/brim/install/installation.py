@@ -166,7 +166,7 @@ class Installation(Workspace):
             backups = self._apply_all(pending, installing=installing)
         if not installing:
             inside = [change.target.path for change in changes if change.target.scope == "project"]
-            unhide(inside, others=self.records)
+            unhide(inside, other_paths=self.records)
         return backups
 
     def _is_done(self, change: SettingsChange, records_before: Mapping[str, Record]) -> bool:

@@ -127,11 +127,7 @@ def goes_as_input(run: AgentRun, prompt: str) -> bool:
 
 
 def with_input(agent: str, prompt: str, piped: str) -> str:
-    """Return *prompt* with what was *piped* in, combined as *agent* does it itself.
-
-    >>> with_input("claude", "explain this", "a log")
-    'explain this\\na log'
-    """
+    """Return *prompt* with what was *piped* in, combined as *agent* does it itself."""
     if not prompt or not piped.strip():
         return prompt or piped
     return run_of(agent).join_input(prompt, piped)
