@@ -59,10 +59,10 @@ def diagnose(
     tool_tokens: CountTools = no_tools,
 ) -> Diagnosis:
     """Check everything; with *fix*, correct what doesn't need a decision, and check again."""
-    here = Installation(environ, folder)
-    diagnosis = Diagnosis(list(_Doctor(here, tool_tokens).look()))
+    installation = Installation(environ, folder)
+    diagnosis = Diagnosis(list(_Doctor(installation, tool_tokens).look()))
     if fix and any(finding.fix == FIX for finding in diagnosis.findings):
-        diagnosis.fixed, diagnosis.problems = _fix(here)
+        diagnosis.fixed, diagnosis.problems = _fix(installation)
         again = _Doctor(Installation(environ, folder), tool_tokens)
         diagnosis.findings = list(again.look())
     return diagnosis
@@ -71,14 +71,14 @@ def diagnose(
 class _Doctor:
     """The checks. Each yields what it finds."""
 
-    def __init__(self, here: Installation, tool_tokens: CountTools) -> None:
-        self.here = here
+    def __init__(self, installation: Installation, tool_tokens: CountTools) -> None:
+        self.installation = installation
         self._tool_tokens = tool_tokens
 
     def look(self) -> Iterator[Finding]:
         """Yield everything, the agents first."""
         installed = []
-        for target in self.here.targets():
+        for target in self.installation.targets():
             for finding in self._agent(target):
                 yield finding
                 if finding.facts.get("hooks"):
@@ -91,11 +91,11 @@ class _Doctor:
             if WINDOWS:
                 yield Finding(OFF, "windows", EXPERIMENTAL)
         yield from self._switched_off()
-        yield from check_settings(self.here)
-        yield from check_stores(self.here, installed=bool(agents))
-        yield from check_project(self.here)
-        yield from check_blocks(self.here, agents)
-        for path, text in floop_traces(self.here):
+        yield from check_settings(self.installation)
+        yield from check_stores(self.installation, installed=bool(agents))
+        yield from check_project(self.installation)
+        yield from check_blocks(self.installation, agents)
+        for path, text in floop_traces(self.installation):
             yield Finding(OFF, "floop", f"{path}: {text}", file=path)
         yield from self._tokens(agents[0] if agents else None)
         yield self._server()
@@ -107,12 +107,12 @@ class _Doctor:
         """Look at one settings file: whether brim is in it, as it should be, and may run."""
         facts: dict[str, Any] = {"agent": target.agent, "scope": target.scope, "file": target.path}
         try:
-            removal = self.here.plan_removal(target)  # reads it strictly, as the agent does
+            removal = self.installation.plan_removal(target)  # reads it strictly, as the agent does
         except BrimError as error:
             yield Finding(WRONG, target.title, str(error), **facts)
             return
-        events = self.here.ours.events_in(target)
-        plugin = target.scope == "user" and has_plugin(target.agent, self.here.environ)
+        events = self.installation.ours.events_in(target)
+        plugin = target.scope == "user" and has_plugin(target.agent, self.installation.environ)
         if events:
             yield from self._hooks(target, removal, facts | {"hooks": events}, plugin=plugin)
         elif plugin:
@@ -128,16 +128,16 @@ class _Doctor:
         if target.is_orphan:
             text = f"{target.path}: its project is gone: {FIX} forgets it"
             yield Finding(OFF, name, text, FIX, **facts)
-        elif target.path in self.here.records:
+        elif target.path in self.installation.records:
             yield Finding(WRONG, name, f"{target.path}: brim's hooks are gone", FIX, **facts)
         elif target.scope == "user":
             yield Finding(OFF, name, self._absent(target), **facts)
 
     def _absent(self, target: Target) -> str:
-        installed = self.here.installed([target.agent])
+        installed = self.installation.installed([target.agent])
         if any(other.scope == "project" for other in installed):
             return "installed in some projects only"
-        if is_present(target.agent, self.here.environ):
+        if is_present(target.agent, self.installation.environ):
             return f"not installed: brim init --agent {target.agent}"
         return "not found"
 
@@ -146,8 +146,8 @@ class _Doctor:
     ) -> Iterator[Finding]:
         """Say whether the hooks in *target* are as they should be, and may run."""
         settings = json_settings(target.path)
-        record = self.here.records.get(target.path)
-        has_status_line = self.here.ours.status(settings.get(STATUS))
+        record = self.installation.records.get(target.path)
+        has_status_line = self.installation.ours.status(settings.get(STATUS))
         facts["status_line"] = has_status_line
         text = f"{target.path}: {len(facts['hooks'])} hooks"
         if record is not None and record.hooks == INJECTION_ONLY:
@@ -172,23 +172,23 @@ class _Doctor:
     def _state(self, target: Target, settings: Mapping[str, Any]) -> tuple[str, str, str]:
         """Return the state of brim's hooks in *target*, what is wrong with them, and what corrects
         it."""
-        launcher = launcher_path(self.here.home)
+        launcher = launcher_path(self.installation.home)
         other_launchers = set()
-        for _, hook in self.here.ours.hooks_in(settings):
+        for _, hook in self.installation.ours.hooks_in(settings):
             program = words_of(hook)[0]
             if program != launcher:
                 other_launchers.add(program)
         if other_launchers:
             path = min(other_launchers)
             return WRONG, f"; calls {path}, which is not the launcher of this home", FIX
-        if target.path not in self.here.records:
+        if target.path not in self.installation.records:
             return OFF, "; there is no record of what was there before: brim init makes one", ""
         try:
-            if self.here.plan_again(target).changes:
+            if self.installation.plan_again(target).changes:
                 return WRONG, "; they differ from what this version installs", FIX
         except BrimError as error:
             return WRONG, f"; {error}", ""
-        switch = off_switch(target.agent, settings, self.here.environ)
+        switch = off_switch(target.agent, settings, self.installation.environ)
         if switch:
             return OFF, f"; {switch}, so none of them runs", ""
         return OK, "", ""
@@ -198,18 +198,20 @@ class _Doctor:
         agent = settings_for(target.agent)
         if not agent.asks_for_trust:
             return False
-        return not agent.was_asked(second_settings(target.agent, self.here.environ), target.path)
+        return not agent.was_asked(
+            second_settings(target.agent, self.installation.environ), target.path
+        )
 
     # The launchers --------------------------------------------------------------------------------
 
     def _launchers(self, agent: str, *, only_plugins: bool) -> Iterator[Finding]:
         """Run the launcher, and say how long it takes. A plugin writes it itself."""
-        launcher = launcher_path(self.here.home)
+        launcher = launcher_path(self.installation.home)
         if only_plugins and not os.path.exists(launcher):
             text = f"{launcher}: is not there yet; the plugin writes it when a session starts"
             yield Finding(OFF, "launcher", text)
             return
-        status = status_path(self.here.home)
+        status = status_path(self.installation.home)
         if not os.access(status, os.X_OK):
             text = f"{status}: is not there, so no status line is shown"
             yield Finding(WRONG, "launcher", text, FIX)
@@ -223,14 +225,14 @@ class _Doctor:
             yield Finding(WRONG, "launcher", f"{launcher}: {problem}, so no hook runs", FIX)
             return
         yield self._answer(launcher, python, agent)
-        slow = startup_problem(self.here.home)
+        slow = startup_problem(self.installation.home)
         if slow:
             text = f"hooks load every module by itself, which takes longer: {slow}"
             yield Finding(WRONG, "startup", text, FIX)
 
     def _answer(self, launcher: str, python: str, agent: str) -> Finding:
         """Say whether *launcher* answers, and how fast."""
-        result = probe(launcher, python, agent, self.here.environ)
+        result = probe(launcher, python, agent, self.installation.environ)
         facts: dict[str, Any] = {
             "answers": not result.reason,
             "seconds": result.seconds,
@@ -244,14 +246,14 @@ class _Doctor:
         return Finding(OK, "hook", text, **facts)
 
     def _switched_off(self) -> Iterator[Finding]:
-        until = paused_until(self.here.home)
+        until = paused_until(self.installation.home)
         if until == float("inf"):
             yield Finding(OFF, "paused", "no hook says anything: brim pause off", paused=True)
-        elif until > self.here.now:
+        elif until > self.installation.now:
             end = time.strftime("%Y-%m-%d %H:%M", time.localtime(until))
             text = f"no hook says anything until {end}: brim pause off"
             yield Finding(OFF, "paused", text, paused=True, until=round(until))
-        if is_disabled(self.here.environ):
+        if is_disabled(self.installation.environ):
             text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
             yield Finding(OFF, "disabled", text, disabled=True)
 
@@ -260,7 +262,7 @@ class _Doctor:
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""
         try:
-            tokens = start_tokens(self.here, agent)
+            tokens = start_tokens(self.installation, agent)
         except BrimError:
             text = "what a session is told cannot be said before the above is corrected"
             yield Finding(OFF, "tokens", text)
@@ -297,12 +299,12 @@ class _Doctor:
 
     def _server(self) -> Finding:
         """Say what the tools of the MCP server take, where an agent starts it."""
-        agents = served_agents(self.here.environ, self.here.project)
+        agents = served_agents(self.installation.environ, self.installation.project)
         if not agents:
             text = "no agent starts 'brim mcp', so its tools take no tokens"
             return Finding(OFF, "server", text, agents=[], schemas=0)
         names = " and ".join(agent_named(agent).title for agent in agents)
-        model = model_of(agents[0], self.here.environ)
+        model = model_of(agents[0], self.installation.environ)
         schemas = self._tool_tokens(model)
         if schemas is None:
             text = f"{names} cannot start 'brim mcp': pip install 'brim[mcp]'"
@@ -315,7 +317,7 @@ class _Doctor:
         return Finding(OK, "server", text, agents=agents, schemas=schemas)
 
     def _log(self) -> Finding:
-        path = log_path(self.here.environ)
+        path = log_path(self.installation.environ)
         lines = last_lines(path)
         if lines:
             return Finding(OFF, "log", f"{path}: the last lines are", lines=lines, file=path)
@@ -341,7 +343,7 @@ def _twice(installed: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
 class _Corrections:
     """The changes that don't need a decision."""
 
-    def __init__(self, here: Installation) -> None:
+    def __init__(self, installation: Installation) -> None:
         self.again: list[SettingsChange] = []
         """Hooks as they should be."""
         self.removed: list[SettingsChange] = []
@@ -349,21 +351,21 @@ class _Corrections:
         self.orphans: list[SettingsChange] = []
         """Forgotten with their project."""
         self.problems: list[str] = []
-        for target in here.targets():
+        for target in installation.targets():
             try:
-                self._plan(here, target)
+                self._plan(installation, target)
             except BrimError as error:
                 self.problems.append(str(error))
 
-    def _plan(self, here: Installation, target: Target) -> None:
+    def _plan(self, installation: Installation, target: Target) -> None:
         if target.is_orphan:
-            self.orphans.append(here.plan_removal(target))
-        elif target.scope == "project" and here.has_user_hooks(target.agent):
-            removal = here.plan_removal(target)
+            self.orphans.append(installation.plan_removal(target))
+        elif target.scope == "project" and installation.has_user_hooks(target.agent):
+            removal = installation.plan_removal(target)
             if removal.changes:
                 self.removed.append(removal)
-        elif target.path in here.records:
-            change = here.plan_again(target)
+        elif target.path in installation.records:
+            change = installation.plan_again(target)
             if change.changes:
                 self.again.append(change)
 
@@ -379,20 +381,20 @@ class _Corrections:
         return words
 
 
-def _fix(here: Installation) -> tuple[list[str], list[str]]:
+def _fix(installation: Installation) -> tuple[list[str], list[str]]:
     """Correct what doesn't need a decision; return what was corrected, and what couldn't be.
 
     Launchers are written, and stores updated.
     """
     check_lasting()
-    corrections = _Corrections(here)
-    here.apply(corrections.again, installing=True)
-    here.apply([*corrections.removed, *corrections.orphans], installing=False)
+    corrections = _Corrections(installation)
+    installation.apply(corrections.again, installing=True)
+    installation.apply([*corrections.removed, *corrections.orphans], installing=False)
     fixed = corrections.fixed()
-    is_installed = bool(fixed or here.installed())
+    is_installed = bool(fixed or installation.installed())
     if is_installed:
-        fixed += [f"{path} rewritten" for path in install_launchers(here.home)]
-        if not os.path.lexists(here.database):
-            fixed.append(f"{here.home}: has a store now")
-    _, broken = here.check_stores(create=is_installed)
+        fixed += [f"{path} rewritten" for path in install_launchers(installation.home)]
+        if not os.path.lexists(installation.database):
+            fixed.append(f"{installation.home}: has a store now")
+    _, broken = installation.check_stores(create=is_installed)
     return fixed, corrections.problems + broken

@@ -23,10 +23,10 @@ from brim.store.store import open_store
 from brim.workspace import DATABASE
 
 
-def check_settings(here: Installation) -> Iterator[Finding]:
+def check_settings(installation: Installation) -> Iterator[Finding]:
     """Say what the token budget is, and where it is set."""
     try:
-        budget, origin = here.config.yours.values[BUDGET]
+        budget, origin = installation.config.yours.values[BUDGET]
     except BrimError as error:
         yield Finding(WRONG, "settings", f"{error}; until then agents go on without it")
         return
@@ -34,21 +34,21 @@ def check_settings(here: Installation) -> Iterator[Finding]:
     yield Finding(OK, "settings", text, token_budget=budget)
 
 
-def check_stores(here: Installation, *, installed: bool) -> Iterator[Finding]:
+def check_stores(installation: Installation, *, installed: bool) -> Iterator[Finding]:
     """Say whether hooks can read what was learned: they never upgrade a file."""
-    for scope, folder in here.scope_folders.items():
+    for scope, folder in installation.scope_folders.items():
         path = os.path.join(folder, DATABASE)
         if scope == "project":
-            yield from _lost_rules(here, path)
+            yield from _lost_rules(installation, path)
         if os.path.lexists(path):
             yield _store(scope, path)
         elif scope == "user":
             yield _missing_store(path, installed=installed)
 
 
-def _lost_rules(here: Installation, path: str) -> Iterator[Finding]:
+def _lost_rules(installation: Installation, path: str) -> Iterator[Finding]:
     """Say how many rules a project's store has lost that brim kept elsewhere."""
-    lost = lost_rules(path, here.home)
+    lost = lost_rules(path, installation.home)
     if lost:
         kept_copy, number = lost
         text = f"{path}: {counted(number, 'rule')} that brim kept in {kept_copy} are missing"
@@ -82,37 +82,37 @@ def _store(scope: str, path: str) -> Finding:
     return Finding(OK, "store", f"{path}: {counted(number, 'rule')}", **facts, behaviors=number)
 
 
-def check_project(here: Installation) -> Iterator[Finding]:
+def check_project(installation: Installation) -> Iterator[Finding]:
     """Say whether agents use this project's rules, and what of it isn't stored here."""
     changes = ""
     news = ""
     # A store that can't be opened is a finding of its own.
-    with suppress(BrimError), here.open(create=False) as scopes:
-        changes = here.changes_of(scopes)
-        news = shared_news(here, scopes)
-    trust = _trust(here, changes)
+    with suppress(BrimError), installation.open(create=False) as scopes:
+        changes = installation.changes_of(scopes)
+        news = shared_news(installation, scopes)
+    trust = _trust(installation, changes)
     yield trust
     if news:
         yield Finding(OFF, "project", f"{news}: brim rules import", **trust.facts)
     with suppress(StoreError):  # git's index is too large
-        store = os.path.join(here.project or "", ".brim", DATABASE)
-        if here.project is not None and _would_be_committed(store):
+        store = os.path.join(installation.project or "", ".brim", DATABASE)
+        if installation.project is not None and _would_be_committed(store):
             text = f"{store}: git would commit it: end .brim/.gitignore with a line 'brim.db*'"
             yield Finding(OFF, "git", text, file=store)
-    if here.memory_problem is not None:
-        yield Finding(OFF, "memory", str(here.memory_problem), project=here.project)
+    if installation.memory_problem is not None:
+        yield Finding(OFF, "memory", str(installation.memory_problem), project=installation.project)
 
 
-def _trust(here: Installation, changes: str) -> Finding:
+def _trust(installation: Installation, changes: str) -> Finding:
     """Say whether the project is trusted; *changes* is what was changed in it since then."""
-    project = here.project
+    project = installation.project
     if project is None:
         text = "no project here: agents hear only your own rules"
         return Finding(OFF, "project", text, project=None)
-    facts: dict[str, Any] = {"project": project, "trusted": here.trusted}
+    facts: dict[str, Any] = {"project": project, "trusted": installation.trusted}
     if not os.path.isdir(os.path.join(project, ".brim")):
         return Finding(OFF, "project", f"{project}: no rules of its own yet", **facts)
-    if not here.trusted:
+    if not installation.trusted:
         text = "is not trusted, so agents are told only your own rules: brim rules trust"
         return Finding(OFF, "project", f"{project}: {text}", **facts)
     if changes:
@@ -124,11 +124,11 @@ def _would_be_committed(store: str) -> bool:
     return os.path.exists(store) and not is_tracked(store) and bool(not_ignored([store]))
 
 
-def check_blocks(here: Installation, agents: Sequence[str]) -> Iterator[Finding]:
+def check_blocks(installation: Installation, agents: Sequence[str]) -> Iterator[Finding]:
     """Say how many rules refuse calls, and which calls an agent makes without asking."""
     number = 0
     # A store that can't be opened is a finding of its own.
-    with suppress(BrimError), here.open(create=False) as scopes:
+    with suppress(BrimError), installation.open(create=False) as scopes:
         number = sum(bool(rule.blocks) for rule in scopes.behaviors(LIVE))
     if not number:
         return

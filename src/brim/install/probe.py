@@ -158,30 +158,30 @@ class StartTokens(PlainData):
     """How many rules don't fit."""
 
 
-def start_tokens(here: Installation, agent: str | None) -> StartTokens:
+def start_tokens(installation: Installation, agent: str | None) -> StartTokens:
     """Return what a session of *agent* is told when it begins here. Nothing is noted as used.
 
     It's counted for the setting ``model``, else for the model that *agent* is set to.
     """
     folder = None
-    if here.project is None or is_trusted(here.project, here.home):
-        folder = here.cwd
-    make = partial(Workspace, here.environ, folder, who="person", now=here.now)
+    if installation.project is None or is_trusted(installation.project, installation.home):
+        folder = installation.cwd
+    make = partial(Workspace, installation.environ, folder, who="person", now=installation.now)
     workspace = make()
     if workspace.config.yours["model"] is None and agent is not None:
-        workspace = make(flags={"model": model_of(agent, here.environ)})
+        workspace = make(flags={"model": model_of(agent, installation.environ)})
     config = workspace.config.yours
     limits = _limits(workspace)
     with workspace.open(create=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return StartTokens(0, "", limits)
-        context = Context(**here.surroundings)
+        context = Context(**installation.surroundings)
         loaded = loaded_rules(scopes, agent or "", folder or "")
-        planner = Planner(scopes, workspace.config, context, now=here.now, leave=loaded)
+        planner = Planner(scopes, workspace.config, context, now=installation.now, leave=loaded)
         plan = planner.plan(limits["start"])
         whole = plan
         if loaded:
-            planner = Planner(scopes, workspace.config, context, now=here.now)
+            planner = Planner(scopes, workspace.config, context, now=installation.now)
             whole = planner.plan(limits["start"])
     read = tuple(int(item.tokens) for item in whole.included if item.id in loaded)
     unfit = sum(item.tier < item.mapped and not item.tier for item in plan.items)

@@ -168,47 +168,47 @@ def install(
     use what that has learned. Without *hooks*, what was installed before stays: all of them, or
     injection only. Doing it twice changes nothing.
     """
-    here = Installation(environ, folder)
+    installation = Installation(environ, folder)
     agents = agents or [name for name in agent_names() if is_present(name, environ)]
-    targets = [here.target(agent, scope) for agent in agents]
-    hooks = hooks or _hooks_before(here, targets)
-    result = Installed(here.home, hooks=hooks, dry_run=dry_run)
+    targets = [installation.target(agent, scope) for agent in agents]
+    hooks = hooks or _hooks_before(installation, targets)
+    result = Installed(installation.home, hooks=hooks, dry_run=dry_run)
     if not agents:
         *names, last_name = agent_names()
         result.reason = f"no agent found: name one with --agent {', '.join(names)} or {last_name}"
         return result
     for target in targets:
-        _plan(result, here, target, status=status_line)
+        _plan(result, installation, target, status=status_line)
     if result.is_tracked and not result.changes:
         result.reason = "; ".join(result.skipped.values())
         return result
-    result.budget = here.budget_edit(token_budget, scope)
+    result.budget = installation.budget_edit(token_budget, scope)
     changes = [*result.changes, *result.commands]
     for change in changes:
         if change.changes:
             change.target.check_writable()
     if not dry_run:
-        _prepare(result, here, scope=scope, trusting=trusting)
-        result.backups = here.apply(changes, installing=True)
-        _finish(result, here, scope=scope)
+        _prepare(result, installation, scope=scope, trusting=trusting)
+        result.backups = installation.apply(changes, installing=True)
+        _finish(result, installation, scope=scope)
     return result
 
 
-def _hooks_before(here: Installation, targets: Sequence[Target]) -> str:
+def _hooks_before(installation: Installation, targets: Sequence[Target]) -> str:
     """Return which hooks were installed in *targets*; all if they differ or there are none."""
     before = set()
     for target in targets:
-        record = here.records.get(target.path)
+        record = installation.records.get(target.path)
         if record is not None and record.hooks != PLUGIN:
             before.add(record.hooks)
     return before.pop() if len(before) == 1 else ALL
 
 
-def _plan(result: Installed, here: Installation, target: Target, *, status: bool) -> None:
+def _plan(result: Installed, installation: Installation, target: Target, *, status: bool) -> None:
     """Add to *result* what becomes of *target* and of ``/learn`` in its agent, or why it gets
     nothing."""
-    if target.scope == "project" and here.has_user_hooks(target.agent):
-        above = here.target(target.agent, "user").path
+    if target.scope == "project" and installation.has_user_hooks(target.agent):
+        above = installation.target(target.agent, "user").path
         reason = f"{above}: has brim for every project already, so {target.path} needs nothing"
         result.skipped[target.agent] = reason
         return
@@ -217,38 +217,40 @@ def _plan(result: Installed, here: Installation, target: Target, *, status: bool
         result.skipped[target.agent] = reason
         result.is_tracked = True
         return
-    change = here.plan(target, hooks=result.hooks, status=status)
+    change = installation.plan(target, hooks=result.hooks, status=status)
     result.changes.append(change)
     if target.scope == "user" and change.record is not None and change.record.hooks != PLUGIN:
-        file = command_target(target.agent, here.environ)
-        command = plan_command(file, file.read(), here.records.get(file.path))
+        file = command_target(target.agent, installation.environ)
+        command = plan_command(file, file.read(), installation.records.get(file.path))
         if command is not None:
             result.commands.append(command)
 
 
-def _prepare(result: Installed, here: Installation, *, scope: str, trusting: bool) -> None:
+def _prepare(result: Installed, installation: Installation, *, scope: str, trusting: bool) -> None:
     """Write what hooks need, before the first one is in an agent's settings."""
-    install_launchers(here.home, tokens=_stronger_tokens(result.budget, here.environ))
-    _ = here.secret  # made now, so that no hook has to
-    if scope == "project" and here.project is not None:
-        here.begin_project()
-        if trusting and not is_trusted(here.project, here.home):
-            trust(here.project, here.home, now=here.now)
-        result.trusted = here.trusted
+    install_launchers(
+        installation.home, tokens=_stronger_tokens(result.budget, installation.environ)
+    )
+    _ = installation.secret  # made now, so that no hook has to
+    if scope == "project" and installation.project is not None:
+        installation.begin_project()
+        if trusting and not is_trusted(installation.project, installation.home):
+            trust(installation.project, installation.home, now=installation.now)
+        result.trusted = installation.trusted
     if result.budget is not None:
-        result.budget.write(here.save_settings)
+        result.budget.write(installation.save_settings)
 
 
-def _finish(result: Installed, here: Installation, *, scope: str) -> None:
+def _finish(result: Installed, installation: Installation, *, scope: str) -> None:
     """Hide a project's files from git, make the user's store, and say what is left to do."""
     inside: list[str] = []
     if scope == "project":
         inside = [change.target.path for change in result.changes]
     if inside:
         result.hidden = hide([*inside, *result.backups.values()])
-    _, broken = here.check_stores(create=True)
+    _, broken = installation.check_stores(create=True)
     result.problems = [f"{error}; until then hooks say nothing" for error in broken]
-    result.next_steps = list(_next_steps(here, result.changes, inside))
+    result.next_steps = list(_next_steps(installation, result.changes, inside))
 
 
 def _stronger_tokens(budget: SettingEdit | None, environ: Mapping[str, str]) -> str:
@@ -259,18 +261,18 @@ def _stronger_tokens(budget: SettingEdit | None, environ: Mapping[str, str]) -> 
 
 
 def _next_steps(
-    here: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]
+    installation: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]
 ) -> Iterator[str]:
     changed_agents = [change.target.agent for change in changes if change.changes]
     for agent in changed_agents:
         if settings_for(agent).asks_for_trust:
             yield settings_for(agent).asks_for_trust
-    yield from _warnings(here, changes, inside)
-    served = served_agents(here.environ, here.project)
+    yield from _warnings(installation, changes, inside)
+    served = served_agents(installation.environ, installation.project)
     for agent in changed_agents:
         if agent not in served:
             title = agent_named(agent).title
-            command = server_command(agent, here.environ, here.home)
+            command = server_command(agent, installation.environ, installation.home)
             yield f"optional: let {title} save rules itself: {command}"
     if changed_agents and WINDOWS:
         yield f"{EXPERIMENTAL}; 'brim uninstall' takes them out again"
@@ -279,7 +281,7 @@ def _next_steps(
 
 
 def _warnings(
-    here: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]
+    installation: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]
 ) -> Iterator[str]:
     """Yield what is in the way of the new hooks: git, hooks in a project too, floop."""
     for path in not_ignored(inside):
@@ -288,13 +290,13 @@ def _warnings(
             "so don't commit it"
         )
     agents = [change.target.agent for change in changes if change.target.scope == "user"]
-    for target in here.installed(agents):
+    for target in installation.installed(agents):
         if target.scope == "project":
             yield (
                 f"{target.path}: has brim too, so its hooks run twice: "
                 "'brim doctor --fix' removes it there"
             )
-    for path, text in floop_traces(here):
+    for path, text in floop_traces(installation):
         yield f"{path}: {text}"
 
 
@@ -310,34 +312,34 @@ def uninstall(
 ) -> Uninstalled:
     """Take brim out of *agents* (default: all), in every project. A file that is as brim left it
     becomes as it was."""
-    here = Installation(environ, folder)
+    installation = Installation(environ, folder)
     agents = agents or agent_names()
-    result = Uninstalled(here.home, [], [], dry_run)
-    for target in here.targets(agents):
-        _plan_removal(result, here, target)
-    for path, record in here.records.items():
+    result = Uninstalled(installation.home, [], [], dry_run)
+    for target in installation.targets(agents):
+        _plan_removal(result, installation, target)
+    for path, record in installation.records.items():
         if record.agent in [f"{agent}{COMMAND}" for agent in agents]:
-            result.commands.append(here.plan_removal(Target(record.agent, "user", path)))
+            result.commands.append(installation.plan_removal(Target(record.agent, "user", path)))
     if dry_run:
         return result
-    result.backups = here.apply([*result.changes, *result.commands], installing=False)
+    result.backups = installation.apply([*result.changes, *result.commands], installing=False)
     for agent in agents:
         if has_plugin(agent, environ):
             result.plugins.append(settings_for(agent).remove_plugin)
-    result.is_complete = not here.records and not result.plugins
+    result.is_complete = not installation.records and not result.plugins
     if result.is_complete:
-        remove_launchers(here.home)
-    served = served_agents(environ, here.project)
+        remove_launchers(installation.home)
+    served = served_agents(environ, installation.project)
     result.served = [agent for agent in served if agent in agents]
     return result
 
 
-def _plan_removal(result: Uninstalled, here: Installation, target: Target) -> None:
+def _plan_removal(result: Uninstalled, installation: Installation, target: Target) -> None:
     """Add to *result* how *target* looks without brim; a broken file must not keep brim in the
     others."""
-    is_recorded = target.path in here.records
+    is_recorded = target.path in installation.records
     try:
-        change = here.plan_removal(target)
+        change = installation.plan_removal(target)
         if change.changes:
             target.check_writable()
         if change.changes or is_recorded:

@@ -70,7 +70,7 @@ class SupervisedClient:
         self.run = secrets.token_hex(6)
         self.notices: list[Notice] = []
         """What a person should be told, in order."""
-        here = Workspace(os.environ, folder, who="person", now=time.time())
+        installation = Workspace(os.environ, folder, who="person", now=time.time())
         resumed = bool(
             getattr(options, "resume", None) or getattr(options, "continue_conversation", False)
         )
@@ -84,10 +84,12 @@ class SupervisedClient:
         self._compact_patience = compact_patience
         purse = Purse(
             limit,
-            scope=scope or scope_of(here.place, self.run, ledger),
+            scope=scope or scope_of(installation.place, self.run, ledger),
             ledger=ledger,
             resumed=resumed,
-            plans=lambda limit: plan_limits(limit, AGENT.name, here.home, None, time.time()),
+            plans=lambda limit: plan_limits(
+                limit, AGENT.name, installation.home, None, time.time()
+            ),
             branch=branch(folder) or "",
             tell=tell,
         )
