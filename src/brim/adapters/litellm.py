@@ -18,6 +18,7 @@ from brim.guard.conversation import Guard
 from brim.messages.entries import Provider
 from brim.messages.receipt import digest_of
 from brim.models.light import lookup
+from brim.models.names import CLAUDE
 from brim.spend.unsent import may_be_billed
 
 APIS: dict[str, Provider] = {
@@ -189,13 +190,14 @@ def _body(given: Mapping[str, Any], api: Provider, guards: Guards) -> Body:
     part of the window.
     """
     body = Body(given, api)
+    model = str(given.get("model"))
     is_open = body.max_output is None and guards.guard.max_output is None
-    most = (
-        lookup(str(given.get("model"))).max_output
-        if is_open and "claude" in str(given.get("model"))
-        else None
-    )
-    return body if most is None else Body({**given, "max_tokens": most}, api)
+    if not is_open or CLAUDE not in model:
+        return body
+    longest_answer = lookup(model).max_output
+    if longest_answer is None:
+        return body
+    return Body({**given, "max_tokens": longest_answer}, api)
 
 
 def _take(call: Call[Any], answer: Any) -> None:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
-from brim.install import installation
+from brim.install import pausing
 from brim.install.status import home_status, open_limits
 from brim.report.usage import UsageReport
 from brim.report.watch import Reading
@@ -167,8 +167,8 @@ async def events(place: Place, _: Request) -> Response:
 def pause(place: Place, form: dict[str, str]) -> str:
     """Pause the hooks for as long as the form says, or end the pause."""
     if form.get("for") == "resume":
-        installation.resume(place.environ)
+        pausing.resume(place.environ)
         return "Hooks answer again."
     length = form.get("for", "")
-    installation.pause(place.environ, seconds=installation.duration(length) if length else None)
+    pausing.pause(place.environ, seconds=pausing.duration(length) if length else None)
     return f"Hooks are paused{f' for {length}' if length else ' until you resume them'}."
