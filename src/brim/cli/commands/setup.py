@@ -40,8 +40,9 @@ from brim.install.git_exclude import exclude_file
 from brim.install.rule_files import shared_news
 from brim.install.setup import Installed, Uninstalled
 from brim.memory.entries import MemoryEntry
-from brim.store.consent import Consent
+from brim.store.consent import Consent, consent_for
 from brim.store.trust import is_trusted, trusted_projects, untrust
+from brim.tokens.counters import counter_for
 from brim.workspace import Workspace, working_folder
 
 
@@ -348,12 +349,9 @@ def _tool_tokens(model: str | None) -> int | None:
     It's None if the server isn't installed.
     """
     try:
-        from brim.mcp.server import INSTRUCTIONS
-        from brim.mcp.tools import tool_costs
+        from brim.mcp.tools import INSTRUCTIONS, tool_costs
     except ImportError:
         return None
-    from brim.tokens.counters import counter_for
-
     counter = counter_for(model)
     return sum(cost.tokens for cost in tool_costs(counter)) + int(counter.count(INSTRUCTIONS))
 
@@ -445,9 +443,11 @@ def _trust(options: Namespace) -> int:
     if not options.dry_run:
         need_person("trusts a project")
     workspace = _workspace_in(options.folder)
-    consent = workspace.consent()
-    if consent is None:
+    if workspace.project is None:
         raise InputError(f"{workspace.cwd}: not a project: no .brim/ or .git in it or above it")
+    consent = consent_for(
+        workspace.project, workspace.home, settings_changed=workspace.settings_changed
+    )
     if not options.as_json:
         with workspace.open(create=False) as scopes:
             say_paged(_consent_view(consent, shared_news(workspace, scopes)))
