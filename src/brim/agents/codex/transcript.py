@@ -83,7 +83,7 @@ class CodexRolloutReader(LineReader):
         self.where |= {"session": self._lineage.session, "agent": self._lineage.agent}
         self.where["time"] = seconds(value(line, "timestamp"))
         if kind not in _AFTER_COMPACTION:
-            self.found += self.finish()
+            self.line_events += self.finish()
         if kind == "session_meta":
             self.states(payload, version="cli_version", folder="cwd")
             self.states(mapping(payload, "git"), branch="branch")
@@ -98,7 +98,7 @@ class CodexRolloutReader(LineReader):
         elif kind == "event_msg":
             self._note(payload)
         if self._copied:
-            self.found = []
+            self.line_events = []
             self._compacted = []
 
     def state(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class CodexRolloutReader(LineReader):
         kind = text(payload, "type")
         said = text(payload, "message")
         if kind not in ("token_count", "thread_settings_applied", "context_compacted"):
-            self.found += self.finish()
+            self.line_events += self.finish()
         if kind == "token_count":
             self._count(mapping(payload, "info"))
         elif kind == "thread_settings_applied":
@@ -182,7 +182,7 @@ class CodexRolloutReader(LineReader):
         )
         if self._compacted and left:
             self._compacted[0] = replace(self._compacted[0], after=left)
-        self.found += self.finish()
+        self.line_events += self.finish()
         if window := count(info, "model_context_window"):
             self._window = window
             self._see_model()

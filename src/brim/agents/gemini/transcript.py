@@ -65,13 +65,13 @@ class GeminiTranscriptReader(LineReader):
             if isinstance(message, Mapping):
                 self.where["time"] = seconds(value(message, "timestamp"))
                 self._message(message, text(message, "type"), text(message, "id"))
-        if summaries and self._began and self.found:
+        if summaries and self._began and self.line_events:
             self.where["time"] = seconds(value(line, "$set", "lastUpdated"))
             for said in filter(None, map(_everything, left)):
                 self.tell(Attachment, kind="kept", text=said)
             self.tell(Compaction)
-            self.found.insert(0, self.found.pop())
-        self._began = self._began or bool(self.found)
+            self.line_events.insert(0, self.line_events.pop())
+        self._began = self._began or bool(self.line_events)
 
     def state(self) -> dict[str, Any]:
         """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
@@ -184,7 +184,7 @@ class GeminiStreamReader(LineReader):
             self._answer.append(text(line, "content"))
             return
         answer = "".join(self._answer)
-        self.found += self.finish()
+        self.line_events += self.finish()
         if kind == "init" and text(line, "model"):
             self.tell(ModelSeen, model=text(line, "model"))
         elif kind == "message":
