@@ -23,6 +23,15 @@ def value(line: object, *path: str) -> Any:
     return line
 
 
+def first_value(line: object, *keys: str) -> Any:
+    """Return the first value under *keys* that isn't empty, or None."""
+    for key in keys:
+        content = value(line, key)
+        if content:
+            return content
+    return None
+
+
 def text(line: object, *path: str) -> str:
     """Return the text at *path*, or an empty one."""
     words = value(line, *path)
