@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from brim.agents.claude.transcript import refusal_of, refusal_of_decision
+from brim.agents.claude.lines import refusal_of, refusal_of_decision
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brim.agents.claude.transcript import words
+from brim.agents.claude.lines import words
 from brim.agents.claude.value import tagged, typed_text
 
 

@@ -125,7 +125,7 @@ def test_a_line_that_is_too_long_is_skipped_and_counted() -> None:
     events = []
     for begin in range(0, len(long), 700):
         events += feed.feed(long[begin : begin + 700])
-        assert sum(map(len, feed._held)) <= 2_000
+        assert sum(map(len, feed._begun)) <= 2_000
     events += feed.feed(as_bytes([stream_user("after")]))
     assert [event.text for event in events if isinstance(event, Message)] == ["after"]
     assert (feed.broken, feed.lines, feed.offset) == (

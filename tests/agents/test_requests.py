@@ -33,7 +33,7 @@ def test_without_a_key_everything_is_new() -> None:
 
 
 def test_the_oldest_is_forgotten_first() -> None:
-    requests = Told(most=2)
+    requests = Told(size=2)
     for key in "abc":
         requests.is_new(key, Tokens(input=1), final=True)
     assert not requests.is_new("c", Tokens(input=1), final=True)
@@ -42,7 +42,7 @@ def test_the_oldest_is_forgotten_first() -> None:
 
 
 def test_the_last_half_is_never_forgotten() -> None:
-    requests = Told(most=100)
+    requests = Told(size=100)
     for number in range(1_000):
         assert requests.is_new(str(number), Tokens(input=1), final=True)
         last = range(max(0, number - 49), number + 1)
@@ -52,7 +52,7 @@ def test_the_last_half_is_never_forgotten() -> None:
 
 
 def test_what_was_told_is_bounded_and_an_empty_key_is_always_new() -> None:
-    told = Told(most=2)
+    told = Told(size=2)
     assert all(told.is_new(key) for key in ("", "", "a", "b", "c"))
     assert [key in told for key in ("", "a", "b", "c")] == [False, False, True, True]
     assert not told.is_new("c")

@@ -18,6 +18,7 @@ from brim.guard.conversation import Guard
 from brim.messages.entries import Provider
 from brim.messages.receipt import digest_of
 from brim.models.light import lookup
+from brim.models.names import CLAUDE
 from brim.spend.unsent import may_be_billed
 
 APIS: dict[str, Provider] = {
@@ -191,7 +192,7 @@ def _body(fields: Mapping[str, Any], api: Provider, guards: Guards) -> Body:
     model = str(fields.get("model"))
     if body.max_output is not None or guards.guard.max_output is not None:
         return body
-    if "claude" not in model:
+    if CLAUDE not in model:
         return body
     longest = lookup(model).max_output
     if longest is None:

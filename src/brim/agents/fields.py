@@ -23,22 +23,64 @@ def value(line: object, *path: str) -> Any:
     return line
 
 
+def first_value(line: object, *keys: str) -> Any:
+    """Return the first value under *keys* that isn't empty, or None."""
+    for key in keys:
+        content = value(line, key)
+        if content:
+            return content
+    return None
+
+
 def text(line: object, *path: str) -> str:
     """Return the text at *path*, or an empty one."""
     words = value(line, *path)
-    return words if isinstance(words, str) else ""
+    if isinstance(words, str):
+        return words
+    return ""
+
+
+def first_text(line: object, *keys: str) -> str:
+    """Return the text under the first of *keys* that has one, or an empty text."""
+    for key in keys:
+        words = text(line, key)
+        if words:
+            return words
+    return ""
 
 
 def mapping(line: object, *path: str) -> Mapping[str, Any]:
     """Return the mapping at *path*, or an empty one."""
     inner = value(line, *path)
-    return inner if isinstance(inner, Mapping) else _NOTHING
+    if isinstance(inner, Mapping):
+        return inner
+    return _NOTHING
+
+
+def first_mapping(line: object, *keys: str) -> Mapping[str, Any]:
+    """Return the mapping under the first of *keys* that has one with contents, or an empty one."""
+    for key in keys:
+        inner = mapping(line, key)
+        if inner:
+            return inner
+    return _NOTHING
 
 
 def items(line: object, *path: str) -> list[Any]:
     """Return the list at *path*, or an empty one."""
     parts = value(line, *path)
-    return parts if isinstance(parts, list) else []
+    if isinstance(parts, list):
+        return parts
+    return []
+
+
+def first_items(line: object, *keys: str) -> list[Any]:
+    """Return the list under the first of *keys* that has one with items, or an empty one."""
+    for key in keys:
+        parts = items(line, key)
+        if parts:
+            return parts
+    return []
 
 
 def flag(line: object, *path: str) -> bool:

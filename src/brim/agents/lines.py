@@ -29,14 +29,12 @@ _MOST_DOLLARS = 10**9
 def micro_dollars(line: object, *path: str) -> int | None:
     """Return the dollars at *path* in millionths, half rounded up; None unless it is from 0 to a
     billion."""
-    found = value(line, *path)
-    if (
-        isinstance(found, bool)
-        or not isinstance(found, int | float)
-        or not 0 <= found <= _MOST_DOLLARS
-    ):
+    dollars = value(line, *path)
+    if isinstance(dollars, bool) or not isinstance(dollars, int | float):
         return None
-    return math.floor(found * 1_000_000 + 0.5)
+    if not 0 <= dollars <= _MOST_DOLLARS:
+        return None
+    return math.floor(dollars * 1_000_000 + 0.5)
 
 
 def tokens(usage: object) -> Tokens | None:
@@ -44,28 +42,42 @@ def tokens(usage: object) -> Tokens | None:
     zeros is left."""
     if not isinstance(usage, Mapping):
         return None
-    for sound in (False, True):
-        with suppress(
-            InputError, RecursionError
-        ):  # a number that is a nested list without end cannot even be shown
-            read = read_usage(_sound(usage) if sound else usage)
-            return read if read.prompt or read.output else None
+    # A number that is a nested list without end can't even be shown in an error: RecursionError.
+    with suppress(InputError, RecursionError):
+        return _unless_zero(read_usage(usage))
+    with suppress(InputError, RecursionError):
+        return _unless_zero(read_usage(_only_counters(usage)))
     return None
 
 
-def _sound(usage: Mapping[str, Any]) -> dict[str, Any]:
+def _unless_zero(usage: Tokens) -> Tokens | None:
+    if usage.prompt or usage.output:
+        return usage
+    return None
+
+
+def _only_counters(usage: Mapping[str, Any]) -> dict[str, Any]:
     """Return *usage* without numbers that aren't counts."""
-    sound: dict[str, Any] = {}
-    for key, found in usage.items():
-        if isinstance(found, Mapping):
-            sound[key] = {inner: part for inner, part in found.items() if whole(part) is not None}
-        elif whole(found) is not None or (isinstance(found, str) and not key.endswith("tokens")):
-            sound[key] = found
-    return sound
+    counters: dict[str, Any] = {}
+    for key, number in usage.items():
+        if isinstance(number, Mapping):
+            parts = number.items()
+            counters[key] = {name: part for name, part in parts if whole(part) is not None}
+        elif whole(number) is not None or _is_note(key, number):
+            counters[key] = number
+    return counters
+
+
+def _is_note(key: str, value: object) -> bool:
+    """Whether *value* is a text that says something about the usage, such as a tier."""
+    return isinstance(value, str) and not key.endswith("tokens")
 
 
 _LARGEST = 253_402_300_800
 """The first second after the year 9999."""
+_LONGEST_TIME = 64
+_UNITS = (1, 1_000, 1_000_000, 1_000_000_000)
+"""Seconds, milli-, micro- and nanoseconds."""
 
 
 def seconds(time: object) -> float | None:
@@ -79,21 +91,25 @@ def seconds(time: object) -> float | None:
     1794724747.416
     """
     if isinstance(time, str):
-        try:
-            found = datetime.fromisoformat(time.strip() if len(time) < 64 else "")
-            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            return None
+        return _seconds_in(time)
     if isinstance(time, bool) or not isinstance(time, int | float):
         return None
-    return next(
-        (
-            time / unit
-            for unit in (1, 1_000, 1_000_000, 1_000_000_000)
-            if 0 <= time < _LARGEST * unit
-        ),
-        None,
-    )
+    for unit in _UNITS:
+        if 0 <= time < _LARGEST * unit:
+            return time / unit
+    return None
+
+
+def _seconds_in(words: str) -> float | None:
+    if len(words) >= _LONGEST_TIME:
+        return None
+    try:
+        time = datetime.fromisoformat(words.strip())
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=UTC)
+        return time.timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def refusal_in(answer: str) -> str:
@@ -102,35 +118,41 @@ def refusal_in(answer: str) -> str:
 
     It knows what Codex, Gemini CLI and opencode say in place of a result.
 
-    >>> refusal_in("exec command rejected by user"), refusal_in("aborted by user after 3.1s"), refusal_in("not found")
-    ('permission', 'interrupt', '')
+    >>> refusal_in("exec command rejected by user"), refusal_in("aborted by user after 3.1s")
+    ('permission', 'interrupt')
+    >>> refusal_in("not found")
+    ''
     """
     return opening_of(answer[:200].lstrip().lower(), __file__, "declined.tsv")
 
 
-def opening_of(said: str, module_file: str, table: str) -> str:
-    """Return the kind of the first opening that *said* begins with, or an empty text.
+def opening_of(words: str, module_file: str, table: str) -> str:
+    """Return the kind of the first opening that *words* begin with, or an empty text.
 
     *table* is in ``data`` next to the module.
     """
-    return next(
-        (kind for kind, opening in data_rows(module_file, table) if said.startswith(opening)), ""
-    )
+    for kind, opening in data_rows(module_file, table):
+        if words.startswith(opening):
+            return kind
+    return ""
 
 
 def is_short_for(name: str, full: str) -> bool:
     """Whether *name* is the model *full* without its suffix for a window: answers don't repeat what
     was asked for.
 
-    >>> is_short_for("claude-sonnet-4-5-20250929", "claude-sonnet-4-5[1m]"), is_short_for("gpt-4o", "gpt-4o")
-    (True, False)
+    >>> is_short_for("claude-sonnet-4-5-20250929", "claude-sonnet-4-5[1m]")
+    True
+    >>> is_short_for("gpt-4o", "gpt-4o")
+    False
     """
     if "[" not in full or "[" in name:
         return False
     key = model_key(full)
-    return split_window(key)[1] > 0 and bool(
-        model_spellings(key) & model_spellings(model_key(name))
-    )
+    _, window = split_window(key)
+    if window <= 0:
+        return False
+    return bool(model_spellings(key) & model_spellings(model_key(name)))
 
 
 def model_key(model: str) -> str:
@@ -144,41 +166,44 @@ def model_spellings(key: str) -> set[str]:
 
 
 class Bounded(OrderedDict):  # type: ignore[type-arg] # typing is too heavy for a hook
-    """A dict that forgets what was put in first when it holds more than *most*."""
+    """A dict that forgets what was put in first when it holds more than *size*."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__()
-        self._most = most
+        self._size = size
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
-        if len(self) > self._most:
+        if len(self) > self._size:
             self.popitem(last=False)
 
 
 class Told:
     """What was told already, by key, so that it is told once however many lines repeat it."""
 
-    def __init__(self, most: int = 50_000) -> None:
-        self._told = Bounded(most)  # hashes only: a long session takes a few megabytes
+    def __init__(self, size: int = 50_000) -> None:
+        self._facts = Bounded(size)  # hashes only: a long session takes a few megabytes
 
-    def is_new(self, key: str, told: object = None, *, final: bool = True) -> bool:
-        """Remember what is *told* under *key*; return whether that is new. Under an empty key
-        everything is.
+    def is_new(self, key: str, fact: object = None, *, final: bool = True) -> bool:
+        """Remember the *fact* under *key*; return whether it is new. Under an empty key every fact
+        is.
 
         What is final is never replaced by what isn't, such as a count of output tokens while the
         model still writes.
         """
-        before = self._told.get(hash(key))
-        now = (hash(told), final)
-        if key and (before == now or (before is not None and before[1] and not final)):
+        if not key:
+            return True
+        before = self._facts.get(hash(key))
+        now = (hash(fact), final)
+        if before == now:
             return False
-        if key:
-            self._told[hash(key)] = now
+        if before is not None and before[1] and not final:
+            return False
+        self._facts[hash(key)] = now
         return True
 
     def __contains__(self, key: object) -> bool:
-        return hash(key) in self._told
+        return hash(key) in self._facts
 
 
 class LineReader:
@@ -191,14 +216,15 @@ class LineReader:
     def __init__(self) -> None:
         self.told = Told()
         self.where: dict[str, Any] = {}
-        self.found: list[Event] = []
+        self.line_events: list[Event] = []
+        """What happened in the line that is read."""
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*, which begins at byte *at* of its stream."""
         self.where = {"at": at}
-        self.found = []
+        self.line_events = []
         self.read(line)
-        return self.found
+        return self.line_events
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
@@ -206,7 +232,7 @@ class LineReader:
 
     def tell(self, kind: type[Event], /, **fields: Any) -> None:
         """Tell an event of *kind*, which happened where the line says."""
-        self.found.append(kind(**(self.where | fields)))
+        self.line_events.append(kind(**(self.where | fields)))
 
     def say(self, role: str, words: str, **fields: Any) -> None:
         """Tell a message, if it has words."""
@@ -217,20 +243,22 @@ class LineReader:
         """Tell which of the session's states changed; they are in *line*, each under its key if it
         is known."""
         for name, key in keys.items():
-            if (state := text(line, key)) and self.told.is_new(name, state):
+            state = text(line, key)
+            if state and self.told.is_new(name, state):
                 self.tell(StateSeen, name=name, value=state)
 
-    def call(self, id: str, name: str, given: object, kind: str | None = None) -> None:
-        """Tell a call of the tool *name*, which was *given* an object or the JSON text of one."""
+    def call(self, id: str, name: str, raw_input: object, kind: str | None = None) -> None:
+        """Tell a call of the tool *name*, which got *raw_input*: an object or the JSON text of
+        one."""
         if kind is None:
             kind = self.tools.kind(name)
-        input = self.tools.normalized(kind, arguments(given))
+        input = self.tools.normalized(kind, arguments(raw_input))
         self.tell(ToolCall, id=id, name=name, kind=kind, input=input)
 
     def result(
         self,
         id: str,
-        said: str,
+        answer: str,
         *,
         failed: bool,
         refusal: str = "",
@@ -238,10 +266,9 @@ class LineReader:
         **fields: Any,
     ) -> None:
         """Tell the result of the call *id*; an exit *code* other than 0 is a failure too."""
-        known = type(code) is int
-        fields = {
-            "error": failed or (known and code != 0),
-            "detail": {"exit_code": code} if known else None,
-            **fields,
-        }
-        self.tell(ToolResult, id=id, text=said, refusal=refusal, **fields)
+        detail = None
+        if type(code) is int:
+            detail = {"exit_code": code}
+            failed = failed or code != 0
+        fields = {"error": failed, "detail": detail, **fields}
+        self.tell(ToolResult, id=id, text=answer, refusal=refusal, **fields)

@@ -38,7 +38,7 @@ class Feed:
         reader: AnyReader | None = None,
         longest: int = LONGEST_LINE,
     ) -> None:
-        self.reader = reader if reader is not None else AnyReader(format)
+        self.reader = reader or AnyReader(format)
         self.offset = start
         """The byte after the last complete line."""
         self.lines = 0
@@ -46,8 +46,9 @@ class Feed:
         self.broken = 0
         self._unknown_before = self.reader.unknown
         self._longest = longest
-        self._held: list[bytes] = []
-        self._held_size = 0
+        self._begun: list[bytes] = []
+        """The pieces of the line whose end hasn't come yet."""
+        self._begun_size = 0
 
     @property
     def format(self) -> str | None:
@@ -76,38 +77,63 @@ class Feed:
     def objects(self, data: bytes) -> list[tuple[dict[str, Any], int]]:
         """Return the objects in the lines that *data* completes, each with the byte at which its
         line begins."""
-        found: list[tuple[dict[str, Any], int]] = []
+        objects: list[tuple[dict[str, Any], int]] = []
         begin = 0
-        while (end := data.find(b"\n", begin)) >= 0:
-            if not self._held_size and (blank := _BLANK_LINES.match(data, begin)):
-                # There may be millions.
-                end = blank.end() - 1
-                self.offset += end + 1 - begin
+        while True:
+            end = data.find(b"\n", begin)
+            if end < 0:
+                break
+            blank = self._blank_lines(data, begin)
+            if blank:
+                self.offset += blank
+                begin += blank
             else:
-                found += self._line(data[begin:end], ended=True)
-            begin = end + 1
-        if begin < len(data):
-            self._held_size += len(data) - begin
-            self._held = [*self._held, data[begin:]] if self._held_size <= self._longest else []
-        return found
+                objects += self._line(data[begin:end], ended=True)
+                begin = end + 1
+        self._hold_back(data[begin:])
+        return objects
+
+    def _blank_lines(self, data: bytes, begin: int) -> int:
+        """Return the bytes of the blank lines at *begin*, skipped at once: there may be
+        millions."""
+        if self._begun_size:
+            return 0
+        blank = _BLANK_LINES.match(data, begin)
+        if blank is None:
+            return 0
+        return blank.end() - begin
+
+    def _hold_back(self, piece: bytes) -> None:
+        """Keep the *piece* of a line whose end hasn't come yet, unless the line is too long."""
+        self._begun_size += len(piece)
+        if self._begun_size > self._longest:
+            self._begun = []
+        elif piece:
+            self._begun.append(piece)
 
     def last_object(self) -> list[tuple[dict[str, Any], int]]:
         """Return the object in the line that is held back, as ``objects`` does, if it is a whole
         one."""
-        return self._line(b"", ended=False) if self._held_size else []
+        if not self._begun_size:
+            return []
+        return self._line(b"", ended=False)
 
-    def _line(self, rest: bytes, *, ended: bool) -> list[tuple[dict[str, Any], int]]:
-        size = self._held_size + len(rest)
+    def _line(self, last_piece: bytes, *, ended: bool) -> list[tuple[dict[str, Any], int]]:
+        size = self._begun_size + len(last_piece)
         at = self.offset
-        whole = b"".join([*self._held, rest])
-        self._held = []
-        self._held_size = 0
-        too_long = size > self._longest
-        whole = (whole.removeprefix(_BYTE_ORDER_MARK) if at == 0 else whole).strip()
-        parsed = None if too_long else parsed_line(whole)
+        line = b"".join([*self._begun, last_piece])
+        if at == 0:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        line = line.strip()
+        self._begun = []
+        self._begun_size = 0
+        is_too_long = size > self._longest
+        parsed = None
+        if not is_too_long:
+            parsed = parsed_line(line)
         if ended or isinstance(parsed, dict):
             self.offset += size + ended
-        if not (whole or too_long):
+        if not line and not is_too_long:
             return []
         self.lines += 1
         if not isinstance(parsed, dict):
@@ -141,33 +167,51 @@ def read(
     """
     name = os.fspath(path)
     reader = reader or AnyReader(format)
-    own = open_session(
-        name
-    )  # here: what is wrong with it is said at once, not when the first event is asked for
+    # Opened here: what is wrong with it is said at once, not when the first event is asked for.
+    own_file = open_session(name)
+    return _session_events(
+        name, own_file, reader, start=start, subagents=subagents, on_broken=on_broken
+    )
 
-    def events() -> Iterator[Event]:
-        reader.agent = subagent_of(name)
-        with own:
-            values = json_values(own) if start == 0 else None
-            if values is None:
-                yield from _lines(name, own, Feed(reader=reader, start=start), on_broken)
-            for one in values or ():
-                yield from reader.events(one)
-        for reader.agent, other in subagent_files(name) if subagents else ():
-            with suppress(InputError), open_session(other) as file:
-                yield from _lines(other, file, Feed(reader=reader), on_broken)
 
-    return events()
+def _session_events(
+    path: str,
+    own_file: FileIO,
+    reader: AnyReader,
+    *,
+    start: int,
+    subagents: bool,
+    on_broken: Callable[[int], object],
+) -> Iterator[Event]:
+    reader.agent = subagent_of(path)
+    with own_file:
+        values = None
+        if start == 0:
+            values = json_values(own_file)
+        if values is None:
+            yield from _lines(path, own_file, Feed(reader=reader, start=start), on_broken)
+        for value in values or ():
+            yield from reader.events(value)
+    if not subagents:
+        return
+    for agent, agent_path in subagent_files(path):
+        reader.agent = agent
+        with suppress(InputError), open_session(agent_path) as file:
+            yield from _lines(agent_path, file, Feed(reader=reader), on_broken)
 
 
 def subagent_files(path: str) -> list[tuple[str, str]]:
     """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file
     *path*."""
+    if not path.endswith(".jsonl"):
+        return []
     folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
-    names = list[str]()
-    with suppress(OSError):
-        names = sorted(os.listdir(folder)) if path.endswith(".jsonl") else []
-    return [(agent, os.path.join(folder, name)) for name in names if (agent := subagent_of(name))]
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    files = [(subagent_of(name), os.path.join(folder, name)) for name in names]
+    return [(agent, file) for agent, file in files if agent]
 
 
 def subagent_of(path: str) -> str:
@@ -177,7 +221,9 @@ def subagent_of(path: str) -> str:
     'a4f00973'
     """
     name = os.path.basename(path)
-    return name[6:-6] if name.startswith("agent-") and name.endswith(".jsonl") else ""
+    if not name.startswith("agent-") or not name.endswith(".jsonl"):
+        return ""
+    return name.removeprefix("agent-").removesuffix(".jsonl")
 
 
 def open_session(path: str) -> FileIO:
@@ -186,28 +232,15 @@ def open_session(path: str) -> FileIO:
     Anything else, and what isn't text, is an ``InputError``.
     """
     try:
-        file = FileIO(
-            path, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-        )
+        file = FileIO(path, opener=_open_at_once)
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; give the file of one session") from None
     except (OSError, ValueError) as error:
-        problem = f"cannot be opened: {getattr(error, 'strerror', None) or error}"
-        problem = (
-            "is a folder; give the file of one session"
-            if isinstance(error, IsADirectoryError)
-            else problem
-        )
-        raise InputError(f"{path}: {problem}") from None
-    try:
-        head = file.read(4096) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
-        problem = "isn't a regular file; give a stream on standard input" if head is None else ""
-        if head and head.startswith(_COMPRESSED):
-            problem = "is compressed; give it unpacked"
-        elif head and b"\0" in head:
-            problem = "isn't text; give a session's JSON lines"
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror or error}"
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be opened: {reason}") from None
+    problem = _problem_with(file)
     if problem:
         file.close()
         raise InputError(f"{path}: {problem}")
@@ -215,12 +248,35 @@ def open_session(path: str) -> FileIO:
     return file
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    """Open *path* without waiting for a writer, should it be a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _problem_with(file: FileIO) -> str:
+    """Return why *file* can't be a session's, empty if it can."""
+    try:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return "isn't a regular file; give a stream on standard input"
+        head = file.read(4096)
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    if head.startswith(_COMPRESSED):
+        return "is compressed; give it unpacked"
+    if b"\0" in head:
+        return "isn't text; give a session's JSON lines"
+    return ""
+
+
 def _lines(
     path: str, file: FileIO, feed: Feed, on_broken: Callable[[int], object]
 ) -> Iterator[Event]:
     try:
         file.seek(feed.offset)
-        while data := file.read(BLOCK):
+        while True:
+            data = file.read(BLOCK)
+            if not data:
+                break
             yield from feed.feed(data)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
@@ -234,21 +290,34 @@ def json_values(file: FileIO) -> list[dict[str, Any]] | None:
 
     Such a file begins with a list, or with a short line that is the beginning of an object.
     """
-    first = b""
-    while b"\n" not in first and len(first) <= LONGEST_LINE and (data := file.read(BLOCK)):
-        first = _bare(first + data)
-    first = first.partition(b"\n")[0]
-    value = parsed_line(first) if first.startswith((b"{", b"[")) else {}
-    found = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else None
-    if (
-        value is None
-        and len(first) <= _LONGEST_OPENING
-        and os.fstat(file.fileno()).st_size <= LONGEST_LINE
-    ):
-        file.seek(0)
-        found = objects_in(file.read(LONGEST_LINE))
+    opening = _first_line(file)
+    objects = None
+    if opening.startswith((b"{", b"[")):
+        value = parsed_line(opening)
+        if isinstance(value, list):
+            objects = _objects_among(value)
+        elif value is None and _may_be_one_value(file, opening):
+            file.seek(0)
+            objects = objects_in(file.read(LONGEST_LINE))
     file.seek(0)
-    return found
+    return objects
+
+
+def _first_line(file: FileIO) -> bytes:
+    """Return the first line of *file* that isn't blank."""
+    opening = b""
+    while b"\n" not in opening and len(opening) <= LONGEST_LINE:
+        data = file.read(BLOCK)
+        if not data:
+            break
+        opening = _bare(opening + data)
+    return opening.partition(b"\n")[0]
+
+
+def _may_be_one_value(file: FileIO, opening: bytes) -> bool:
+    if len(opening) > _LONGEST_OPENING:
+        return False
+    return os.fstat(file.fileno()).st_size <= LONGEST_LINE
 
 
 def objects_in(data: bytes) -> list[dict[str, Any]] | None:
@@ -256,7 +325,13 @@ def objects_in(data: bytes) -> list[dict[str, Any]] | None:
     value = parsed_line(_bare(data))
     if isinstance(value, dict):
         return [value]
-    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else None
+    if isinstance(value, list):
+        return _objects_among(value)
+    return None
+
+
+def _objects_among(values: list[Any]) -> list[dict[str, Any]]:
+    return [value for value in values if isinstance(value, dict)]
 
 
 def _bare(data: bytes) -> bytes:

@@ -12,18 +12,22 @@ import os
 from dataclasses import replace
 from functools import cached_property
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from brim.activation.context import Context
 from brim.agents import TABLE
 from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
 from brim.behaviors.behavior import Rule
-from brim.behaviors.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.config.places import home_folder
 from brim.errors import StoreError
 from brim.hooks.protection import changing_command, is_protected, loosening_command
 from brim.hooks.state import HookWorkspace, log
+from brim.rules.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.store.events import RuleEvent
 from brim.store.trust import ONCE, OWN, SESSION, is_allowed, use_up
+
+if TYPE_CHECKING:
+    from brim.store.store import Store
 
 _BLOCKING = """
     SELECT id, blocks FROM behaviors
@@ -33,6 +37,9 @@ _SETTINGS = tuple(dict.fromkeys([name for line in TABLE for name in line.hook_fi
 """Files in which an agent's hooks are set, or turned off."""
 _NAMED = ("brim", *_SETTINGS, *[line.folder for line in TABLE])
 """What a command names that is about them, or about the folders that they are in."""
+PossibleBlock = tuple[str, str, str]
+"""The scope of a rule, its id, and one of its blocks."""
+
 _UNQUOTED = str.maketrans("", "", "'\"\\\n")
 _UNSURE = frozenset("*?[{'\"\\/~")
 """What lets a part of a pattern differ from what stands in a call."""
@@ -43,16 +50,24 @@ def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if not call.tool.name:
         return None
     pending = PendingCall(call, workspace)
-    found = []
-    is_stored = any(map(os.path.exists, workspace.databases))
-    for scope, store in workspace.scopes.stores.items() if is_stored else ():
-        rows = store.database.rows(_BLOCKING, (pending.kind,))
-        every = json.loads(f"[{','.join([row[1] for row in rows])}]") if rows else []
-        for (id, _), blocks in zip(rows, every, strict=True):
-            found += [(scope, id, block) for block in blocks if pending.may_match(block)]
-    if not found and not pending.may_touch_brim:
+    possible = _possible_blocks(pending)
+    if not possible and not pending.may_touch_brim:
         return None
-    return refusal(pending, found)
+    return refusal(pending, possible)
+
+
+def _possible_blocks(pending: PendingCall) -> list[PossibleBlock]:
+    """Return the blocks that a look at the call doesn't rule out."""
+    workspace = pending.workspace
+    if not any(map(os.path.exists, workspace.databases)):
+        return []
+    possible = []
+    for scope, store in workspace.scopes.stores.items():
+        for id, blocks in store.database.rows(_BLOCKING, (pending.prefix,)):
+            for block in json.loads(blocks):
+                if pending.may_match(block):
+                    possible.append((scope, id, block))
+    return possible
 
 
 class PendingCall:
@@ -62,65 +77,79 @@ class PendingCall:
     def __init__(self, call: HookCall, workspace: HookWorkspace) -> None:
         self.call = call
         self.workspace = workspace
-        tool = call.tool
-        self.command: str | list[str] = _command_of(tool)
-        self.paths: list[str] = []
-        text = " ".join(self.command) if isinstance(self.command, list) else self.command
-        if tool.changes_files:
-            self.paths += tool.files
-            self.paths += tool.moved
-        elif tool.kind == "shell" and (tool.patch or BEGIN in text):
-            self.paths += _patched(tool.patch or text[text.find(BEGIN) :], text)
+        self.command = _command_of(call.tool)
+        text = self.command
+        if isinstance(text, list):
+            text = " ".join(text)
         self.text = text.translate(_UNQUOTED)
         """The command without its quotes."""
-        folder = call.cwd or workspace.cwd
-        self.paths = [each for each in self.paths if "\0" not in each]  # no file can be called so
-        named = [
-            os.path.normpath(os.path.join(folder, os.path.expanduser(each))) for each in self.paths
-        ]
-        self.real = [os.path.realpath(each) for each in named]
-        self.seen = "".join([f"{path}/\n" for path in (*named, *self.real)]).lower()
+        paths = _paths_of(call.tool, text)
+        self.paths = [path for path in paths if "\0" not in path]  # no file can be called so
+        self.folder = call.cwd or workspace.cwd
+        absolute = [self._absolute(path) for path in self.paths]
+        self.real_paths = [os.path.realpath(path) for path in absolute]
+        self.searchable = "".join([f"{path}/\n" for path in (*absolute, *self.real_paths)]).lower()
         """The paths, to be looked at quickly."""
-        self.kind = (
-            '"'
-            if text and self.paths
-            else '"run '
-            if text
-            else '"edit '
-            if self.paths
-            else '"tool '
-        )
-        """How the blocks begin that may refuse it, apart from those of its tool."""
+        self.prefix = _prefix(text, self.paths)
+
+    def _absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.folder, os.path.expanduser(path)))
 
     def may_match(self, block: str) -> bool:
         """Whether a look lets it seem possible that *block* refuses this call."""
         kind, _, pattern = block.partition(" ")
         if kind == "run":
-            first = pattern.partition(" ")[0]
-            return first in self.text or not (_UNSURE.isdisjoint(first) or not self.text)
+            return self._may_run(pattern.partition(" ")[0])
         if kind == "edit":
-            if not _UNSURE.isdisjoint(pattern.replace("*", "").replace("/", "")):
-                return bool(self.paths)
-            return all(map(self.seen.__contains__, pattern.lower().removeprefix("./").split("*")))
-        tool = self.call.tool.name.lower()
-        pattern = pattern.lower()
+            return self._may_edit(pattern)
+        return self._may_be_tool(pattern.lower())
+
+    def _may_run(self, program: str) -> bool:
+        if program in self.text:
+            return True
+        return bool(self.text) and not _UNSURE.isdisjoint(program)
+
+    def _may_edit(self, pattern: str) -> bool:
+        if not _UNSURE.isdisjoint(pattern.replace("*", "").replace("/", "")):
+            return bool(self.paths)
+        pieces = pattern.lower().removeprefix("./").split("*")
+        return all(piece in self.searchable for piece in pieces)
+
+    def _may_be_tool(self, pattern: str) -> bool:
         if "?" in pattern or "[" in pattern:
             return True
-        return pattern == tool or (
-            "*" in pattern and all(map(tool.__contains__, pattern.split("*")))
-        )
+        tool = self.call.tool.name.lower()
+        if "*" not in pattern:
+            return pattern == tool
+        return all(piece in tool for piece in pattern.split("*"))
 
     @property
     def may_touch_brim(self) -> bool:
         """Whether a look lets it seem possible that this call is about brim or the settings of
         hooks."""
-        if "brim" in self.seen or any(path.endswith(_SETTINGS) for path in self.real):
+        if "brim" in self.searchable:
             return True
-        if self.text and (
-            self.workspace.home in self.text or any(map(self.text.__contains__, _NAMED))
-        ):
+        if any(path.endswith(_SETTINGS) for path in self.real_paths):
             return True
-        return bool(self.paths) and os.path.realpath(self.workspace.home).lower() in self.seen
+        if self.text and self._names_brim():
+            return True
+        home = os.path.realpath(self.workspace.home).lower()
+        return bool(self.paths) and home in self.searchable
+
+    def _names_brim(self) -> bool:
+        """Whether the command names brim, its home or the settings of an agent."""
+        return any(name in self.text for name in (self.workspace.home, *_NAMED))
+
+
+def _prefix(text: str, paths: list[str]) -> str:
+    """Return how the blocks begin that may refuse a call, apart from those of its tool."""
+    if text and paths:
+        return '"'
+    if text:
+        return '"run '
+    if paths:
+        return '"edit '
+    return '"tool '
 
 
 def _command_of(tool: ToolCall) -> str | list[str]:
@@ -128,17 +157,37 @@ def _command_of(tool: ToolCall) -> str | list[str]:
     runs."""
     if tool.kind != "shell":
         return ""
-    return list(tool.words) or str(tool.input.get("command") or tool.input.get("chars") or "")
+    if tool.words:
+        return list(tool.words)
+    return str(tool.input.get("command") or tool.input.get("chars") or "")
+
+
+def _paths_of(tool: ToolCall, text: str) -> list[str]:
+    """Return the files that a call edits; *text* is its command."""
+    if tool.changes_files:
+        return [*tool.files, *tool.moved]
+    if tool.kind != "shell":
+        return []
+    if tool.patch:
+        return _patched(tool.patch, text)
+    if BEGIN in text:
+        return _patched(text[text.find(BEGIN) :], text)
+    return []
 
 
 def _patched(patch: str, text: str) -> list[str]:
     """Return the files of a patch, also those that it moves; a command may go to a folder first."""
-    edits = [edit for _, edit in edits_in(patch)]
-    files = [edit[key] for edit in edits for key in ("file_path", "moved_from") if key in edit]
+    files: list[str] = []
+    for _, edit in edits_in(patch):
+        files.append(edit["file_path"])
+        if "moved_from" in edit:
+            files.append(edit["moved_from"])
     if not text.startswith("cd "):
         return files
     folder = text[3:].partition("&&")[0].strip(" '\"")
-    return files + [os.path.join(folder, file) for file in files if folder]
+    if not folder:
+        return files
+    return files + [os.path.join(folder, file) for file in files]
 
 
 # A call that may be refused -----------------------------------------------------------------------
@@ -150,53 +199,80 @@ _PLACES = ("branch", "environment", "project_type")
 """Conditions of a rule that its blocks keep to."""
 
 
-def refusal(pending: PendingCall, found: list[tuple[str, str, str]]) -> Answer | None:
-    """Return the answer to a *pending* call that the blocks in *found* (scope, rule, block) may
-    refuse."""
+def refusal(pending: PendingCall, possible: list[PossibleBlock]) -> Answer | None:
+    """Return the answer to a *pending* call that the *possible* blocks may refuse."""
     commands = commands_of(pending.command)
-    blocked = [
-        Blocked(pending, what, rule)
-        for scope, id, block in found
-        if (what := _refused(pending, block, commands))
-        and (rule := _in_force(pending, scope, id)) is not None
-    ]
+    blocked = _blocked_by_rules(pending, possible, commands)
     if pending.may_touch_brim and pending.workspace.config["hooks.protect"]:
-        paths = zip(pending.paths, pending.real, strict=True)
-        workspace = pending.workspace
-        folder = pending.call.cwd or pending.workspace.cwd
-        what = (
-            loosening_command(commands, pending.text)
-            or next((path for path, real in paths if is_protected(real, workspace)), "")
-            or changing_command(commands, pending.text, folder, workspace)
-        )
-        blocked += [Blocked(pending, what)] if what else []
-    refused = [each for each in blocked if not each.permission] or [
-        each for each in blocked if not each.use()
-    ]
+        protected = _protected_part(pending, commands)
+        if protected:
+            blocked.append(Blocked(pending, protected))
+    refused = _first_refused(blocked)
     if refused:
-        return refused[0].refuse()
-    pending.workspace.permitted = frozenset([each.id for each in blocked])
-    for each in blocked:
-        each.record("allowed")
-    return next((each.let_through() for each in blocked if each.permission == ONCE), None)
+        return refused.refuse()
+    pending.workspace.permitted = frozenset([block.id for block in blocked])
+    for block in blocked:
+        block.record("allowed")
+    for block in blocked:
+        if block.permission == ONCE:
+            return block.let_through()
+    return None
 
 
-def _refused(pending: PendingCall, block: str, commands: list[list[str]]) -> str:
+def _first_refused(blocked: list[Blocked]) -> Blocked | None:
+    """Return the first of *blocked* that no person has allowed; if all are, use the permissions."""
+    for block in blocked:
+        if not block.permission:
+            return block
+    unusable = [block for block in blocked if not block.use()]
+    if unusable:
+        return unusable[0]
+    return None
+
+
+def _blocked_by_rules(
+    pending: PendingCall, possible: list[PossibleBlock], commands: list[list[str]]
+) -> list[Blocked]:
+    blocked = []
+    for scope, id, block in possible:
+        refused = _refused_part(pending, block, commands)
+        if not refused:
+            continue
+        rule = _in_force(pending, scope, id)
+        if rule is not None:
+            blocked.append(Blocked(pending, refused, rule))
+    return blocked
+
+
+def _protected_part(pending: PendingCall, commands: list[list[str]]) -> str:
+    """Return what of the call would loosen brim or change its files; empty if nothing."""
+    command = loosening_command(commands, pending.text)
+    if command:
+        return command
+    for path, real_path in zip(pending.paths, pending.real_paths, strict=True):
+        if is_protected(real_path, pending.workspace):
+            return path
+    return changing_command(commands, pending.text, pending.folder, pending.workspace)
+
+
+def _refused_part(pending: PendingCall, block: str, commands: list[list[str]]) -> str:
     """Return what of the call *block* refuses; empty if nothing."""
     kind, _, pattern = block.partition(" ")
-    call = pending.call
-    workspace = pending.workspace
     if kind == "run":
         return refused_command(pattern, commands)
     if kind == "tool":
-        return call.tool.name if refused_tool(pattern, call.tool.name) else ""
-    folder = call.cwd or workspace.cwd
+        tool = pending.call.tool.name
+        return tool if refused_tool(pattern, tool) else ""
+    workspace = pending.workspace
     places = {
-        "folder": folder,
-        "project": workspace.project or folder,
+        "folder": pending.folder,
+        "project": workspace.project or pending.folder,
         "home": home_folder(workspace.environ),
     }
-    return next((path for path in pending.paths if refused_path(pattern, path, **places)), "")
+    for path in pending.paths:
+        if refused_path(pattern, path, **places):
+            return path
+    return ""
 
 
 def _in_force(pending: PendingCall, scope: str, id: str) -> Rule | None:
@@ -219,23 +295,26 @@ def _in_force(pending: PendingCall, scope: str, id: str) -> Rule | None:
 
 
 class Blocked:
-    """A call of which *what* is refused by *rule*; without one, because it would loosen brim."""
+    """A call of which a *part* is refused by *rule*; without one, because it would loosen brim."""
 
-    def __init__(self, pending: PendingCall, what: str, rule: Rule | None = None) -> None:
+    def __init__(self, pending: PendingCall, part: str, rule: Rule | None = None) -> None:
+        self.id = OWN
         self._call = pending.call
         self._workspace = pending.workspace
-        self._what = what
-        self._rule = rule
-        self.id = OWN if rule is None else rule.id
         self._scopes = pending.workspace.scopes
-        is_theirs = rule is not None and rule.scope == "project"
-        self._place = self._scopes.project_key if is_theirs else "user"
+        self._part = part
+        self._rule = rule
+        self._place = "user"
+        if rule is not None:
+            self.id = rule.id
+            if rule.scope == "project":
+                self._place = self._scopes.project_key
         self._latch = f"block {self.id}"
-        self._named = f'"{what[:SHOWN]}"'
-        if what in pending.paths or what == pending.call.tool.name:
-            self._named = (
-                f"{'the tool' if what == pending.call.tool.name else 'edits of'} {what[:SHOWN]}"
-            )
+        self._named = f'"{part[:SHOWN]}"'
+        if part == pending.call.tool.name:
+            self._named = f"the tool {part[:SHOWN]}"
+        elif part in pending.paths:
+            self._named = f"edits of {part[:SHOWN]}"
 
     @cached_property
     def permission(self) -> str:
@@ -249,79 +328,85 @@ class Blocked:
 
     def use(self) -> bool:
         """Use the permission; whether it still was one."""
+        if self.permission == SESSION:
+            return True
         user = self._scopes.user
+        if user is None:
+            return False
         try:
-            return self.permission == SESSION or (
-                user is not None and use_up(user, self.id, self._place)
-            )
+            return use_up(user, self.id, self._place)
         except StoreError:  # it can't be used up, so it would last
             return False
 
     def record(self, kind: str) -> None:
         """Write that the call was ``blocked`` or ``allowed`` next to the rule; a refusal doesn't
         depend on it."""
-        call = self._call
-        workspace = self._workspace
-        own = None if self._rule is None else self._scopes.stores[self._rule.scope]
-        if (
-            kind == "allowed" and call.session
-        ):  # a person who allowed it once wants to know of the next one
-            workspace.state(call.session).open_latch(self._latch)
-        store = next(
-            (each for each in (own, self._scopes.user) if each is not None and not each.readonly),
-            None,
-        )
-        detail = {"tool": call.tool.name[:SHOWN], "call": self._what[:SHOWN]}
-        detail |= {"how": self.permission} if self.permission else {}
+        session = self._call.session
+        if kind == "allowed" and session:
+            # A person who allowed it once wants to know of the next one.
+            self._workspace.state(session).open_latch(self._latch)
+        detail = {"tool": self._call.tool.name[:SHOWN], "call": self._part[:SHOWN]}
+        if self.permission:
+            detail["how"] = self.permission
+        store = self._writable_store()
+        if store is None:
+            return
+        now = self._workspace.now
         try:
-            if store is not None:
-                store.record(
-                    RuleEvent(kind, workspace.now, self.id, session=call.session, detail=detail)
-                )
+            store.record(RuleEvent(kind, now, self.id, session=session, detail=detail))
         except StoreError as error:
-            log(workspace.environ, f"{kind} {self.id}: {error}", now=workspace.now)
+            log(self._workspace.environ, f"{kind} {self.id}: {error}", now=now)
+
+    def _writable_store(self) -> Store | None:
+        """Return the store of the rule, or the user's if that can't be written."""
+        stores = [self._scopes.user]
+        if self._rule is not None:
+            stores.insert(0, self._scopes.stores[self._rule.scope])
+        for store in stores:
+            if store is not None and not store.readonly:
+                return store
+        return None
 
     def refuse(self) -> Answer:
         """Return why the call isn't made, and, once a session, what the person can do."""
         self.record("blocked")
         session = self._call.session
         is_new = not session or self._workspace.state(session).tell_once(self._latch)
-        return Answer(deny=self._reason, note=self._note if is_new else "")
+        note = self._note if is_new else ""
+        return Answer(deny=self._reason, note=note)
 
     def let_through(self) -> Answer:
         """Return what the person is told when a call uses up what they allowed once."""
-        return Answer(
-            note=f"brim: let {self._named} through, as you allowed once. The next one is refused again."
-        )
+        permission = "as you allowed once. The next one is refused again."
+        return Answer(note=f"brim: let {self._named} through, {permission}")
 
     @property
     def _reason(self) -> str:
         if self._rule is None:
             return (
-                f"Your user doesn't allow agents {self._named}. Only a person changes what brim allows, and the "
-                "settings of hooks. Go on without it, or tell your user what you need and why."
+                f"Your user doesn't allow agents {self._named}. Only a person changes what brim "
+                "allows, and the settings of hooks. Go on without it, or tell your user what you "
+                "need and why."
             )
         text = self._rule.canonical.strip()
+        if len(text) > LONGEST:
+            text = f"{text[:LONGEST]}…"
         return (
-            f"Your user doesn't allow {self._named} here: {text[:LONGEST]}{'…' if len(text) > LONGEST else ''}\n"
-            "The call was not made, and it won't be in another form. Do what the rule says instead, or tell your user "
-            "why that isn't possible."
+            f"Your user doesn't allow {self._named} here: {text}\n"
+            "The call was not made, and it won't be in another form. Do what the rule says "
+            "instead, or tell your user why that isn't possible."
         )
 
     @property
     def _note(self) -> str:
         """The commands are ready to paste, one a line."""
-        about = (
-            "it would change brim or its hooks"
-            if self._rule is None
-            else f"the rule {self._rule.name}"
-        )
-        begin = f"cd {quote(self._workspace.project or '')} && " if self._place != "user" else ""
-        allow = f"{begin}brim rules allow {quote(self.id)}"
-        lines = [f"brim: refused {self._named}: {about}. To allow it:", f"{allow} --once"]
-        return "\n".join(
-            [
-                *lines,
-                *([f"{allow} --session {quote(self._call.session)}"] if self._call.session else []),
-            ]
-        )
+        reason = "it would change brim or its hooks"
+        if self._rule is not None:
+            reason = f"the rule {self._rule.name}"
+        allow = f"brim rules allow {quote(self.id)}"
+        if self._place != "user":
+            allow = f"cd {quote(self._workspace.project or '')} && {allow}"
+        lines = [f"brim: refused {self._named}: {reason}. To allow it:", f"{allow} --once"]
+        if self._call.session:
+            lines.append(f"{allow} --session {quote(self._call.session)}")
+        return "\n".join(lines)

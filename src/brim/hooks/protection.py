@@ -13,10 +13,10 @@ from collections.abc import Mapping
 
 from brim import agents
 from brim.agents import TableLine, agent_named, every_agent
-from brim.behaviors.programs import WRAPPERS
-from brim.behaviors.shell import SHELLS
 from brim.config.places import home_folder
 from brim.hooks.state import HookWorkspace
+from brim.rules.programs import WRAPPERS
+from brim.rules.shell import SHELLS
 
 _OWN_FILES = ("config.yaml", "trusted")
 """Files in a folder ``.brim`` that steer agents."""
@@ -47,40 +47,43 @@ _HIDING = {
 always."""
 
 _READERS = (
-    *(
-        "ls",
-        "cat",
-        "head",
-        "tail",
-        "less",
-        "more",
-        "bat",
-        "stat",
-        "file",
-        "find",
-        "fd",
-        "tree",
-        "wc",
-        "du",
-        "which",
-    ),
-    *(
-        "grep",
-        "egrep",
-        "fgrep",
-        "rg",
-        "ag",
-        "sed",
-        "awk",
-        "jq",
-        "yq",
-        "readlink",
-        "realpath",
-        "diff",
-        "cmp",
-        "cut",
-    ),
-    *("sort", "uniq", "echo", "printf", "test", "[", "md5sum", "sha256sum"),
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "less",
+    "more",
+    "bat",
+    "stat",
+    "file",
+    "find",
+    "fd",
+    "tree",
+    "wc",
+    "du",
+    "which",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "sed",
+    "awk",
+    "jq",
+    "yq",
+    "readlink",
+    "realpath",
+    "diff",
+    "cmp",
+    "cut",
+    "sort",
+    "uniq",
+    "echo",
+    "printf",
+    "test",
+    "[",
+    "md5sum",
+    "sha256sum",
 )
 """Programs that only read the files they are given, unless ``_CHANGING`` says otherwise."""
 _CHANGING = {
@@ -118,38 +121,62 @@ def changing_command(
     *text* is all of it, without quotes. Every file that is named counts, unless the command is
     known only to read it.
     """
-    home = home_folder(workspace.environ)
-    named: list[tuple[str, str]] = [("", word) for word in re.findall(_WRITTEN, text)]
-    for program, *given in commands:
-        if not program:  # it can't be parsed
-            named += [("", word) for word in text.split()]
-        elif program not in _INSIDE and _may_change(program, given):
-            named += [(program, word) for word in (given[-1:] if program == "cp" else given)]
-    for program, word in named[:_MOST_WORDS]:
-        for each in re.findall(_PATH, word.replace("${HOME}", "~").replace("$HOME", "~")):
-            path = os.path.join(folder, home + each[1:] if each[:2] in ("~", "~/") else each)
-            real = os.path.realpath(path) if "\0" not in path else ""
-            is_whole = program in ("rm", "mv") and os.path.basename(real) in _WHOLE
-            if (
-                is_whole
-                or real == os.path.realpath(workspace.home)
-                or is_protected(real, workspace)
-            ):
+    candidates = _files_that_may_change(commands, text)
+    for program, word in candidates[:_MOST_WORDS]:
+        for path in re.findall(_PATH, word.replace("${HOME}", "~").replace("$HOME", "~")):
+            real = _real_path(path, folder, workspace)
+            if _takes_whole_folder(program, real) or _is_own(real, workspace):
                 return word
     return ""
 
 
-def _may_change(program: str, given: list[str]) -> bool:
+def _files_that_may_change(commands: list[list[str]], text: str) -> list[tuple[str, str]]:
+    """Return each file that *commands* may change, after the program that may change it."""
+    files = [("", word) for word in re.findall(_WRITTEN, text)]
+    for program, *arguments in commands:
+        if not program:  # it can't be parsed
+            files += [("", word) for word in text.split()]
+        elif program == "cp":
+            files += [(program, word) for word in arguments[-1:]]
+        elif program not in _INSIDE and _may_change(program, arguments):
+            files += [(program, word) for word in arguments]
+    return files
+
+
+def _real_path(path: str, folder: str, workspace: HookWorkspace) -> str:
+    """Return the *path* that a command in *folder* names, with its links resolved."""
+    if path[:2] in ("~", "~/"):
+        path = home_folder(workspace.environ) + path[1:]
+    path = os.path.join(folder, path)
+    if "\0" in path:
+        return ""
+    return os.path.realpath(path)
+
+
+def _takes_whole_folder(program: str, path: str) -> bool:
+    return program in ("rm", "mv") and os.path.basename(path) in _WHOLE
+
+
+def _is_own(path: str, workspace: HookWorkspace) -> bool:
+    return path == os.path.realpath(workspace.home) or is_protected(path, workspace)
+
+
+def _may_change(program: str, arguments: list[str]) -> bool:
     if program == "git":
-        told = [
-            word
-            for before, word in zip(["", *given], given, strict=False)
-            if before not in ("-C", "-c")
-        ]
-        return next((word for word in told if word[:1] != "-"), "") not in _GIT_READS
+        return _git_command(arguments) not in _GIT_READS
     if program in _CHANGING:
-        return any(re.match(_CHANGING[program], word) for word in given)
+        return any(re.match(_CHANGING[program], word) for word in arguments)
     return program not in _READERS
+
+
+def _git_command(arguments: list[str]) -> str:
+    """Return the first word that is no option, and no value of ``-C`` or ``-c``."""
+    before = ""
+    for word in arguments:
+        if before not in ("-C", "-c") and not word.startswith("-"):
+            return word
+        before = word
+    return ""
 
 
 def loosening_command(commands: list[list[str]], text: str) -> str:
@@ -159,47 +186,84 @@ def loosening_command(commands: list[list[str]], text: str) -> str:
     *text* is all of it. Setting a lower limit is fine, and brim itself refuses an agent a higher
     one; but not if the variables are taken away by which it knows an agent.
     """
-    signs = [sign for agent in every_agent() for sign in agent.sign_prefixes]
-    hides = any(sign in text for sign in (*signs, *_OTHER_SIGNS)) or any(
-        word in ("", *words) for words in commands for word in _HIDING.get(words[0], ())
-    )
+    hides_agent = _hides_agent(commands, text)
     if commands and not commands[0][0]:  # it can't be parsed: every word may begin a command
-        every = commands[0]
-        commands = [every[at : at + 9] for at, word in enumerate(every) if word == "brim"]
+        words = commands[0]
+        commands = [words[at : at + 9] for at, word in enumerate(words) if word == "brim"]
     for words in commands:
-        given = _given_to_brim(words)
-        if given is None:
+        arguments = _arguments_of_brim(words)
+        if not arguments or _is_harmless(arguments):
             continue
-        options = given[: given.index("--")] if "--" in given else given
-        if any(word in _HARMLESS for word in options):
-            continue
-        plain = [word for word in given if word[:1] != "-"]
-        plain = plain[1:] if plain[:1] == ["rules"] else plain
+        plain = [word for word in arguments if not word.startswith("-")]
+        if plain[:1] == ["rules"]:
+            plain = plain[1:]
         if not plain or plain == ["pause", "off"]:
             continue
-        needed = LOOSENING.get(plain[0])
-        loosens = needed is not None and (
-            not needed or any(word.rpartition("=")[2].lstrip("-") in needed for word in given)
-        )
-        replaces = plain[0] == "learn" and any(word.startswith("--r") for word in given)
-        refuses = replaces or (plain[0] in _REFUSED and plain != ["limit"])
-        if loosens or (hides and refuses):
-            return " ".join(["brim", *given])
+        is_refused_later = _is_refused_by_brim(plain, arguments)
+        if _loosens(plain[0], arguments) or (hides_agent and is_refused_later):
+            return " ".join(["brim", *arguments])
     return ""
 
 
-def _given_to_brim(words: list[str]) -> list[str] | None:
-    """Return the arguments with which *words* call brim; None if they don't."""
-    if words[0] == "brim":
+def _hides_agent(commands: list[list[str]], text: str) -> bool:
+    """Whether the command may take away the variables by which brim knows an agent."""
+    if any(sign in text for sign in _OTHER_SIGNS):
+        return True
+    for agent in every_agent():
+        if any(sign in text for sign in agent.sign_prefixes):
+            return True
+    for words in commands:
+        for hiding_word in _HIDING.get(words[0], ()):
+            if hiding_word in ("", *words):
+                return True
+    return False
+
+
+def _is_harmless(arguments: list[str]) -> bool:
+    options = arguments
+    if "--" in arguments:
+        options = arguments[: arguments.index("--")]
+    return any(word in _HARMLESS for word in options)
+
+
+def _loosens(command: str, arguments: list[str]) -> bool:
+    loosening_words = LOOSENING.get(command)
+    if loosening_words is None:
+        return False
+    if not loosening_words:
+        return True
+    return any(word.rpartition("=")[2].lstrip("-") in loosening_words for word in arguments)
+
+
+def _is_refused_by_brim(plain: list[str], arguments: list[str]) -> bool:
+    """Whether brim itself refuses the command if it knows that an agent asks."""
+    if plain[0] == "learn":
+        return any(word.startswith("--r") for word in arguments)  # it replaces a rule
+    return plain[0] in _REFUSED and plain != ["limit"]
+
+
+def _arguments_of_brim(words: list[str]) -> list[str]:
+    """Return the arguments with which *words* call brim; none if they don't."""
+    program = words[0]
+    if program == "brim":
         return words[1:]
-    at = 0
-    if words[0].startswith(("python", "pypy")) or words[0] == "py":
-        at = words.index("-m") + 1 if "-m" in words[:-1] else 0
-        return words[at + 1 :] if at and words[at].partition(".")[0] == "brim" else None
-    if words[0] in _LAUNCHERS:
+    if program == "py" or program.startswith(("python", "pypy")):
+        return _arguments_of_module(words)
+    if program in _LAUNCHERS:
         names = [word.partition("@")[0].partition("[")[0] for word in words]
-        return words[len(names) - names[::-1].index("brim") :] if "brim" in names else None
-    return None
+        if "brim" in names:
+            return words[len(names) - names[::-1].index("brim") :]
+    return []
+
+
+def _arguments_of_module(words: list[str]) -> list[str]:
+    """Return the arguments after ``python -m brim``; none for another module."""
+    if "-m" not in words[:-1]:
+        return []
+    at = words.index("-m") + 1
+    if words[at].partition(".")[0] != "brim":
+        return []
+    return words[at + 1 :]
 
 
 def is_protected(path: str, workspace: HookWorkspace) -> bool:

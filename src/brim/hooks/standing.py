@@ -13,12 +13,12 @@ from brim.agents.stream import subagent_of
 from brim.behaviors.behavior import LIVE, Status
 from brim.errors import BrimError
 from brim.figures import DOLLAR
-from brim.hooks.state import HookWorkspace
+from brim.hooks.state import HookWorkspace, UsageSeen
 from brim.hooks.transcript import stat_of, usage_now
 from brim.spend.ledger import ScopeStatus
 from brim.store.planner import START_KEY
 from brim.tracking.sessions import AGENTS as WRITING
-from brim.tracking.sessions import own_files
+from brim.tracking.sessions import SessionFile, own_files
 from brim.workspace import Workspace
 
 
@@ -64,22 +64,22 @@ def standing(
 ) -> Standing:
     """Return how things stand; *session* is the one that asks, and *agent* whose it is, if that is
     known."""
-    named = session
     for variable in _session_variables():
-        named = named or workspace.environ.get(variable, "")
-    found = _session(workspace, named, agent)
+        session = session or workspace.environ.get(variable, "")
+    asking = _session(workspace, session, agent)
     with workspace.open(create=True) as scopes:
-        live = [each.status for each in scopes.behaviors(LIVE)]
+        statuses = [rule.status for rule in scopes.behaviors(LIVE)]
+    unconfirmed = statuses.count(Status.PENDING)
     return Standing(
-        found.id,
-        _window(workspace, found),
-        _spent(workspace),
-        sum(status is not Status.PENDING for status in live),
-        sum(status is Status.PENDING for status in live),
-        kept(found.id),
-        os.path.basename(workspace.project or ""),
-        workspace.trusted,
-        workspace.config.yours[START_KEY],
+        session=asking.id,
+        window=_window(workspace, asking),
+        spent=_spent(workspace),
+        rules=len(statuses) - unconfirmed,
+        unconfirmed=unconfirmed,
+        scratch_entries=kept(asking.id),
+        project=os.path.basename(workspace.project or ""),
+        trusted=workspace.trusted,
+        token_budget=workspace.config.yours[START_KEY],
     )
 
 
@@ -92,19 +92,23 @@ class _StandingSession:
     transcript: str = ""
 
 
-def _session(workspace: Workspace, named: str, agent: str) -> _StandingSession:
-    """Return the session *named*; without one, the newest that *agent* has in this project.
+def _session(workspace: Workspace, id: str, agent: str) -> _StandingSession:
+    """Return the session *id*; without one, the newest that *agent* has in this project.
 
     Codex says in its calls which session it is, and does not keep them by project. An agent that
     does not say who it is is taken for the first in the table: the window of another agent's
     session is not told to one that has said who it is.
     """
     agent = agent or AGENTS[0]
-    if named:
-        for writer, path, _ in _transcripts(workspace):
-            if os.path.basename(path).endswith(f"{named}.jsonl"):
-                return _StandingSession(named, writer, path)
-        return _StandingSession(named, agent)
+    if not id:
+        return _newest_session(workspace, agent)
+    for writer, path, _ in _transcripts(workspace):
+        if os.path.basename(path).endswith(f"{id}.jsonl"):
+            return _StandingSession(id, writer, path)
+    return _StandingSession(id, agent)
+
+
+def _newest_session(workspace: Workspace, agent: str) -> _StandingSession:
     value = agent_named(agent)
     projects = tuple(filter(None, (workspace.project, workspace.cwd)))
     slugs = value.project_folders(workspace.environ, projects)
@@ -125,36 +129,57 @@ def _session_variables() -> list[str]:
 def _transcripts(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
     """Give the agent, the path and the folder of each main thread that was written down, the newest
     first."""
-    files = [(agent, each) for agent in WRITING for each in own_files(workspace.environ, (agent,))]
-    for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):
-        if not subagent_of(each.path):
-            yield agent, each.path, each.slug
+    files: list[tuple[str, SessionFile]] = []
+    for agent in WRITING:
+        files += [(agent, file) for file in own_files(workspace.environ, (agent,))]
+    files.sort(key=_newest_first)
+    for agent, file in files:
+        if not subagent_of(file.path):
+            yield agent, file.path, file.slug
 
 
-def _window(workspace: Workspace, found: _StandingSession) -> StandingWindow | None:
-    if not found.id:
+def _newest_first(agent_and_file: tuple[str, SessionFile]) -> tuple[float, str]:
+    file = agent_and_file[1]
+    return (-file.stamp.modified, file.path)
+
+
+def _window(workspace: Workspace, session: _StandingSession) -> StandingWindow | None:
+    if not session.id:
         return None
-    call = HookCall(
-        agent=agent_named(found.agent), event="other", session=found.id, transcript=found.transcript
-    )
+    agent = agent_named(session.agent)
+    call = HookCall(agent, "other", session=session.id, transcript=session.transcript)
     with HookWorkspace(workspace.environ, workspace.cwd or "", now=workspace.now) as place:
-        seen = usage_now(call, place)
-    if seen is None or not seen.window:
+        usage = usage_now(call, place)
+    if usage is None or not usage.window:
         return None
-    share = seen.tokens / seen.window
-    config = workspace.config
-    state = (
-        "compact"
-        if share >= config["context.compact"]
-        else "warn"
-        if share >= config["context.warn"]
-        else "ok"
-    )
-    written = stat_of(found.transcript) if seen.source == "transcript" else None
-    ago = max(0, int(workspace.now - (seen.time if written is None else written.st_mtime)))
+    share = usage.tokens / usage.window
     return StandingWindow(
-        seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago
+        tokens=usage.tokens,
+        context_window=usage.window,
+        share=round(share, 4),
+        state=_state(workspace, share),
+        model=usage.model,
+        source=usage.source,
+        seconds_ago=max(0, int(workspace.now - _time_of(usage, session.transcript))),
     )
+
+
+def _state(workspace: Workspace, share: float) -> str:
+    if share >= workspace.config["context.compact"]:
+        return "compact"
+    if share >= workspace.config["context.warn"]:
+        return "warn"
+    return "ok"
+
+
+def _time_of(usage: UsageSeen, transcript: str) -> float:
+    """Return when the agent reported *usage*."""
+    status = None
+    if usage.source == "transcript":
+        status = stat_of(transcript)
+    if status is None:
+        return usage.time
+    return status.st_mtime
 
 
 def project_status(workspace: Workspace) -> ScopeStatus | None:

@@ -39,6 +39,9 @@ LEFT_OUT = "project left out"
 
 _HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
+COMPACTED = "compaction to measure"
+"""Kept for a session after a compaction, until the next event: its summary, or a blank."""
+
 
 class HookWorkspace(Workspace):
     """An agent's workspace during one call of a hook. ``close`` keeps what was learned about its
@@ -116,24 +119,22 @@ class UsageSeen(PlainData):
     """Micro-dollars of the session so far, None if the source doesn't say."""
 
     @classmethod
-    def read(cls, found: object) -> UsageSeen | None:
+    def read(cls, values: object) -> UsageSeen | None:
         """Return the reading that a state file holds, None if it isn't one."""
-        values = _mapping(found)
-        counts = {name: values.get(name) for name in ("tokens", "window", "cost")}
-        tokens, window, cost = (
-            each if type(each) is int and each >= 0 else None for each in counts.values()
-        )
+        fields = _mapping(values)
+        tokens = _count(fields.get("tokens"))
         if tokens is None:
             return None
-        time = values.get("time")
-        seconds = float(time) if isinstance(time, int | float) else 0.0
+        time = fields.get("time")
+        if not isinstance(time, int | float):
+            time = 0.0
         return cls(
             tokens,
-            window or 0,
-            str(values.get("model") or ""),
-            seconds,
-            str(values.get("source") or ""),
-            cost,
+            window=_count(fields.get("window")) or 0,
+            model=str(fields.get("model") or ""),
+            time=float(time),
+            source=str(fields.get("source") or ""),
+            cost=_count(fields.get("cost")),
         )
 
 
@@ -156,15 +157,18 @@ class SessionState:
         return UsageSeen.read(self._values.get("usage"))
 
     @usage.setter
-    def usage(self, seen: UsageSeen | None) -> None:
-        self.keep("usage", None if seen is None else seen.to_dict())
+    def usage(self, usage: UsageSeen | None) -> None:
+        if usage is None:
+            self.keep("usage", None)
+        else:
+            self.keep("usage", usage.to_dict())
 
     @property
     def lost(self) -> str:
         """What the last summary lost and the agent hasn't got back yet; ``take_lost`` gives it
         once."""
-        found = self._values.get("lost")
-        return found if isinstance(found, str) else ""
+        lost = self._values.get("lost")
+        return lost if isinstance(lost, str) else ""
 
     @lost.setter
     def lost(self, text: str) -> None:
@@ -176,8 +180,8 @@ class SessionState:
 
     def kept_number(self, name: str) -> int:
         """Return the whole number kept under *name*, else 0."""
-        found = self._values.get(name)
-        return found if type(found) is int else 0
+        number = self._values.get(name)
+        return number if type(number) is int else 0
 
     def keep(self, name: str, value: Any) -> None:
         """Remember *value*, a small JSON value, under *name*."""
@@ -197,10 +201,11 @@ class SessionState:
         """
 
         def claim(values: dict[str, Any]) -> bool:
-            known = values["told"] = _mapping(values.get("told"))
-            if latch in known:
+            latches = _mapping(values.get("told"))
+            values["told"] = latches
+            if latch in latches:
                 return False
-            known[latch] = 1
+            latches[latch] = 1
             return True
 
         return not self.told(latch) and self._change(claim)
@@ -212,15 +217,17 @@ class SessionState:
 
     def take_lost(self) -> str:
         """Return what the last summary lost, to one caller; empty if another one has taken it."""
-        taken = self.lost
+        lost = self.lost
+        if not lost:
+            return ""
 
         def take(values: dict[str, Any]) -> bool:
-            nonlocal taken
-            taken = str(values.get("lost") or "")
+            nonlocal lost
+            lost = str(values.get("lost") or "")
             values["lost"] = ""
-            return bool(taken)
+            return bool(lost)
 
-        return taken if taken and self._change(take) else ""
+        return lost if self._change(take) else ""
 
     def save(self) -> None:
         """Write what changed, if anything did."""
@@ -233,26 +240,18 @@ class SessionState:
 
         Return whether it did and was written. What was kept in this process is written with it.
         """
-        mine = {name: self._values[name] for name in self._changed}
+        own_changes = {name: self._values[name] for name in self._changed}
         folder = os.path.dirname(self.path)
+        lock = f"{self.path[:-5]}.lock"
         try:
-            with locked(
-                f"{self.path[:-5]}.lock", patience=PATIENCE, prepare=lambda: _make_folder(folder)
-            ):
-                values = {**_read(self.path), **mine}
+            with locked(lock, patience=PATIENCE, prepare=lambda: _make_folder(folder)):
+                values = {**_read(self.path), **own_changes}
                 if not decide(values):
                     self._values = values
                     return False
-                with suppress(
-                    TypeError, ValueError, RecursionError
-                ):  # not JSON: better nothing than half
-                    replace_file(
-                        self.path, json.dumps(values).encode("utf-8", "replace"), durable=False
-                    )
-        except (
-            OSError,
-            StoreError,
-        ):  # no space, no permission, no home, or the lock is held too long
+                _write(self.path, values)
+        except (OSError, StoreError):
+            # No space, no permission, no home, or the lock is held too long.
             return False
         self._values = values
         self._changed.clear()
@@ -263,19 +262,18 @@ def file_id(session: str) -> str:
     """Return *session* as part of a file name: unchanged if it is harmless, else its SHA-256."""
     if 0 < len(session) <= 64 and not session.strip(_HARMLESS):
         return session
-
     return sha256_hex(session.encode("utf-8", "surrogatepass"))
 
 
 def old_files(home: str, *, now: float) -> list[str]:
     """Return the files of abandoned sessions."""
-    found = []
+    paths = []
     with suppress(OSError):
         for entry in os.scandir(os.path.join(home, FOLDER)):
             with suppress(OSError):
                 if entry.stat(follow_symlinks=False).st_mtime < now - SESSIONS:
-                    found.append(entry.path)
-    return found
+                    paths.append(entry.path)
+    return paths
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -285,14 +283,27 @@ def _read(path: str) -> dict[str, Any]:
         return {}
 
 
+def _write(path: str, values: dict[str, Any]) -> None:
+    """Write *values*, unless they aren't JSON: better nothing than half."""
+    with suppress(TypeError, ValueError, RecursionError):
+        data = json.dumps(values).encode("utf-8", "replace")
+        replace_file(path, data, durable=False)
+
+
 def _make_folder(folder: str) -> None:
     """Make *folder*, but not its parent: don't recreate a brim folder that the user deleted."""
     with suppress(FileExistsError):
         os.mkdir(folder, 0o700)
 
 
-def _mapping(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: object) -> int | None:
+    if type(value) is int and value >= 0:
+        return value
+    return None
 
 
 # The log ------------------------------------------------------------------------------------------
@@ -315,13 +326,12 @@ def log(environ: Mapping[str, str], line: str, *, now: float | None = None) -> N
         if not os.path.isdir(os.path.dirname(folder)):
             return  # don't recreate a brim folder that the user deleted
         _make_folder(folder)
-        said = " ".join(mask(line[: 4 * LONGEST_LINE]).split())[:LONGEST_LINE]
+        entry = " ".join(mask(line[: 4 * LONGEST_LINE]).split())[:LONGEST_LINE]
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
-        handle = os.open(
-            path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600
-        )
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        handle = os.open(path, flags, 0o600)
         with os.fdopen(handle, "wb") as file:
-            full = os.fstat(handle).st_size >= LARGEST_LOG
-            file.write(f"{stamp} {said}\n".encode("utf-8", "replace"))
-        if full:
+            is_full = os.fstat(handle).st_size >= LARGEST_LOG
+            file.write(f"{stamp} {entry}\n".encode("utf-8", "replace"))
+        if is_full:
             os.replace(path, f"{path}.1")

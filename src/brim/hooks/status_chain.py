@@ -37,15 +37,21 @@ def previous_command(home: str) -> str:
     have written it."""
     try:
         with open(os.path.join(home, NAME), "rb") as file:
-            found = os.fstat(file.fileno())
-            if hasattr(os, "getuid") and (
-                found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-            ):
+            if _is_foreign(os.fstat(file.fileno())):
                 return ""
             command = json.loads(file.read(MOST_BYTES).decode())["command"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
-    return command if isinstance(command, str) and "\0" not in command else ""
+    if not isinstance(command, str) or "\0" in command:
+        return ""
+    return command
+
+
+def _is_foreign(status: os.stat_result) -> bool:
+    """Whether others own the file of *status*, or could have written it."""
+    if not hasattr(os, "getuid"):
+        return False
+    return status.st_uid != os.getuid() or bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 class Other:
@@ -54,20 +60,20 @@ class Other:
     def __init__(
         self,
         command: str,
-        given: bytes,
+        sent: bytes,
         environ: Mapping[str, str],
         *,
         patience: float | None = None,
     ) -> None:
-        self._given = memoryview(given)
-        self._said = bytearray()
+        self._input = memoryview(sent)
+        self._output = bytearray()
         self._pid = 0
         self._patience = PATIENCE if patience is None else patience
         self._end = time.monotonic() + self._patience
         self.failure = ""
         """Why there is nothing to show; empty if it ended well, even if it said nothing."""
-        their_in, to = os.pipe()
-        out, their_out = os.pipe()
+        child_input, to = os.pipe()
+        out, child_output = os.pipe()
         self._to = FileIO(to, "wb")
         self._from = FileIO(out, "rb")
         try:
@@ -76,8 +82,8 @@ class Other:
                 ["sh", "-c", command],
                 {**environ, INSIDE: "1"},
                 file_actions=[
-                    (os.POSIX_SPAWN_DUP2, their_in, 0),
-                    (os.POSIX_SPAWN_DUP2, their_out, 1),
+                    (os.POSIX_SPAWN_DUP2, child_input, 0),
+                    (os.POSIX_SPAWN_DUP2, child_output, 1),
                     (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
                 ],
                 setpgroup=0,
@@ -87,13 +93,14 @@ class Other:
             os.set_blocking(out, False)
         except (OSError, ValueError, AttributeError, NotImplementedError) as error:
             self.failure = f"could not be started: {error}"
-        os.close(their_in)
-        os.close(their_out)
+        os.close(child_input)
+        os.close(child_output)
 
     def lines(self) -> bytes:
         """Return what it printed, without the last line's end; nothing if it fails or takes too
         long."""
-        ended = status = 0
+        ended = 0
+        status = 0
         while self._pid and not ended and time.monotonic() < self._end:
             self._talk()
             ended, status = os.waitpid(self._pid, os.WNOHANG)
@@ -107,31 +114,37 @@ class Other:
             self.failure = f"took longer than {self._patience:g} s"
             os.killpg(self._pid, signal.SIGKILL)
             os.waitpid(self._pid, 0)
-        return b"" if self.failure else bytes(self._said).rstrip()
+        if self.failure:
+            return b""
+        return bytes(self._output).rstrip()
 
     def _talk(self) -> None:
         """Give it what it reads and take what it says, for at most a moment."""
         from select import select
 
-        hearing, telling = ([each] if not each.closed else [] for each in (self._from, self._to))
-        readable, writable, _ = select(
-            hearing, telling, [], _STEP if hearing or telling else _STEP / 10
-        )
+        readers = [self._from] if not self._from.closed else []
+        writers = [self._to] if not self._to.closed else []
+        patience = _STEP if readers or writers else _STEP / 10
+        readable, writable, _ = select(readers, writers, [], patience)
         if writable:
-            try:
-                self._given = self._given[self._to.write(self._given) or 0 :]
-            except OSError:  # it doesn't read its input
-                self._given = self._given[:0]
-            if not self._given:
-                self._to.close()
+            self._tell()
         if readable:
             self._hear()
 
+    def _tell(self) -> None:
+        try:
+            written = self._to.write(self._input) or 0
+            self._input = self._input[written:]
+        except OSError:  # it doesn't read its input
+            self._input = self._input[:0]
+        if not self._input:
+            self._to.close()
+
     def _hear(self) -> None:
         while not self._from.closed and time.monotonic() < self._end:
-            found = self._from.read(MOST_BYTES)
-            if found is None:
+            output = self._from.read(MOST_BYTES)
+            if output is None:
                 return
-            self._said += found[: MOST_BYTES - len(self._said)]
-            if not found:
+            self._output += output[: MOST_BYTES - len(self._output)]
+            if not output:
                 self._from.close()

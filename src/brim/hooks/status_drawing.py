@@ -29,33 +29,29 @@ SHORT_BAR = 8
 """Columns of the gauge."""
 
 SHRINKING = (
-    *(
-        "aside",
-        "cache",
-        "folder",
-        "tokens",
-        "aside",
-        "cache",
-        "model",
-        "cache",
-        "plan",
-        "branch",
-        "warning",
-        "headroom",
-    ),
-    *(
-        "bar",
-        "folder",
-        "branch",
-        "cost",
-        "tokens",
-        "model",
-        "bar",
-        "headroom",
-        "plan",
-        "notice",
-        "warning",
-    ),
+    "aside",
+    "cache",
+    "folder",
+    "tokens",
+    "aside",
+    "cache",
+    "model",
+    "cache",
+    "plan",
+    "branch",
+    "warning",
+    "headroom",
+    "bar",
+    "folder",
+    "branch",
+    "cost",
+    "tokens",
+    "model",
+    "bar",
+    "headroom",
+    "plan",
+    "notice",
+    "warning",
 )
 """Whose wording gets shorter next when there is no room. The percentage stays to the end."""
 
@@ -92,7 +88,7 @@ def draw(
     is when the cache goes cold: a clock time and not the time left, because the line isn't drawn
     again while nothing happens.
     """
-    every = {
+    all_parts = {
         "folder": _named(status.folder, look, os.path.basename(status.folder)),
         "branch": _named(status.branch, look),
         "model": _named(status.model_name, look),
@@ -104,19 +100,19 @@ def draw(
         "plan": _plan(status, look, now),
         "cache": _cache(status, until),
         "warning": _warning(level_of(status, look), look),
-        "notice": _said("yellow", _clean(", ".join(notices))),
-        "aside": _said("faint", *map(_clean, aside)),
+        "notice": _part("yellow", _clean(", ".join(notices))),
+        "aside": _part("faint", *map(_clean, aside)),
     }
-    parts = {name: every[name] for name in (*look.parts, "aside")}
+    parts = {name: all_parts[name] for name in (*look.parts, "aside")}
     _fit(parts, look.width)
-    chosen = {name: wordings[0] for name, wordings in parts.items() if wordings}
+    chosen = _longest_wordings(parts)
     if chosen and _width(chosen) > look.width:
-        name, wording = next(iter(chosen.items()))
-        chosen = {name: [(text[: look.width], colour) for text, colour in wording[:1]]}
-    painted = ["".join(_paint(piece, look) for piece in wording) for wording in chosen.values()]
-    return "".join(
-        gap + text for gap, text in zip(_gaps(chosen, nice=look.nice), painted, strict=True)
-    )
+        chosen = _cut_to(look.width, chosen)
+    line = ""
+    gaps = _gaps(chosen, nice=look.nice)
+    for gap, wording in zip(gaps, chosen.values(), strict=True):
+        line += gap + "".join([_paint(piece, look) for piece in wording])
+    return line
 
 
 def level_of(status: StatusLine, look: Look) -> str:
@@ -125,43 +121,92 @@ def level_of(status: StatusLine, look: Look) -> str:
     share = status.utilization
     if share is None:
         return ""
-    return "compact" if share >= look.compact else "warn" if share >= look.warn else ""
+    if share >= look.compact:
+        return "compact"
+    if share >= look.warn:
+        return "warn"
+    return ""
+
+
+# Making it fit ------------------------------------------------------------------------------------
 
 
 def _fit(parts: dict[str, Part], width: int) -> None:
-    """Take away wordings until the rest fits: the longest of a part first, and parts in the order
+    """Take away wordings until the others fit: the longest of a part first, and parts in the order
     of ``SHRINKING``."""
     for name in SHRINKING:
-        if _width({each: wordings[0] for each, wordings in parts.items() if wordings}) <= width:
+        if _width(_longest_wordings(parts)) <= width:
             return
         if parts.get(name):
             del parts[name][0]
 
 
-def _said(colour: str, *wordings: str) -> Part:
+def _longest_wordings(parts: Mapping[str, Part]) -> dict[str, Sequence[Piece]]:
+    """Return the longest wording that each part still has."""
+    return {name: wordings[0] for name, wordings in parts.items() if wordings}
+
+
+def _cut_to(width: int, chosen: Mapping[str, Sequence[Piece]]) -> dict[str, Sequence[Piece]]:
+    """Return as much of the first part as fits into *width*."""
+    name, wording = next(iter(chosen.items()))
+    pieces = [(text[:width], colour) for text, colour in wording[:1]]
+    return {name: pieces}
+
+
+def _width(chosen: Mapping[str, Sequence[Piece]]) -> int:
+    width = sum(map(columns_of, _gaps(chosen)))
+    for wording in chosen.values():
+        for text, _ in wording:
+            width += columns_of(text)
+    return width
+
+
+def _gaps(chosen: Iterable[str], *, nice: bool = True) -> list[str]:
+    """Return what stands before each part: the headroom belongs to the percentage."""
+    gaps = []
+    for before, name in pairwise(("", *chosen)):
+        if not before:
+            gaps.append("")
+        elif nice and (before, name) == ("percent", "headroom"):
+            gaps.append(" · ")
+        else:
+            gaps.append("  ")
+    return gaps
+
+
+# The parts ----------------------------------------------------------------------------------------
+
+
+def _part(colour: str, *wordings: str) -> Part:
     """Return a part that has one colour; without any text it is left out."""
     return [[(text, colour)] for text in wordings if text]
 
 
 def _named(name: str, look: Look, short: str = "") -> Part:
     """Return a part that is a name, or a path with the name *short* at its end."""
-    found = [(name, 40), (short or name, 16)]
-    texts = [
-        (_clean(each if look.nice else each.encode("ascii", "replace").decode()), most)
-        for each, most in found
-    ]
-    return _said("", *(_cut(each, most, "…" if look.nice else ".") for each, most in texts))
+    return _part("", _name(name, look, 40), _name(short or name, look, 16))
+
+
+def _name(name: str, look: Look, columns: int) -> str:
+    """Return *name* in at most so many *columns*."""
+    if look.nice:
+        return _cut(_clean(name), columns, "…")
+    return _cut(_clean(name.encode("ascii", "replace").decode()), columns, ".")
 
 
 def _bar(status: StatusLine, look: Look) -> Part:
+    if not status.context_window:
+        return []
     colour = _colour(level_of(status, look))
-    found = status.utilization or 0.0
     wordings = []
-    for length in (LONG_BAR, SHORT_BAR) if status.context_window else ():
-        share = max(found, 1 / (8 * length)) if found > 0 else found  # the least is seen too
-        share = share if look.nice else round(share * length) / length
-        full, rest = bar(share, length, marks=(look.warn, look.compact), nice=look.nice)
-        wordings.append([(full, colour), (rest, "faint")])
+    for length in (LONG_BAR, SHORT_BAR):
+        share = status.utilization or 0.0
+        if share > 0:
+            share = max(share, 1 / (8 * length))  # the least is seen too
+        if not look.nice:
+            share = round(share * length) / length
+        full, empty = bar(share, length, marks=(look.warn, look.compact), nice=look.nice)
+        wordings.append([(full, colour), (empty, "faint")])
     return wordings
 
 
@@ -169,98 +214,107 @@ def _percent(status: StatusLine, look: Look) -> Part:
     share = status.utilization
     if share is None:
         return []
-    return _said(_colour(level_of(status, look)), percent(share))
+    return _part(_colour(level_of(status, look)), percent(share))
 
 
 def _tokens(status: StatusLine) -> Part:
     used = status.used_tokens
     window = status.context_window
     if used is not None and window is not None:
-        return _said("", f"{used:,} of {window:,}", f"{rounded(used)}/{rounded(window)}")
+        return _part("", f"{used:,} of {window:,}", f"{rounded(used)}/{rounded(window)}")
     if used is not None:
-        return _said("", f"{used:,} tokens", rounded(used))
-    if window is not None:
-        return _said(
-            "faint",
-            f"window {window:,}{', emptied' if status.emptied else ''}",
-            f"window {rounded(window)}",
-        )
-    return []
+        return _part("", f"{used:,} tokens", rounded(used))
+    if window is None:
+        return []
+    emptied = ", emptied" if status.emptied else ""
+    return _part("faint", f"window {window:,}{emptied}", f"window {rounded(window)}")
 
 
 def _headroom(status: StatusLine) -> Part:
     """Say how far it is to the client's own compaction, or to what it calls full."""
-    found = status.auto_compact
-    if found is None or status.used_tokens is None:
+    compaction = status.auto_compact
+    if compaction is None or status.used_tokens is None:
         return []
     used = sum(status.counters)  # with the answer, as the client counts
-    left = found.left(used)
-    return _said(
-        "red" if not left else "yellow" if left <= found.usable / 10 else "", *found.told(used)[-2:]
-    )
+    left = compaction.left(used)
+    colour = ""
+    if not left:
+        colour = "red"
+    elif left <= compaction.usable / 10:
+        colour = "yellow"
+    return _part(colour, *compaction.told(used)[-2:])
 
 
 def _plan(status: StatusLine, look: Look, now: float) -> Part:
     """Say which of the plan's windows are nearly used up, and when they begin again."""
-    near = [each for each in status.plan_windows if each.used >= look.near and each.is_current(now)]
-    colour = "red" if any(each.used >= 1 for each in near) else "yellow"
-    short = " ".join(f"{each.label} {percent(each.used)}" for each in near)
-    return _said(colour, _clean("; ".join(each.told(now) for each in near)), _clean(short))
+    colour = "yellow"
+    sentences = []
+    labels = []
+    for window in status.plan_windows:
+        if window.used < look.near or not window.is_current(now):
+            continue
+        if window.used >= 1:
+            colour = "red"
+        sentences.append(window.told(now))
+        labels.append(f"{window.label} {percent(window.used)}")
+    return _part(colour, _clean("; ".join(sentences)), _clean(" ".join(labels)))
 
 
 def _cost(usd: float | None) -> Part:
-    return [] if usd is None else _said("", "< $0.01" if 0 < usd < 0.005 else f"${usd:,.2f}")
+    if usd is None:
+        return []
+    if 0 < usd < 0.005:
+        return _part("", "< $0.01")
+    return _part("", f"${usd:,.2f}")
 
 
 def _cache(status: StatusLine, until: struct_time | None) -> Part:
     if status.cache == "warm":
-        clock = "" if until is None else f"{until.tm_hour:02}:{until.tm_min:02}"
-        words = [f"cache warm until {clock}", f"warm until {clock}"] if clock else ["cache warm"]
-        return _said("faint", *words, "warm")
+        if until is None:
+            return _part("faint", "cache warm", "warm")
+        clock = f"{until.tm_hour:02}:{until.tm_min:02}"
+        return _part("faint", f"cache warm until {clock}", f"warm until {clock}", "warm")
     if status.cache == "cold":
-        again = (
-            f"cache cold, {rounded(status.recache_tokens)} again" if status.recache_tokens else ""
-        )
-        return _said("yellow", again, "cache cold", "cold")
+        longest = ""
+        if status.recache_tokens:
+            longest = f"cache cold, {rounded(status.recache_tokens)} again"
+        return _part("yellow", longest, "cache cold", "cold")
     return []
 
 
 def _warning(level: str, look: Look) -> Part:
+    if not level:
+        return []
     if level == "compact":
-        return _said("bold red", "time to /compact", "/compact")
-    return _said("yellow", f"compact at {percent(look.compact)}", "nearly full") if level else []
+        return _part("bold red", "time to /compact", "/compact")
+    return _part("yellow", f"compact at {percent(look.compact)}", "nearly full")
 
 
 def _colour(level: str) -> str:
     return {"compact": "red", "warn": "yellow"}.get(level, "green")
 
 
+# Text ---------------------------------------------------------------------------------------------
+
+
 def _paint(piece: Piece, look: Look) -> str:
     text, colour = piece
-    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if look.colour and colour and text else text
-
-
-def _gaps(chosen: Iterable[str], *, nice: bool = True) -> list[str]:
-    """Return what stands before each part: the headroom belongs to the percentage."""
-    pairs = pairwise(("", *chosen))
-    return [
-        " · " if pair == ("percent", "headroom") and nice else "  " if pair[0] else ""
-        for pair in pairs
-    ]
-
-
-def _width(chosen: Mapping[str, Sequence[Piece]]) -> int:
-    texts = [text for wording in chosen.values() for text, _ in wording]
-    return sum(map(columns_of, (*texts, *_gaps(chosen))))
+    if not look.colour or not colour or not text:
+        return text
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
 
 
 def columns_of(text: str) -> int:
     """Return how many columns *text* takes: East Asian characters two, marks none."""
     if text.isascii():
         return len(text)
-
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+    columns = len(text)
+    for character in text:
+        if unicodedata.east_asian_width(character) in "WF":
+            columns += 1
+        if unicodedata.combining(character) > 0:
+            columns -= 1
+    return columns
 
 
 def _cut(text: str, columns: int, end: str) -> str:
@@ -273,4 +327,5 @@ def _cut(text: str, columns: int, end: str) -> str:
 
 def _clean(text: str) -> str:
     """Return *text* without what could steer a terminal or turn the direction of writing."""
-    return "".join(character for character in " ".join(text.split()) if character.isprintable())
+    one_line = " ".join(text.split())
+    return "".join([character for character in one_line if character.isprintable()])

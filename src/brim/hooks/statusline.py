@@ -13,11 +13,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from brim.agents.fields import mapping, text
+from brim.agents.fields import mapping, text, value
 from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.gate import payer, session_scope
@@ -69,13 +68,16 @@ def main(
 ) -> int:
     """Read what the client sends, print the status line in one write, and return 0, whatever
     happens."""
-    environ = without_bad_home(os.environ if environ is None else environ)
+    if environ is None:
+        environ = os.environ
+    environ = without_bad_home(environ)
     try:
-        given = (stdin or sys.stdin.buffer).read(MOST_BYTES)
+        sent = (stdin or sys.stdin.buffer).read(MOST_BYTES)
         nice = stdout is not None or can_print(SYMBOLS, sys.stdout)
-        shown = lines_for(given, environ, now=time.time(), nice=nice)
+        lines = lines_for(sent, environ, now=time.time(), nice=nice)
         out = stdout or sys.stdout.buffer
-        out.write(shown + b"\n" if shown else b"")
+        if lines:
+            out.write(lines + b"\n")
         out.flush()
     except Exception as error:  # for an exit code the client would show a blank line
         log(environ, f"statusline: {type(error).__name__}: {error}")
@@ -83,59 +85,70 @@ def main(
 
 
 def lines_for(
-    given: bytes,
+    sent: bytes,
     environ: Mapping[str, str],
     *,
     now: float,
     nice: bool = True,
     terminal: int = WIDTH,
 ) -> bytes:
-    """Return what to show for *given*: the lines of the other status line, and brim's own below.
+    """Return what to show for what the client *sent*: the lines of the other status line, and
+    brim's own below.
 
     *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't
     say.
     """
-
-    # Not if it's the other one that has started this one.
-    command = "" if environ.get(INSIDE) else previous_command(user_folder(environ))
-    other = Other(command, given, environ) if command else None
-    answer = None if is_disabled(environ) else _guarded(environ, _answer, given, environ, now)
-    shown: list[bytes] = []
-    late: list[str] = []
+    other = _start_other(sent, environ)
+    drawing = None
+    if not is_disabled(environ):
+        drawing = _guarded(environ, _drawing, sent, environ, now)
+    lines: list[bytes] = []
+    aside: list[str] = []
     if other is not None:
-        shown.append(other.lines())
+        lines.append(other.lines())
         if other.failure:
-            late = [f"the other status line {other.failure}", "the other one failed"]
-            log(environ, f"statusline: {late[0]}")
-    if answer is not None:
-        status, look, told = answer
-        look = replace(look, nice=nice, width=max(1, columns(environ, terminal) - MARGIN))
-        shown.append(_guarded(environ, _drawn, status, look, now, told, late))
-    return b"\n".join(filter(None, shown))
+            aside = [f"the other status line {other.failure}", "the other one failed"]
+            log(environ, f"statusline: {aside[0]}")
+    if drawing is not None:
+        width = max(1, columns(environ, terminal) - MARGIN)
+        drawing = replace(drawing, look=replace(drawing.look, nice=nice, width=width))
+        lines.append(_guarded(environ, drawing.draw, now, aside))
+    return b"\n".join(filter(None, lines))
 
 
-def facts_of(given: bytes, environ: Mapping[str, str], *, now: float) -> dict[str, object] | None:
-    """Return what the line is drawn from, for a script; None if *given* can't be read."""
-    answer = _guarded(environ, _answer, given, environ, now)
-    if answer is None:
+def _start_other(sent: bytes, environ: Mapping[str, str]) -> Other | None:
+    """Start the other status line, unless it's the one that has started this one."""
+    if environ.get(INSIDE):
         return None
-    status, look, told = answer
+    command = previous_command(user_folder(environ))
+    if not command:
+        return None
+    return Other(command, sent, environ)
+
+
+def facts_of(sent: bytes, environ: Mapping[str, str], *, now: float) -> dict[str, object] | None:
+    """Return what the line is drawn from, for a script; None if what was *sent* can't be read."""
+    drawing = _guarded(environ, _drawing, sent, environ, now)
+    if drawing is None:
+        return None
+    status = drawing.status
+    look = drawing.look
     facts = dict(sorted(status.to_dict().items()))
-    facts |= {
-        "utilization": status.utilization,
-        "warn_threshold": look.warn,
-        "compact_threshold": look.compact,
-    }
-    return {**facts, "warning": level_of(status, look), "notices": told}
+    facts["utilization"] = status.utilization
+    facts["warn_threshold"] = look.warn
+    facts["compact_threshold"] = look.compact
+    facts["warning"] = level_of(status, look)
+    facts["notices"] = drawing.notices
+    return facts
 
 
 def columns(environ: Mapping[str, str], terminal: int = WIDTH) -> int:
     """Return the width to keep to: what the client says (``COLUMNS``), else that of the
     *terminal*."""
-    said = environ.get("COLUMNS", "")[:9]
-    return (
-        min(int(said), 1_000) if said.isascii() and said.isdigit() and int(said) > 0 else terminal
-    )
+    width = environ.get("COLUMNS", "")[:9]
+    if width.isascii() and width.isdigit() and int(width) > 0:
+        return min(int(width), 1_000)
+    return terminal
 
 
 def can_print(text: str, stream: Any) -> bool:
@@ -147,22 +160,49 @@ def can_print(text: str, stream: Any) -> bool:
     return True
 
 
-def _answer(
-    given: bytes, environ: Mapping[str, str], now: float
-) -> tuple[StatusLine, Look, list[str]]:
-    """Return what the client says, how to draw it, and what else to tell."""
-    data = json.loads(given.decode("utf-8", "replace"))
+@dataclass(frozen=True)
+class _Drawing:
+    """What the client says, how to draw it, and what else to tell."""
+
+    status: StatusLine
+    look: Look
+    notices: list[str]
+
+    def draw(self, now: float, aside: list[str]) -> bytes:
+        """Return the line."""
+        line = draw(
+            self.status,
+            self.look,
+            notices=self.notices,
+            aside=aside,
+            until=_clock_time(self.status.cache_until),
+            now=now,
+        )
+        return line.encode("utf-8", "replace")
+
+
+def _clock_time(time_seconds: float | None) -> time.struct_time | None:
+    if time_seconds is None:
+        return None
+    try:
+        return time.localtime(time_seconds)
+    except (OSError, OverflowError, ValueError):  # a time that this machine's clock can't show
+        return None
+
+
+def _drawing(sent: bytes, environ: Mapping[str, str], now: float) -> _Drawing:
+    data = json.loads(sent.decode("utf-8", "replace"))
     if not isinstance(data, dict):
         raise ValueError("what came isn't a JSON object")
-    cwd = data.get("cwd")
-    workspace = HookWorkspace(
-        environ, cwd if isinstance(cwd, str) and "\0" not in cwd else "", now=now
-    )
+    cwd = text(data, "cwd")
+    if "\0" in cwd:
+        cwd = ""
+    workspace = HookWorkspace(environ, cwd, now=now)
     # A client reads colours from a pipe, so only the user can say no.
-    colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-    look = Look(colour=colour)
+    look = Look(colour=not environ.get("NO_COLOR") and environ.get("TERM") != "dumb")
     window = None
-    if (config := _guarded(environ, lambda: workspace.config)) is not None:
+    config = _guarded(environ, _config_of, workspace)
+    if config is not None:
         look = replace(
             look,
             warn=config["context.warn"],
@@ -174,30 +214,49 @@ def _answer(
     status = read_status(data, now=now, window=window)
     status = _guarded(environ, _surrounded, status, look, data, environ) or status
     _guarded(environ, _remember, status, workspace)
-    told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
-    if "project" in workspace.problems or (
-        status.session and workspace.state(status.session).told(LEFT_OUT)
-    ):
-        told.append("project left out: brim doctor")
-    if "user" in workspace.problems:
-        told.append("settings wrong: brim doctor")
-    if status.session and workspace.state(status.session).kept(KEPT):
-        told.append(SHORT)
-    if waiting := _guarded(environ, corrections_waiting, workspace):
-        told.append(waiting)
+    notices = _notices(status, workspace)
     _guarded(environ, workspace.close)
     if is_paused(workspace.home):
-        told.append("brim is paused")  # the user may have forgotten
-    return status, look, told
+        notices.append("brim is paused")  # the user may have forgotten
+    return _Drawing(status, look, notices)
+
+
+def _config_of(workspace: HookWorkspace) -> Any:
+    return workspace.config
+
+
+def _notices(status: StatusLine, workspace: HookWorkspace) -> list[str]:
+    """Return what the person should know, besides what the client says."""
+    environ = workspace.environ
+    notices = [_guarded(environ, limit_notice, status, workspace)]
+    if "project" in workspace.problems or _is_project_left_out(status, workspace):
+        notices.append("project left out: brim doctor")
+    if "user" in workspace.problems:
+        notices.append("settings wrong: brim doctor")
+    if status.session and workspace.state(status.session).kept(KEPT):
+        notices.append(SHORT)
+    notices.append(_guarded(environ, corrections_waiting, workspace))
+    return list(filter(None, notices))
+
+
+def _is_project_left_out(status: StatusLine, workspace: HookWorkspace) -> bool:
+    return bool(status.session) and workspace.state(status.session).told(LEFT_OUT)
 
 
 def corrections_waiting(workspace: HookWorkspace) -> str:
-    """Say how many corrections of this project wait for a person; empty if none does."""
+    """Say how many corrections of the last day wait for a person; empty if none does.
+
+    Older ones wait too, but who didn't review them in a day has seen the line often enough.
+    """
     if not os.path.exists(os.path.join(workspace.home, "corrections.json")):
         return ""
-
-    waiting = len(Suggestions(workspace.home).waiting(workspace.project))
-    return f"{waiting} correction{'' if waiting == 1 else 's'} to review" if waiting else ""
+    suggestions = Suggestions(workspace.home).waiting(workspace.project)
+    recent = [suggestion for suggestion in suggestions if suggestion.is_recent(workspace.now)]
+    if not recent:
+        return ""
+    if len(recent) == 1:
+        return "1 correction to review"
+    return f"{len(recent)} corrections to review"
 
 
 def _surrounded(
@@ -205,36 +264,32 @@ def _surrounded(
 ) -> StatusLine:
     """Return *status* with what the client doesn't say itself: where it compacts, the folder and
     its branch."""
-    project = text(mapping(data, "workspace"), "project_dir") or status.cwd
-    own = _count(mapping(data, "context_window").get("context_window_size")) or 0
-    found: dict[str, Any] = {}
     if "headroom" in look.parts and status.model:
-        started = (
-            client_command() if environ.get("CLAUDECODE") else []
-        )  # the client's own mark: it started this process
-        found["auto_compact"] = auto_compact(
-            status.model, own, environ, folder=project, command=started
-        )
+        status = replace(status, auto_compact=_auto_compact(status, data, environ))
     if "folder" in look.parts:
-        home = home_folder(environ)
-        inside = status.cwd.startswith(os.path.join(home, ""))
-        found["folder"] = f"~{status.cwd[len(home.rstrip(os.sep)) :]}" if inside else status.cwd
+        status = replace(status, folder=_short_folder(status.cwd, environ))
     if "branch" in look.parts and status.cwd:
-        found["branch"] = branch(status.cwd) or ""
-    return replace(status, **found)
+        status = replace(status, branch=branch(status.cwd) or "")
+    return status
 
 
-def _drawn(
-    status: StatusLine, look: Look, now: float, notices: list[str], aside: list[str]
-) -> bytes:
-    until = None
-    with suppress(
-        OSError, OverflowError, ValueError
-    ):  # a time that this machine's clock can't show
-        until = None if status.cache_until is None else time.localtime(status.cache_until)
-    return draw(status, look, notices=notices, aside=aside, until=until, now=now).encode(
-        "utf-8", "replace"
-    )
+def _auto_compact(
+    status: StatusLine, data: Mapping[str, Any], environ: Mapping[str, str]
+) -> AutoCompact | None:
+    project = text(data, "workspace", "project_dir") or status.cwd
+    window = _count(value(data, "context_window", "context_window_size")) or 0
+    command: list[str] = []
+    if environ.get("CLAUDECODE"):  # the client's own mark: it started this process
+        command = client_command()
+    return auto_compact(status.model, window, environ, folder=project, command=command)
+
+
+def _short_folder(folder: str, environ: Mapping[str, str]) -> str:
+    """Return *folder* as people write it."""
+    home = home_folder(environ)
+    if not folder.startswith(os.path.join(home, "")):
+        return folder
+    return f"~{folder[len(home.rstrip(os.sep)) :]}"
 
 
 def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: Any) -> Any:
@@ -258,20 +313,27 @@ def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
     if not status.session:
         return
     state = workspace.state(status.session)
-    seen = state.usage
-    cost = None if status.cost_usd is None else round(status.cost_usd * 1_000_000)
-    if status.used_tokens is not None:
-        window = status.context_window or 0
-        found = list(status.counters)
-        if state.kept("statusline") != found:
-            state.keep("statusline", found)
-            state.usage = UsageSeen(
-                status.used_tokens, window, status.model, workspace.now, "statusline", cost
-            )
-        elif seen is not None and seen.source == "statusline":
-            state.usage = replace(seen, window=window, model=status.model, cost=cost)
-    elif status.emptied and seen is not None and seen.source == "statusline":
-        state.usage = None
+    before = state.usage
+    is_ours = before is not None and before.source == "statusline"
+    if status.used_tokens is None:
+        if status.emptied and is_ours:
+            state.usage = None
+        return
+    window = status.context_window or 0
+    counters = list(status.counters)
+    if state.kept("statusline") != counters:
+        state.keep("statusline", counters)
+        state.usage = UsageSeen(
+            status.used_tokens,
+            window,
+            status.model,
+            workspace.now,
+            "statusline",
+            status.micro_dollars,
+        )
+    elif before is not None and is_ours:
+        cost = status.micro_dollars
+        state.usage = replace(before, window=window, model=status.model, cost=cost)
 
 
 # What the client says -----------------------------------------------------------------------------
@@ -319,6 +381,13 @@ class StatusLine(PlainData):
             return None
         return self.used_tokens / self.context_window
 
+    @property
+    def micro_dollars(self) -> int | None:
+        """The cost in millionths of a dollar, None if it isn't known."""
+        if self.cost_usd is None:
+            return None
+        return round(self.cost_usd * 1_000_000)
+
 
 def read_status(data: Mapping[str, Any], *, now: float, window: int | None = None) -> StatusLine:
     """Return what *data* says. Nothing in it is required, and nothing in it raises.
@@ -333,28 +402,24 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
     size = window or _count(context.get("context_window_size")) or None
     if size is None and used is not None and name:
         size = known_window(name) or None
-    cache, until, again = _cache(mapping(data, "prompt_cache"), now)
-    return StatusLine(
+    status = StatusLine(
         session=text(data, "session_id")[:LONGEST],
-        cwd=(text(data, "cwd") or text(mapping(data, "workspace"), "current_dir"))[:10_000],
+        cwd=(text(data, "cwd") or text(data, "workspace", "current_dir"))[:10_000],
         model=name,
         model_name=text(model, "display_name")[:LONGEST] or name,
         used_tokens=used,
         counters=counters,
         context_window=size,
         emptied=bool(counters) and used is None,
-        cost_usd=_amount(mapping(data, "cost").get("total_cost_usd")),
-        cache=cache,
-        cache_until=until,
-        recache_tokens=again,
+        cost_usd=_amount(value(data, "cost", "total_cost_usd")),
         plan_windows=_plan(data.get("rate_limits"), now),
     )
+    return _with_cache(status, mapping(data, "prompt_cache"), now)
 
 
 def _plan(limits: object, now: float) -> tuple[PlanWindow, ...]:
     if not isinstance(limits, dict):
         return ()
-
     return tuple(claude_plan_windows(limits, now))
 
 
@@ -364,35 +429,36 @@ def _counters(usage: object) -> tuple[int, ...]:
     if not isinstance(usage, dict):
         return ()
     counts = [_count(usage.get(name)) for name in _COUNTERS]
-    return (
-        tuple(count or 0 for count in counts)
-        if any(count is not None for count in counts[:-1])
-        else ()
-    )
+    if all(count is None for count in counts[:-1]):
+        return ()
+    return tuple([count or 0 for count in counts])
 
 
-def _cache(cache: Mapping[str, Any], now: float) -> tuple[str, float | None, int | None]:
+def _with_cache(status: StatusLine, cache: Mapping[str, Any], now: float) -> StatusLine:
+    """Return *status* with what the client says about the prompt *cache*."""
     if not isinstance(cache.get("warm"), bool) or cache.get("caching_observed") is False:
-        return "", None, None
+        return status
+    status = replace(status, recache_tokens=_count(cache.get("recache_tokens_if_cold")))
     until = _amount(cache.get("expires_at"))
-    warm = cache["warm"] and (until is None or until > now)
-    return (
-        "warm" if warm else "cold",
-        until if warm else None,
-        _count(cache.get("recache_tokens_if_cold")),
-    )
+    if cache["warm"] and (until is None or until > now):
+        return replace(status, cache="warm", cache_until=until)
+    return replace(status, cache="cold")
 
 
-def _count(value: object) -> int | None:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and 0 <= value <= MOST else None
+def _count(number: object) -> int | None:
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if type(number) is int and 0 <= number <= MOST:
+        return number
+    return None
 
 
-def _amount(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST:
+def _amount(number: object) -> float | None:
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
         return None
-    return float(value) if math.isfinite(value) else None
+    if not 0 <= number <= MOST or not math.isfinite(number):
+        return None
+    return float(number)
 
 
 # Limits -------------------------------------------------------------------------------------------

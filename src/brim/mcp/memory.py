@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 from brim.errors import InputError, StoreError
-from brim.memory.entries import MemoryEntry, MemoryView, withdrawn
+from brim.memory.entries import MemoryEntry
 from brim.memory.folder import NAME
-from brim.memory.index import render_index, sentence
+from brim.memory.index import render_index
+from brim.memory.sentences import sentence
+from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
 from brim.workspace import Workspace
 
@@ -52,7 +53,7 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
     return "\n".join(lines)
 
 
-def _entry_text(entries: Sequence[MemoryEntry], number: int) -> str:
+def _entry_text(entries: list[MemoryEntry], number: int) -> str:
     """Return the entry with this *number*, whole."""
     for entry in entries:
         if entry.number == number:
@@ -60,9 +61,10 @@ def _entry_text(entries: Sequence[MemoryEntry], number: int) -> str:
     return f"There is no entry #{number}."
 
 
-def _matches(entries: Sequence[MemoryEntry], word: str) -> list[MemoryEntry]:
+def _matches(entries: list[MemoryEntry], word: str) -> list[MemoryEntry]:
     """Return those of *entries* that are told and hold *word*, in small letters."""
-    gone = withdrawn(entries)
+    unconfirmed = {(entry.session, entry.id) for entry in MemoryView(entries).unconfirmed}
+    gone = {*withdrawn(entries), *unconfirmed}
     matches = []
     for entry in entries:
         if entry.kind in HIDDEN or (entry.session, entry.id) in gone:

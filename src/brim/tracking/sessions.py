@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 from brim.agents import agent_named, every_agent
 from brim.agents.call import Event
-from brim.agents.claude.transcript import report_of
+from brim.agents.claude.reports import report_of
 from brim.agents.events import RunTotal, StateSeen, Usage
 from brim.agents.fields import parsed_line, text, value
 from brim.agents.readers import AnyReader, format_of

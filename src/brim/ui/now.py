@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
-from brim.install import installation
+from brim.install import pausing
 from brim.install.status import home_status, open_limits
 from brim.report.usage import UsageReport
 from brim.report.watch import Reading
@@ -189,10 +189,10 @@ def pause(place: Place, form: dict[str, str]) -> str:
     """Pause the hooks for as long as the form says, or end the pause."""
     length = form.get("for", "")
     if length == "resume":
-        installation.resume(place.environ)
+        pausing.resume(place.environ)
         return "Hooks answer again."
     if not length:
-        installation.pause(place.environ, seconds=None)
+        pausing.pause(place.environ, seconds=None)
         return "Hooks are paused until you resume them."
-    installation.pause(place.environ, seconds=installation.duration(length))
+    pausing.pause(place.environ, seconds=pausing.duration(length))
     return f"Hooks are paused for {length}."

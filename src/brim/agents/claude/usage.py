@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.agents.call import Event
-from brim.agents.claude.transcript import report_of
+from brim.agents.claude.reports import report_of
 from brim.agents.events import Usage
 from brim.agents.fields import items, mapping, text
 

@@ -104,7 +104,7 @@ def window_in(line: bytes) -> WindowSeen | None:
         if text(data, "subtype") == "compact_boundary" and not flag(data, "isSidechain"):
             left = mapping(data, "compactMetadata") or mapping(data, "compact_metadata")
             return WindowSeen(count(left, "postTokens") or count(left, "post_tokens"))
-    from brim.agents.claude.transcript import report_in
+    from brim.agents.claude.reports import report_in
     from brim.agents.events import Usage
 
     report = report_in(line)

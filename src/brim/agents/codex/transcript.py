@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from brim.agents.call import Event, ToolCall, arguments, command_line, edits_in, patch_in
+from brim.agents.codex.lineage import Lineage
 from brim.agents.codex.value import TOOLS, asked, typed
 from brim.agents.events import (
     Attachment,
@@ -32,11 +33,22 @@ from brim.agents.events import (
     ToolResult,
     Usage,
 )
-from brim.agents.fields import count, flag, items, mapping, parsed_line, text, text_of, value
+from brim.agents.fields import (
+    count,
+    first_text,
+    first_value,
+    flag,
+    items,
+    mapping,
+    parsed_line,
+    text,
+    text_of,
+    value,
+)
 from brim.agents.lines import Bounded, LineReader, refusal_in, seconds, tokens
-from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.models.usage import Tokens
+from brim.rules.shell import unwrapped
 
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
 _TYPES = (*_AFTER_COMPACTION, "session_meta", "response_item", "compacted", "token_usage_record")
@@ -44,11 +56,13 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_c
 _ANSWERS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _UNNAMED = {"local_shell_call": "local_shell", "web_search_call": "web_search"}
 _HEADS = ("Chunk ID:", "Exit code:", "Wall time:", "Process exited", "Original token count:")
-_TIMED_ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
-_COPYING = 2.0
-"""Seconds in which a parent's history is copied: no answer of a model is that fast."""
 _COUNTERS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
 _MOST_OPEN = 10_000
+_NOT_ITEMS = ("token_count", "thread_settings_applied", "context_compacted")
+"""Notes that can come between a compaction and the count of what is left."""
+
+Counters = tuple[int, ...]
+"""What ``_COUNTERS`` say."""
 
 
 class CodexRolloutReader(LineReader):
@@ -58,16 +72,23 @@ class CodexRolloutReader(LineReader):
 
     _model = ""
     _window = 0
-    _copied = _records = _window_is_new = _compacts = False
-    _sum: tuple[int, ...] | None = None
-    _begin: tuple[int, ...] = ()
+    _window_is_new = False
+    _copied = False
+    _records = False
+    """Whether the rollout has a record for each request."""
+    _compacts = False
+    """Whether the next request asks for the summary of a compaction."""
+    _sum: Counters | None = None
+    """The last sum of the thread's requests."""
+    _begin: Counters = ()
+    """The sum before the first request of the rollout."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._lineage = _Lineage()
+        self._lineage = Lineage()
         self._models: set[str] = set()
         self._files = Bounded(_MOST_OPEN)
-        self._heard = Bounded(64)
+        self._prompts = Bounded(64)
         self._compacted: list[Any] = []
 
     @staticmethod
@@ -79,11 +100,17 @@ class CodexRolloutReader(LineReader):
         """Tell what happened in *line*; nothing if it is a copy."""
         self._copied = self._lineage.see(line)
         kind = text(line, "type")
-        payload = mapping(line, "payload")
-        self.where |= {"session": self._lineage.session, "agent": self._lineage.agent}
+        self.where["session"] = self._lineage.session
+        self.where["agent"] = self._lineage.agent
         self.where["time"] = seconds(value(line, "timestamp"))
         if kind not in _AFTER_COMPACTION:
-            self.found += self.finish()
+            self.line_events += self.finish()
+        self._payload(line, kind, mapping(line, "payload"))
+        if self._copied:
+            self.line_events = []
+            self._compacted = []
+
+    def _payload(self, line: Mapping[str, Any], kind: str, payload: Mapping[str, Any]) -> None:
         if kind == "session_meta":
             self.states(payload, version="cli_version", folder="cwd")
             self.states(mapping(payload, "git"), branch="branch")
@@ -96,10 +123,7 @@ class CodexRolloutReader(LineReader):
         elif kind == "compacted":
             self._compact(payload)
         elif kind == "event_msg":
-            self._note(payload)
-        if self._copied:
-            self.found = []
-            self._compacted = []
+            self._note(payload, text(payload, "type"))
 
     def state(self) -> dict[str, Any]:
         """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
@@ -116,45 +140,41 @@ class CodexRolloutReader(LineReader):
         """Go on where the reader stood whose *state* this is."""
         self._model = text(state, "model")
         self._records = flag(state, "records")
+        self._sum = None
         sum_before = value(state, "sum")
-        self._sum = None if sum_before is None else tuple(sum_before)
+        if sum_before is not None:
+            self._sum = tuple(sum_before)
         self._begin = tuple(items(state, "begin"))
         self._models = set(items(state, "models"))
         vars(self._lineage).update(mapping(state, "lineage"))
 
     def finish(self) -> list[Event]:
         """Return the compaction that no count followed yet."""
-        held = self._compacted
+        compacted = self._compacted
         self._compacted = []
-        return held
+        return compacted
+
+    # Compactions and notes
 
     def _compact(self, payload: Mapping[str, Any]) -> None:
         """Hold back the compaction of *payload*: its summary, and the history that the next request
         begins with."""
-        left = items(payload, "replacement_history")
-        summaries = [text_of(value(item, "content")) for item in left if _is_summary(item)]
+        history = items(payload, "replacement_history")
+        summaries = [text_of(value(item, "content")) for item in history if _is_summary(item)]
         summary = text(payload, "message") or "\n".join(summaries)
-        hidden = not summary and any(text(item, "encrypted_content") for item in left)
+        is_encrypted = any(text(item, "encrypted_content") for item in history)
+        hidden = is_encrypted and not summary
         self._compacted = [Compaction(hidden=hidden, **self.where)]
         if summary:
             self._compacted.append(Message(role="summary", text=summary, **self.where))
-        for item in left:
-            said = [text_of(value(item, "content")), text_of(value(item, "output"))]
-            said += [
-                text(item, "arguments")
-                or text(item, "input")
-                or command_line(value(item, "action", "command"))
-            ]
-            if any(said) and not _is_summary(item):
-                self._compacted.append(
-                    Attachment(kind="kept", text="\n".join(filter(None, said)), **self.where)
-                )
+        for item in history:
+            words = _words_of(item)
+            if words and not _is_summary(item):
+                self._compacted.append(Attachment(kind="kept", text=words, **self.where))
 
-    def _note(self, payload: Mapping[str, Any]) -> None:
-        kind = text(payload, "type")
-        said = text(payload, "message")
-        if kind not in ("token_count", "thread_settings_applied", "context_compacted"):
-            self.found += self.finish()
+    def _note(self, payload: Mapping[str, Any], kind: str) -> None:
+        if kind not in _NOT_ITEMS:
+            self.line_events += self.finish()
         if kind == "token_count":
             self._count(mapping(payload, "info"))
         elif kind == "thread_settings_applied":
@@ -163,42 +183,45 @@ class CodexRolloutReader(LineReader):
             self._window = count(payload, "model_context_window")
             self._window_is_new = self._window > 0
         elif kind == "user_message":
-            self._words(said, kind, True)
+            self._prompt(text(payload, "message"), kind)
         elif kind == "item_completed" and text(payload, "item", "type") == "UserMessage":
-            self._words(text_of(value(payload, "item", "content")), kind, True)
+            self._prompt(text_of(value(payload, "item", "content")), kind)
         elif kind == "task_complete":
             self.tell(End, reason="complete", text=text(payload, "last_agent_message"))
         elif kind == "turn_aborted":
             self.tell(End, reason=text(payload, "reason") or "aborted")
         elif kind in ("error", "stream_error"):
-            self.say("error", said)
+            self.say("error", text(payload, "message"))
+
+    # Requests
 
     def _count(self, info: Mapping[str, Any]) -> None:
         last = mapping(info, "last_token_usage")
-        left = (
-            0
-            if count(last, "input_tokens") + count(last, "output_tokens")
-            else count(last, "total_tokens")
-        )
-        if self._compacted and left:
-            self._compacted[0] = replace(self._compacted[0], after=left)
-        self.found += self.finish()
-        if window := count(info, "model_context_window"):
+        if not count(last, "input_tokens") + count(last, "output_tokens"):
+            self._note_size(count(last, "total_tokens"))
+        self.line_events += self.finish()
+        window = count(info, "model_context_window")
+        if window:
             self._window = window
             self._see_model()
         self._add_up(info)
 
+    def _note_size(self, size: int) -> None:
+        """Note the *size* of what the compaction left, which a count without a request says."""
+        if self._compacted and size:
+            self._compacted[0] = replace(self._compacted[0], after=size)
+
     def _record(self, payload: Mapping[str, Any]) -> None:
         """Tell the request of a ``token_usage_record``."""
         self._records = True
-        used = tokens(mapping(payload, "usage"))
+        usage = tokens(mapping(payload, "usage"))
         total = count(payload, "thread_token_usage", "total_tokens")
         request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{total}"
-        if used and self.told.is_new(f"request:{request}", used):
-            self._request(used, self._model, request)
+        if usage and self.told.is_new(f"request:{request}", usage):
+            self._request(usage, request)
 
-    def _request(self, used: Tokens, model: str, request: str) -> None:
-        self.tell(Usage, tokens=used, model=model, request=request, compacts=self._compacts)
+    def _request(self, usage: Tokens, request: str) -> None:
+        self.tell(Usage, tokens=usage, model=self._model, request=request, compacts=self._compacts)
         self._compacts = False
 
     def _add_up(self, info: Mapping[str, Any]) -> None:
@@ -210,31 +233,38 @@ class CodexRolloutReader(LineReader):
         contain a parent's. If it grew by more than the last request, requests are missing, and a
         ``RunTotal`` tells the sum.
         """
-        now = _counters(mapping(info, "total_token_usage"))
-        last = _counters(mapping(info, "last_token_usage"))
-        if not any(now):
+        total = _counters(mapping(info, "total_token_usage"))
+        if not any(total):
             return
         before = self._sum
-        self._sum = now
+        self._sum = total
         if self._copied or self._records:
             return
-        if before is None or any(new < old for new, old in zip(now, before, strict=True)):
-            before = _less(now, last) if any(last) else (0, 0, 0, 0)
+        last = _counters(mapping(info, "last_token_usage"))
+        if before is None or _has_shrunk(before, total):
+            before = _sum_before(total, last)
         self._begin = self._begin or before
-        grown = _less(now, before)
-        model = self._model
-        if not any(grown):
+        growth = _difference(total, before)
+        if not any(growth):
             return
-        self._models |= {model} - {""}
-        one = last if mapping(info, "last_token_usage") else grown
-        if any(one):
-            request = f"{self.where['agent'] or self.where['session']}:{now[0]}:{now[3]}"
-            self._request(_tokens(one), model, request)
-        if grown != one:
-            total = _tokens(_less(now, self._begin))
-            self.tell(
-                RunTotal, tokens={model: total} if self._models == {model} else {}, usage=total
-            )
+        if self._model:
+            self._models.add(self._model)
+        request = growth
+        if mapping(info, "last_token_usage"):
+            request = last
+        if any(request):
+            thread = self.where["agent"] or self.where["session"]
+            self._request(_tokens(request), f"{thread}:{total[0]}:{total[3]}")
+        if growth != request:
+            self._run_total(_tokens(_difference(total, self._begin)))
+
+    def _run_total(self, usage: Tokens) -> None:
+        by_model = {}
+        if self._models == {self._model}:
+            by_model[self._model] = usage
+        self.tell(RunTotal, tokens=by_model, usage=usage)
+
+    # Models and states
 
     def _turn(self, settings: Mapping[str, Any]) -> None:
         model = text(settings, "model")
@@ -248,8 +278,10 @@ class CodexRolloutReader(LineReader):
         self.states(settings, permission_mode="approval_policy", folder="cwd")
 
     def _see_model(self) -> None:
-        now = self._model, self._window
-        if not self._copied and any(now) and self.told.is_new("model", now):
+        if self._copied:
+            return
+        model_and_window = (self._model, self._window)
+        if any(model_and_window) and self.told.is_new("model", model_and_window):
             self.tell(ModelSeen, model=self._model, window=self._window)
 
     def states(self, line: object, **keys: str) -> None:
@@ -257,176 +289,176 @@ class CodexRolloutReader(LineReader):
         if not self._copied:
             super().states(line, **keys)
 
-    def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    # Messages and calls
+
+    def _item(self, payload: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
         kind = text(payload, "type")
-        role = text(payload, "role")
-        words = text_of(value(payload, "content"))
-        is_summary = flag(about, "compaction_output")
-        self._compacts |= is_summary
+        is_summary = flag(metadata, "compaction_output")
+        if is_summary:
+            self._compacts = True
         if kind in _CALLS:
             self._call(payload, kind)
         elif kind in _ANSWERS:
-            self._answer(payload)
-        elif kind == "message" and words and not is_summary:
-            if role == "user":
-                self._words(words, "item", typed(payload, words), text(payload, "id"))
-            else:
-                self.say(role if role == "assistant" else "system", words, id=text(payload, "id"))
+            self._result(payload)
+        elif kind == "message" and not is_summary:
+            self._message(payload)
 
-    def _words(self, words: str, source: str, is_typed: bool, id: str = "") -> None:
-        if not is_typed:
+    def _message(self, payload: Mapping[str, Any]) -> None:
+        id = text(payload, "id")
+        role = text(payload, "role")
+        words = text_of(value(payload, "content"))
+        if role == "assistant":
+            self.say("assistant", words, id=id)
+        elif role != "user":
+            self.say("system", words, id=id)
+        elif words and typed(payload, words):
+            self._prompt(words, "item", id)
+        else:
             self.say("user", words, id=id)
-            return
+
+    def _prompt(self, words: str, source: str, id: str = "") -> None:
+        """Tell what a person typed.
+
+        Two sources that say the same tell it once; one source twice tells it twice.
+        """
         words = asked(words)
         if not words or self._copied:
             return
-        # Two sources that say the same tell it once; one source twice tells it twice.
-        times = self._heard.get(hash(words), {})
-        again = times.get(source, 0) + 1
-        self._heard[hash(words)] = times | {source: again}
-        if again > max(times.values(), default=0):
+        times = self._prompts.get(hash(words), {})
+        most_times = max(times.values(), default=0)
+        times_here = times.get(source, 0) + 1
+        self._prompts[hash(words)] = {**times, source: times_here}
+        if times_here > most_times:
             self.say("user", words, human=not self._lineage.agent, id=id)
 
     def _call(self, payload: Mapping[str, Any], kind: str) -> None:
-        call = text(payload, "call_id") or text(payload, "id")
+        call = first_text(payload, "call_id", "id")
         name = text(payload, "name") or _UNNAMED.get(kind, "")
-        given = arguments(
-            value(payload, "arguments") or value(payload, "input") or value(payload, "action")
-        )
-        patch = (
-            text(given, "input")
-            if name == "apply_patch"
-            else patch_in(given.get("command") or given.get("cmd"))
-        )
-        files = edits_in(patch)
-        if not files:
-            self.call(call, name, given)
-        if len(files) > 1:
-            self._files[call] = len(files)
-        for id, (tool, edit) in zip(_ids(call, len(files)), files, strict=True):
+        input = arguments(first_value(payload, "arguments", "input", "action"))
+        if name == "apply_patch":
+            patch = text(input, "input")
+        else:
+            patch = patch_in(first_value(input, "command", "cmd"))
+        edits = edits_in(patch)
+        if not edits:
+            self.call(call, name, input)
+            return
+        if len(edits) > 1:
+            self._files[call] = len(edits)
+        for id, (tool, edit) in zip(_ids(call, len(edits)), edits, strict=True):
             self.tell(ToolCall, id=id, name="apply_patch", kind=tool, input=edit)
 
-    def _answer(self, payload: Mapping[str, Any]) -> None:
-        call = text(payload, "call_id") or text(payload, "id")
-        said, code, failed = _answer(value(payload, "output"))
-        refusal = refusal_in(said) if code is None else ""
-        told = code is None and said.lstrip()[:200].lower().startswith(
-            data_lines(__file__, "failures.txt")
-        )
+    def _result(self, payload: Mapping[str, Any]) -> None:
+        call = first_text(payload, "call_id", "id")
+        output = value(payload, "output")
+        answer, code = _answer_and_code(_text_of_output(output))
+        failed = value(output, "success") is False
+        refusal = ""
+        if code is None:
+            refusal = refusal_in(answer)
+            failed = failed or bool(refusal) or _tells_failure(answer)
         for id in _ids(call, self._files.pop(call, 1)):
-            self.result(
-                id, said, failed=failed or bool(refusal) or told, refusal=refusal, code=code
-            )
-
-
-class _Lineage:
-    """Whose lines a rollout holds: ``session`` is the main thread's id, ``agent`` the id of another
-    one.
-
-    A fork and a sub-agent begin with the history of their parent, its token counts included. What
-    was copied is in the parent's file; counted again it would multiply the parent by its children.
-    The first ``session_meta`` names the thread. After one of another thread, or if the first one
-    names a parent, lines are copies until one shows that it is the thread's own: it has the
-    thread's id, or a turn that is younger than the thread (both are UUIDs that begin with their
-    time). Old rollouts name no turns: there, what is written two seconds after the thread began is
-    its own.
-    """
-
-    session = agent = _thread = ""
-    _copied = _turns = False
-    _began: float | None = None
-
-    def see(self, line: Mapping[str, Any]) -> bool:
-        """Take note of *line*; return whether it is a copy."""
-        payload = mapping(line, "payload")
-        if text(line, "type") == "session_meta":
-            return self._meta(payload, seconds(value(line, "timestamp")))
-        if not self._thread and text(payload, "thread_id"):
-            self._thread = text(payload, "thread_id")
-            self.session = text(payload, "session_id") or self._thread
-            self.agent = self._thread if self.session != self._thread else ""
-        elif self._copied and self._is_own(line, payload):
-            self._copied = False
-        return self._copied
-
-    def _meta(self, payload: Mapping[str, Any], written: float | None) -> bool:
-        thread = text(payload, "id") or text(payload, "session_id")
-        if self._thread:
-            another = bool(thread) and thread != self._thread
-            self._copied = self._copied or another
-            return another
-        spawned = value(payload, "source", "subagent")
-        parent = text(spawned, "thread_spawn", "parent_thread_id") or text(
-            payload, "parent_thread_id"
-        )
-        root = text(payload, "session_id")
-        self._thread = thread
-        self._began = written
-        is_agent = bool(spawned or parent) or text(payload, "thread_source") == "subagent"
-        self.session = (root if root != thread else "") or parent or thread if is_agent else thread
-        self.agent = thread if is_agent else ""
-        self._copied = is_agent or bool(text(payload, "forked_from_id"))
-        return False
-
-    def _is_own(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
-        if text(payload, "thread_id") == self._thread:
-            return True
-        turn = text(payload, "turn_id")
-        if re.fullmatch(_TIMED_ID, turn) and re.fullmatch(_TIMED_ID, self._thread):
-            self._turns = True
-            return turn > self._thread
-        written = seconds(value(line, "timestamp"))
-        if self._turns or written is None or self._began is None:
-            return False
-        return written > self._began + _COPYING
+            self.result(id, answer, failed=failed, refusal=refusal, code=code)
 
 
 def _is_summary(item: object) -> bool:
-    about = value(item, "internal_chat_message_metadata_passthrough")
-    return "compaction.summary" in items(about, "content_item_kinds")
+    metadata = value(item, "internal_chat_message_metadata_passthrough")
+    return "compaction.summary" in items(metadata, "content_item_kinds")
 
 
-def _counters(usage: Mapping[str, Any]) -> tuple[int, ...]:
+def _words_of(item: object) -> str:
+    """Return what an *item* of a history says, calls or answers."""
+    call = first_text(item, "arguments", "input")
+    texts = [
+        text_of(value(item, "content")),
+        text_of(value(item, "output")),
+        call or command_line(value(item, "action", "command")),
+    ]
+    return "\n".join(filter(None, texts))
+
+
+def _counters(usage: Mapping[str, Any]) -> Counters:
     return tuple([count(usage, name) for name in _COUNTERS])
 
 
-def _less(more: tuple[int, ...], less: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple([max(0, one - other) for one, other in zip(more, less, strict=True)])
+def _has_shrunk(before: Counters, now: Counters) -> bool:
+    return any(new < old for new, old in zip(now, before, strict=True))
 
 
-def _tokens(counters: tuple[int, ...]) -> Tokens:
+def _sum_before(total: Counters, last: Counters) -> Counters:
+    """Return the sum before the *last* request, nothing if that isn't known."""
+    if any(last):
+        return _difference(total, last)
+    return (0, 0, 0, 0)
+
+
+def _difference(total: Counters, part: Counters) -> Counters:
+    return tuple([max(0, whole - portion) for whole, portion in zip(total, part, strict=True)])
+
+
+def _tokens(counters: Counters) -> Tokens:
     prompt, read, written, output = counters
-    fresh = max(0, prompt - read - written)
     return Tokens(
-        input=fresh, cache_read=read, cache_write_5m=written, output=output, writes_are_input=True
+        input=max(0, prompt - read - written),
+        cache_read=read,
+        cache_write_5m=written,
+        output=output,
+        writes_are_input=True,
     )
 
 
-def _answer(output: object) -> tuple[str, int | None, bool]:
-    """Return the text of a call's *output*, its exit code if it says one, and whether the client
-    calls it a failure.
+def _text_of_output(output: object) -> str:
+    """Return the text of a call's *output*."""
+    if not isinstance(output, Mapping):
+        return text_of(output)
+    content = output.get("content")
+    if content is None:
+        content = output.get("output")
+    return text_of(content)
+
+
+def _answer_and_code(output: str) -> tuple[str, int | None]:
+    """Return what a call answered, and its exit code if the *output* says one.
 
     What the client puts before the text (a chunk's id, the time it took) is left out: it differs
     each time.
     """
-    failed = value(output, "success") is False
-    if isinstance(output, Mapping):
-        output = (
-            output.get("content") if output.get("content") is not None else output.get("output")
-        )
-    said = text_of(output)
-    if said.startswith("{") and '"metadata"' in said:
-        about = parsed_line(said.encode("utf-8", "replace"))
-        code = value(about, "metadata", "exit_code")
-        return text(about, "output"), code if type(code) is int else None, failed
-    if said.startswith(_HEADS):
-        body = re.search(r"^Output:\n?", said, re.MULTILINE)
-        head, said = (said[: body.start()], said[body.end() :]) if body else (said, "")
-        found = re.search(
-            r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", head, re.MULTILINE
-        )
-        return said, int(found[1]) if found else None, failed
-    return said, None, failed
+    if output.startswith("{") and '"metadata"' in output:
+        parsed = parsed_line(output.encode("utf-8", "replace"))
+        code = value(parsed, "metadata", "exit_code")
+        if type(code) is not int:
+            code = None
+        return text(parsed, "output"), code
+    if not output.startswith(_HEADS):
+        return output, None
+    body = re.search(r"^Output:\n?", output, re.MULTILINE)
+    if body is None:
+        return "", _exit_code(output)
+    return output[body.end() :], _exit_code(output[: body.start()])
+
+
+def _exit_code(head: str) -> int | None:
+    sentence = r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$"
+    match = re.search(sentence, head, re.MULTILINE)
+    if match is None:
+        return None
+    return int(match[1])
+
+
+def _tells_failure(answer: str) -> bool:
+    """Whether the client itself wrote the *answer*, because the call failed."""
+    opening = answer.lstrip()[:200].lower()
+    return opening.startswith(data_lines(__file__, "failures.txt"))
+
+
+def _ids(id: str, number: int) -> list[str]:
+    """Return *id* and those of the other calls that a patch becomes."""
+    if number < 1:
+        return []
+    return [id, *[f"{id}#{nth}" for nth in range(2, number + 1)]]
+
+
+# The stream ---------------------------------------------------------------------------------------
 
 
 class CodexExecReader(LineReader):
@@ -434,8 +466,9 @@ class CodexExecReader(LineReader):
 
     tools = TOOLS
 
-    _session = _last = ""
-    _lists = 0
+    _session = ""
+    _last_answer = ""
+    _todo_lists = 0
 
     def __init__(self) -> None:
         super().__init__()
@@ -447,11 +480,10 @@ class CodexExecReader(LineReader):
         """Return whether *line* is one of this stream."""
         kind = text(line, "type")
         if kind.startswith("item."):
-            return bool(text(line, "item", "type") or text(line, "item", "item_type"))
+            return bool(_kind_of(mapping(line, "item")))
         if kind == "error":
-            return bool(text(line, "message")) and not (
-                "error" in line or "severity" in line or "sessionID" in line
-            )
+            is_others = "error" in line or "severity" in line or "sessionID" in line
+            return bool(text(line, "message")) and not is_others
         return kind in ("thread.started", "turn.started", "turn.completed", "turn.failed")
 
     def read(self, line: Mapping[str, Any]) -> None:
@@ -461,85 +493,101 @@ class CodexExecReader(LineReader):
             self._session = text(line, "thread_id")
         self.where["session"] = self._session
         if kind == "turn.completed":
-            if used := tokens(mapping(line, "usage")):
-                self.tell(RunTotal, usage=used)
-            self.tell(End, reason="complete", text=self._last)
+            usage = tokens(mapping(line, "usage"))
+            if usage:
+                self.tell(RunTotal, usage=usage)
+            self.tell(End, reason="complete", text=self._last_answer)
         elif kind == "turn.failed":
-            said = text(line, "error", "message")
-            self.say("error", said)
-            self.tell(End, reason="failed", error=True, text=said)
+            error = text(line, "error", "message")
+            self.say("error", error)
+            self.tell(End, reason="failed", error=True, text=error)
         elif kind == "error":
             self.say("error", text(line, "message"))
         elif kind.startswith("item."):
             self._item(mapping(line, "item"), kind)
 
-    def _item(self, item: Mapping[str, Any], when: str) -> None:
-        kind = text(item, "type") or text(item, "item_type")
+    def _item(self, item: Mapping[str, Any], line_type: str) -> None:
+        kind = _kind_of(item)
         id = text(item, "id")
-        done = when == "item.completed"
         if kind in ("agent_message", "assistant_message", "error"):
-            role, key = ("error", "message") if kind == "error" else ("assistant", "text")
-            if done:
-                self._last = text(item, "text") if role == "assistant" else self._last
-                self.tell(Message, role=role, text=text(item, key), id=id)
+            if line_type == "item.completed":
+                self._message(item, kind, id)
         elif kind == "todo_list":
             self._todo_list(TOOLS.normalized("todo", {"items": items(item, "items")}), id)
-        elif when != "item.updated":
+        elif line_type != "item.updated":
             if id not in self._open:
-                calls = _calls(kind, item)
-                self._open[id] = len(calls)
-                for one, (name, tool, given) in zip(_ids(id, len(calls)), calls, strict=True):
-                    self.call(one, name, given, tool)
-            if done:
+                self._begin(item, kind, id)
+            if line_type == "item.completed":
                 self._end(item, _ids(id, self._open.pop(id)))
 
-    def _todo_list(self, given: dict[str, Any], id: str) -> None:
+    def _message(self, item: Mapping[str, Any], kind: str, id: str) -> None:
+        if kind == "error":
+            self.tell(Message, role="error", text=text(item, "message"), id=id)
+            return
+        self._last_answer = text(item, "text")
+        self.tell(Message, role="assistant", text=self._last_answer, id=id)
+
+    def _todo_list(self, todos: dict[str, Any], id: str) -> None:
         """Tell a call each time that the list is another: an item is written again when something
         in it changes."""
-        if given != self._todos:
-            self._todos = given
-            self._lists = self._lists + 1
-            id = f"{id}#{self._lists}" if self._lists > 1 else id
-            self.tell(ToolCall, id=id, name="todo_list", kind="todo", input=given)
-            self.tell(ToolResult, id=id)
+        if todos == self._todos:
+            return
+        self._todos = todos
+        self._todo_lists += 1
+        if self._todo_lists > 1:
+            id = f"{id}#{self._todo_lists}"
+        self.tell(ToolCall, id=id, name="todo_list", kind="todo", input=todos)
+        self.tell(ToolResult, id=id)
+
+    def _begin(self, item: Mapping[str, Any], kind: str, id: str) -> None:
+        calls = _calls(kind, item)
+        self._open[id] = len(calls)
+        for call, (name, tool, input) in zip(_ids(id, len(calls)), calls, strict=True):
+            self.call(call, name, input, tool)
 
     def _end(self, item: Mapping[str, Any], ids: list[str]) -> None:
         status = text(item, "status")
         code = value(item, "exit_code")
-        said = text(item, "aggregated_output") or text(item, "error", "message")
-        said = said or text_of(value(item, "result", "content"))
+        answer = text(item, "aggregated_output") or text(item, "error", "message")
+        answer = answer or text_of(value(item, "result", "content"))
         failed = status in ("failed", "declined") or (type(code) is int and code != 0)
-        refusal = "permission" if status == "declined" else refusal_in(said) if failed else ""
+        refusal = ""
+        if status == "declined":
+            refusal = "permission"
+        elif failed:
+            refusal = refusal_in(answer)
         for id in ids:
-            self.result(id, said, failed=failed, refusal=refusal, code=code)
+            self.result(id, answer, failed=failed, refusal=refusal, code=code)
 
 
-def _ids(id: str, number: int) -> list[str]:
-    return [id, *[f"{id}#{nth}" for nth in range(2, number + 1)]][:number]
+def _kind_of(item: Mapping[str, Any]) -> str:
+    return first_text(item, "type", "item_type")
 
 
 def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return name, tool and what was given for what an item does; a change of several files is one
-    for each."""
+    """Return name, kind and input of the calls that an *item* makes; a change of several files is
+    one for each."""
+    name = text(item, "tool")
     if kind == "command_execution":
         return [(kind, "shell", {"command": unwrapped(text(item, "command"))})]
     if kind == "file_change":
-        return [
-            (
-                kind,
-                "write" if text(each, "kind") == "add" else "edit",
-                {"file_path": text(each, "path"), **each},
-            )
-            for each in items(item, "changes")
-            if text(each, "path")
-        ]
-    name = text(item, "tool")
+        return _file_changes(item)
     if kind == "mcp_tool_call":
-        return [(f"mcp__{text(item, 'server')}__{name}", "", arguments(value(item, "arguments")))]
+        input = arguments(value(item, "arguments"))
+        return [(f"mcp__{text(item, 'server')}__{name}", "", input)]
     if kind == "web_search":
         return [(kind, "search", {"query": text(item, "query")})]
-    return (
-        [(name, TOOLS.kind(name), {"prompt": text(item, "prompt")})]
-        if kind == "collab_tool_call"
-        else []
-    )
+    if kind == "collab_tool_call":
+        return [(name, TOOLS.kind(name), {"prompt": text(item, "prompt")})]
+    return []
+
+
+def _file_changes(item: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    calls = []
+    for change in items(item, "changes"):
+        path = text(change, "path")
+        if not path:
+            continue
+        tool = "write" if text(change, "kind") == "add" else "edit"
+        calls.append(("file_change", tool, {"file_path": path, **change}))
+    return calls

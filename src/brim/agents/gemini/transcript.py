@@ -15,7 +15,7 @@ from typing import Any
 
 from brim.agents.call import Event
 from brim.agents.events import Attachment, Compaction, End, Message, ModelSeen, RunTotal, Usage
-from brim.agents.fields import count, flag, items, mapping, text, text_of, value
+from brim.agents.fields import count, first_text, flag, items, mapping, text, text_of, value
 from brim.agents.gemini.value import TOOLS, is_typed, words
 from brim.agents.lines import LineReader, refusal_in, seconds
 from brim.models.usage import Tokens
@@ -23,6 +23,8 @@ from brim.models.usage import Tokens
 _TYPES = ("user", "gemini", "info", "error", "warning")
 _STATUSES = ("success", "error", "cancelled")
 _SUMMARY = "<state_snapshot>"
+_ROLES = {"user": "user", "gemini": "assistant", "error": "error"}
+"""Who speaks in each type of message, if it isn't the client."""
 _AROUND = r"</?untrusted_context>\n?|^Process Group PGID: \d+\n?"
 
 
@@ -31,8 +33,11 @@ class GeminiTranscriptReader(LineReader):
 
     tools = TOOLS
 
-    _session = _agent = _model = ""
+    _session = ""
+    _agent = ""
+    _model = ""
     _began = False
+    """Whether anything was told before this line."""
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -41,37 +46,48 @@ class GeminiTranscriptReader(LineReader):
             return True
         if "$set" in line or "$rewindTo" in line:
             return True
-        return (
-            bool(text(line, "id"))
-            and text(line, "type") in _TYPES
-            and "content" in line
-            and "timestamp" in line
-        )
+        if not text(line, "id") or text(line, "type") not in _TYPES:
+            return False
+        return "content" in line and "timestamp" in line
 
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
         if text(line, "sessionId"):
             self._session = text(line, "sessionId")
             self._agent = self._session if text(line, "kind") == "subagent" else ""
-        messages = [line] if text(line, "type") else items(line, "messages")
-        replaced = items(line, "$set", "messages")
-        self.where |= {"session": self._session, "agent": self._agent}
-        if summaries := [
-            message for message in replaced if words(value(message, "content")).startswith(_SUMMARY)
-        ]:
-            left = [message for message in replaced if message not in summaries]
-            replaced = summaries  # the other messages were told before, and now have other ids
-        for message in [*messages, *replaced]:
+        self.where["session"] = self._session
+        self.where["agent"] = self._agent
+        if text(line, "type"):
+            self._messages([line])
+        else:
+            self._messages(items(line, "messages"))
+        self._replace(line)
+        self._began = self._began or bool(self.line_events)
+
+    def _replace(self, line: Mapping[str, Any]) -> None:
+        """Tell what the messages are that *line* puts in place of all others."""
+        messages = items(line, "$set", "messages")
+        summaries = [message for message in messages if _is_summary(message)]
+        if not summaries:
+            self._messages(messages)
+            return
+        # The other messages were told before, and now have other ids.
+        self._messages(summaries)
+        if not self._began or not self.line_events:
+            return
+        self.where["time"] = seconds(value(line, "$set", "lastUpdated"))
+        for message in messages:
+            words_left = _everything(message)
+            if words_left and message not in summaries:
+                self.tell(Attachment, kind="kept", text=words_left)
+        self.tell(Compaction)
+        self.line_events.insert(0, self.line_events.pop())
+
+    def _messages(self, messages: list[Any]) -> None:
+        for message in messages:
             if isinstance(message, Mapping):
                 self.where["time"] = seconds(value(message, "timestamp"))
                 self._message(message, text(message, "type"), text(message, "id"))
-        if summaries and self._began and self.found:
-            self.where["time"] = seconds(value(line, "$set", "lastUpdated"))
-            for said in filter(None, map(_everything, left)):
-                self.tell(Attachment, kind="kept", text=said)
-            self.tell(Compaction)
-            self.found.insert(0, self.found.pop())
-        self._began = self._began or bool(self.found)
 
     def state(self) -> dict[str, Any]:
         """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
@@ -84,26 +100,38 @@ class GeminiTranscriptReader(LineReader):
         self._model = text(state, "model")
 
     def _message(self, message: Mapping[str, Any], kind: str, id: str) -> None:
-        said = text_of(value(message, "content"))
-        if kind == "user":
-            said = words(value(message, "displayContent")) or words(said)
-        if kind == "gemini" and (model := text(message, "model") or self._model) != self._model:
-            self._model = model
-            self.tell(ModelSeen, model=model)
-        if kind in _TYPES and said and self.told.is_new(f"{kind}:{id}", said):
-            role = {"user": "user", "gemini": "assistant", "error": "error"}.get(kind, "system")
-            role = "summary" if kind == "user" and said.startswith(_SUMMARY) else role
-            self.say(role, said, human=role == "user" and is_typed(said) and not self._agent, id=id)
         if kind == "gemini":
-            sizes = mapping(message, "tokens")
-            written = count(sizes, "output") + count(sizes, "thoughts")
-            used = _tokens(
-                count(sizes, "input"), count(sizes, "cached"), written, count(sizes, "tool")
-            )
-            if used is not None and self.told.is_new(f"usage:{id}", used):
-                self.tell(Usage, tokens=used, model=self._model, request=id)
+            self._see_model(text(message, "model"))
+        if kind in _TYPES:
+            self._words(message, kind, id)
+        if kind == "gemini":
+            self._usage(mapping(message, "tokens"), id)
             for call in items(message, "toolCalls"):
                 self._call(call)
+
+    def _see_model(self, model: str) -> None:
+        if model and model != self._model:
+            self._model = model
+            self.tell(ModelSeen, model=model)
+
+    def _words(self, message: Mapping[str, Any], kind: str, id: str) -> None:
+        content = text_of(value(message, "content"))
+        if kind == "user":
+            content = words(value(message, "displayContent")) or words(content)
+        if not content or not self.told.is_new(f"{kind}:{id}", content):
+            return
+        role = _ROLES.get(kind, "system")
+        if kind == "user" and content.startswith(_SUMMARY):
+            role = "summary"
+        human = role == "user" and is_typed(content) and not self._agent
+        self.say(role, content, human=human, id=id)
+
+    def _usage(self, sizes: Mapping[str, Any], id: str) -> None:
+        """Tell the request that the message *id* reports the *sizes* of."""
+        output = count(sizes, "output") + count(sizes, "thoughts")
+        usage = _tokens(count(sizes, "input"), count(sizes, "cached"), output, count(sizes, "tool"))
+        if usage is not None and self.told.is_new(f"usage:{id}", usage):
+            self.tell(Usage, tokens=usage, model=self._model, request=id)
 
     def _call(self, call: object) -> None:
         id = text(call, "id")
@@ -111,26 +139,36 @@ class GeminiTranscriptReader(LineReader):
         if name and self.told.is_new(f"call:{id}", name):
             self.call(id, name, value(call, "args"))
         status = text(call, "status")
-        result = value(call, "result")
-        if status in _STATUSES and self.told.is_new(f"result:{id}", status):
-            parts = result if isinstance(result, list) else [result]
-            said = failure(parts) or answered(parts) or text_of(value(call, "resultDisplay"))
-            self.result(
-                id,
-                said,
-                time=seconds(value(call, "timestamp")) or self.where["time"],
-                **_outcome(status, said),
-            )
+        if status not in _STATUSES or not self.told.is_new(f"result:{id}", status):
+            return
+        answer = _answer(call)
+        time = seconds(value(call, "timestamp")) or self.where["time"]
+        self.result(id, answer, time=time, **_outcome(status, answer))
+
+
+def _is_summary(message: object) -> bool:
+    return words(value(message, "content")).startswith(_SUMMARY)
+
+
+def _answer(call: object) -> str:
+    """Return what the tool of a *call* answered."""
+    parts = value(call, "result")
+    if not isinstance(parts, list):
+        parts = [parts]
+    return failure(parts) or answered(parts) or text_of(value(call, "resultDisplay"))
 
 
 def _everything(message: object) -> str:
     """Return all that a *message* says: its words, calls and results."""
     content = value(message, "content")
-    calls = items(message, "toolCalls")
-    said = [answered(content) if isinstance(content, list) else text_of(content)]
-    for call in calls:
-        said += [str(value(call, "args") or ""), answered(items(call, "result"))]
-    return "\n".join(filter(None, said))
+    if isinstance(content, list):
+        texts = [answered(content)]
+    else:
+        texts = [text_of(content)]
+    for call in items(message, "toolCalls"):
+        texts.append(str(value(call, "args") or ""))
+        texts.append(answered(items(call, "result")))
+    return "\n".join(filter(None, texts))
 
 
 def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:
@@ -141,6 +179,9 @@ def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None
     if not prompt and not output:
         return None
     return Tokens(input=max(0, prompt - read) + tool, cache_read=min(read, prompt), output=output)
+
+
+# The stream ---------------------------------------------------------------------------------------
 
 
 class GeminiStreamReader(LineReader):
@@ -164,8 +205,9 @@ class GeminiStreamReader(LineReader):
         if kind == "init":
             return bool(text(line, "session_id")) and "subtype" not in line
         if kind == "message":
-            is_said = isinstance(value(line, "content"), str) and "id" not in line
-            return is_said and text(line, "role") in ("user", "assistant")
+            if not isinstance(value(line, "content"), str) or "id" in line:
+                return False
+            return text(line, "role") in ("user", "assistant")
         if kind == "error":
             return bool(text(line, "severity") and text(line, "message"))
         if kind == "result":
@@ -175,70 +217,92 @@ class GeminiStreamReader(LineReader):
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
         kind = text(line, "type")
-        role = text(line, "role")
         if kind == "init":
             self._session = text(line, "session_id")
-        self.where |= {"session": self._session, "time": seconds(value(line, "timestamp"))}
-        if kind == "message" and role == "assistant" and flag(line, "delta"):
+        self.where["session"] = self._session
+        self.where["time"] = seconds(value(line, "timestamp"))
+        is_piece = kind == "message" and text(line, "role") == "assistant" and flag(line, "delta")
+        if is_piece:
             self._answer_where = self._answer_where or self.where
             self._answer.append(text(line, "content"))
             return
         answer = "".join(self._answer)
-        self.found += self.finish()
+        self.line_events += self.finish()
+        if kind == "result":
+            self._end(line, answer)
+        else:
+            self._line(line, kind)
+
+    def _line(self, line: Mapping[str, Any], kind: str) -> None:
         if kind == "init" and text(line, "model"):
             self.tell(ModelSeen, model=text(line, "model"))
         elif kind == "message":
-            said = words(value(line, "content"))
-            user = role == "user"
-            self.say("user" if user else "assistant", said, human=user and is_typed(said))
+            self._message(line)
         elif kind == "tool_use":
             self.call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"))
         elif kind == "tool_result":
-            said = (
-                words(value(line, "output"))
-                or text(line, "error", "message")
-                or text_of(value(line, "error"))
-            )
-            self.result(text(line, "tool_id"), said, **_outcome(text(line, "status"), said))
+            answer = words(value(line, "output")) or text(line, "error", "message")
+            answer = answer or text_of(value(line, "error"))
+            self.result(text(line, "tool_id"), answer, **_outcome(text(line, "status"), answer))
         elif kind == "error":
-            self.say(
-                "system" if text(line, "severity") == "warning" else "error", text(line, "message")
-            )
-        elif kind == "result":
-            self._end(line, answer)
+            role = "system" if text(line, "severity") == "warning" else "error"
+            self.say(role, text(line, "message"))
+
+    def _message(self, line: Mapping[str, Any]) -> None:
+        content = words(value(line, "content"))
+        if text(line, "role") == "user":
+            self.say("user", content, human=is_typed(content))
+        else:
+            self.say("assistant", content)
 
     def finish(self) -> list[Event]:
         """Return the answer whose end no line showed yet."""
-        said = "".join(self._answer)
+        answer = "".join(self._answer)
         where = self._answer_where
         self._answer = []
         self._answer_where = {}
-        return [Message(role="assistant", text=said, **where)] if said else []
+        if not answer:
+            return []
+        return [Message(role="assistant", text=answer, **where)]
 
     def _end(self, line: Mapping[str, Any], answer: str) -> None:
-        failed = text(line, "status") != "success"
-        said = text(line, "error", "message") if failed else answer
-        self.say("error", said if failed else "")
-        if stats := mapping(line, "stats"):
-            named = [
-                (name, sums)
-                for name, sums in mapping(stats, "models").items()
-                if isinstance(name, str)
-            ]
-            by_model = {name: used for name, sums in named if (used := _run_tokens(sums))}
-            self.tell(RunTotal, tokens=by_model, usage=_run_tokens(stats))
-        self.tell(End, reason=text(line, "status"), error=failed, text=said)
+        status = text(line, "status")
+        if status != "success":
+            answer = text(line, "error", "message")
+            self.say("error", answer)
+        stats = mapping(line, "stats")
+        if stats:
+            self.tell(RunTotal, tokens=_tokens_by_model(stats), usage=_run_tokens(stats))
+        self.tell(End, reason=status, error=status != "success", text=answer)
 
 
-def _outcome(status: str, said: str) -> dict[str, Any]:
-    """Return whether a call failed that ended with *status* and *said* something, why, and its exit
+def _tokens_by_model(stats: Mapping[str, Any]) -> dict[str, Tokens]:
+    by_model = {}
+    for model, sums in mapping(stats, "models").items():
+        usage = _run_tokens(sums)
+        if usage and isinstance(model, str):
+            by_model[model] = usage
+    return by_model
+
+
+def _outcome(status: str, answer: str) -> dict[str, Any]:
+    """Return whether a call failed that ended with *status* and an *answer*, why, and its exit
     code."""
     failed = status != "success"
-    refusal = (refusal_in(said) or ("interrupt" if status == "cancelled" else "")) if failed else ""
-    found = re.search(
-        r"^Exit Code: (-?\d{1,9})$", said, re.MULTILINE
-    )  # it is said only if it isn't 0
-    return {"failed": failed, "refusal": refusal, "code": int(found[1]) if found else None}
+    refusal = ""
+    if failed:
+        refusal = refusal_in(answer)
+    if status == "cancelled":
+        refusal = refusal or "interrupt"
+    return {"failed": failed, "refusal": refusal, "code": _exit_code(answer)}
+
+
+def _exit_code(answer: str) -> int | None:
+    """Return the exit code in an *answer*, which says it only if it isn't 0."""
+    match = re.search(r"^Exit Code: (-?\d{1,9})$", answer, re.MULTILINE)
+    if match is None:
+        return None
+    return int(match[1])
 
 
 def _run_tokens(sums: object) -> Tokens | None:
@@ -246,8 +310,9 @@ def _run_tokens(sums: object) -> Tokens | None:
     in the total."""
     prompt = count(sums, "input_tokens")
     output = count(sums, "output_tokens")
-    thought = max(0, count(sums, "total_tokens") - prompt - output) if prompt or output else 0
-    return _tokens(prompt, count(sums, "cached"), output + thought)
+    if prompt or output:
+        output += max(0, count(sums, "total_tokens") - prompt - output)
+    return _tokens(prompt, count(sums, "cached"), output)
 
 
 def answered(parts: list[Any]) -> str:
@@ -255,8 +320,9 @@ def answered(parts: list[Any]) -> str:
 
     It is a list of parts with a ``functionResponse`` each, or a text.
     """
-    found = [_response(part) or text_of(part) for part in parts]
-    return re.sub(_AROUND, "", words("\n".join(filter(None, found))), flags=re.MULTILINE)
+    texts = [_response(part) or text_of(part) for part in parts]
+    answer = words("\n".join(filter(None, texts)))
+    return re.sub(_AROUND, "", answer, flags=re.MULTILINE)
 
 
 def failure(parts: list[Any]) -> str:
@@ -267,6 +333,4 @@ def failure(parts: list[Any]) -> str:
 
 def _response(part: object) -> str:
     response = mapping(part, "functionResponse", "response")
-    return (
-        text(response, "output") or text(response, "error") or text_of(value(response, "content"))
-    )
+    return first_text(response, "output", "error") or text_of(value(response, "content"))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.agents.events import Compaction, End, ModelSeen, Usage
-from brim.agents.fields import count, flag, items, mapping, text, value
+from brim.agents.fields import count, first_text, flag, items, mapping, text, value
 from brim.agents.lines import LineReader, micro_dollars, refusal_in, seconds
 from brim.agents.opencode.value import TOOLS
 from brim.models.usage import Tokens
@@ -25,7 +25,8 @@ class OpencodeReader(LineReader):
 
     tools = TOOLS
 
-    _model = _last = ""
+    _model = ""
+    _last_answer = ""
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -39,80 +40,98 @@ class OpencodeReader(LineReader):
         if "messages" in line:
             self._export(line)
             return
-        self.where |= {
-            "session": text(line, "sessionID"),
-            "time": seconds(value(line, "timestamp")),
-        }
+        self.where["session"] = text(line, "sessionID")
+        self.where["time"] = seconds(value(line, "timestamp"))
         if text(line, "type") == "error":
             self._error(mapping(line, "error"))
         else:
             self._part(mapping(line, "part"), "assistant")
 
     def _export(self, line: Mapping[str, Any]) -> None:
-        about = mapping(line, "info")
-        id = text(about, "id")
-        parent = text(about, "parentID")
-        self.where |= {"session": parent or id, "agent": id if parent else ""}
-        self.where["time"] = seconds(value(about, "time", "created"))
-        self.states(about, folder="directory", version="version")
+        session = mapping(line, "info")
+        id = text(session, "id")
+        parent = text(session, "parentID")
+        self.where["session"] = parent or id
+        self.where["agent"] = id if parent else ""
+        self.where["time"] = seconds(value(session, "time", "created"))
+        self.states(session, folder="directory", version="version")
         for message in items(line, "messages"):
             self._message(mapping(message, "info"), items(message, "parts"))
 
-    def _message(self, about: Mapping[str, Any], parts: list[Any]) -> None:
-        self.where["time"] = seconds(value(about, "time", "created"))
-        model = text(about, "modelID") or text(about, "model", "modelID")
+    def _message(self, message: Mapping[str, Any], parts: list[Any]) -> None:
+        self.where["time"] = seconds(value(message, "time", "created"))
+        model = text(message, "modelID") or text(message, "model", "modelID")
         if model and model != self._model:
             self._model = model
             self.tell(ModelSeen, model=model)
+        role = "summary" if flag(message, "summary") else text(message, "role")
         for part in parts:
-            self._part(mapping(part), "summary" if flag(about, "summary") else text(about, "role"))
-        if about.get("error"):
-            self._error(mapping(about, "error"))
+            self._part(mapping(part), role)
+        if message.get("error"):
+            self._error(mapping(message, "error"))
 
     def _part(self, part: Mapping[str, Any], role: str) -> None:
         kind = text(part, "type")
-        said = text(part, "text")
         if kind == "tool":
             self._tool(part)
         elif not self.told.is_new(text(part, "id")):
             return
         elif kind == "step-finish":
-            if used := _tokens(mapping(part, "tokens")):
-                cost = micro_dollars(part, "cost") or None
-                self.tell(
-                    Usage, tokens=used, model=self._model, request=text(part, "id"), cost=cost
-                )
-            reason = text(part, "reason")
-            if reason in _LAST_STEPS:
-                self.tell(End, reason=reason, error=reason == "error", text=self._last)
+            self._step(part)
         elif kind == "compaction":
             self.tell(Compaction, trigger="auto" if flag(part, "auto") else "manual")
-        elif kind == "text" and said:
-            self._last = said
-            human = role == "user" and not self.where.get("agent") and not flag(part, "synthetic")
-            self.say(role or "assistant", said, human=human, id=text(part, "messageID"))
+        elif kind == "text":
+            self._words(part, role)
+
+    def _step(self, part: Mapping[str, Any]) -> None:
+        """Tell the request of a step that ended, and the end of the turn if it was the last."""
+        usage = _tokens(mapping(part, "tokens"))
+        if usage:
+            cost = micro_dollars(part, "cost") or None
+            self.tell(Usage, tokens=usage, model=self._model, request=text(part, "id"), cost=cost)
+        reason = text(part, "reason")
+        if reason in _LAST_STEPS:
+            self.tell(End, reason=reason, error=reason == "error", text=self._last_answer)
+
+    def _words(self, part: Mapping[str, Any], role: str) -> None:
+        words = text(part, "text")
+        if not words:
+            return
+        self._last_answer = words
+        human = role == "user" and not self.where.get("agent") and not flag(part, "synthetic")
+        self.say(role or "assistant", words, human=human, id=text(part, "messageID"))
 
     def _tool(self, part: Mapping[str, Any]) -> None:
-        id = text(part, "callID") or text(part, "id")
+        id = first_text(part, "callID", "id")
         state = mapping(part, "state")
-        status = text(state, "status")
-        about = value(state, "metadata")
         if self.told.is_new(f"call:{id}"):
             self.call(id, text(part, "tool"), value(state, "input"))
+        status = text(state, "status")
         if status in ("completed", "error") and self.told.is_new(f"result:{id}"):
-            failed = status == "error"
-            said = text(state, "error") if failed else text(state, "output")
-            time = seconds(value(state, "time", "end")) or self.where["time"]
-            refusal = refusal_in(said) if failed else ""
-            code = value(about, "exit")
-            self.result(
-                id, said, failed=failed, refusal=refusal, code=code, detail=about, time=time
-            )
+            self._result(id, state, failed=status == "error")
+
+    def _result(self, id: str, state: Mapping[str, Any], *, failed: bool) -> None:
+        answer = text(state, "output")
+        refusal = ""
+        if failed:
+            answer = text(state, "error")
+            refusal = refusal_in(answer)
+        detail = value(state, "metadata")
+        self.result(
+            id,
+            answer,
+            failed=failed,
+            refusal=refusal,
+            code=value(detail, "exit"),
+            detail=detail,
+            time=seconds(value(state, "time", "end")) or self.where["time"],
+        )
 
     def _error(self, error: Mapping[str, Any]) -> None:
-        if said := text(error, "data", "message") or text(error, "message") or text(error, "name"):
-            self.say("error", said)
-            self.tell(End, reason="error", error=True, text=said)
+        message = text(error, "data", "message") or first_text(error, "message", "name")
+        if message:
+            self.say("error", message)
+            self.tell(End, reason="error", error=True, text=message)
 
 
 def _tokens(tokens: Mapping[str, Any]) -> Tokens | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from brim.agents.claude.transcript import words
+from brim.agents.claude.lines import words
 from brim.agents.fields import count, flag, items, mapping, text, text_of, value, whole
 from brim.agents.lines import SYNTHETIC, Bounded, seconds, tokens
 from brim.text import fold
