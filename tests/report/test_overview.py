@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brim.memory.facts import KINDS
+from brim.memory.comparison import KINDS
 from brim.report.overview import LOST_KINDS, Overview, sessions_report
 from brim.tracking.sessions import named_files
 from tests.tracking.transcripts import MODEL, answer, cost_state, usage, write

@@ -244,15 +244,19 @@ def _is_project_left_out(status: StatusLine, workspace: HookWorkspace) -> bool:
 
 
 def corrections_waiting(workspace: HookWorkspace) -> str:
-    """Say how many corrections of this project wait for a person; empty if none does."""
+    """Say how many corrections of the last day wait for a person; empty if none does.
+
+    Older ones wait too, but after a day the person has seen the line often enough.
+    """
     if not os.path.exists(os.path.join(workspace.home, "corrections.json")):
         return ""
-    waiting = len(Suggestions(workspace.home).waiting(workspace.project))
-    if not waiting:
+    waiting = Suggestions(workspace.home).waiting(workspace.project)
+    recent = [suggestion for suggestion in waiting if suggestion.is_recent(workspace.now)]
+    if not recent:
         return ""
-    if waiting == 1:
+    if len(recent) == 1:
         return "1 correction to review"
-    return f"{waiting} corrections to review"
+    return f"{len(recent)} corrections to review"
 
 
 def _surrounded(

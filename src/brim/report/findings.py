@@ -13,8 +13,9 @@ from brim.agents.call import Event, ToolCall
 from brim.agents.fields import mapping, text
 from brim.agents.stream import subagent_of
 from brim.errors import InputError
+from brim.memory.compactions import CompactionReader
+from brim.memory.lost import CompactionReport
 from brim.report.cache import CacheBreak, CacheReader
-from brim.report.compactions import CompactionReader, CompactionReport
 from brim.report.index import FileFindings, load_findings, save_findings
 from brim.report.money import SummaryReader, SummaryRequest
 from brim.report.waste import Waste, WasteReader

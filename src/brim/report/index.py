@@ -21,7 +21,7 @@ from brim.store.database import APPLICATION, Database, connect, statements, vers
 from brim.store.project import check_ours, make_file
 from brim.tracking.sessions import Stamp
 
-VERSION = 9
+VERSION = 10
 """What the rows mean. A file of another version is emptied."""
 
 _TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from brim.config.retention import DAY
 from brim.figures import home_path
+from brim.memory.lost import CompactionReport
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.cache import CacheBreak
-from brim.report.compactions import CompactionReport
 from brim.report.findings import Findings, FindingsReading
 from brim.report.money import Bill, SummaryRequest, bill
 from brim.report.reading import SessionsReading, read_sessions
@@ -31,7 +31,7 @@ from brim.tracking.sessions import SessionFile
 SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
 
-LOST_KINDS = ("file", "command", "number", "decision", "instruction")
+LOST_KINDS = ("file", "command", "decision", "instruction")
 """What compactions lose."""
 
 DAYS = 30
@@ -87,13 +87,36 @@ class LostSum:
         back."""
         found = {}
         for kind in LOST_KINDS:
-            had, lost, back = (
-                sum(counts.get(kind, 0) for counts in (getattr(each, name) for each in self.items))
-                for name in ("had", "lost", "came_back")
-            )
-            if had:
-                found[kind] = (had, lost, back)
+            before = sum(report.in_window.get(kind, 0) for report in self.items)
+            lost = sum(report.lost.get(kind, 0) for report in self.items)
+            came_back = sum(report.came_back.get(kind, 0) for report in self.items)
+            if before:
+                found[kind] = (before, lost, came_back)
         return found
+
+    @property
+    def given_back(self) -> int:
+        """Things that brim gave back."""
+        return sum(len(report.given_back) for report in self.items)
+
+    @property
+    def used_again(self) -> int:
+        """Those of them that the agent used afterwards."""
+        return sum(item.used_again for report in self.items for item in report.given_back)
+
+    def steps(self, *, with_brim: bool) -> tuple[int, float] | None:
+        """Return how many compactions an edit followed, and the calls until then, on average.
+
+        Only those count after which brim gave something back (*with_brim*), or didn't; None if
+        there is none.
+        """
+        steps = []
+        for report in self.items:
+            if report.steps is not None and bool(report.given_back) == with_brim:
+                steps.append(report.steps)
+        if not steps:
+            return None
+        return len(steps), sum(steps) / len(steps)
 
     @property
     def read_again(self) -> int:
@@ -122,6 +145,11 @@ class LostSum:
         }
         sums = {"count": len(self.items), "unreadable": self.unreadable, "counts": counts}
         sums |= {"files_read_again": self.read_again, "tokens": self.tokens, "cost": self.cost}
+        sums |= {"given_back": self.given_back, "used_again": self.used_again}
+        sums["steps_to_edit"] = {
+            "with_brim": self.steps(with_brim=True),
+            "without": self.steps(with_brim=False),
+        }
         return {
             **sums,
             "items": [{**each.to_dict(), "time": iso(each.time)} for each in self.items],

@@ -28,9 +28,9 @@ from brim.agents.events import Message, ToolResult
 from brim.errors import BrimError, InputError
 from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
+from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
 from brim.report.cache import CAUSES, CacheBreak
-from brim.report.compactions import CompactionReport
 from brim.report.context import (
     GROUPS,
     ContextReport,

@@ -46,9 +46,9 @@ from brim.agents.fields import (
     value,
 )
 from brim.agents.lines import Bounded, LineReader, refusal_in, seconds, tokens
-from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.models.usage import Tokens
+from brim.rules.shell import unwrapped
 
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
 _TYPES = (*_AFTER_COMPACTION, "session_meta", "response_item", "compacted", "token_usage_record")
