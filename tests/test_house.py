@@ -84,7 +84,7 @@ NOT_FOR_DOORS = {
     "brim.store.ledger.open_ledger",
     "brim.files.locked",
     "brim.files.replace_file",
-    "brim.install.jsonc",
+    "brim.agents.jsonc",
 }
 """What opens a database, takes a lock or edits an agent's file."""
 

@@ -184,6 +184,9 @@ FORBIDDEN = {
 }
 """What no hook imports: each takes an agent milliseconds."""
 
+FOR_DOORS = {"brim.agents.jsonc", "brim.agents.running"}
+"""What only ``brim init`` and ``brim run`` need to know about agents."""
+
 DOORS = {"brim.cli", "brim.mcp", "brim.install", "brim.run"}
 
 
@@ -243,6 +246,8 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 """)
     assert world.log() == ""
     assert found & (FORBIDDEN | DOORS) == set()
+    assert not {name for name in found if name.startswith("brim.agents.")} & FOR_DOORS
+    assert not [name for name in found if name.endswith((".settings", ".run")) and "agents" in name]
     tokens = {name for name in found if name.startswith("brim.tokens.")}
     assert tokens <= {"brim.tokens.count", "brim.tokens.calibrate"}, "no tokenizer"
     assert "brim.hooks.reminder" not in found, "it is off"

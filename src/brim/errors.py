@@ -1,14 +1,14 @@
 """All errors that brim raises, in one hierarchy.
 
 BrimError
-├── InputError          what was given cannot be read: a missing file, binary data, messages that are not messages
+├── InputError          input cannot be read: a missing file, binary data, no messages
 ├── DoesNotFit          not even what must stay of a request fits into the model's window
 ├── ConfigError         a configuration file or variable holds something else than it should
-├── StoreError          a file of brim's own cannot be used: damaged, newer, busy, read-only, or not to be trusted
-├── NoExactCounter      an exact count was asked for, and the model's vocabulary is not public
-├── PersonNeeded        an agent asks for what only a person may do: loosen a limit, a rule or a setting
-├── LimitReached        nothing more may be spent here: a limit or a stop stands against it
-└── UnknownPrice        what a request costs cannot be said, so it is not admitted
+├── StoreError          a file of brim's own cannot be used: damaged, newer, busy, read-only, foreign
+├── NoExactCounter      an exact count is impossible: the model's vocabulary is not public
+├── PersonNeeded        only a person may do this: loosen a limit, a rule or a setting
+├── LimitReached        a limit is reached, or a person has stopped the spending
+└── UnknownPrice        the cost of a request is unknown, so it is not admitted
 
 Each message says what was wrong, where, and what to do. The command line prints it as one line on
 standard error.
@@ -84,8 +84,14 @@ class LimitReached(BrimError):
         unit: str = "usd",
     ) -> None:
         super().__init__(message)
-        self.scope, self.reason, self.amount, self.unit = scope, reason, amount, unit
-        self.limit, self.spent, self.reserved, self.room = limit, spent, reserved, room
+        self.scope = scope
+        self.reason = reason
+        self.amount = amount
+        self.limit = limit
+        self.spent = spent
+        self.reserved = reserved
+        self.room = room
+        self.unit = unit
 
 
 class UnknownPrice(BrimError):

@@ -42,27 +42,41 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(letter if _is_seen(letter) else f"<U+{ord(letter):04X}>" for letter in text)
+    return "".join(map(_visible, text))
 
 
-def _is_seen(letter: str) -> bool:
+def _visible(letter: str) -> str:
+    """Return *letter*, or its code in brackets if it isn't drawn."""
+    if _is_drawn(letter):
+        return letter
+    return f"<U+{ord(letter):04X}>"
+
+
+def _is_drawn(letter: str) -> bool:
     """Whether *letter* is drawn; spaces of every width are."""
     if letter.isascii():
         return letter.isprintable()
     code = ord(letter)
-    return (
-        letter.isprintable() or (letter.isspace() and code >= 0xA0 and code not in (0x2028, 0x2029))
-    ) and not any(first <= code <= last for first, last in _BLANK)
+    for first, last in _BLANK:
+        if first <= code <= last:
+            return False
+    if letter.isprintable():
+        return True
+    is_control = code < 0xA0 or code in (0x2028, 0x2029)
+    return letter.isspace() and not is_control
 
 
-def counted(count: int, what: str) -> str:
-    """Return *count* and *what* is counted.
+def counted(count: int, noun: str) -> str:
+    """Return *count* and the *noun* for what is counted.
 
     >>> counted(1, "pair"), counted(2_000, "pair"), counted(2, "entry")
     ('1 pair', '2,000 pairs', '2 entries')
     """
-    plural = f"{what[:-1]}ies" if what.endswith("ry") else f"{what}s"
-    return f"{count:,} {what if count == 1 else plural}"
+    if count == 1:
+        return f"1 {noun}"
+    if noun.endswith("ry"):
+        return f"{count:,} {noun.removesuffix('y')}ies"
+    return f"{count:,} {noun}s"
 
 
 def share(part: float, whole: float) -> str:
@@ -76,7 +90,9 @@ def share(part: float, whole: float) -> str:
     percent = 100 * part / whole
     if 0 < percent < 0.05:
         return "<0.1%"
-    return f"{percent:,.1f}%" if 0 < percent < 9.95 else f"{percent:,.0f}%"
+    if 0 < percent < 9.95:
+        return f"{percent:,.1f}%"
+    return f"{percent:,.0f}%"
 
 
 def bar(
@@ -90,14 +106,22 @@ def bar(
     >>> "".join(bar(0.43, 20, marks=(0.7,), nice=False))
     '########------|-----'
     """
-    filled, part = divmod(min(8 * width, max(0, round(share * 8 * width))), 8)
-    full = "█" * filled + _EIGHTHS[part].strip() if nice else "#" * filled
-    rest = ["░" if nice else "-"] * (width - len(full))
+    eighths = min(8 * width, max(0, round(share * 8 * width)))
+    full_columns, part = divmod(eighths, 8)
+    if nice:
+        full = "█" * full_columns + _EIGHTHS[part].strip()
+        blank = "░"
+        line = "│"
+    else:
+        full = "#" * full_columns
+        blank = "-"
+        line = "|"
+    empty = [blank] * (width - len(full))
     for mark in marks:
-        at = column(mark, width) - len(full)
-        if 0 <= at < len(rest):
-            rest[at] = "│" if nice else "|"
-    return full, "".join(rest)
+        place = column(mark, width) - len(full)
+        if 0 <= place < len(empty):
+            empty[place] = line
+    return full, "".join(empty)
 
 
 def percent(share: float) -> str:
@@ -108,7 +132,9 @@ def percent(share: float) -> str:
     ('79%', '<1%', '0%', '150%')
     """
     whole = int(100 * share + 0.5)
-    return "<1%" if share > 0 and whole == 0 else f"{whole:,}%"
+    if share > 0 and whole == 0:
+        return "<1%"
+    return f"{whole:,}%"
 
 
 def column(share: float, width: int) -> int:
@@ -120,20 +146,24 @@ def dollars(micro: int, *, up: bool | None = None) -> str:
     """Return micro-dollars with two decimals, rounded to the nearest cent, or *up* or down if that
     is given.
 
-    >>> dollars(290_000), dollars(1_005), dollars(1_005, up=True), dollars(999_999, up=False), dollars(-20_000)
-    ('$0.29', '<$0.01', '$0.01', '$0.99', '-$0.02')
+    >>> dollars(290_000), dollars(1_005), dollars(-20_000)
+    ('$0.29', '<$0.01', '-$0.02')
+    >>> dollars(1_005, up=True), dollars(999_999, up=False)
+    ('$0.01', '$0.99')
     """
     cent = DOLLAR // 100
     if up is None and 0 < micro < cent // 2:
         return "<$0.01"
-    cents = (
-        -(-abs(micro) // cent)
-        if up
-        else abs(micro) // cent
-        if up is False
-        else (abs(micro) + cent // 2) // cent
-    )
-    return f"{'-' if micro < 0 else ''}${cents // 100:,}.{cents % 100:02}"
+    amount = abs(micro)
+    if up is None:
+        amount += cent // 2
+    elif up:
+        amount += cent - 1
+    cents = amount // cent
+    text = f"${cents // 100:,}.{cents % 100:02}"
+    if micro < 0:
+        return f"-{text}"
+    return text
 
 
 def rounded(tokens: int) -> str:
@@ -144,7 +174,10 @@ def rounded(tokens: int) -> str:
     """
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if tokens >= size * 0.9995:
-            number = f"{tokens / size:,.1f}" if tokens < 99.95 * size else f"{tokens / size:,.0f}"
+            decimals = 1
+            if tokens >= 99.95 * size:
+                decimals = 0
+            number = f"{tokens / size:,.{decimals}f}"
             return number.removesuffix(".0") + unit
     return str(tokens)
 
@@ -152,11 +185,10 @@ def rounded(tokens: int) -> str:
 def home_path(text: str) -> str:
     """Return *text*, a path or a sentence with paths, for people: with ``~`` for the home folder,
     and printable."""
-
     home = os.path.expanduser("~").rstrip(os.sep)
-    return printable(
-        re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text) if home else text
-    )
+    if home:
+        text = re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text)
+    return printable(text)
 
 
 def readable_size(size: int) -> str:
@@ -172,9 +204,12 @@ def age(time: float | None, now: float) -> str:
     if time is None:
         return ""
     seconds = max(0.0, now - time)
-    for unit, size in (("y", 365 * 86_400), ("d", 86_400), ("h", 3_600), ("min", 60)):
+    year = 365 * 86_400
+    if seconds >= year:
+        return f"{int(seconds / year):,} y ago"
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= size:
-            return f"{int(seconds / size) if unit == 'y' else round(seconds / size):,} {unit} ago"
+            return f"{round(seconds / size):,} {unit} ago"
     return "just now"
 
 

@@ -78,8 +78,9 @@ def replace_file(
             with suppress(FileNotFoundError):  # it has its name: a signal came right after that
                 os.unlink(beside)
             raise
-    except OSError as error:  # a person knows this name
-        error.filename, error.filename2 = path, None
+    except OSError as error:
+        error.filename = path  # a person knows this name
+        error.filename2 = None
         raise
 
 
@@ -88,7 +89,9 @@ def _rename(old: str, new: str) -> None:
 
     Windows refuses that while another process reads *new*, so wait for it.
     """
-    ends = time.monotonic() + (RENAME_PATIENCE if WINDOWS else 0.0)
+    ends = time.monotonic()
+    if WINDOWS:
+        ends += RENAME_PATIENCE
     while True:
         try:
             os.replace(old, new)
@@ -252,17 +255,15 @@ def remove_unfinished(folder: str, prefix: str = ".brim-", *, age: float = 0.0) 
 
 def unfinished(folder: str, prefix: str = "", *, age: float) -> list[str]:
     """Return what killed processes left in *folder* at least *age* seconds ago."""
-    found = []
+    paths = []
     with suppress(OSError):
         for name in sorted(os.listdir(folder)):
+            if not name.startswith(prefix) or not name.endswith(".tmp"):
+                continue
             path = os.path.join(folder, name)
-            if (
-                name.startswith(prefix)
-                and name.endswith(".tmp")
-                and os.lstat(path).st_mtime <= time.time() - age
-            ):
-                found.append(path)
-    return found
+            if os.lstat(path).st_mtime <= time.time() - age:
+                paths.append(path)
+    return paths
 
 
 def check_regular(path: str) -> None:

@@ -50,7 +50,8 @@ class BoundedConnection(H11Protocol):
     _awaited: object = None
     _timer: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn does
+    # The type of the transport is as in uvicorn.
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, unless there are too many connections."""
         super().connection_made(transport)
         if len(self.connections) > 2 * self.allowed.connections:
@@ -76,10 +77,10 @@ class BoundedConnection(H11Protocol):
         self._awaited = awaited
         if self._timer is not None:
             self._timer.cancel()
+        self._timer = None
         seconds = {h11.IDLE: self.allowed.head, h11.SEND_BODY: self.allowed.body}.get(awaited)
-        self._timer = (
-            None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
-        )
+        if seconds is not None:
+            self._timer = self.loop.call_later(seconds, self.transport.abort)
 
 
 def listen(port: int) -> socket.socket:

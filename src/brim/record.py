@@ -23,7 +23,8 @@ class PlainData:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data, ready for ``json.dumps``."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        own_fields = fields(self)  # type: ignore[arg-type]
+        return {field.name: plain(getattr(self, field.name)) for field in own_fields}
 
     def __replace__(self, **changes: Any) -> Self:
         """Return a copy with other values in the fields of *changes*."""
@@ -35,11 +36,11 @@ class PlainData:
         fields."""
         from pydantic_core import core_schema
 
-        made = core_schema.no_info_after_validator_function(
-            lambda given: cls(**given), core_schema.dict_schema()
+        from_fields = core_schema.no_info_after_validator_function(
+            lambda values: cls(**values), core_schema.dict_schema()
         )
         schema = core_schema.union_schema(
-            [core_schema.is_instance_schema(cls), made], mode="left_to_right"
+            [core_schema.is_instance_schema(cls), from_fields], mode="left_to_right"
         )
         schema["serialization"] = core_schema.plain_serializer_function_ser_schema(cls.to_dict)
         return schema
@@ -56,16 +57,32 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     if hasattr(value, "items") and hasattr(value, "keys"):
-        return {
-            key if isinstance(key, str) else str(key): plain(each) for key, each in value.items()
-        }
-    for name in ("to_dict", "model_dump"):
-        if callable(found := getattr(value, name, None)):
-            return found() if name == "to_dict" else found(mode="json")
-    fields = getattr(value, "__dataclass_fields__", None)
-    if fields is not None:
-        return {name: plain(getattr(value, name)) for name in fields}
-    # A date, an exact amount, an object of someone else's.
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+        return _plain_mapping(value)
+    return _plain_object(value)
+
+
+def _plain_object(value: Any) -> Any:
+    """Return an object as it writes itself, its fields, or its text."""
+    if callable(getattr(value, "to_dict", None)):
+        return value.to_dict()
+    if callable(getattr(value, "model_dump", None)):  # a model of pydantic's
+        return value.model_dump(mode="json")
+    field_names = getattr(value, "__dataclass_fields__", None)
+    if field_names is not None:
+        return {name: plain(getattr(value, name)) for name in field_names}
+    if hasattr(value, "isoformat"):  # a date
+        return value.isoformat()
+    # An exact amount, an object of someone else's.
+    return str(value)
+
+
+def _plain_mapping(mapping: Any) -> dict[str, Any]:
+    plain_items = {}
+    for key, value in mapping.items():
+        name = key
+        if not isinstance(key, str):
+            name = str(key)
+        plain_items[name] = plain(value)
+    return plain_items

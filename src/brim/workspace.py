@@ -48,7 +48,6 @@ from brim.store.trust import (
 )
 
 if TYPE_CHECKING:
-    from brim.store.consent import Consent
     from brim.store.limits import Limits
     from brim.store.scopes import Scopes
 
@@ -94,8 +93,12 @@ class Workspace:
     ) -> None:
         if who not in ("person", "agent"):
             raise ValueError(f"who is 'person' or 'agent', not {who!r}")
-        self.environ, self.cwd, self.who, self.now = environ, cwd or "", who, now
-        self.flags, self.ending = flags or {}, ending
+        self.environ = environ
+        self.cwd = cwd or ""
+        self.who = who
+        self.now = now
+        self.flags = flags or {}
+        self.ending = ending
         self.problems: dict[str, str] = {}
         """Why the ``project`` is left out, and problems with the settings of the ``user``."""
 
@@ -104,7 +107,6 @@ class Workspace:
         cls, *, who: Literal["person", "agent"], flags: Mapping[str, object] | None = None
     ) -> Self:
         """Return the workspace of this process: its environment, its working folder, now."""
-
         return cls(os.environ, working_folder(), who=who, now=time.time(), flags=flags)
 
     # Folders --------------------------------------------------------------------------------------
@@ -117,42 +119,46 @@ class Workspace:
     @cached_property
     def project(self) -> str | None:
         """The project's folder, trusted or not."""
-        return project_folder(self.environ, self.cwd) if self.cwd else None
+        if not self.cwd:
+            return None
+        return project_folder(self.environ, self.cwd)
 
     @cached_property
     def place(self) -> str:
         """The project's place, for limits: its repository, which all worktrees share, or else the
         working folder."""
-        if self.project is None:
-            return os.path.realpath(self.cwd) if self.cwd else ""
-
-        return place_of(self.project)
+        if self.project is not None:
+            return place_of(self.project)
+        if self.cwd:
+            return os.path.realpath(self.cwd)
+        return ""
 
     @cached_property
     def trusted(self) -> bool:
         """Whether there is a project and the user lets it steer agents."""
-        if self.project is None or not os.path.isdir(os.path.join(self.project, ".brim")):
+        if self.project is None:
             return False
-
+        if not os.path.isdir(os.path.join(self.project, ".brim")):
+            return False
         return is_trusted(self.project, self.home)
 
     @property
     def usable_project(self) -> str | None:
         """The project whose settings and rules apply: for an agent, only a trusted one that can be
         read."""
-        return (
-            self.project
-            if self.who == "person" or (self.trusted and "project" not in self.problems)
-            else None
-        )
+        if self.who == "person":
+            return self.project
+        if not self.trusted or "project" in self.problems:
+            return None
+        return self.project
 
     @property
     def scope_folders(self) -> dict[str, str]:
         """The folder of each scope that may be used here, whether it exists or not."""
-        found = {"user": self.home}
+        folders = {"user": self.home}
         if self.usable_project is not None:
-            found["project"] = os.path.join(self.usable_project, ".brim")
-        return found
+            folders["project"] = os.path.join(self.usable_project, ".brim")
+        return folders
 
     def begin_project(self, *, here: bool = False) -> None:
         """Create the project's ``.brim`` if it's missing, and trust it.
@@ -164,12 +170,14 @@ class Workspace:
         appears there later. If several processes begin it at once, the one that created the folder
         trusts it.
         """
-        is_home = os.path.realpath(self.cwd) == os.path.dirname(os.path.realpath(self.home))
-        begun = self.project or (self.cwd if here and not is_home else None)
-        if begun is None:
+        project = self.project
+        if project is None and here:
+            is_home = os.path.realpath(self.cwd) == os.path.dirname(os.path.realpath(self.home))
+            if not is_home:
+                project = self.cwd
+        if project is None:
             return
-
-        folder = os.path.join(begun, ".brim")
+        folder = os.path.join(project, ".brim")
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
@@ -178,22 +186,24 @@ class Workspace:
             raise StoreError(
                 f"{folder}: cannot be made: {error.strerror or error}", "read-only"
             ) from None
-        trust(begun, self.home, now=self.now)
-        for known in ("project", "trusted", "_agreed_settings", "settings_changed"):
-            self.__dict__.pop(known, None)
+        trust(project, self.home, now=self.now)
+        for property_name in ("project", "trusted", "_agreed_settings", "settings_changed"):
+            self.__dict__.pop(property_name, None)
 
     def need_trust(self) -> None:
         """Raise ``InputError`` unless an agent may take notes here; the message tells the user what
         to do."""
         if self.project is None:
             raise InputError(
-                "an agent's notes belong to a project, and there is none here: ask the user to run 'brim rules trust' "
-                "in a git repository, or to keep the rule with 'brim learn --user'"
+                "an agent's notes belong to a project, and there is none here: ask the user"
+                " to run 'brim rules trust' in a git repository, or to keep the rule with"
+                " 'brim learn --user'"
             )
         if not self.trusted:
+            name = os.path.basename(self.project)
             raise InputError(
-                f"the project {os.path.basename(self.project)} is not trusted, so nothing was kept: ask the user to "
-                "run 'brim rules trust' there, and then say it again"
+                f"the project {name} is not trusted, so nothing was kept: ask the user to"
+                " run 'brim rules trust' there, and then say it again"
             )
 
     @cached_property
@@ -204,41 +214,34 @@ class Workspace:
         """
         if self.project is None or self._agreed_settings is None:
             return False
-
-        now = settings_digest(self.project)
-        return now == UNREADABLE or now not in ("", self._agreed_settings)
+        digest = settings_digest(self.project)
+        return digest == UNREADABLE or digest not in ("", self._agreed_settings)
 
     def changes_of(self, scopes: Scopes) -> str:
         """Say what changed in a trusted project, without brim, since the user agreed; empty if
         nothing did."""
         if self.project is None or self._agreed_settings is None:
             return ""
+        parts = []
         rules = len(scopes.unagreed())
-        parts = [f"{rules:,} rule{'' if rules == 1 else 's'}"] if rules else []
-        parts += ["the settings"] if self.settings_changed else []
+        if rules == 1:
+            parts.append("1 rule")
+        elif rules:
+            parts.append(f"{rules:,} rules")
+        if self.settings_changed:
+            parts.append("the settings")
+        if not parts:
+            return ""
         name = without_controls(os.path.basename(self.project))
-        return (
-            f"{' and '.join(parts)} of {name} changed since you trusted it: 'brim rules trust' shows them"
-            if parts
-            else ""
-        )
+        changes = f"{' and '.join(parts)} of {name} changed since you trusted it"
+        return f"{changes}: 'brim rules trust' shows them"
 
     @cached_property
     def _agreed_settings(self) -> str | None:
         """The digest of the settings that the user agreed to; None if the project isn't trusted."""
         if self.project is None or not self.trusted:
             return None
-
         return settings_agreed(self.project, self.home)
-
-    def consent(self) -> Consent | None:
-        """Return what a person is asked before the project may steer agents; None outside of a
-        project."""
-        if self.project is None:
-            return None
-        from brim.store.consent import consent_for
-
-        return consent_for(self.project, self.home, settings_changed=self.settings_changed)
 
     def save_settings(self, path: str, text: str) -> None:
         """Write *text* to the configuration file *path*, and create its folder.
@@ -246,42 +249,45 @@ class Workspace:
         Writing a project's settings through brim means agreeing to them, unless they were changed
         without brim before.
         """
-
-        folder, changed = os.path.dirname(path), self.settings_changed
-        in_project = self.project is not None and path == os.path.join(
-            self.project, ".brim", "config.yaml"
-        )
-        if in_project:
+        settings_changed = self.settings_changed
+        is_in_project = self._is_project_settings(path)
+        if is_in_project:
             self.begin_project()
+        folder = os.path.dirname(path)
         try:
             make_folder(folder)
         except OSError as error:
-            raise ConfigError(
-                f"config: {folder}: cannot be made: {error.strerror or error}"
-            ) from None
+            problem = f"cannot be made: {error.strerror or error}"
+            raise ConfigError(f"config: {folder}: {problem}") from None
         save(path, text)
-        if self.project is not None and in_project and not changed:
+        if self.project is not None and is_in_project and not settings_changed:
+            digest = sha256_hex(text.encode("utf-8", "backslashreplace"))
             with suppress(StoreError):  # a damaged database: then 'brim rules trust' asks
-                agree_to_settings(
-                    self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace"))
-                )
+                agree_to_settings(self.project, self.home, digest)
+
+    def _is_project_settings(self, path: str) -> bool:
+        if self.project is None:
+            return False
+        return path == os.path.join(self.project, ".brim", "config.yaml")
 
     @cached_property
     def secret(self) -> str:
         """The user's secret, which marks memory that was made here. It's created on first use."""
-
         return user_secret(self.home)
 
     @cached_property
     def memory_problem(self) -> StoreError | None:
         """Why agents can't use the project's ``.context``, ``foreign`` if the user didn't make it
         here; else None."""
-        root = os.path.join(self.project or "", ".context")
-        if self.project is not None and os.path.lexists(root):
-            try:
-                check_folder(root, self.secret)
-            except StoreError as error:
-                return error
+        if self.project is None:
+            return None
+        root = os.path.join(self.project, ".context")
+        if not os.path.lexists(root):
+            return None
+        try:
+            check_folder(root, self.secret)
+        except StoreError as error:
+            return error
         return None
 
     def memory_secret(self, root: str) -> str:
@@ -289,13 +295,10 @@ class Workspace:
 
         ``StoreError`` if git tracks it: it may be someone else's.
         """
-
-        if is_tracked(os.path.join(root, ""), endings=FILES):
-            why = (
-                "git tracks it, so it may be someone else's and isn't used; 'git rm -r --cached' it"
-            )
-            raise StoreError(f"{root}: {why}", "refused")
-        return self.secret
+        if not is_tracked(os.path.join(root, ""), endings=FILES):
+            return self.secret
+        problem = "git tracks it, so it may be someone else's and isn't used"
+        raise StoreError(f"{root}: {problem}; 'git rm -r --cached' it", "refused")
 
     # Settings -------------------------------------------------------------------------------------
 
@@ -305,42 +308,46 @@ class Workspace:
         if self.flags.get("model") == "":
             raise InputError("--model is empty: name a model, or leave the option out")
         config = self._load()
-        models = config["models"] if self.who == "person" else config.yours["models"]
+        models = config.yours["models"]
+        if self.who == "person":
+            models = config["models"]
         if models or not self.ending:
             # A longer process may have to forget those of another project.
-            try:
-                use(models)
-            except ConfigError as error:
-                where = config.where(str(error))
-                problem = f"config: {where}: {error}" if where else str(error)
-                if not self.goes_on:
-                    raise ConfigError(problem) from None
-                self.problems.setdefault("user", problem)
-                self._use_right(models)
+            self._use_models(config, models)
         return config
 
-    def _use_right(self, models: Mapping[str, Any]) -> None:
-        """Use those of *models* that are right."""
-
-        right: dict[str, Any] = {}
-        use(right)
-        for name, fields in models.items():
-            with suppress(ConfigError):
-                use({**right, name: fields})
-                right[name] = fields
+    def _use_models(self, config: Config, models: Mapping[str, Any]) -> None:
+        try:
+            use(models)
+        except ConfigError as error:
+            problem = str(error)
+            line = config.where(problem)
+            if line:
+                problem = f"config: {line}: {problem}"
+            if not self.goes_on:
+                raise ConfigError(problem) from None
+            self.problems.setdefault("user", problem)
+            _use_valid(models)
 
     def _load(self) -> Config:
         if self.who == "person":
             return load(self.environ, self.usable_project, self.flags)
 
-        project = None if self.settings_changed else self.usable_project
-        problems = self.problems if self.goes_on else None
         try:
-            return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
+            return self._load_cached()
         except ModuleNotFoundError:
             # A file has changed, and the hook was started without site-packages (-S).
             site.main()
-            return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
+            return self._load_cached()
+
+    def _load_cached(self) -> Config:
+        project = self.usable_project
+        if self.settings_changed:
+            project = None
+        problems = None
+        if self.goes_on:
+            problems = self.problems
+        return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
 
     # The store ------------------------------------------------------------------------------------
 
@@ -360,30 +367,30 @@ class Workspace:
 
         By default, only a person's command creates a missing file.
         """
-        return self._open(self.who == "person" if create is None else create)
+        if create is None:
+            create = self.who == "person"
+        return self._open(create)
 
-    def _open(self, create: bool, timeout: float | None = None) -> Scopes:
+    def _open(self, create: bool, patience: float = TIMEOUT) -> Scopes:
         from brim.store.scopes import open_scopes  # commands about money load no rules
 
         # A mistake in a settings file is reported before anything is opened, and its models count
         # tokens.
         _ = self.config
-        patience = TIMEOUT if timeout is None else timeout
-        checked = self.who == "agent" and self._agreed_settings is not None
-        opened = partial(
+        open_with = partial(
             open_scopes,
             user=self.home,
             trusted=True,
             create=create,
-            checked=checked,
+            checked=self.who == "agent" and self._agreed_settings is not None,
             timeout=patience,
         )
         try:
-            return opened(self.usable_project)
+            return open_with(self.usable_project)
         except StoreError as error:
             if not self.goes_on or self.usable_project is None:
                 raise
-            scopes = opened(None)
+            scopes = open_with(None)
             self.problems["project"] = str(error)
             return scopes
 
@@ -391,12 +398,9 @@ class Workspace:
         """Go on without the project, if its rules are in use and *why* isn't about the user's own
         file."""
         scopes = self.__dict__.get("scopes")
-        if (
-            not self.goes_on
-            or scopes is None
-            or scopes.project is None
-            or why.startswith(self.database)
-        ):
+        if not self.goes_on or why.startswith(self.database):
+            return False
+        if scopes is None or scopes.project is None:
             return False
         self.problems["project"] = why
         self.close()
@@ -406,9 +410,13 @@ class Workspace:
         self, clock: Callable[[], float] | None = None, *, store: str = ""
     ) -> StoredLedger:
         """Open the user's ledger, or the one at the address *store*, with the settings in force."""
+        address = store or self.database
+        if clock is None and not store:
+            clock = self._now
+        return open_ledger(address, warn=self.config["spend.warn"], clock=clock)
 
-        clock = clock if store else clock or (lambda: self.now)
-        return open_ledger(store or self.database, warn=self.config["spend.warn"], clock=clock)
+    def _now(self) -> float:
+        return self.now
 
     def open_limits(self, clock: Callable[[], float] | None = None, *, store: str = "") -> Limits:
         """Open the limits of this person: in their ledger, or in the one at the address *store*."""
@@ -434,24 +442,27 @@ class Workspace:
     def shared_name(self) -> str:
         """The scope of this project in a shared store: ``project.id``, or its git remote; empty if
         neither."""
-
-        named = self.config["project.id"] or (remote_of(self.place) if self.place else "")
-        return segment(named) if named else ""
+        name = self.config["project.id"]
+        if not name and self.place:
+            name = remote_of(self.place)
+        if not name:
+            return ""
+        return segment(name)
 
     @cached_property
     def scopes(self) -> Scopes:
         """The stores that may be used here, opened once, without creating a file or waiting long.
         For hooks."""
-        return self._open(False, timeout=BUSY)
+        return self._open(False, patience=BUSY)
 
     @property
     def surroundings(self) -> dict[str, Any]:
         """The facts of every situation here: environment, project types and branch."""
-
-        found: dict[str, Any] = {"environment": environment(self.environ)}
+        facts: dict[str, Any] = {"environment": environment(self.environ)}
         if self.project:
-            found |= {"project_type": project_types(self.project), "branch": branch(self.project)}
-        return found
+            facts["project_type"] = project_types(self.project)
+            facts["branch"] = branch(self.project)
+        return facts
 
     def fold_logs(self, at_least: int = LONG_LOG) -> None:
         """Move logs of *at_least* so many bytes into their databases, if this process is about to
@@ -460,7 +471,9 @@ class Workspace:
         Every hook has to read the logs, because the one before it ended without closing the
         databases.
         """
-        for path in self.databases if self.ending else ():
+        if not self.ending:
+            return
+        for path in self.databases:
             with suppress(OSError, StoreError):
                 # No log; another process works with it; it isn't ours to change.
                 if os.path.getsize(f"{path}-wal") >= at_least:
@@ -469,11 +482,13 @@ class Workspace:
     def close(self) -> None:
         """Close ``scopes`` if it was opened."""
         scopes = self.__dict__.pop("scopes", None)
-        if scopes is not None and self.ending:
-            self.fold_logs(LONGEST_LOG)
-            _left_open.append(scopes)  # Python closes a database that nothing refers to
-        elif scopes is not None:
+        if scopes is None:
+            return
+        if not self.ending:
             scopes.close()
+            return
+        self.fold_logs(LONGEST_LOG)
+        _left_open.append(scopes)  # Python closes a database that nothing refers to
 
     def __enter__(self) -> Self:
         return self
@@ -485,7 +500,21 @@ class Workspace:
 def without_controls(text: str) -> str:
     """Return *text* with ``?`` for each character that isn't printable: a folder may have any
     name."""
-    return "".join([letter if letter.isprintable() else "?" for letter in text])
+    letters = list(text)
+    for place, letter in enumerate(letters):
+        if not letter.isprintable():
+            letters[place] = "?"
+    return "".join(letters)
+
+
+def _use_valid(models: Mapping[str, Any]) -> None:
+    """Use those of *models* that are valid."""
+    valid: dict[str, Any] = {}
+    use(valid)
+    for name, fields in models.items():
+        with suppress(ConfigError):
+            use({**valid, name: fields})
+            valid[name] = fields
 
 
 def working_folder() -> str | None:

@@ -15,6 +15,7 @@ from brim.agents import TableLine, agent_named, events, readers
 from brim.agents.readers import format_of
 from brim.agents.stream import read
 from brim.hooks.process import main
+from brim.install import diagnose, install, uninstall
 from brim.report.reading import read_sessions
 from brim.report.usage import usage_report
 from brim.tracking.sessions import named_files
@@ -78,6 +79,15 @@ class ToyReader(LineReader):
 '''
 
 
+SETTINGS = '''
+"""What brim writes for Toy."""
+
+from brim.agents.settings import AgentSettings
+
+SETTINGS = AgentSettings(learn_file="commands/learn.md", mcp_command="toy mcp add {program}")
+'''
+
+
 @pytest.fixture(autouse=True)
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Add the agent: its folder, and its line."""
@@ -86,6 +96,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (folder / "__init__.py").write_text("", encoding="utf-8")
     (folder / "value.py").write_text(VALUE, encoding="utf-8")
     (folder / "transcript.py").write_text(TRANSCRIPT, encoding="utf-8")
+    (folder / "settings.py").write_text(SETTINGS, encoding="utf-8")
     monkeypatch.setattr(brim.agents, "__path__", [*brim.agents.__path__, str(folder.parent)])
     line = TableLine("toy", "Toy", ".toy", ("hooks.json",))
     monkeypatch.setattr(brim.agents, "TABLE", (*brim.agents.TABLE, line))
@@ -147,6 +158,30 @@ def test_its_usage_is_reported(tmp_path: Path) -> None:
     report = usage_report(reading, by="model", now=1.8e9)
     (total,) = report.sums
     assert (total.requests, total.input_tokens, total.agents) == (2, 300, {"toy"})
+
+
+def test_it_is_installed_and_taken_out_again(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    file = Path(world.environ["HOME"]) / ".toy" / "hooks.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"colour": "red"}\n', encoding="utf-8")
+    installed = install(world.environ, str(world.project), agents=["toy"])
+    assert [agent["hooks"] for agent in installed.agents] == [["Begin", "Ask", "Call"]]
+    settings = json.loads(file.read_text(encoding="utf-8"))
+    (hook,) = settings["hooks"]["Begin"][0]["hooks"]
+    assert hook["command"].endswith("/bin/hook Begin toy")
+    assert (settings["colour"], hook["type"], hook["timeout"]) == ("red", "command", 5)
+    learn = file.parent / "commands" / "learn.md"
+    assert "brim learn" in learn.read_text(encoding="utf-8")
+
+    findings = diagnose(world.environ, str(world.project)).findings
+    (line,) = [finding for finding in findings if finding.what == "Toy"]
+    assert (line.state, line.text) == ("ok", f"{file}: 3 hooks")
+
+    uninstalled = uninstall(world.environ, str(world.project), agents=["toy"])
+    assert uninstalled.exit_code == 0
+    assert file.read_text(encoding="utf-8") == '{"colour": "red"}\n'
+    assert not learn.exists()
 
 
 def test_its_value_is_found_by_name() -> None:

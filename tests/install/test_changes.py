@@ -121,7 +121,9 @@ def test_each_agent_gets_its_own_unit_of_time() -> None:
 
 
 def test_a_folder_with_a_blank_in_its_name_is_quoted() -> None:
-    [hook] = entries_for("claude", launcher_command("/home/user/my brim"))["SessionStart"]["hooks"]
+    [hook] = entries_for("claude", launcher_command("/home/user/my brim", "claude"))[
+        "SessionStart"
+    ]["hooks"]
     assert hook["command"] == "'/home/user/my brim/bin/hook' SessionStart claude"
     assert Ours("/home/user/my brim").hook(hook)
 
@@ -173,7 +175,10 @@ def test_a_status_line_is_chained_and_given_back() -> None:
     before = '{"statusLine":  {"type":"command", "command":"my line",\t"padding": 2}}'
     installed = install(before)
     assert installed.chained == "my line"
-    assert json.loads(text_of(installed))["statusLine"] == {**status_value(HOME), "padding": 2}
+    assert json.loads(text_of(installed))["statusLine"] == {
+        **status_value(HOME, "claude"),
+        "padding": 2,
+    }
     assert uninstall(text_of(installed), record=installed.record).after == before
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from brim.agents import AGENTS
 from brim.agents.settings import settings_for
-from brim.install.agents import brim_program
 from brim.install.changes import command_text
+from brim.install.shell import brim_program
 from tests.cli.conftest import Brim
 from tests.install.installed import tree, use
 

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.agents.jsonc import JsonText
+from brim.agents.settings import read_settings
 from brim.errors import InputError
-from brim.install.agents import read_settings, user_target
+from brim.install.agents import user_target
 from brim.install.changes import Record, read_records, write_records
-from brim.install.jsonc import JsonText
 from brim.install.launchers import install_launchers, interpreter_of, remove_launchers
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="launchers are shell scripts here")

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.install.agents import program_in, program_name, typed, words_in
 from brim.install.launchers import STATUS_CODE, windows_texts
+from brim.install.shell import program_in, program_name, typed, words_in
 from tests.cli.conftest import Brim
 from tests.install.installed import FILES, use
 from tests.install.windows import argv_of, on_windows

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from brim.mcp.server import INSTRUCTIONS
-from brim.mcp.tools import tool_costs
+from brim.mcp.tools import INSTRUCTIONS, tool_costs
 from brim.store.trust import trust
 from tests.conftest import Oracle
 from tests.mcp.conftest import World

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from brim.errors import InputError
-from brim.run.command import client_command, start_words
+from brim.run.command import client_command, start_words, with_input
 
 
 @pytest.mark.parametrize(
@@ -124,3 +124,17 @@ def test_what_is_to_be_printed_is_what_the_command_asks_for() -> None:
 def test_what_cannot_be_run_is_said(words: list[str]) -> None:
     with pytest.raises(InputError):
         client_command(words)
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        ("claude", "explain this\na log"),
+        ("codex", "explain this\n\n<stdin>\na log\n</stdin>"),
+        ("gemini", "a log\n\nexplain this"),
+    ],
+)
+def test_what_is_piped_in_goes_where_the_agent_itself_puts_it(agent: str, expected: str) -> None:
+    assert with_input(agent, "explain this", "a log") == expected
+    assert with_input(agent, "explain this", " \n") == "explain this"
+    assert with_input(agent, "", "a log") == "a log"

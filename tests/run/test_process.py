@@ -18,7 +18,7 @@ class Talk:
     def __init__(self, program: str, *, listens: bool = True) -> None:
         self.heard: queue.Queue[bytes | None] = queue.Queue()
         words = [sys.executable, "-I", "-c", program]
-        self.child = Child(words, environ=os.environ, cwd="/", heard=self._hear, listens=listens)
+        self.child = Child(words, environ=os.environ, cwd="/", take=self._hear, listens=listens)
 
     def _hear(self, child: Child, line: bytes | None) -> None:
         self.heard.put(line)
@@ -77,6 +77,6 @@ def test_a_process_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_program_that_is_not_there_is_said() -> None:
     with pytest.raises(InputError, match="cannot be started"):
-        Child(["/nowhere/claude"], environ={}, cwd="/", heard=print, listens=True)
+        Child(["/nowhere/claude"], environ={}, cwd="/", take=print, listens=True)
     with pytest.raises(InputError, match="cannot be started"):
-        Child(["cl\0aude"], environ={}, cwd="/", heard=print, listens=True)
+        Child(["cl\0aude"], environ={}, cwd="/", take=print, listens=True)

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from brim.agents.claude.sdk import line_of
 from brim.errors import LimitReached
 from brim.run import supervised
-from brim.run.sdk import SupervisedClient, line_of
+from brim.run.sdk import SupervisedClient
 from brim.store import open_ledger
 
 SESSION = "5e55a000-0000-4000-8000-000000000001"

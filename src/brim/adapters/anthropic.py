@@ -8,8 +8,10 @@ from typing import Any, Unpack
 try:
     from anthropic import Middleware
 except ImportError as error:
-    needed = "brim.adapters.anthropic needs version 2.8 or newer of the Anthropic SDK: pip install 'anthropic>=2.8'"
-    raise ImportError(needed) from error
+    raise ImportError(
+        "brim.adapters.anthropic needs version 2.8 or newer of the Anthropic SDK:"
+        " pip install 'anthropic>=2.8'"
+    ) from error
 
 from brim.adapters.guards import Attempts, Body, Guards, Settings, settle, tap
 from brim.guard.call import Call
@@ -98,12 +100,11 @@ class AnthropicMiddleware(Middleware):
 def _body(request: Any) -> Body | None:
     """Return the body of a request that is guarded; None for any other."""
     path = str(request.url).partition("?")[0].rstrip("/")
-    is_guarded = request.method.lower() == "post" and path.endswith("/v1/messages")
-    return (
-        Body(request.json, "anthropic")
-        if is_guarded and isinstance(request.json, Mapping)
-        else None
-    )
+    if request.method.lower() != "post" or not path.endswith("/v1/messages"):
+        return None
+    if not isinstance(request.json, Mapping):
+        return None
+    return Body(request.json, "anthropic")
 
 
 def _take(body: Body, call: Call[Any], answer: Any) -> None:

@@ -80,14 +80,20 @@ class Guards:
     ) -> Guard:
         """Return the guard for the conversation *id*, or for the one that *messages* continue."""
         with self._lock:
-            key = model, provider
+            key = (model, provider)
             if key not in self._by_model:
-                same = self._is_one and model == self.guard.model
-                self._by_model[key] = self.guard if same else self.guard.with_model(model, provider)
-            found = self._by_model[key]
+                self._by_model[key] = self._with_model(model, provider)
+            guard = self._by_model[key]
         if id is not None:
-            return found.conversation(id)
-        return found if self._is_one else found.conversation_of(messages)
+            return guard.conversation(id)
+        if self._is_one:
+            return guard
+        return guard.conversation_of(messages)
+
+    def _with_model(self, model: str, provider: Provider | Literal["auto"]) -> Guard:
+        if self._is_one and model == self.guard.model:
+            return self.guard
+        return self.guard.with_model(model, provider)
 
     def call(
         self,
@@ -114,15 +120,22 @@ class Guards:
         """
         guard = self.of(model, messages, provider, id)
         longest = lookup(model).max_output
-        most = max_output if max_output is not None else guard.max_output
-        is_open = most is None or (longest is not None and most >= longest)
+        cap = max_output
+        if cap is None:
+            cap = guard.max_output
+        billed_output = cap
+        if cap is None:
+            billed_output = longest
+        min_output = None
+        if cap is None or (longest is not None and cap >= longest):
+            min_output = LEAST_OUTPUT + thinks
         return guard.call(
             messages,
             system=system,
             tools=tools,
             max_output=max_output,
-            min_output=LEAST_OUTPUT + thinks if is_open else None,
-            billed_output=longest if most is None else most,
+            min_output=min_output,
+            billed_output=billed_output,
             answers=answers,
             has_unseen=has_unseen,
             options=options,
@@ -148,11 +161,12 @@ class Attempts:
     def keep(self, key: str, call: Call[Any], error: BaseException) -> None:
         """Remember a call that ended in *error*, unless that cost nothing: then its money is given
         back."""
-        if may_be_billed(error):
-            with self._lock:
-                self._failed[key] = call
-                if len(self._failed) > ATTEMPTS:
-                    self._failed.popitem(last=False)
+        if not may_be_billed(error):
+            return
+        with self._lock:
+            self._failed[key] = call
+            if len(self._failed) > ATTEMPTS:
+                self._failed.popitem(last=False)
 
 
 def cap_of(call: Call[Any]) -> int | None:
@@ -176,8 +190,12 @@ def refuse_other_models(body: Mapping[str, Any], field: str, guards: Guards) -> 
 def thinking_of(thinking: object) -> int:
     """Return how many tokens Anthropic's ``thinking`` asks for: the cap of the answer has to be
     higher."""
-    budget = thinking.get("budget_tokens") if isinstance(thinking, Mapping) else None
-    return budget if isinstance(budget, int) else 0
+    if not isinstance(thinking, Mapping):
+        return 0
+    budget = thinking.get("budget_tokens")
+    if isinstance(budget, int):
+        return budget
+    return 0
 
 
 def settle(call: Call[Any], response: object) -> None:
@@ -208,8 +226,8 @@ def settle_reported(call: Call[Any], reported: Reported) -> None:
 
 
 def _warn_unsettled(error: BrimError) -> None:
-    kept = "its money stays reserved and counts in full when the lease ends"
-    warnings.warn(f"brim couldn't settle a call, so {kept}: {error}", stacklevel=4)
+    result = "its money stays reserved and counts in full when the lease ends"
+    warnings.warn(f"brim couldn't settle a call, so {result}: {error}", stacklevel=4)
 
 
 def tap(stream: Any, call: Call[Any]) -> None:
@@ -226,6 +244,8 @@ CAPS: dict[Provider, tuple[str, ...]] = {
     "anthropic": ("max_tokens",),
 }
 """The fields that limit an answer in each API; the first is set if none is."""
+SYSTEM_FIELDS: dict[Provider, str] = {"responses": "instructions", "anthropic": "system"}
+"""The field for the system prompt, where it isn't a message."""
 EFFORT = 4_096
 """Tokens for thinking where a request names an effort: the most that LiteLLM makes of one."""
 
@@ -235,34 +255,41 @@ class Body:
     """What is sent to OpenAI's Chat Completions (``openai``), OpenAI's Responses or Anthropic's
     Messages."""
 
-    given: Mapping[str, Any]
+    fields: Mapping[str, Any]
     api: Provider
 
     @property
     def messages(self) -> list[Any]:
         """The messages, or the items."""
-        found = self.given.get("input" if self.api == "responses" else "messages") or []
-        return [{"role": "user", "content": found}] if isinstance(found, str) else list(found)
+        field = "messages"
+        if self.api == "responses":
+            field = "input"
+        messages = self.fields.get(field) or []
+        if isinstance(messages, str):
+            return [{"role": "user", "content": messages}]
+        return list(messages)
 
     @property
     def max_output(self) -> int | None:
         """The request's own limit for the answer."""
-        return next(
-            (found for name in CAPS[self.api] if isinstance(found := self.given.get(name), int)),
-            None,
-        )
+        for name in CAPS[self.api]:
+            cap = self.fields.get(name)
+            if isinstance(cap, int):
+                return cap
+        return None
 
     @property
     def thinks(self) -> int:
         """How many tokens of the answer are for thinking: its cap has to be higher."""
-        return thinking_of(self.given.get("thinking")) or (
-            EFFORT if self.given.get("reasoning_effort") else 0
-        )
+        budget = thinking_of(self.fields.get("thinking"))
+        if not budget and self.fields.get("reasoning_effort"):
+            return EFFORT
+        return budget
 
     @property
     def is_streamed(self) -> bool:
         """Whether the answer comes in pieces."""
-        return bool(self.given.get("stream"))
+        return bool(self.fields.get("stream"))
 
     @property
     def hides_usage(self) -> bool:
@@ -275,40 +302,54 @@ class Body:
     @property
     def _stream_options(self) -> dict[str, Any]:
         """The caller's own options for a stream."""
-        options = self.given.get("stream_options")
-        return dict(options) if isinstance(options, Mapping) else {}
+        options = self.fields.get("stream_options")
+        if isinstance(options, Mapping):
+            return dict(options)
+        return {}
 
     def call(self, guards: Guards) -> Call[Any]:
         """Return the guard's call for this request."""
-        refuse_other_models(self.given, "models", guards)
-        given, names = self.given, {"responses": "instructions", "anthropic": "system"}
+        refuse_other_models(self.fields, "models", guards)
+        system = None
+        if self.api in SYSTEM_FIELDS:
+            system = self.fields.get(SYSTEM_FIELDS[self.api])
         return guards.call(
-            str(given.get("model") or guards.guard.model),
+            str(self.fields.get("model") or guards.guard.model),
             self.messages,
             provider=self.api,
-            system=given.get(names.get(self.api, "")),
-            tools=given.get("tools") or given.get("functions"),
+            system=system,
+            tools=self.fields.get("tools") or self.fields.get("functions"),
             max_output=self.max_output,
             thinks=self.thinks,
-            answers=given.get("n") or 1,
-            options=given,
+            answers=self.fields.get("n") or 1,
+            options=self.fields,
         )
 
     def as_sent(self, call: Call[Any]) -> dict[str, Any]:
         """Return what to send: fitted, with the guard's rules, and with its limit for answers if it
         has one."""
-        sent = dict(self.given)
+        sent = dict(self.fields)
         if self.api == "openai":
-            rules = [{"role": "system", "content": call.system}] if call.system else []
-            sent["messages"] = [*rules, *call.messages]
+            sent["messages"] = list(call.messages)
+            if call.system:
+                sent["messages"].insert(0, {"role": "system", "content": call.system})
         elif self.api == "anthropic":
-            sent |= {"messages": call.messages, **({"system": call.system} if call.system else {})}
-        else:
-            items = {} if isinstance(sent.get("input"), str) else {"input": call.messages}
-            sent |= {**items, **({"instructions": call.system} if call.system else {})}
-        own = [name for name in CAPS[self.api] if sent.get(name) is not None]
-        cap = cap_of(call) or (None if own else call.guard.max_output)
-        sent |= {} if cap is None else dict.fromkeys(own or CAPS[self.api][:1], cap)
+            sent["messages"] = call.messages
+        elif not isinstance(sent.get("input"), str):
+            sent["input"] = call.messages
+        if call.system and self.api in SYSTEM_FIELDS:
+            sent[SYSTEM_FIELDS[self.api]] = call.system
+        sent.update(self._caps_as_sent(call))
         if self.hides_usage:
             sent["stream_options"] = {**self._stream_options, "include_usage": True}
         return sent
+
+    def _caps_as_sent(self, call: Call[Any]) -> dict[str, int]:
+        """Return the limit for the answer, in the request's own fields or in the API's first."""
+        own_fields = [name for name in CAPS[self.api] if self.fields.get(name) is not None]
+        cap = cap_of(call) or None
+        if cap is None and not own_fields:
+            cap = call.guard.max_output
+        if cap is None:
+            return {}
+        return dict.fromkeys(own_fields or CAPS[self.api][:1], cap)

@@ -5,7 +5,7 @@ agent = create_agent(model, tools, middleware=[BrimMiddleware(limit_usd=5)])
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -67,9 +67,8 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
             try:
                 response = handler(self._fitted(request, call))
             except Exception as error:
-                _settle(
-                    call, getattr(error, "ai_message", None)
-                )  # what the model said isn't valid, but costs
+                # What the model said isn't valid, but costs.
+                _settle(call, getattr(error, "ai_message", None))
                 raise
             _settle(call, *response.result)
         return response
@@ -84,9 +83,8 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
             try:
                 response = await handler(self._fitted(request, call))
             except Exception as error:
-                _settle(
-                    call, getattr(error, "ai_message", None)
-                )  # what the model said isn't valid, but costs
+                # What the model said isn't valid, but costs.
+                _settle(call, getattr(error, "ai_message", None))
                 raise
             _settle(call, *response.result)
         return response
@@ -94,18 +92,18 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
     def call(self, request: ModelRequest[Any]) -> Call[AnyMessage]:
         """Return the guarded call of a *request*."""
         options = _options(request)
-        system = request.system_message
-        limits = [
-            *map(request.model_settings.get, OUTPUTS),
-            self.guard.max_output,
-            *map(options.get, OUTPUTS),
-        ]
+        system = None
+        if request.system_message is not None:
+            system = request.system_message.content
+        max_output = (
+            _max_output(request.model_settings) or self.guard.max_output or _max_output(options)
+        )
         return self._guards.call(
             self._model or _model(request),
             request.messages,
-            system=None if system is None else system.content,
+            system=system,
             tools=[*map(_counted, request.tools), *_schemas(request.response_format)],
-            max_output=next(filter(None, limits), None),
+            max_output=max_output,
             thinks=thinking_of(options.get("thinking")),
             answers=options.get("n") or 1,
             options=options,
@@ -114,28 +112,40 @@ class BrimMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _fitted(self, request: ModelRequest[Any], call: Call[AnyMessage]) -> ModelRequest[Any]:
         """Return *request* as it's sent."""
-        system, model_settings = request.system_message, request.model_settings
+        system = request.system_message
         if call.system is not None and (system is None or call.system is not system.content):
             system = (system or SystemMessage("")).model_copy(update={"content": call.system})
-        own = [name for name in OUTPUTS if name in model_settings]
-        cap = cap_of(call) or (None if own else self.guard.max_output)
+        model_settings = dict(request.model_settings)
+        own_fields = [name for name in OUTPUTS if name in model_settings]
+        cap = cap_of(call) or None
+        if cap is None and not own_fields:
+            cap = self.guard.max_output
         if cap is not None:
-            model_settings = {**model_settings, **dict.fromkeys(own or OUTPUTS[:1], cap)}
+            model_settings.update(dict.fromkeys(own_fields or OUTPUTS[:1], cap))
         return request.override(
             messages=call.messages, system_message=system, model_settings=model_settings
         )
+
+
+def _max_output(options: Mapping[str, Any]) -> int | None:
+    """Return the first limit for the answer in *options*; None if there is none."""
+    for name in OUTPUTS:
+        limit: int | None = options.get(name)
+        if limit:
+            return limit
+    return None
 
 
 def _model(request: ModelRequest[Any]) -> str:
     """Return the name of the model that is called."""
     for holder in (request.model_settings, request.model):
         for name in ("model", "model_name", "model_id"):
-            if isinstance(found := _field(holder, name), str) and found:
-                return found
+            model = _field(holder, name)
+            if isinstance(model, str) and model:
+                return model
     kind = type(request.model).__name__
-    raise InputError(
-        f"{kind} doesn't say which model it calls: name it, as in BrimMiddleware('gpt-4o', limit_usd=5)"
-    )
+    remedy = "name it, as in BrimMiddleware('gpt-4o', limit_usd=5)"
+    raise InputError(f"{kind} doesn't say which model it calls: {remedy}")
 
 
 def _options(request: ModelRequest[Any]) -> dict[str, Any]:
@@ -146,61 +156,69 @@ def _options(request: ModelRequest[Any]) -> dict[str, Any]:
         value = _field(request.model, name)
         if value is not None:
             options[name] = value
-    for holder in ("model_kwargs", "extra_body"):
-        more = _field(request.model, holder)
-        if isinstance(more, dict):
-            options |= more
+    _add(options, _field(request.model, "model_kwargs"))
+    _add(options, _field(request.model, "extra_body"))
     options |= request.model_settings
-    more = request.model_settings.get("extra_body")
-    if isinstance(more, dict):
-        options |= more
-    if isinstance(request.response_format, ToolStrategy):
-        options["tool_choice"] = (
-            "any"  # the answer is a call, so LangChain makes the model call something
-        )
+    _add(options, request.model_settings.get("extra_body"))
+    if isinstance(request.response_format, ToolStrategy) or request.tool_choice is True:
+        # If the answer is a call, LangChain makes the model call something.
+        options["tool_choice"] = "any"
     elif request.tool_choice is not None:
-        options["tool_choice"] = "any" if request.tool_choice is True else request.tool_choice
+        options["tool_choice"] = request.tool_choice
     return options
+
+
+def _add(options: dict[str, Any], extra_options: Any) -> None:
+    if isinstance(extra_options, dict):
+        options |= extra_options
 
 
 def _thread(request: ModelRequest[Any]) -> str | None:
     """Return what identifies the conversation; None if the agent has no checkpointer."""
     info = getattr(request.runtime, "execution_info", None)
     thread = getattr(info, "thread_id", None)
+    if thread is None:
+        return None
     # An agent that another one calls has the same thread.
-    return (
-        None
-        if thread is None
-        else f"{thread} {str(getattr(info, 'checkpoint_ns', '')).rpartition('|')[0]}"
-    )
+    namespace = str(getattr(info, "checkpoint_ns", "")).rpartition("|")[0]
+    return f"{thread} {namespace}"
 
 
 def _settle(call: Call[Any], *messages: Any) -> None:
     """Settle *call* by the model's message among *messages*, if there is one."""
-    answer = next((message for message in messages if isinstance(message, AIMessage)), None)
-    if answer is not None and (answer.usage_metadata or {}).get("total_cost") == 0:
-        # It was in LangChain's own cache.
-        call.release()
-    elif answer is not None:
-        settle(call, answer)
+    for message in messages:
+        if not isinstance(message, AIMessage):
+            continue
+        if (message.usage_metadata or {}).get("total_cost") == 0:
+            # It was in LangChain's own cache.
+            call.release()
+        else:
+            settle(call, message)
+        return
 
 
 def _counted(tool: Any) -> Any:
     """Return what the model is told about a tool; a dict is one that the provider runs."""
-    return tool if isinstance(tool, dict) else convert_to_openai_tool(tool)
+    if isinstance(tool, dict):
+        return tool
+    return convert_to_openai_tool(tool)
 
 
 def _schemas(response_format: Any) -> list[dict[str, Any]]:
     """Return the schemas that an answer must follow, as tools: that's how most of them are sent."""
     if response_format is None:
         return []
-    named = isinstance(response_format, AutoStrategy | ProviderStrategy | ToolStrategy)
-    specs = ToolStrategy(response_format.schema if named else response_format).schema_specs
-    return [
-        {"name": "answer", "description": spec.description, "parameters": spec.json_schema}
-        for spec in specs
-    ]
+    schema = response_format
+    if isinstance(response_format, AutoStrategy | ProviderStrategy | ToolStrategy):
+        schema = response_format.schema
+    schemas = []
+    for spec in ToolStrategy(schema).schema_specs:
+        about = {"name": "answer", "description": spec.description}
+        schemas.append({**about, "parameters": spec.json_schema})
+    return schemas
 
 
 def _field(holder: Any, name: str) -> Any:
-    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
+    if isinstance(holder, dict):
+        return holder.get(name)
+    return getattr(holder, name, None)

@@ -18,6 +18,7 @@ from brim.guard.conversation import Guard
 from brim.messages.entries import Provider
 from brim.messages.receipt import digest_of
 from brim.models.light import lookup
+from brim.models.names import CLAUDE
 from brim.spend.unsent import may_be_billed
 
 APIS: dict[str, Provider] = {
@@ -80,32 +81,32 @@ class BrimLogger(CustomLogger):
         self, request_data: Mapping[str, Any], response: Any, *_: Any
     ) -> None:
         """Settle one answer."""
-        _key, call = self._taken(request_data)
+        _key, call = self._take(request_data)
         if call is not None:
-            settle(
-                call, getattr(response, "response", response)
-            )  # the last event of a Responses stream has it inside
+            # The last event of a Responses stream has it inside.
+            settle(call, getattr(response, "response", response))
             await call.__aexit__(None, None, None)
 
     async def async_post_call_failure_deployment_hook(
         self, request_data: Mapping[str, Any], exception: Exception, *_: Any
     ) -> None:
         """Give the money back if the attempt provably cost nothing."""
-        key, call = self._taken(request_data)
-        if call is not None:
-            error = _origin(exception)
-            self._attempts.keep(key, call, error)
-            await call.__aexit__(type(error), error, None)
-            if may_be_billed(error):
-                # LiteLLM may try it again on its own, and report a stream then.
-                self._remember(request_data, key, call)
+        key, call = self._take(request_data)
+        if call is None:
+            return
+        error = _origin(exception)
+        self._attempts.keep(key, call, error)
+        await call.__aexit__(type(error), error, None)
+        if may_be_billed(error):
+            # LiteLLM may try it again on its own, and report a stream then.
+            self._remember(request_data, key, call)
 
     async def async_log_success_event(
         self, kwargs: Mapping[str, Any], response_obj: Any, **_: Any
     ) -> None:
         """Settle a stream that has ended, and release an answer that came from LiteLLM's own
         cache."""
-        _key, call = self._taken(kwargs)
+        _key, call = self._take(kwargs)
         if call is None:
             return
         if kwargs.get("cache_hit"):
@@ -126,7 +127,7 @@ class BrimLogger(CustomLogger):
             if len(self._open) > OPEN:
                 self._open.popitem(last=False)
 
-    def _taken(self, about: Mapping[str, Any]) -> tuple[str, Call[Any] | None]:
+    def _take(self, about: Mapping[str, Any]) -> tuple[str, Call[Any] | None]:
         with self._lock:
             return self._open.pop(str(about.get("litellm_call_id")), ("", None))
 
@@ -149,10 +150,10 @@ class Wrapped:
         self.guard: Guard = guards.guard
         """Ledger, scope and limit: ``guard.status()`` says what was spent."""
 
-    def completion(self, model: str, messages: list[Any], **more: Any) -> Any:
+    def completion(self, model: str, messages: list[Any], **options: Any) -> Any:
         """Call ``litellm.completion``."""
-        refuse_other_models(more, "fallbacks", self._guards)
-        body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
+        refuse_other_models(options, "fallbacks", self._guards)
+        body = _body({"model": model, "messages": messages, **options}, "openai", self._guards)
         with body.call(self._guards) as call:
             try:
                 answer = litellm.completion(**body.as_sent(call))
@@ -160,16 +161,15 @@ class Wrapped:
                 _failed(call, error)
                 raise
             if body.is_streamed:
-                return call.stream(
-                    chunk for chunk in answer
-                )  # LiteLLM's own object is an async iterator as well
+                # LiteLLM's own object is an async iterator as well.
+                return call.stream(chunk for chunk in answer)
             _take(call, answer)
         return answer
 
-    async def acompletion(self, model: str, messages: list[Any], **more: Any) -> Any:
+    async def acompletion(self, model: str, messages: list[Any], **options: Any) -> Any:
         """Call ``litellm.acompletion``."""
-        refuse_other_models(more, "fallbacks", self._guards)
-        body = _body({"model": model, "messages": messages, **more}, "openai", self._guards)
+        refuse_other_models(options, "fallbacks", self._guards)
+        body = _body({"model": model, "messages": messages, **options}, "openai", self._guards)
         async with body.call(self._guards) as call:
             try:
                 answer = await litellm.acompletion(**body.as_sent(call))
@@ -182,20 +182,22 @@ class Wrapped:
         return answer
 
 
-def _body(given: Mapping[str, Any], api: Provider, guards: Guards) -> Body:
+def _body(fields: Mapping[str, Any], api: Provider, guards: Guards) -> Body:
     """Return the body of a request.
 
     Where nothing limits an answer of Claude's, LiteLLM asks for the longest one, and that counts as
     part of the window.
     """
-    body = Body(given, api)
-    is_open = body.max_output is None and guards.guard.max_output is None
-    most = (
-        lookup(str(given.get("model"))).max_output
-        if is_open and "claude" in str(given.get("model"))
-        else None
-    )
-    return body if most is None else Body({**given, "max_tokens": most}, api)
+    body = Body(fields, api)
+    model = str(fields.get("model"))
+    if body.max_output is not None or guards.guard.max_output is not None:
+        return body
+    if CLAUDE not in model:
+        return body
+    longest = lookup(model).max_output
+    if longest is None:
+        return body
+    return Body({**fields, "max_tokens": longest}, api)
 
 
 def _take(call: Call[Any], answer: Any) -> None:

@@ -35,41 +35,51 @@ def wrap(client: Client, guard: Guard | None = None, **settings: Unpack[Settings
 
 
 def _guarded(client: Client, guards: Guards, **options: Any) -> Client:
-    made: Any = client.copy(**options)  # type: ignore[attr-defined]
-    request = made.request
-    is_async = inspect.iscoroutinefunction(request)
-    made.request = _async_request(request, guards) if is_async else _sync_request(request, guards)
-    made.copy = made.with_options = lambda **more: _guarded(client, guards, **{**options, **more})
-    return made  # type: ignore[no-any-return]
+    guarded: Any = client.copy(**options)  # type: ignore[attr-defined]
+    if inspect.iscoroutinefunction(guarded.request):
+        guarded.request = _async_request(guarded.request, guards)
+    else:
+        guarded.request = _sync_request(guarded.request, guards)
+
+    def copy(**changes: Any) -> Client:
+        return _guarded(client, guards, **{**options, **changes})
+
+    guarded.copy = copy
+    guarded.with_options = copy
+    return guarded  # type: ignore[no-any-return]
 
 
 def _sync_request(send: Callable[..., Any], guards: Guards) -> Callable[..., Any]:
-    def request(cast_to: Any, options: Any, **more: Any) -> Any:
+    def request(cast_to: Any, options: Any, **kwargs: Any) -> Any:
         body = _body(options)
         if body is None:
-            return send(cast_to, options, **more)
+            return send(cast_to, options, **kwargs)
         with body.call(guards) as call:
-            result = send(cast_to, _as_sent(options, body, call), **more)
+            result = send(cast_to, _as_sent(options, body, call), **kwargs)
             raw = getattr(result, "http_response", None)
-            if raw is not None and body.is_streamed:
+            if raw is None:
+                _take(body, call, result)
+            elif body.is_streamed:
                 RawStream(call).watch(raw)
                 _hide_usage(body, result.parse())
             else:
-                _take(body, call, result if raw is None else result.parse())
+                _take(body, call, result.parse())
         return result
 
     return request
 
 
 def _async_request(send: Callable[..., Any], guards: Guards) -> Callable[..., Any]:
-    async def request(cast_to: Any, options: Any, **more: Any) -> Any:
+    async def request(cast_to: Any, options: Any, **kwargs: Any) -> Any:
         body = _body(options)
         if body is None:
-            return await send(cast_to, options, **more)
+            return await send(cast_to, options, **kwargs)
         async with body.call(guards) as call:
-            result = await send(cast_to, _as_sent(options, body, call), **more)
+            result = await send(cast_to, _as_sent(options, body, call), **kwargs)
             raw = getattr(result, "http_response", None)
-            answer = result if raw is None else result.parse()
+            answer = result
+            if raw is not None:
+                answer = result.parse()
             if inspect.isawaitable(answer):
                 answer = await answer
             if raw is not None and body.is_streamed:
@@ -111,9 +121,12 @@ def _take(body: Body, call: Call[Any], answer: Any) -> None:
 
 def _hide_usage(body: Body, answer: Any) -> None:
     """Take the chunk with the usage out of a stream whose reader didn't ask for it."""
-    if body.hides_usage:
-        hide = _ahidden if hasattr(answer, "__aiter__") else _hidden
-        answer._iterator = hide(answer._iterator)
+    if not body.hides_usage:
+        return
+    if hasattr(answer, "__aiter__"):
+        answer._iterator = _without_usage_async(answer._iterator)
+    else:
+        answer._iterator = _without_usage(answer._iterator)
 
 
 class RawStream:
@@ -125,8 +138,8 @@ class RawStream:
 
     def __init__(self, call: Call[Any]) -> None:
         self._call = call
-        self._seen = StreamedUsage()
-        self._rest = b""
+        self._usage = StreamedUsage()
+        self._unfinished_line = b""
         self._is_read = False
         self._is_warned = False
 
@@ -176,22 +189,23 @@ class RawStream:
         response.aclose = closed
 
     def _take(self, chunk: bytes) -> None:
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        *lines, self._unfinished_line = (self._unfinished_line + chunk).split(b"\n")
         for line in lines:
             name, _, value = line.strip().partition(b":")
             if name == b"data" and value.strip() != b"[DONE]":
-                self._seen.take(_json(value))
+                self._usage.take(_json(value))
 
     def _finish(self) -> None:
         if self._call.reported is not None or self._is_warned:
             return
-        if self._seen.reported is not None:
-            settle_reported(self._call, self._seen.reported)
+        if self._usage.reported is not None:
+            settle_reported(self._call, self._usage.reported)
             return
         self._is_warned = True
-        kept = "its money stays reserved and counts in full when the lease ends"
+        result = "its money stays reserved and counts in full when the lease ends"
         warnings.warn(
-            f"brim: a streamed response was closed before its usage came, so {kept}", stacklevel=3
+            f"brim: a streamed response was closed before its usage came, so {result}",
+            stacklevel=3,
         )
 
 
@@ -207,7 +221,7 @@ def _is_only_usage(chunk: Any) -> bool:
     return not getattr(chunk, "choices", None) and getattr(chunk, "usage", None) is not None
 
 
-def _hidden(chunks: Iterator[Any]) -> Iterator[Any]:
+def _without_usage(chunks: Iterator[Any]) -> Iterator[Any]:
     """Pass on chunks, without the one that has no choice: most code takes the first choice of
     each."""
     for chunk in chunks:
@@ -215,7 +229,7 @@ def _hidden(chunks: Iterator[Any]) -> Iterator[Any]:
             yield chunk
 
 
-async def _ahidden(chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _without_usage_async(chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
     async for chunk in chunks:
         if not _is_only_usage(chunk):
             yield chunk

@@ -22,6 +22,8 @@ from brim.guard import Call, Guard
 
 SIGNATURE = inspect.signature(Model.get_response)
 """What both ways of calling a model take."""
+STORED = ("previous_response_id", "conversation_id", "prompt")
+"""Arguments that name a part of the prompt that the provider keeps."""
 
 
 def brim_run_config(
@@ -41,11 +43,17 @@ def brim_run_config(
     An agent whose ``model`` is an object isn't looked up in the configuration: wrap that object
     with ``run_config.model_provider.guarded(...)``. Without that, the run is refused.
     """
-    given = run_config or RunConfig()
-    provider = GuardedProvider(given.model_provider, Guards(guard, settings), model)
-    chosen = provider.guarded(given.model) if isinstance(given.model, Model) else given.model
-    checked = _checked(given.call_model_input_filter, chosen)
-    return replace(given, model=chosen, model_provider=provider, call_model_input_filter=checked)
+    config = run_config or RunConfig()
+    provider = GuardedProvider(config.model_provider, Guards(guard, settings), model)
+    run_model = config.model
+    if isinstance(run_model, Model):
+        run_model = provider.guarded(run_model)
+    return replace(
+        config,
+        model=run_model,
+        model_provider=provider,
+        call_model_input_filter=_checked(config.call_model_input_filter, run_model),
+    )
 
 
 class GuardedProvider(ModelProvider):
@@ -53,7 +61,8 @@ class GuardedProvider(ModelProvider):
 
     def __init__(self, wrapped: ModelProvider, guards: Guards, name: str = "") -> None:
         self.wrapped = wrapped
-        self._guards, self._name = guards, name
+        self._guards = guards
+        self._name = name
         self.guard: Guard = guards.guard
         """Where the money of all conversations is counted: ``guard.status()``."""
 
@@ -63,13 +72,12 @@ class GuardedProvider(ModelProvider):
 
     def guarded(self, model: Model, name: str | None = None) -> Model:
         """Return *model* with a guard around each call."""
-        named = self._name or getattr(model, "model", None) or name
-        if not isinstance(named, str):
+        model_name = self._name or getattr(model, "model", None) or name
+        if not isinstance(model_name, str):
             kind = type(model).__name__
-            raise InputError(
-                f"{kind} doesn't say which model it calls: name it, as in brim_run_config(model='gpt-4o')"
-            )
-        return GuardedAgentsModel(model, self._guards, named)
+            remedy = "name it, as in brim_run_config(model='gpt-4o')"
+            raise InputError(f"{kind} doesn't say which model it calls: {remedy}")
+        return GuardedAgentsModel(model, self._guards, model_name)
 
     async def aclose(self) -> None:
         """Close what the provider holds."""
@@ -81,7 +89,8 @@ class GuardedAgentsModel(Model):
 
     def __init__(self, wrapped: Model, guards: Guards, name: str) -> None:
         self.wrapped = wrapped
-        self._guards, self._name = guards, name
+        self._guards = guards
+        self._name = name
 
     async def get_response(self, *args: Any, **kwargs: Any) -> ModelResponse:
         """Send what fits, if there's money for it."""
@@ -100,37 +109,36 @@ class GuardedAgentsModel(Model):
         request = SIGNATURE.bind(self, *args, **kwargs)
         async with self._call(request.arguments) as call:
             self._fit(request.arguments, call)
-            async for event in call.stream(
-                self.wrapped.stream_response(*request.args[1:], **request.kwargs)
-            ):
+            events = self.wrapped.stream_response(*request.args[1:], **request.kwargs)
+            async for event in call.stream(events):
                 yield event
 
-    def _call(self, asked: Mapping[str, Any]) -> Call[Any]:
-        items, schema = asked["input"], asked["output_schema"]
-        answer = (
-            []
-            if schema is None or schema.is_plain_text()
-            else [{"name": "answer", "parameters": schema.json_schema()}]
-        )
+    def _call(self, arguments: Mapping[str, Any]) -> Call[Any]:
+        items = arguments["input"]
+        if isinstance(items, str):
+            items = [{"role": "user", "content": items}]
+        tools = list(map(_counted, [*arguments["tools"], *arguments["handoffs"]]))
+        schema = arguments["output_schema"]
+        if schema is not None and not schema.is_plain_text():
+            tools.append({"name": "answer", "parameters": schema.json_schema()})
         return self._guards.call(
             self._name,
-            [{"role": "user", "content": items}] if isinstance(items, str) else items,
+            items,
             provider="responses",
-            system=asked["system_instructions"],
-            tools=[*map(_counted, [*asked["tools"], *asked["handoffs"]]), *answer],
-            max_output=asked["model_settings"].max_tokens,
-            has_unseen=any(
-                asked.get(name) for name in ("previous_response_id", "conversation_id", "prompt")
-            ),
-            options=_options(asked["model_settings"]),
+            system=arguments["system_instructions"],
+            tools=tools,
+            max_output=arguments["model_settings"].max_tokens,
+            has_unseen=any(map(arguments.get, STORED)),
+            options=_options(arguments["model_settings"]),
         )
 
-    def _fit(self, asked: dict[str, Any], call: Call[Any]) -> None:
-        """Put what is sent in place of what was asked."""
-        settings = asked["model_settings"]
+    def _fit(self, arguments: dict[str, Any], call: Call[Any]) -> None:
+        """Put what is sent into the *arguments* of a request."""
+        settings = arguments["model_settings"]
         cap = cap_of(call) or settings.max_tokens or self._guards.guard.max_output
-        asked["model_settings"] = replace(settings, max_tokens=cap)
-        asked["system_instructions"], asked["input"] = call.system, call.messages
+        arguments["model_settings"] = replace(settings, max_tokens=cap)
+        arguments["system_instructions"] = call.system
+        arguments["input"] = call.messages
 
     def get_retry_advice(self, request: Any) -> Any:
         """Return the wrapped model's advice."""
@@ -150,19 +158,24 @@ class GuardedAgentsModel(Model):
 
 
 def _checked(
-    inner: CallModelInputFilter | None, chosen: str | Model | None
+    inner: CallModelInputFilter | None, run_model: str | Model | None
 ) -> CallModelInputFilter:
     """Return a filter that refuses calls which no guard would see."""
 
     async def check(data: CallModelData[Any]) -> ModelInputData:
-        model = chosen or data.agent.model
+        model = run_model or data.agent.model
         if isinstance(model, Model) and not isinstance(model, GuardedAgentsModel):
             raise InputError(
-                f"agent {data.agent.name!r} has a model of its own that brim doesn't see: give its name, or wrap it: "
-                "Agent(model=run_config.model_provider.guarded(model))"
+                f"agent {data.agent.name!r} has a model of its own that brim doesn't see:"
+                " give its name, or wrap it:"
+                " Agent(model=run_config.model_provider.guarded(model))"
             )
-        found = data.model_data if inner is None else inner(data)
-        return await found if inspect.isawaitable(found) else found
+        if inner is None:
+            return data.model_data
+        filtered = inner(data)
+        if inspect.isawaitable(filtered):
+            return await filtered
+        return filtered
 
     return check
 
@@ -170,9 +183,9 @@ def _checked(
 def _options(settings: ModelSettings) -> dict[str, Any]:
     """Return the other fields of a request."""
     options: dict[str, Any] = {}
-    for more in (settings.extra_args, settings.extra_body):
-        if isinstance(more, Mapping):
-            options |= more
+    for extra_options in (settings.extra_args, settings.extra_body):
+        if isinstance(extra_options, Mapping):
+            options |= extra_options
     if settings.tool_choice is not None:
         options["tool_choice"] = settings.tool_choice
     return options
@@ -192,4 +205,7 @@ def _counted(tool: Tool | Handoff) -> dict[str, Any]:
     config = getattr(tool, "tool_config", None)
     if isinstance(tool, CodeInterpreterTool) and isinstance(config, Mapping):
         return dict(config)
-    return {"type": "mcp" if tool.name == "hosted_mcp" else tool.name}  # the provider's own
+    # One that the provider runs.
+    if tool.name == "hosted_mcp":
+        return {"type": "mcp"}
+    return {"type": tool.name}

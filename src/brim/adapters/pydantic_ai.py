@@ -73,7 +73,8 @@ class GuardedModel(WrapperModel):
 
     def __init__(self, wrapped: Model, guards: Guards, name: str) -> None:
         super().__init__(wrapped)
-        self._guards, self._name = guards, name
+        self._guards = guards
+        self._name = name
 
     async def request(
         self,
@@ -112,21 +113,19 @@ class GuardedModel(WrapperModel):
         settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> Call[ModelMessage]:
-        ids = (message.conversation_id for message in reversed(messages))
         tools = _tools(parameters, api_of(self._name))
-        given = dict(settings or {})
-        if tools and "1h" in given.values():  # a cache for an hour costs more to write
+        own_settings: dict[str, Any] = dict(settings or {})
+        if tools and "1h" in own_settings.values():  # a cache for an hour costs more to write
             tools[-1] = {**tools[-1], "cache_control": {"ttl": "1h"}}
+        options = _options(own_settings)
+        options["tool_choice"] = _choice(own_settings.get("tool_choice"), parameters)
         return self._guards.call(
             self._name,
             messages,
             tools=tools,
-            max_output=given.get("max_tokens"),
-            options={
-                **_options(given),
-                "tool_choice": _choice(given.get("tool_choice"), parameters),
-            },
-            id=next(filter(None, ids), None),
+            max_output=own_settings.get("max_tokens"),
+            options=options,
+            id=_conversation(messages),
         )
 
     def _sent(
@@ -135,58 +134,65 @@ class GuardedModel(WrapperModel):
         settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> tuple[list[ModelMessage], ModelSettings | None, ModelRequestParameters]:
-        """Return what is sent instead of what was given."""
+        """Return messages, settings and parameters as they are sent."""
         if call.system:  # the guard's rules: what the agent says itself is in the messages
             rules = InstructionPart(content=call.system, dynamic=False)
-            parameters = replace(
-                parameters, instruction_parts=[*(parameters.instruction_parts or ()), rules]
-            )
-        cap = (
-            cap_of(call) or dict(settings or {}).get("max_tokens") or self._guards.guard.max_output
-        )
+            parts = [*(parameters.instruction_parts or ()), rules]
+            parameters = replace(parameters, instruction_parts=parts)
+        own_cap = dict(settings or {}).get("max_tokens")
+        cap = cap_of(call) or own_cap or self._guards.guard.max_output
         if cap is not None:
             settings = {**(settings or {}), "max_tokens": cap}
         return call.messages, settings, parameters
 
 
+def _conversation(messages: Sequence[ModelMessage]) -> str | None:
+    """Return the id of the conversation that the last messages name; None if none does."""
+    for message in reversed(messages):
+        conversation: str | None = message.conversation_id
+        if conversation:
+            return conversation
+    return None
+
+
 def _tools(parameters: ModelRequestParameters, api: str) -> list[dict[str, Any]]:
     """Return what the model is told about its tools, the provider's own ones, and the schema of the
     answer."""
-    functions = [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters_json_schema,
-        }
-        for tool in (*parameters.declared_function_tools, *parameters.output_tools)
-    ]
-    shape = None if parameters.output_tools else parameters.output_object
-    answer = [] if shape is None else [{"name": "answer", "parameters": shape.json_schema}]
-    native = [_native(tool, api) for tool in parameters.native_tools]
-    return [*functions, *native, *answer]
+    tools: list[dict[str, Any]] = []
+    for tool in (*parameters.declared_function_tools, *parameters.output_tools):
+        about = {"name": tool.name, "description": tool.description}
+        tools.append({**about, "parameters": tool.parameters_json_schema})
+    for native_tool in parameters.native_tools:
+        tools.append(_native(native_tool, api))
+    answer = parameters.output_object
+    if answer is not None and not parameters.output_tools:
+        tools.append({"name": "answer", "parameters": answer.json_schema})
+    return tools
 
 
 def _choice(choice: Any, parameters: ModelRequestParameters) -> str | None:
     """Return the choice of a tool: the name of the only one that may be called, or whether one must
     be."""
-    allows_text = parameters.allow_text_output or parameters.allow_image_output
-    if choice is None or choice == "auto":
-        return None if allows_text else "required"
-    if choice == "required":
-        return "required"
     if isinstance(choice, list) and choice:
         is_only_tool = len(parameters.function_tools) + len(parameters.output_tools) == 1
-        return choice[0] if len(choice) == 1 and not is_only_tool else "required"
-    if not allows_text:
+        if len(choice) == 1 and not is_only_tool:
+            return str(choice[0])
         return "required"
-    return "none" if choice in ("none", []) else None
+    allows_text = parameters.allow_text_output or parameters.allow_image_output
+    if choice == "required" or not allows_text:
+        return "required"
+    if choice in ("none", []):
+        return "none"
+    return None
 
 
 def _native(tool: Any, api: str) -> dict[str, Any]:
     """Return a tool that the provider runs."""
     native = {"type": NATIVE_KINDS.get((api, tool.kind), tool.kind)}
     max_uses = getattr(tool, "max_uses", None)
-    return native if max_uses is None else {**native, "max_uses": max_uses}
+    if max_uses is not None:
+        native["max_uses"] = max_uses
+    return native
 
 
 def _options(settings: dict[str, Any]) -> dict[str, Any]:
@@ -195,7 +201,9 @@ def _options(settings: dict[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in settings.items():
         provider, _, field = name.partition("_")
-        options[field if provider in PROVIDERS else name] = value
+        if provider not in PROVIDERS:
+            field = name
+        options[field] = value
     extra_body = settings.get("extra_body")
     if isinstance(extra_body, dict):
         options |= extra_body

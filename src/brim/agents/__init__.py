@@ -2,8 +2,8 @@
 
 ``TABLE`` lists all agents, one line each. ``agent`` says what an ``Agent`` is, and ``call`` has the
 neutral words: ``ToolCall``, ``HookCall`` and ``Answer``. Each agent is a folder: ``value.py`` is
-what hooks load, ``transcript.py`` reads its files, and ``settings.py`` is what ``brim init`` writes
-for it.
+what hooks load, ``transcript.py`` reads its files, ``settings.py`` is what ``brim init`` writes for
+it, and ``run.py`` how ``brim run`` starts it.
 
 ``events`` are what happened in a session, whichever agent wrote it down. ``readers`` finds out
 which format a line has, ``stream`` reads files as they grow, ``usage`` only what requests took,
@@ -59,12 +59,14 @@ class TableLine(PlainData):
     """Its folder in a home or a project."""
     hook_files: tuple[str, ...]
     """The names of the files in which its hooks are set."""
+    is_supervised: bool = False
+    """Whether ``brim run`` can start it: then it has a ``run.py``."""
 
 
 TABLE = (
-    TableLine("claude", "Claude Code", ".claude", ("settings.json", "settings.local.json")),
-    TableLine("codex", "Codex", ".codex", ("hooks.json", "config.toml")),
-    TableLine("gemini", "Gemini CLI", ".gemini", ("settings.json",)),
+    TableLine("claude", "Claude Code", ".claude", ("settings.json", "settings.local.json"), True),
+    TableLine("codex", "Codex", ".codex", ("hooks.json", "config.toml"), True),
+    TableLine("gemini", "Gemini CLI", ".gemini", ("settings.json",), True),
     TableLine("opencode", "opencode", ".opencode", ("brim.js",)),
 )
 

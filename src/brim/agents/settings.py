@@ -1,16 +1,25 @@
 """What ``brim init`` writes for an agent, and what it reads of the agent's own settings.
 
-Each agent's ``settings.py`` has one value, ``SETTINGS``. Hooks don't load it.
+Each agent's ``settings.py`` has one value, ``SETTINGS``. Hooks don't load it. ``jsonc`` edits the
+settings files; ``read_settings``, ``json_settings`` and ``toml_settings`` read them.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from brim.agents.jsonc import JsonText
+from brim.errors import BrimError, InputError
+from brim.files import read_safely
 from brim.record import PlainData
+
+LARGEST = 8_000_000
+"""Bytes of a settings file."""
 
 LEARN_ABOUT = "Teach a rule that brim keeps and tells your agents when it matters"
 """What the command that teaches a rule is for, as agents show it."""
@@ -18,10 +27,171 @@ LEARN_ABOUT = "Teach a rule that brim keeps and tells your agents when it matter
 LEARN_TEXT = "---\ndescription: {about}\n---\n{task}"
 """The file of that command, where nothing else is needed."""
 
+PLUGIN_NAME = "brim"
+
+
+def read_settings(path: str) -> str | None:
+    """Return the text of the settings file *path*, with its line ends, or None if there is none."""
+    try:  # a link is fine: people keep their dotfiles elsewhere
+        return read_safely(os.path.realpath(path), at_most=LARGEST).decode()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: byte {error.start} is not UTF-8; nothing was changed: correct it first"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror or error}; nothing was changed"
+        ) from None
+
+
+def json_settings(path: str) -> dict[str, Any]:
+    """Return what the settings file *path* says; nothing if it can't be read."""
+    try:
+        return JsonText(read_settings(path) or "{}", path, comments=True).value
+    except BrimError:
+        return {}
+
+
+def toml_settings(path: str) -> dict[str, Any]:
+    """Return what the settings file *path* says, which is TOML; nothing if it can't be read."""
+    try:
+        return tomllib.loads(read_settings(path) or "")
+    except (InputError, ValueError, RecursionError):
+        return {}
+
+
+# What an agent doesn't have -----------------------------------------------------------------------
+
 
 def never_off(_settings: Mapping[str, Any], _config: Mapping[str, Any]) -> str:
     """Return nothing: the agent has no switch for all hooks."""
     return ""
+
+
+def no_plugin(_environ: Mapping[str, str]) -> bool:
+    """Return False: brim has no plugin for the agent."""
+    return False
+
+
+def no_servers(_environ: Mapping[str, str], _project: str | None) -> list[Mapping[str, Any]]:
+    """Return nothing: brim doesn't read which MCP servers the agent starts."""
+    return []
+
+
+def no_files(_environ: Mapping[str, str], _project: str | None) -> tuple[str, ...]:
+    """Return nothing: the agent's settings name no files of rules."""
+    return ()
+
+
+def no_notes(_environ: Mapping[str, str], _project: str) -> str:
+    """Return nothing: the agent keeps no notes of its own about a project."""
+    return ""
+
+
+def never_asked(_config: Mapping[str, Any], _path: str) -> bool:
+    """Return False: the agent doesn't ask whether it may run hooks."""
+    return False
+
+
+def all_loaded(_environ: Mapping[str, str]) -> bool:
+    """Return False: the agent can't be told to leave files of rules out."""
+    return False
+
+
+# The values ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Instructions(PlainData):
+    """The files with rules that an agent loads on its own."""
+
+    files: tuple[str, ...] = ()
+    """Their names: they count in their folder and below."""
+    root_files: tuple[str, ...] = ()
+    """Those that count only at the top of a project."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """Folders of such files in a project, and how these end."""
+    own_files: tuple[str, ...] = ()
+    """Those in the agent's own folder, which it loads in every project."""
+    own_folders: Mapping[str, str] = field(default_factory=dict)
+    """Folders of such files in the agent's own folder, and how these end."""
+    hidden_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For a file that isn't always loaded, the files next to it that keep the agent from it."""
+    most_bytes: int | None = None
+    """Bytes of a file after which the agent cuts off what it loads."""
+    follows_imports: bool = True
+    """Whether it loads what a file imports."""
+    reaches_above: bool = False
+    """Whether it loads files from its working folder upwards, without a git repository too."""
+    files_by_settings: Callable[[Mapping[str, str], str | None], tuple[str, ...]] = no_files
+    """Names the files that its settings add to ``files``."""
+    leaves_out: Callable[[Mapping[str, str]], bool] = all_loaded
+    """Whether its settings tell it to leave some files out, and so perhaps any."""
+    notes_folder: Callable[[Mapping[str, str], str], str] = no_notes
+    """Names the folder in which the agent keeps its own notes about a project."""
+
+    def names(self, environ: Mapping[str, str], project: str | None) -> tuple[str, ...]:
+        """Return the names of the files that the agent loads here."""
+        return (*self.files, *self.files_by_settings(environ, project))
+
+    def user_files(self, environ: Mapping[str, str], project: str | None) -> tuple[str, ...]:
+        """Return the names of those in the agent's own folder."""
+        return (*self.own_files, *self.files_by_settings(environ, project))
+
+    def hiding_files(
+        self, name: str, names: Sequence[str], folders: Mapping[str, str]
+    ) -> tuple[str, ...] | None:
+        """Return the files that keep the agent from the file *name*; None if it never loads it.
+
+        *names* and *folders* are what the agent loads there.
+        """
+        if name in self.hidden_by:
+            return self.hidden_by[name]
+        if name in names:
+            return ()
+        for folder, ending in folders.items():
+            if name.startswith(f"{folder}/") and name.endswith(ending):
+                return ()
+        return None
+
+
+@dataclass(frozen=True)
+class Plugin(PlainData):
+    """What brim's plugins for all agents have in common. Paths are those in brim's repository."""
+
+    version: str
+    about: str
+    folder: str
+    hooks: Callable[[str], dict[str, Any]]
+    """Returns the agent's hooks; takes the variable that names the plugin's folder."""
+    learn: str
+    """The text of the command that teaches a rule."""
+    copied: Callable[[str], str]
+    """Returns the text of a file in ``folder`` that is written by hand."""
+    servers: Mapping[str, Any]
+    """The MCP servers."""
+
+    @property
+    def short_manifest(self) -> dict[str, Any]:
+        """What every agent's manifest begins with."""
+        return {"name": PLUGIN_NAME, "version": self.version, "description": self.about}
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest of Claude Code, whose fields other agents read too."""
+        return {
+            **self.short_manifest,
+            "author": {"name": PLUGIN_NAME},
+            "license": "MIT",
+            "keywords": ["context", "memory", "rules", "budget"],
+        }
+
+
+def no_plugin_files(_plugin: Plugin) -> dict[str, Any]:
+    """Return nothing: brim has no plugin for the agent."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -38,12 +208,16 @@ class AgentSettings(PlainData):
     """How the file names what the person typed."""
     learn_called: str = "/learn"
     """What a person types."""
+    has_plugin: Callable[[Mapping[str, str]], bool] = no_plugin
+    """Whether brim's plugin is enabled in the agent, for every project."""
+    plugin_files: Callable[[Plugin], dict[str, Any]] = no_plugin_files
+    """Returns the generated files of that plugin: texts, or what is written as JSON."""
     remove_plugin: str = ""
     """What a person types to remove brim's plugin; empty if there is none."""
     allows_comments: bool = False
     """Whether the agent allows comments in its settings."""
-    own_file: str = ""
-    """The data file that is the whole of the agent's file, with ``{launcher}``."""
+    own_file: Callable[[str], str] | None = None
+    """Returns the whole text of the file with the hooks, for a launcher, if it is all brim's."""
     own_file_begins: str = ""
     """How brim knows that file."""
     has_status_line: bool = False
@@ -56,6 +230,8 @@ class AgentSettings(PlainData):
     """A second settings file in the agent's folder, in TOML."""
     asks_for_trust: str = ""
     """What to tell the person if the agent asks whether it may run hooks."""
+    was_asked: Callable[[Mapping[str, Any], str], bool] = never_asked
+    """Whether its second file says that it has asked about the hooks in a file."""
     unasked: str = ""
     """What the agent does without asking any hook."""
     reads_posix_paths: bool = False
@@ -64,12 +240,10 @@ class AgentSettings(PlainData):
     """How names of models begin that can be looked up, where it has short names of its own."""
     off_switch: Callable[[Mapping[str, Any], Mapping[str, Any]], str] = never_off
     """Says what in its settings, and in its second file, keeps all hooks from running."""
-    instructions: tuple[str, ...] = ()
-    """The rule files in a project that it loads on its own."""
-    hidden_by: tuple[str, ...] = ()
-    """The files that keep it from loading the last of them."""
-    most_instructions: int | None = None
-    """Bytes of a rule file after which it cuts off what it loads."""
+    server_settings: Callable[[Mapping[str, str], str | None], list[Mapping[str, Any]]] = no_servers
+    """Returns the settings, the user's and a project's, that may name MCP servers."""
+    instructions: Instructions = field(default_factory=Instructions)
+    """The files with rules that it loads on its own."""
 
     def hook(self, command: str, timeout: int) -> dict[str, Any]:
         """Return the entry of a hook; *timeout* is in seconds."""

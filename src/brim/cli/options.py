@@ -17,7 +17,9 @@ from typing import Any
 from brim.cli.output import note
 from brim.config.values import Config
 from brim.errors import BrimError, InputError
+from brim.models.overrides import use
 from brim.record import PlainData
+from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 
 Adder = Callable[[ArgumentParser], object]
@@ -120,8 +122,6 @@ def text_of(argument: str) -> str:
     """Return *argument*, or for ``-`` standard input without its last line end."""
     if argument != "-":
         return argument
-    from brim.tokens.inputs import read_text  # most commands count nothing
-
     return read_text("-").removesuffix("\n").removesuffix("\r")
 
 
@@ -182,8 +182,6 @@ def own_prices(config: Config) -> Mapping[str, Any]:
     own: Mapping[str, Any] = config.yours["models"]
     if config["models"] == own:
         return own
-    from brim.models.overrides import use
-
     use(own)
     if "models" not in _warned:
         _warned.add("models")

@@ -26,56 +26,68 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
     There is no ``project`` if *cwd* isn't in one, or is None: it was deleted, or its project isn't
     trusted.
     """
-    found = {"user": os.path.join(user_folder(environ), NAME)}
-    project = project_folder(environ, cwd) if cwd is not None else None
-    if project is not None:
-        path = os.path.join(project, ".brim", NAME)
-        if os.path.realpath(path) != os.path.realpath(found["user"]):
-            found["project"] = path
-    return found
+    user_file = os.path.join(user_folder(environ), NAME)
+    paths = {"user": user_file}
+    if cwd is None:
+        return paths
+    project = project_folder(environ, cwd)
+    if project is None:
+        return paths
+    project_file = os.path.join(project, ".brim", NAME)
+    if os.path.realpath(project_file) != os.path.realpath(user_file):
+        paths["project"] = project_file
+    return paths
 
 
 def user_folder(environ: Mapping[str, str]) -> str:
     """Return the folder of the user's own files; ``ConfigError`` if ``BRIM_HOME`` can't be that."""
-    if problem := _bad_home(environ):
-        raise ConfigError(
-            f"config: BRIM_HOME: {problem}: name an absolute folder outside of projects, or unset it"
-        )
+    problem = _bad_home(environ)
+    if problem:
+        remedy = "name an absolute folder outside of projects, or unset it"
+        raise ConfigError(f"config: BRIM_HOME: {problem}: {remedy}")
     return environ.get("BRIM_HOME") or os.path.join(home_folder(environ), ".brim")
 
 
 def without_bad_home(environ: Mapping[str, str]) -> Mapping[str, str]:
     """Return *environ* without an unusable ``BRIM_HOME``: hooks then use the default folder."""
-    return (
-        {name: environ[name] for name in environ if name != "BRIM_HOME"}
-        if _bad_home(environ)
-        else environ
-    )
+    if not _bad_home(environ):
+        return environ
+    usable = dict(environ)
+    del usable["BRIM_HOME"]
+    return usable
 
 
 def _bad_home(environ: Mapping[str, str]) -> str:
     """Return why ``BRIM_HOME`` can't be used: a project could set it to a folder of its own, with
     programs to run."""
-    named = environ.get("BRIM_HOME", "")
-    if not named:
+    brim_home = environ.get("BRIM_HOME", "")
+    if not brim_home:
         return ""
-    asked = named, home_folder(environ), environ.get("CLAUDE_PROJECT_DIR", "")
-    if asked not in _problems:  # a hook asks a dozen times, and has not imported functools yet
-        _problems[asked] = _problem_with(*asked)
-    return _problems[asked]
+    question = (brim_home, home_folder(environ), environ.get("CLAUDE_PROJECT_DIR", ""))
+    if question not in _problems:  # a hook asks a dozen times, and has not imported functools yet
+        _problems[question] = _problem_with(*question)
+    return _problems[question]
 
 
-def _problem_with(named: str, home: str, project: str) -> str:
-    if not os.path.isabs(named) or "\0" in named:
-        return f"{named!r} is not an absolute path"
-    folder, home = os.path.realpath(named), os.path.realpath(home)
-    inside = os.path.realpath(project) if _is_folder(project) else ""
-    marks: tuple[str, ...] = (".git",)
+def _problem_with(brim_home: str, home: str, project: str) -> str:
+    if not os.path.isabs(brim_home) or "\0" in brim_home:
+        return f"{brim_home!r} is not an absolute path"
+    home = os.path.realpath(home)
+    open_project = ""
+    if _is_folder(project):
+        open_project = os.path.realpath(project)
+    folder = os.path.realpath(brim_home)
+    is_project = folder == open_project or _has(folder, ".git")  # its own .brim/ is no project's
     while folder not in (home, os.path.dirname(folder)):
-        if folder == inside or any(os.path.lexists(os.path.join(folder, mark)) for mark in marks):
-            return f"{named} is in the project {folder}"
-        folder, marks = os.path.dirname(folder), (".git", ".brim")
+        if is_project:
+            return f"{brim_home} is in the project {folder}"
+        folder = os.path.dirname(folder)
+        is_project = folder == open_project or _has(folder, ".git") or _has(folder, ".brim")
     return ""
+
+
+def _has(folder: str, name: str) -> bool:
+    return os.path.lexists(os.path.join(folder, name))
 
 
 def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
@@ -90,23 +102,26 @@ def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     """
     # The working folder comes with its links resolved, so the home folder has to be as well.
     home = os.path.realpath(home_folder(environ))
-    named = environ.get("CLAUDE_PROJECT_DIR", "")
-    if _is_folder(named) and (project := os.path.realpath(named)) != home:
-        return project
+    named_project = environ.get("CLAUDE_PROJECT_DIR", "")
+    if _is_folder(named_project) and os.path.realpath(named_project) != home:
+        return os.path.realpath(named_project)
     folder = os.path.realpath(cwd)
     owner = _owner(folder)
     while True:
-        marks = [mark for mark in (".brim", ".git") if os.path.exists(os.path.join(folder, mark))]
-        if marks and folder != home:
+        is_repository = os.path.exists(os.path.join(folder, ".git"))
+        has_brim = os.path.exists(os.path.join(folder, ".brim"))
+        if folder != home and (is_repository or has_brim):
             return folder
         above = os.path.dirname(folder)
-        if ".git" in marks or above == folder or _owner(above) not in (owner, _uid()):
+        if is_repository or above == folder:
+            return None
+        if _owner(above) not in (owner, _uid()):
             return None
         folder = above
 
 
-def _is_folder(named: str) -> bool:
-    return os.path.isabs(named) and "\0" not in named and os.path.isdir(named)
+def _is_folder(path: str) -> bool:
+    return os.path.isabs(path) and "\0" not in path and os.path.isdir(path)
 
 
 def _owner(folder: str) -> int:
@@ -118,7 +133,9 @@ def _owner(folder: str) -> int:
 
 
 def _uid() -> int:
-    return os.getuid() if hasattr(os, "getuid") else 0
+    if hasattr(os, "getuid"):
+        return os.getuid()
+    return 0
 
 
 def home_folder(environ: Mapping[str, str]) -> str:
@@ -126,8 +143,13 @@ def home_folder(environ: Mapping[str, str]) -> str:
 
     On Windows, agents go by ``USERPROFILE``; Git sets ``HOME`` too.
     """
-    first, second = ("USERPROFILE", "HOME") if os.name == "nt" else ("HOME", "USERPROFILE")
-    return os.path.abspath(environ.get(first) or environ.get(second) or os.path.expanduser("~"))
+    variables = ["HOME", "USERPROFILE"]
+    if os.name == "nt":
+        variables.reverse()
+    for variable in variables:
+        if environ.get(variable):
+            return os.path.abspath(environ[variable])
+    return os.path.abspath(os.path.expanduser("~"))
 
 
 # Git's files are read instead of running git, because a hook has no time for that.

@@ -29,9 +29,11 @@ COPIES = 90 * DAY
 UNFINISHED = 60.0
 """A file that a killed process was writing."""
 
-NEWEST_COPIES, OTHER_COPIES = 3, 6
-"""Copies of a project's store: the newest, and others with rules that newer ones lack, the most
-first."""
+NEWEST_COPIES = 3
+"""Copies of a project's store: the newest ones."""
+
+OTHER_COPIES = 6
+"""Other copies, with rules that newer ones lack, those with the most first."""
 
 LARGEST_LOG = 256 * 1024
 """Bytes after which ``hook.log`` becomes ``hook.log.1``, replacing the one before it."""

@@ -106,15 +106,19 @@ class Setting(PlainData):
         return value
 
     def _is_none(self, value: Any) -> bool:
-        """Whether *value* stands for no value. YAML reads a bare ``off`` as false."""
+        """Whether *value* stands for no value."""
         if not self.none:
             return False
-        return value is None or value == self.none or (value is False and self.none == "off")
+        if value is False:  # YAML reads a bare ``off`` as false
+            return self.none == "off"
+        return value is None or value == self.none
 
     def _is_out_of_range(self, value: Any) -> bool:
         if self.least is not None and value < self.least:
             return True
-        return bool(self.most is not None and value > self.most)
+        if self.most is None:
+            return False
+        return bool(value > self.most)
 
     def _range(self) -> str:
         if self.most is None:
@@ -149,7 +153,7 @@ class Setting(PlainData):
         with suppress(ValueError):  # then the text is checked, and refused
             if self.kind == "whole":
                 value = int(word)
-            elif self.kind == "number":
+            if self.kind == "number":
                 value = float(word)
         return self.checked(value)
 
@@ -160,8 +164,10 @@ class Setting(PlainData):
 
     def is_lower(self, value: Any, than: Any) -> bool:
         """Whether *value* is stricter than another value of this setting."""
-        if value is None or than is None:
-            return value is not None and than is None
+        if value is None:
+            return False
+        if than is None:
+            return True
         if self.choices:
             return self.choices.index(value) < self.choices.index(than)
         return bool(value < than)
@@ -180,15 +186,29 @@ class Setting(PlainData):
 
 
 def _is_of(kind: str, value: object) -> bool:
-    if isinstance(value, bool):
+    """Whether *value* has the type that *kind* names in ``WORDS``."""
+    if isinstance(value, bool):  # for Python, they are whole numbers
         return kind == "flag"
-    if kind == "number":
-        return isinstance(value, int | float) and abs(value) <= 1e300  # no nan either
-    if kind == "words" and isinstance(value, list):
+    if not isinstance(value, _TYPES[kind]):
+        return False
+    if isinstance(value, str):
+        return bool(value.strip(" ,"))
+    if isinstance(value, list):
         return bool(value) and all(isinstance(word, str) for word in value)
-    if kind in ("text", "words"):
-        return isinstance(value, str) and bool(value.strip(" ,"))
-    return isinstance(value, {"whole": int, "mapping": dict}.get(kind, bool))
+    if isinstance(value, int | float):
+        return kind == "whole" or abs(value) <= 1e300  # no nan either
+    return True
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "whole": (int,),
+    "number": (int, float),
+    "flag": (bool,),
+    "mapping": (dict,),
+    "words": (str, list),
+}
+"""The types that Python and YAML give to the values of each kind."""
 
 
 def _quoted(value: object) -> str:
@@ -306,7 +326,8 @@ SETTINGS = (
         "hooks.gate",
         "text",
         "constraints",
-        "which rules refuse a matching edit, write or command once, if the agent hasn't seen them in this window",
+        "which rules refuse a matching edit, write or command once, if the agent hasn't seen"
+        " them in this window",
         choices=("constraints",),
         none="off",
         lowers=True,
@@ -325,14 +346,16 @@ SETTINGS = (
         "hooks.remind_at_stop",
         "flag",
         False,
-        "whether agents are reminded of rules for every change, such as 'run the formatter', before they finish",
+        "whether agents are reminded of rules for every change, such as 'run the formatter',"
+        " before they finish",
         yours=True,
     ),
     Setting(
         "hooks.protect",
         "flag",
         True,
-        "whether agents are refused commands that loosen brim, and edits of its files and hook settings",
+        "whether agents are refused commands that loosen brim, and edits of its files and"
+        " hook settings",
         from_env=(),
         yours=True,
     ),

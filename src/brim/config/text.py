@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from difflib import get_close_matches
 from typing import Any
@@ -32,10 +32,11 @@ LONGEST_NUMBER = 100
 """Characters: YAML reads ``1:59:59`` as a number, in a time that grows with the square of its
 length."""
 
+# Which of two it is depends on how PyYAML was built.
 _FASTEST: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class ConfigLoader(_FASTEST):  # type: ignore[misc] # which of two it is depends on how PyYAML was built
+class ConfigLoader(_FASTEST):  # type: ignore[misc]
     """Makes plain values only, and says where one is that it can't make."""
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
@@ -70,13 +71,12 @@ def read_text(path: str) -> str:
 
     try:
         with open(path, encoding="utf-8", newline="", opener=without_waiting) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise ConfigError(f"config: {path}: not a regular file")
-            if found.st_size > LARGEST_FILE:
-                raise ConfigError(
-                    f"config: {path}: larger than {LARGEST_FILE:,} bytes, so it is not a configuration"
-                )
+            if status.st_size > LARGEST_FILE:
+                problem = f"larger than {LARGEST_FILE:,} bytes, so it is not a configuration"
+                raise ConfigError(f"config: {path}: {problem}")
             return file.read(LARGEST_FILE)
     except UnicodeDecodeError:
         raise ConfigError(f"config: {path}: not UTF-8 text") from None
@@ -85,17 +85,17 @@ def read_text(path: str) -> str:
 
 
 def read_mapping(
-    text: str, name: str, most: int = MOST_VALUES
+    text: str, name: str, max_values: int = MOST_VALUES
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the mapping in *text*, and ``name:line`` of each of its keys, nested ones joined by
     dots.
 
     An empty text is an empty mapping. A key that stands twice in one mapping is an error: one of
-    them would be lost. So is a text of more than *most* values.
+    them would be lost. So is a text of more than *max_values* values.
     """
     lines: dict[str, str] = {}
     try:
-        _check_bounds(text, name, most)
+        _check_bounds(text, name, max_values)
         loader = ConfigLoader(text)
         node = loader.get_single_node()
         if node is None or (isinstance(node, yaml.ScalarNode) and not node.value):
@@ -105,62 +105,89 @@ def read_mapping(
         _note_lines(node, "", name, lines)
         return loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
+        line = 1
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        raise ConfigError(
-            f"config: {name}:{line}: not valid YAML: {error.problem or error}"
-        ) from None
+        if mark:
+            line = mark.line + 1
+        problem = error.problem or error
+        raise ConfigError(f"config: {name}:{line}: not valid YAML: {problem}") from None
     except yaml.YAMLError as error:
-        line = text.encode("utf-8", "replace").count(b"\n", 0, getattr(error, "position", 0)) + 1
-        raise ConfigError(
-            f"config: {name}:{line}: not valid YAML: {' '.join(str(error).split())}"
-        ) from None
+        position = getattr(error, "position", 0)
+        line = text.encode("utf-8", "replace").count(b"\n", 0, position) + 1
+        problem = " ".join(str(error).split())
+        raise ConfigError(f"config: {name}:{line}: not valid YAML: {problem}") from None
     except RecursionError:  # aliases of aliases nest too
         raise ConfigError(f"config: {name}: nested too deeply") from None
 
 
-def _check_bounds(text: str, name: str, most: int) -> None:
+def _check_bounds(text: str, name: str, max_values: int) -> None:
     """Raise if *text* nests too deeply or holds too much.
 
     This parses step by step, so it ends early.
     """
-    sizes: dict[str, int] = {}
-    inside: list[tuple[str | None, int]] = []
-    count = 0
+    extent = _Extent(max_values)
     for event in yaml.parse(text, Loader=ConfigLoader):
+        extent.add(event)
+        problem = extent.problem()
+        if problem:
+            raise ConfigError(f"config: {name}:{event.start_mark.line + 1}: {problem}")
+
+
+class _Extent:
+    """How many values a text holds so far, and how deep it is nested."""
+
+    def __init__(self, max_values: int) -> None:
+        self._max_values = max_values
+        self._values = 0
+        self._sizes: dict[str, int] = {}
+        """Values in what each anchor names."""
+        self._open: list[tuple[str | None, int]] = []
+        """Anchor of each list and mapping that hasn't ended, and the values before it."""
+
+    def add(self, event: Any) -> None:
+        """Take the next event of the parser."""
         if isinstance(event, yaml.AliasEvent):
-            count += sizes.get(event.anchor or "", 1)
+            self._values += self._sizes.get(event.anchor or "", 1)
         elif isinstance(event, yaml.NodeEvent):
-            if isinstance(event, yaml.CollectionStartEvent):
-                inside.append((event.anchor, count))
-            if event.anchor:  # until a list or mapping ends, its alias would hold itself
-                sizes[event.anchor] = 1 if isinstance(event, yaml.ScalarEvent) else most
-            count += 1
+            self._add_node(event)
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = inside.pop()
+            anchor, values_before = self._open.pop()
             if anchor:
-                sizes[anchor] = count - before
-        if count > most or len(inside) > DEEPEST:
-            what = (
-                f"nested more than {DEEPEST} deep"
-                if count <= most
-                else f"holds more than {most:,} values"
-            )
-            also = ", counting what aliases repeat" if count > most and sizes else ""
-            raise ConfigError(f"config: {name}:{event.start_mark.line + 1}: {what}{also}")
+                self._sizes[anchor] = self._values - values_before
+
+    def _add_node(self, event: Any) -> None:
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._open.append((event.anchor, self._values))
+        if event.anchor:
+            self._sizes[event.anchor] = 1
+            if not isinstance(event, yaml.ScalarEvent):
+                # Until a list or mapping ends, its alias would hold itself.
+                self._sizes[event.anchor] = self._max_values
+        self._values += 1
+
+    def problem(self) -> str:
+        """Say what there is too much of; empty if nothing."""
+        if self._values > self._max_values:
+            too_many = f"holds more than {self._max_values:,} values"
+            if self._sizes:
+                return f"{too_many}, counting what aliases repeat"
+            return too_many
+        if len(self._open) > DEEPEST:
+            return f"nested more than {DEEPEST} deep"
+        return ""
 
 
 def _note_lines(node: Any, prefix: str, name: str, lines: dict[str, str]) -> None:
     if not isinstance(node, yaml.MappingNode):
         return
-    seen: set[str] = set()
+    keys: set[str] = set()
     for key_node, value_node in node.value:
         where = f"{name}:{key_node.start_mark.line + 1}"
         if not isinstance(key_node, yaml.ScalarNode) or key_node.tag not in _KEY_TAGS:
             raise ConfigError(f"config: {where}: a key must be a text; put it in quotes")
-        if key_node.value in seen:
+        if key_node.value in keys:
             raise ConfigError(f"config: {where}: {prefix}{key_node.value} is set twice")
-        seen.add(key_node.value)
+        keys.add(key_node.value)
         lines[prefix + key_node.value] = where
         _note_lines(value_node, f"{prefix}{key_node.value}.", name, lines)
 
@@ -174,33 +201,44 @@ def read_settings(
     A wrong key or value is an error; with *problems* it's left out and added to them.
     """
     tree, lines = read_mapping(text, path)
-    found = {}
+    settings = {}
     for key, value in _leaves(tree, ""):
         where = _line(lines, key, path)
         try:
-            found[key] = (_checked(tree, key, value), where)
+            settings[key] = (_checked(tree, key, value), where)
         except ValueError as error:
+            problem = f"config: {where}: {error}"
             if problems is None:
-                raise ConfigError(f"config: {where}: {error}") from None
-            problems.append(f"config: {where}: {error}")
-    return found, lines
+                raise ConfigError(problem) from None
+            problems.append(problem)
+    return settings, lines
 
 
 def unknown(key: str) -> str:
     """Say that *key* isn't a setting, and which one was probably meant."""
-    section, _, last = key.rpartition(".")
-    within = [name for name in KNOWN if name.startswith(f"{key if key in SECTIONS else section}.")]
     if key in SECTIONS:
-        return f"{key} is a section; there are {', '.join(within)}"
-    near = [
-        name for name in KNOWN if name.rpartition(".")[2] == last
-    ]  # of the same name in another section
-    if len(near) != 1:
-        names = [name for name in (*KNOWN, *SECTIONS) if ("." in name) is ("." in key)]
-        near = get_close_matches(key, names, 2, 0.75)
-    if near:
-        return f"unknown key {key}; did you mean {' or '.join(near)}?"
-    return f"unknown key {key}; there are {', '.join(within or [*(name for name in KNOWN if '.' not in name), *SECTIONS])}"
+        return f"{key} is a section; there are {', '.join(_keys_in(key))}"
+    section, _, name = key.rpartition(".")
+    similar = [setting for setting in KNOWN if setting.rpartition(".")[2] == name]
+    if len(similar) != 1:
+        candidates = _top_level_names()
+        if "." in key:
+            candidates = [setting for setting in KNOWN if "." in setting]
+        similar = get_close_matches(key, candidates, 2, 0.75)
+    if similar:
+        return f"unknown key {key}; did you mean {' or '.join(similar)}?"
+    names = _keys_in(section) or _top_level_names()
+    return f"unknown key {key}; there are {', '.join(names)}"
+
+
+def _keys_in(section: str) -> list[str]:
+    return [key for key in KNOWN if key.startswith(f"{section}.")]
+
+
+def _top_level_names() -> list[str]:
+    """Return the settings that are in no section, and the sections."""
+    names = [key for key in KNOWN if "." not in key]
+    return [*names, *SECTIONS]
 
 
 def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
@@ -209,11 +247,12 @@ def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
     An empty section yields nothing.
     """
     for name, value in tree.items():
-        key = f"{section}.{name}" if section else name
-        if name in SECTIONS and not section and isinstance(value, dict | None):
-            yield from _leaves(value or {}, key)
+        if section:
+            yield f"{section}.{name}", value
+        elif name in SECTIONS and isinstance(value, dict | None):
+            yield from _leaves(value or {}, name)
         else:
-            yield key, value
+            yield name, value
 
 
 def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
@@ -226,8 +265,8 @@ def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
     if key not in KNOWN:
         raise ValueError(unknown(key))
     if "." in key and key in tree:
-        above, _, last = key.rpartition(".")
-        raise ValueError(f"write {key} as {last}: in a section {above}:")
+        section, _, name = key.rpartition(".")
+        raise ValueError(f"write {key} as {name}: in a section {section}:")
     try:
         return KNOWN[key].checked(value)
     except ValueError as error:
@@ -248,14 +287,20 @@ def with_key(text: str, key: str, value: object, path: str) -> str:
     root = _compose(text, path)
     wanted = _cleaned(read_mapping(text, path)[0])
     section, _, name = key.rpartition(".")
-    (wanted.setdefault(section, {}) if section else wanted)[name] = value
-    entry, scalar = _entry(root, key), _scalar(value)
+    mapping = wanted
+    if section:
+        mapping = wanted.setdefault(section, {})
+    mapping[name] = value
+    scalar = _scalar(value)
+    entry = _entry(root, key)
     if entry is None:
         return _agreed(_added(text, root, key, scalar), wanted, f"set {key}", path)
-    start, end = entry[1].start_mark.index, entry[1].end_mark.index
+    value_node = entry[1]
+    start = value_node.start_mark.index
+    end = value_node.end_mark.index
     if start == end:  # nothing stood there
         scalar = f" {scalar}"
-    elif getattr(entry[1], "style", None) in ("|", ">"):
+    elif getattr(value_node, "style", None) in ("|", ">"):
         scalar += _line_end(text)
     changed = text[:start] + scalar + text[end:]
     return _agreed(changed, wanted, f"set {key}", path)
@@ -271,8 +316,7 @@ def with_block(text: str, key: str, block: str, path: str) -> str:
     if entry is None:
         return _inserted(cleared, len(cleared), *block.splitlines())
     start = text.rfind("\n", 0, entry[0].start_mark.index) + 1
-    end = _line_end(text)
-    lines = "".join(line + end for line in block.splitlines())
+    lines = _with_ends(block.splitlines(), _line_end(text))
     return cleared[:start] + lines + cleared[start:]
 
 
@@ -285,14 +329,24 @@ def without_key(text: str, key: str, path: str) -> str:
         return text
     wanted = read_mapping(text, path)[0]
     section, _, name = key.rpartition(".")
-    del (wanted[section] if section else wanted)[name]
-    parent = _entry(root, section)[1] if section else root  # type: ignore[index] # the key is in it
-    start, end = entry[0].start_mark.index, max(entry[0].end_mark.index, _last_index(entry[1]))
-    changed = text[: text.rfind("\n", 0, start) + 1] + text[_next_line(text, end) :]
-    if section and len(parent.value) == 1:  # a comment after the heading keeps its line
+    if section:
+        del wanted[section][name]
+    else:
+        del wanted[name]
+    key_node, value_node = entry
+    line_start = text.rfind("\n", 0, key_node.start_mark.index) + 1
+    end = max(key_node.end_mark.index, _last_index(value_node))
+    changed = text[:line_start] + text[_next_line(text, end) :]
+    if section and _is_alone(root, section):  # a comment after the heading keeps its line
         lines = changed.splitlines(keepends=True)
-        changed = "".join(line for line in lines if line.rstrip() != f"{section}:")
+        changed = "".join([line for line in lines if line.rstrip() != f"{section}:"])
     return _agreed(changed, _cleaned(wanted), f"unset {key}", path)
+
+
+def _is_alone(root: Any, section: str) -> bool:
+    """Whether *section* has one entry only."""
+    entry = _entry(root, section)
+    return entry is not None and len(entry[1].value) == 1
 
 
 def _compose(text: str, path: str) -> Any:
@@ -302,39 +356,53 @@ def _compose(text: str, path: str) -> Any:
     """
     read_mapping(text, path)  # says what is wrong, and where
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    return root if isinstance(root, yaml.MappingNode) else None
+    if isinstance(root, yaml.MappingNode):
+        return root
+    return None
 
 
 def _entry(root: Any, key: str) -> tuple[Any, Any] | None:
     """Return the nodes of *key* and its value, or None."""
-    found: tuple[Any, Any] | None = (None, root)
-    for name in key.split("."):
-        inside = found[1].value if found and isinstance(found[1], yaml.MappingNode) else ()
-        found = next((entry for entry in inside if entry[0].value == name), None)
-    return found
+    section, _, name = key.rpartition(".")
+    mapping = root
+    if section:
+        above = _entry(root, section)
+        if above is None:
+            return None
+        mapping = above[1]
+    if not isinstance(mapping, yaml.MappingNode):
+        return None
+    for key_node, value_node in mapping.value:
+        if key_node.value == name:
+            return key_node, value_node
+    return None
 
 
 def _added(text: str, root: Any, key: str, scalar: str) -> str:
     """Return *text* with one more entry: at the end of its section, or in a section of its own at
     the end."""
     section, _, name = key.rpartition(".")
-    above = _entry(root, section) if section else None
+    indent = ""
+    if root is not None and root.value:
+        indent = " " * _first_column(root)
+    if not section:
+        return _inserted(text, len(text), f"{indent}{name}: {scalar}")
+    above = _entry(root, section)
     if above is None:
-        indent = " " * (
-            root.value[0][0].start_mark.column if root is not None and root.value else 0
-        )
-        lines = (
-            [f"{indent}{section}:", f"{indent}  {name}: {scalar}"]
-            if section
-            else [f"{indent}{name}: {scalar}"]
-        )
-        return _inserted(text, len(text), *lines)
-    heading, inside = above
-    if isinstance(inside, yaml.MappingNode) and inside.value:
-        index, column = _last_index(inside), inside.value[0][0].start_mark.column
-    else:
-        index, column = heading.end_mark.index, heading.start_mark.column + 2
+        return _inserted(text, len(text), f"{indent}{section}:", f"{indent}  {name}: {scalar}")
+    heading, content = above
+    index = heading.end_mark.index
+    column = heading.start_mark.column + 2
+    if isinstance(content, yaml.MappingNode) and content.value:
+        index = _last_index(content)
+        column = _first_column(content)
     return _inserted(text, index, f"{' ' * column}{name}: {scalar}")
+
+
+def _first_column(mapping: Any) -> int:
+    """Return the column of the first key in *mapping*."""
+    first_key, _first_value = mapping.value[0]
+    return int(first_key.start_mark.column)
 
 
 def _inserted(text: str, index: int, *lines: str) -> str:
@@ -344,7 +412,11 @@ def _inserted(text: str, index: int, *lines: str) -> str:
     before = text[:at]
     if before.strip("\ufeff") and not before.endswith("\n"):
         before += end
-    return before + "".join(line + end for line in lines) + text[at:]
+    return before + _with_ends(lines, end) + text[at:]
+
+
+def _with_ends(lines: Iterable[str], end: str) -> str:
+    return "".join([line + end for line in lines])
 
 
 def _last_index(node: Any) -> int:
@@ -352,11 +424,10 @@ def _last_index(node: Any) -> int:
     if isinstance(node, yaml.ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]
-    return (
-        max(last[0].end_mark.index, _last_index(last[1]))
-        if isinstance(last, tuple)
-        else _last_index(last)
-    )
+    if not isinstance(last, tuple):
+        return _last_index(last)
+    key_node, value_node = last
+    return max(int(key_node.end_mark.index), _last_index(value_node))
 
 
 def _next_line(text: str, index: int) -> int:
@@ -364,40 +435,45 @@ def _next_line(text: str, index: int) -> int:
     if index and text[index - 1] == "\n":
         return index
     end = text.find("\n", index)
-    return end + 1 if end >= 0 else len(text)
+    if end < 0:
+        return len(text)
+    return end + 1
 
 
 def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+    if "\r\n" in text:
+        return "\r\n"
+    return "\n"
 
 
 def _scalar(value: object) -> str:
     """Return *value* as one line of YAML."""
-    plain = not isinstance(value, str) or value.isprintable()
-    text = yaml.safe_dump(
-        value, width=float("inf"), allow_unicode=plain, default_style=None if plain else '"'
-    )
+    style: dict[str, Any] = {"allow_unicode": True}
+    if isinstance(value, str) and not value.isprintable():
+        style = {"default_style": '"'}
+    text: str = yaml.safe_dump(value, width=float("inf"), **style)
     return text.removesuffix("...\n").rstrip("\n")
 
 
 def _cleaned(tree: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of *tree* without empty sections."""
-    return {
-        key: deepcopy(value)
-        for key, value in tree.items()
-        if value != {} and not (value is None and key in SECTIONS)
-    }
+    cleaned = {}
+    for key, value in tree.items():
+        is_empty_section = value is None and key in SECTIONS
+        if value != {} and not is_empty_section:
+            cleaned[key] = deepcopy(value)
+    return cleaned
 
 
-def _agreed(changed: str, wanted: dict[str, Any], what: str, path: str) -> str:
+def _agreed(changed: str, wanted: dict[str, Any], purpose: str, path: str) -> str:
+    """Return the text *changed* if it says what is *wanted*; else say that *purpose* failed."""
     try:
         if _cleaned(read_mapping(changed, path)[0]) == _cleaned(wanted):
             return changed
     except ConfigError:
         pass
-    raise ConfigError(
-        f"config: {path}: cannot {what} without touching something else; please edit it by hand"
-    )
+    problem = f"cannot {purpose} without touching something else; please edit it by hand"
+    raise ConfigError(f"config: {path}: {problem}")
 
 
 # One setting changed: tried first, then written ---------------------------------------------------
@@ -414,10 +490,14 @@ class SettingEdit:
     def __init__(
         self, environ: Mapping[str, str], cwd: str | None, key: str, value: object, scope: str
     ) -> None:
-        self.key, self.value, self.path = key, value, config_file(environ, cwd, scope)
+        self.key = key
+        self.value = value
+        self.path = config_file(environ, cwd, scope)
         self._before = _text_of(self.path)
-        edited = without_key(self._before, key, self.path) if value is UNSET else None
-        self._after = with_key(self._before, key, value, self.path) if edited is None else edited
+        if value is UNSET:
+            self._after = without_key(self._before, key, self.path)
+        else:
+            self._after = with_key(self._before, key, value, self.path)
         self.config = _tried(environ, cwd, {self.path: self._after})
 
     @property
@@ -428,23 +508,31 @@ class SettingEdit:
     @property
     def hidden_by(self) -> str:
         """The origin of a stronger value of the setting; empty if there is none."""
-        origin = self.config.values[self.key].origin
-        return "" if origin.startswith(f"{self.path}:") else origin
+        origin: str = self.config.values[self.key].origin
+        if origin.startswith(f"{self.path}:"):
+            return ""
+        return origin
 
     def write(self, save: Callable[[str, str], object]) -> None:
         """Write the file with *save* (``Workspace.save_settings``), unless it would stay the
         same."""
-        if self.changes and _text_of(self.path) != self._before:
+        if not self.changes:
+            return
+        if _text_of(self.path) != self._before:
             raise ConfigError(
                 f"config: {self.path}: it was changed by another program just now; try again"
             )
-        if self.changes:
-            save(self.path, self._after)
+        save(self.path, self._after)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for ``--json``."""
-        set_to = {"key": self.key, "value": self.value, "file": self.path}
-        return {**set_to, "changed": self.changes, "hidden_by": self.hidden_by}
+        return {
+            "key": self.key,
+            "value": self.value,
+            "file": self.path,
+            "changed": self.changes,
+            "hidden_by": self.hidden_by,
+        }
 
 
 def config_file(environ: Mapping[str, str], cwd: str | None, scope: str) -> str:
@@ -452,24 +540,29 @@ def config_file(environ: Mapping[str, str], cwd: str | None, scope: str) -> str:
     paths = config_paths(environ, cwd)
     if scope not in paths:
         raise InputError(
-            "not in a project: a project is a folder with .brim/ or .git in it; make one with mkdir .brim"
+            "not in a project: a project is a folder with .brim/ or .git in it;"
+            " make one with mkdir .brim"
         )
     return paths[scope]
 
 
 def _text_of(path: str) -> str:
-    return read_text(path) if os.path.exists(path) else ""
+    if not os.path.exists(path):
+        return ""
+    return read_text(path)
 
 
 def _tried(environ: Mapping[str, str], cwd: str | None, drafts: dict[str, str]) -> Config:
     """Return the settings with *drafts*; raise if they'd be wrong, whatever the environment."""
-    variables = {name for setting in KNOWN.values() for name in setting.variables}
-    plain = {name: value for name, value in environ.items() if name not in variables}
+    without_settings = dict(environ)
+    for setting in KNOWN.values():
+        for variable in setting.variables:
+            without_settings.pop(variable, None)
     try:
-        found = load(plain, cwd, drafts=drafts)
+        file_settings = load(without_settings, cwd, drafts=drafts)
     except BrimError as error:
         raise ConfigError(f"{''.join(drafts)} is as it was: {error}") from None
     try:
         return load(environ, cwd, drafts=drafts)
     except BrimError:  # a wrong variable is not the file's fault
-        return found
+        return file_settings

@@ -63,8 +63,10 @@ class Config:
     ) -> None:
         self.values = dict(values)
         self._lines = dict(lines)
-        self.yours = self if yours is None else Config(yours, lines)
+        self.yours = self
         """The settings without the project's file: the user's own rules are planned under them."""
+        if yours is not None:
+            self.yours = Config(yours, lines)
         self.ignored = dict(ignored or {})
         """Settings in the project's file that only the user can set, and their ``FILE:LINE``."""
 
@@ -73,22 +75,22 @@ class Config:
 
     def section(self, name: str) -> dict[str, Any]:
         """Return the values of a section, by name: ``Session(**config.section("session"))``."""
-        start = f"{name}."
-        return {
-            key[len(start) :]: found.value
-            for key, found in self.values.items()
-            if key.startswith(start)
-        }
+        values = {}
+        for key, value in self.values.items():
+            section, _, name_in_section = key.partition(".")
+            if section == name and name_in_section:
+                values[name_in_section] = value.value
+        return values
 
     def where(self, problem: str) -> str:
         """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above
         it; else empty."""
-        named = [
-            key
-            for key in self._lines
-            if problem.startswith(key) and problem[len(key) : len(key) + 1] in "., "
-        ]
-        return self._lines[max(named, key=len)] if named else ""
+        nearest = ""
+        for key in self._lines:
+            begins_with_key = problem.startswith(key) and problem[len(key) : len(key) + 1] in "., "
+            if begins_with_key and len(key) > len(nearest):
+                nearest = key
+        return self._lines.get(nearest, "")
 
 
 def load(
@@ -105,7 +107,8 @@ def load(
     the path of a configuration file to a text that is read instead, to try a change before it is
     written.
     """
-    return in_force(*from_files(config_paths(environ, cwd), drafts or {}), environ, flags or {})
+    files, lines = from_files(config_paths(environ, cwd), drafts or {})
+    return in_force(files, lines, environ, flags or {})
 
 
 def from_files(
@@ -120,18 +123,23 @@ def from_files(
             continue
         from brim.config.text import read_settings, read_text
 
-        wrong: list[str] | None = None if problems is None else []
+        mistakes: list[str] | None = None
+        if problems is not None:
+            mistakes = []
         try:
-            found, places = read_settings(
-                drafts[path] if path in drafts else read_text(path), path, wrong
-            )
+            text = drafts.get(path)
+            if text is None:
+                text = read_text(path)
+            settings, places = read_settings(text, path, mistakes)
         except ConfigError as error:
             _note(problems, scope, str(error))
             continue
-        for problem in wrong or ():
-            _note(problems, scope, problem)
+        for mistake in mistakes or ():
+            _note(problems, scope, mistake)
         lines.update(places)
-        files[scope] = {key: Value(*each) for key, each in found.items()}
+        files[scope] = {}
+        for key, (value, origin) in settings.items():
+            files[scope][key] = Value(value, origin)
     return files, lines
 
 
@@ -150,23 +158,27 @@ def in_force(
     problems: Problems | None = None,
 ) -> Config:
     """Return the settings in force: *flags* over *environ* over *files*."""
-    own, merged = files.get("user", {}), dict(files.get("user", {}))
-    yours, ignored = (
-        _values(own, environ, flags, instead=DEFAULTS, scope="user", problems=problems),
-        {},
+    user_file = files.get("user", {})
+    users_own = _values(
+        user_file, environ, flags, instead=DEFAULTS, scope="user", problems=problems
     )
+    merged = dict(user_file)
+    ignored = {}
     for key, (value, origin) in files.get("project", {}).items():
-        setting, weaker = KNOWN[key], own.get(key, DEFAULTS[key]).value
+        setting = KNOWN[key]
+        users_value = user_file.get(key, DEFAULTS[key]).value
         if not setting.is_shared(value):
             ignored[key] = origin
-        elif not setting.lowers or setting.is_lower(value, weaker):
+        elif key == "models":
             # Each file may name its own models. If both name one, the stronger file's entry
             # replaces the other.
-            merged[key] = Value(weaker | value if key == "models" else value, origin)
-    if merged == own:
-        return Config(yours, lines, ignored=ignored)
-    values = _values(merged, environ, flags, instead=yours, scope="project", problems=problems)
-    return Config(values, lines, yours, ignored)
+            merged[key] = Value(users_value | value, origin)
+        elif not setting.lowers or setting.is_lower(value, users_value):
+            merged[key] = Value(value, origin)
+    if merged == user_file:
+        return Config(users_own, lines, ignored=ignored)
+    values = _values(merged, environ, flags, instead=users_own, scope="project", problems=problems)
+    return Config(values, lines, users_own, ignored)
 
 
 def _values(
@@ -179,32 +191,50 @@ def _values(
     problems: Problems | None,
 ) -> dict[str, Value]:
     """Return each setting's value; those of *instead* where settings contradict each other."""
-    values = {
-        setting.key: _value_of(setting, files, environ, flags, problems) for setting in SETTINGS
-    }
+    values = {}
     for setting in SETTINGS:
-        ahead = values.get(setting.follows)
-        if ahead is None or ahead.origin == DEFAULT or values[setting.key].origin != DEFAULT:
-            continue
-        if ahead.value is None or ahead.value > setting.default:
-            values[setting.key] = Value(ahead.value, setting.follows)
+        values[setting.key] = _value_of(setting, files, environ, flags, problems)
+    _follow(values)
     for larger, smaller in ORDERED:
         if values[larger].value < values[smaller].value:
-            set_there = [
-                values[key].origin for key in (larger, smaller) if values[key].origin != DEFAULT
-            ]
-            sizes = f"{larger} ({values[larger].value:g}) is less than {smaller} ({values[smaller].value:g})"
-            _note(problems, scope, f"config: {' and '.join(dict.fromkeys(set_there))}: {sizes}")
+            _note(problems, scope, _contradiction(values, larger, smaller))
             section = larger.partition(".")[0]
-            values.update(
-                {
-                    key: instead[key]
-                    for pair in ORDERED
-                    for key in pair
-                    if key.startswith(f"{section}.")
-                }
-            )
+            for key in _ordered_keys(section):
+                values[key] = instead[key]
     return values
+
+
+def _follow(values: dict[str, Value]) -> None:
+    """Raise settings that aren't set to the value of the setting that each follows."""
+    for setting in SETTINGS:
+        if not setting.follows or values[setting.key].origin != DEFAULT:
+            continue
+        leader = values[setting.follows]
+        if leader.origin == DEFAULT:
+            continue
+        is_higher = leader.value is None or leader.value > setting.default
+        if is_higher:
+            values[setting.key] = Value(leader.value, setting.follows)
+
+
+def _contradiction(values: Mapping[str, Value], larger: str, smaller: str) -> str:
+    """Say that *larger* is less than *smaller*, and where they are set."""
+    origins = []
+    for key in (larger, smaller):
+        origin = values[key].origin
+        if origin != DEFAULT and origin not in origins:
+            origins.append(origin)
+    large = f"{larger} ({values[larger].value:g})"
+    small = f"{smaller} ({values[smaller].value:g})"
+    return f"config: {' and '.join(origins)}: {large} is less than {small}"
+
+
+def _ordered_keys(section: str) -> set[str]:
+    """Return the settings of *section* that are in ``ORDERED``."""
+    keys: set[str] = set()
+    for pair in ORDERED:
+        keys.update(pair)
+    return {key for key in keys if key.startswith(f"{section}.")}
 
 
 def _value_of(
@@ -217,11 +247,7 @@ def _value_of(
     """Return the value of *setting* from its strongest source: flag, variable, file or default."""
     flag = flags.get(setting.key)
     if flag is not None:
-        try:
-            value = setting.parsed(flag) if isinstance(flag, str) else setting.checked(flag)
-        except ValueError as error:
-            raise InputError(f"{setting.flag} {error}") from None
-        return Value(value, setting.flag)
+        return _flag_value(setting, flag)
     for variable in setting.variables:
         text = environ.get(variable, "")
         if not text:
@@ -232,6 +258,15 @@ def _value_of(
             _note(problems, "user", f"config: {variable}: {setting.key} {error}")
             break
     return files.get(setting.key) or DEFAULTS[setting.key]
+
+
+def _flag_value(setting: Setting, flag: object) -> Value:
+    try:
+        if isinstance(flag, str):
+            return Value(setting.parsed(flag), setting.flag)
+        return Value(setting.checked(flag), setting.flag)
+    except ValueError as error:
+        raise InputError(f"{setting.flag} {error}") from None
 
 
 def load_cached(
@@ -249,32 +284,48 @@ def load_cached(
     file can't be read at all, the settings that were read last stay in force.
     """
     paths = config_paths(environ, cwd)
-    stamps, cache = _stamps(paths.values()), cache_path(user_folder(environ), list(paths.values()))
-    found: Files = {}, {}
-    wrong: Problems = {}
-    if any(stamp[1:] for stamp in stamps):
-        of, kept, noted = _read(cache, paths.values())
-        if of == stamps:
-            found, wrong = kept, noted
-        else:
-            found = from_files(paths, {}, wrong)
-            found[0].update(
-                {
-                    scope: kept[0][scope]
-                    for scope in wrong
-                    if scope in kept[0] and scope not in found[0]
-                }
-            )
-            moment = time.time() if now is None else now
-            is_settled = all(
-                abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:]
-            )
-            if is_settled and stamps == _stamps(paths.values()):
-                # Otherwise the text may be another one.
-                _write(cache, stamps, found, wrong)
-    for scope, problem in wrong.items():
-        _note(problems, scope, problem)
-    return in_force(*found, environ, flags or {}, problems)
+    if now is None:
+        now = time.time()
+    files, lines, mistakes = _files_by_cache(paths, user_folder(environ), now)
+    for scope, mistake in mistakes.items():
+        _note(problems, scope, mistake)
+    return in_force(files, lines, environ, flags or {}, problems)
+
+
+def _files_by_cache(
+    paths: Mapping[str, str], user_folder: str, now: float
+) -> tuple[dict[str, dict[str, Value]], dict[str, str], Problems]:
+    """Return the settings in the files in *paths*, the line of each key, and what is wrong.
+
+    They come from the cache if no file has changed since it was written.
+    """
+    stamps = _stamps(paths.values())
+    mistakes: Problems = {}
+    if not any(map(_exists, stamps)):
+        return {}, {}, mistakes
+    cache = cache_path(user_folder, list(paths.values()))
+    cached_stamps, (cached_files, cached_lines), cached_mistakes = _read(cache, paths.values())
+    if cached_stamps == stamps:
+        return cached_files, cached_lines, cached_mistakes
+    files, lines = from_files(paths, {}, mistakes)
+    for scope in mistakes:
+        if scope in cached_files and scope not in files:
+            files[scope] = cached_files[scope]
+    # If a file has changed meanwhile, the text may be another one than that of the stamps.
+    if _are_settled(stamps, now) and stamps == _stamps(paths.values()):
+        _write(cache, stamps, (files, lines), mistakes)
+    return files, lines, mistakes
+
+
+def _exists(stamp: list[Any]) -> bool:
+    """Whether there is a file with this stamp."""
+    return len(stamp) > 1
+
+
+def _are_settled(stamps: list[list[Any]], now: float) -> bool:
+    """Whether every file would get another stamp if it was changed *now*."""
+    changed_at = [stamp[3] / 1e9 for stamp in stamps if _exists(stamp)]
+    return all(abs(now - moment) > SETTLING for moment in changed_at)
 
 
 def cache_path(folder: str, paths: list[str]) -> str:
@@ -290,12 +341,13 @@ def _stamps(paths: Iterable[str]) -> list[list[Any]]:
     stamps: list[list[Any]] = []
     for path in paths:
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except OSError:
             stamps.append([path])
-        else:
-            # Anyone can set back a file's mtime, but not its ctime.
-            stamps.append([path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino])
+            continue
+        # Anyone can set back a file's mtime, but not its ctime.
+        times = [status.st_mtime_ns, status.st_ctime_ns]
+        stamps.append([path, status.st_size, *times, status.st_ino])
     return stamps
 
 
@@ -303,37 +355,43 @@ def _read(cache: str, paths: Iterable[str]) -> tuple[list[Any], Files, Problems]
     """Return the stamps, settings and problems in *cache*."""
     try:
         with open(cache, encoding="utf-8") as file:
-            kept = json.loads(file.read())
-        if kept["format"] != FORMAT or [stamp[0] for stamp in kept["stamps"]] != list(paths):
+            cached = json.loads(file.read())
+        cached_paths = [stamp[0] for stamp in cached["stamps"]]
+        if cached["format"] != FORMAT or cached_paths != list(paths):
             return [], ({}, {}), {}
-        # Each value is checked again: another version of brim may have written it.
-        files = {
-            str(scope): {
-                key: Value(KNOWN[key].checked(value), str(origin))
-                for key, (value, origin) in values.items()
-            }
-            for scope, values in kept["files"].items()
-        }
-        lines, wrong = (
-            {str(key): str(text) for key, text in kept[name].items()}
-            for name in ("lines", "problems")
-        )
-        return kept["stamps"], (files, lines), wrong
+        files: dict[str, dict[str, Value]] = {}
+        for scope, values in cached["files"].items():
+            files[str(scope)] = _checked_values(values)
+        lines = _texts(cached["lines"])
+        return cached["stamps"], (files, lines), _texts(cached["problems"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [], ({}, {}), {}
 
 
-def _write(cache: str, stamps: list[list[Any]], found: Files, wrong: Problems) -> None:
+def _checked_values(values: Mapping[str, Any]) -> dict[str, Value]:
+    """Return the *values* of a cache, checked again: another version may have written them."""
+    checked = {}
+    for key, (value, origin) in values.items():
+        checked[key] = Value(KNOWN[key].checked(value), str(origin))
+    return checked
+
+
+def _texts(mapping: Mapping[Any, Any]) -> dict[str, str]:
+    return {str(key): str(text) for key, text in mapping.items()}
+
+
+def _write(cache: str, stamps: list[list[Any]], content: Files, problems: Problems) -> None:
     """Write *cache* as a whole, or not at all."""
-    kept = {
+    files, lines = content
+    cached = {
         "format": FORMAT,
         "stamps": stamps,
-        "files": found[0],
-        "lines": found[1],
-        "problems": wrong,
+        "files": files,
+        "lines": lines,
+        "problems": problems,
     }
     try:
-        text = json.dumps(kept)
+        text = json.dumps(cached)
         if not os.path.isdir(os.path.dirname(cache)):
             os.mkdir(os.path.dirname(cache), 0o700)
         replace_file(cache, text.encode(), durable=False)

@@ -21,6 +21,8 @@ from brim.hooks.transcript import tail_bytes
 if TYPE_CHECKING:
     from brim.memory.repetition import Loop
 
+HELD = "Held once by brim: "
+"""How the reason begins. In the transcript it shows where the count starts over."""
 TAIL = 1 << 20
 """Bytes of the transcript that are looked at."""
 LAST = 1 << 18

@@ -250,8 +250,8 @@ def corrections_waiting(workspace: HookWorkspace) -> str:
     """
     if not os.path.exists(os.path.join(workspace.home, "corrections.json")):
         return ""
-    waiting = Suggestions(workspace.home).waiting(workspace.project)
-    recent = [suggestion for suggestion in waiting if suggestion.is_recent(workspace.now)]
+    suggestions = Suggestions(workspace.home).waiting(workspace.project)
+    recent = [suggestion for suggestion in suggestions if suggestion.is_recent(workspace.now)]
     if not recent:
         return ""
     if len(recent) == 1:

@@ -1,11 +1,13 @@
 """How does brim get into an agent's settings, and out again?
 
-``jsonc`` edits a JSON file and keeps everything else in it. ``agents`` knows the agents' files,
-what brim writes into them, and their shells; ``changes`` what was in a file before and what it
-becomes. ``launchers`` are the scripts that settings name, ``git_exclude`` hides a project's
-settings from git. ``installation`` is ``brim init``, ``uninstall`` and ``pause``; ``doctor`` says
-whether it all works, ``retention`` what is kept too long, and ``status`` what needs attention.
-``rule_files`` finds the rule files that agents have.
+What is special about an agent is in its ``SETTINGS``. ``agents`` finds the agents' files and what of
+them is brim's, ``shell`` quotes commands for their shells, and ``changes`` says what was in a file
+before and what it becomes. ``installation`` is what is installed here, and the only place that
+writes it. ``launchers`` are the scripts that settings name, ``git_exclude`` hides a project's
+settings from git. ``setup`` is ``brim init`` and ``uninstall``, ``pausing`` is ``brim pause``.
+``doctor`` says whether it all works, with ``probe`` for what hooks answer and ``doctor_stores`` for
+brim's own files, and ``status`` what needs attention. ``rule_files`` reads the rule files that
+agents have, and ``rule_places`` finds them.
 """
 
 from __future__ import annotations
@@ -15,20 +17,22 @@ from typing import TYPE_CHECKING
 from brim._lazy import exports
 
 if TYPE_CHECKING:
-    from brim.install.doctor import Diagnosis as Diagnosis
     from brim.install.doctor import diagnose as diagnose
-    from brim.install.installation import Installed as Installed
-    from brim.install.installation import Uninstalled as Uninstalled
-    from brim.install.installation import install as install
-    from brim.install.installation import pause as pause
-    from brim.install.installation import resume as resume
-    from brim.install.installation import uninstall as uninstall
+    from brim.install.findings import Diagnosis as Diagnosis
     from brim.install.launchers import install_launcher as install_launcher
     from brim.install.launchers import launcher_text as launcher_text
+    from brim.install.pausing import pause as pause
+    from brim.install.pausing import resume as resume
+    from brim.install.setup import Installed as Installed
+    from brim.install.setup import Uninstalled as Uninstalled
+    from brim.install.setup import install as install
+    from brim.install.setup import uninstall as uninstall
 
 __getattr__, __dir__ = exports(
     __name__,
-    doctor="Diagnosis diagnose",
-    installation="Installed Uninstalled install pause resume uninstall",
+    doctor="diagnose",
+    findings="Diagnosis",
     launchers="install_launcher launcher_text",
+    pausing="pause resume",
+    setup="Installed Uninstalled install uninstall",
 )

@@ -16,34 +16,30 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 
 from brim.agents.fields import items
+from brim.agents.jsonc import BLANK, JsonText
 from brim.agents.settings import LEARN_ABOUT, settings_for
 from brim.errors import InputError, StoreError
 from brim.files import data_file, remove_unfinished, replace_file, save
 from brim.install.agents import (
     ALL,
-    OPENCODE_BEGINS,
+    COMMAND,
     Ours,
     Target,
     agent_folder,
-    brim_program,
     entries_for,
     launcher_command,
-    opencode_text,
-    program_in,
+    launcher_path,
     status_value,
 )
-from brim.install.jsonc import BLANK, JsonText
+from brim.install.shell import brim_program, program_in
 from brim.store.project import make_folder
 
 HOOKS, STATUS = "hooks", "statusLine"
-COMMAND = "-command"
-"""How the agent of a target ends that is a file of ``/learn`` and not settings."""
-
 
 NAME = "installed.json"
 SCHEMA = 2
@@ -75,24 +71,28 @@ class Record:
 def read_records(home: str) -> dict[str, Record]:
     """Return the record of each file. Damaged ones are left out: the settings themselves say
     enough."""
+    records = {}
     try:
         with open(os.path.join(home, NAME), encoding="utf-8") as file:
-            found = {str(path): _record(entry) for path, entry in json.load(file)["files"].items()}
+            entries = json.load(file)["files"].items()
+        for path, entry in entries:
+            record = _record(entry)
+            if record is not None:
+                records[str(path)] = record
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-    return {path: record for path, record in found.items() if record is not None}
+    return records
 
 
 def write_records(home: str, records: Mapping[str, Record]) -> None:
     """Keep *records*, or remove the file if there are none."""
     path = os.path.join(home, NAME)
-    files = {key: asdict(each) for key, each in sorted(records.items())}
+    files = {file: asdict(record) for file, record in sorted(records.items())}
+    content = json.dumps({"schema": SCHEMA, "files": files}, indent=2) + "\n"
     try:
         if records:
             make_folder(home)
-            replace_file(
-                path, (json.dumps({"schema": SCHEMA, "files": files}, indent=2) + "\n").encode()
-            )
+            replace_file(path, content.encode())
         elif os.path.lexists(path):
             os.unlink(path)
     except OSError as error:
@@ -102,14 +102,19 @@ def write_records(home: str, records: Mapping[str, Record]) -> None:
 
 
 def _record(entry: Any) -> Record | None:
-    known = {each.name: entry[each.name] for each in fields(Record) if each.name in entry}
-    backups = known["backups"] = tuple(known.get("backups", ()))
-    texts = [*backups, *(value for name, value in known.items() if name != "backups")]
-    if not {"agent", "scope"} <= known.keys() or not all(
-        each is None or isinstance(each, str) for each in texts
-    ):
+    """Return the record that *entry* of the file says; None if it isn't one."""
+    values = {}
+    for field in fields(Record):
+        if field.name in entry:
+            values[field.name] = entry[field.name]
+    values["backups"] = tuple(values.get("backups", ()))
+    texts = [*values["backups"]]
+    texts += [value for name, value in values.items() if name != "backups"]
+    if not {"agent", "scope"} <= values.keys():
         return None
-    return Record(**known)
+    if any(text is not None and not isinstance(text, str) for text in texts):
+        return None
+    return Record(**values)
 
 
 # Changes ------------------------------------------------------------------------------------------
@@ -143,7 +148,8 @@ class SettingsChange:
 
     def write(self) -> None:
         """Make the change."""
-        path, real = self.target.path, os.path.realpath(self.target.path)
+        path = self.target.path
+        real = os.path.realpath(path)
         self.check_same()
         remove_unfinished(os.path.dirname(real))
         if self.after is not None:
@@ -176,36 +182,38 @@ def plan_install(
 ) -> SettingsChange:
     """Return how *target*, whose text is *before*, gets brim's hooks and, with *status*, its status
     line."""
-    if target.is_own:
-        if before is not None and not before.startswith(OPENCODE_BEGINS):
+    agent = settings_for(target.agent)
+    if agent.own_file is not None:
+        if before is not None and not target.is_brims(before):
             raise InputError(
                 f"{target.path}: is not brim's, so it is as it was: move it away, then try again"
             )
-        return _whole_file(target, before, opencode_text(home), record)
+        return _whole_file(target, before, agent.own_file(launcher_path(home)), record)
     ours = Ours(home)
-    settings = JsonText(before or "", target.path, comments=target.comments)
-    old_value = settings.value
-    _merge(
-        settings, entries_for(target.agent, launcher_command(home, target.agent), hooks=hooks), ours
-    )
-    kept, chained = (record.status if record is not None else None), None
+    settings = JsonText(before or "", target.path, comments=agent.allows_comments)
+    value_before = settings.value
+    program = launcher_command(home, target.agent)
+    _merge(settings, entries_for(target.agent, program, hooks=hooks), ours)
+    line = StatusEntry(settings, ours, record)
     if status:
-        kept, chained = _put_status(settings, kept, ours, home)
+        line.put(status_value(home, target.agent))
     else:
-        _take_status(settings, kept, ours)
-        kept = None
-    after = before if before is not None and settings.value == old_value else settings.text
-    made = Record(
+        line.take()
+    after: str | None = settings.text
+    if before is not None and settings.value == value_before:
+        after = before
+    new_record = Record(
         target.agent,
         target.scope,
         hooks,
         original=plan_uninstall(target, before, record, home=home).after,
         installed=digest(after),
-        status=kept,
-        folder=record.folder if record is not None else missing_folder(target.path),
-        backups=record.backups if record is not None else (),
+        status=line.earlier,
+        folder=missing_folder(target.path),
     )
-    return SettingsChange(target, before, after, made, chained)
+    if record is not None:
+        new_record = replace(new_record, folder=record.folder, backups=record.backups)
+    return SettingsChange(target, before, after, new_record, line.chained)
 
 
 def _whole_file(
@@ -213,9 +221,13 @@ def _whole_file(
 ) -> SettingsChange:
     """Return how *target*, a file that is all brim's, gets *text*; *folder* goes with it when it's
     removed."""
-    folder = record.folder if record is not None else folder or missing_folder(target.path)
-    made = Record(target.agent, target.scope, original=None, installed=digest(text), folder=folder)
-    return SettingsChange(target, before, text, made)
+    folder = folder or missing_folder(target.path)
+    if record is not None:
+        folder = record.folder
+    new_record = Record(
+        target.agent, target.scope, original=None, installed=digest(text), folder=folder
+    )
+    return SettingsChange(target, before, text, new_record)
 
 
 def plan_uninstall(
@@ -226,26 +238,35 @@ def plan_uninstall(
     A file that is as brim left it gets its original text back. From another one only brim's entries
     are removed.
     """
+    return SettingsChange(target, before, _without_brim(target, before, record, home), None)
+
+
+def _without_brim(
+    target: Target, before: str | None, record: Record | None, home: str
+) -> str | None:
+    """Return the text of *target* without brim; None if it should not exist."""
     if before is None or not before.strip(BLANK):
-        return SettingsChange(target, before, before, None)
+        return before
     if record is not None and record.installed == digest(before):
-        return SettingsChange(target, before, record.original, None)
+        return record.original
+    if target.is_command:  # a person changed it, so it's theirs
+        return before
     if target.is_own:
-        return SettingsChange(
-            target, before, None if before.startswith(OPENCODE_BEGINS) else before, None
-        )
-    if target.agent.endswith(COMMAND):  # a person changed it, so it's theirs
-        return SettingsChange(target, before, before, None)
-    ours = Ours(home)
-    settings = JsonText(before, target.path, comments=target.comments)
+        return None if target.is_brims(before) else before
+    return _without_entries(target, before, record, Ours(home))
+
+
+def _without_entries(target: Target, before: str, record: Record | None, ours: Ours) -> str | None:
+    """Return *before* without brim's entries; None if nothing is left of it that was there."""
+    agent = settings_for(target.agent)
+    settings = JsonText(before, target.path, comments=agent.allows_comments)
     _merge(settings, {}, ours)
-    _take_status(settings, record.status if record is not None else None, ours)
-    after: str | None = settings.text
-    if record is not None and after != before:
-        had = (record.original or "").strip(BLANK)
-        if not had and not settings.value:
-            after = record.original
-    return SettingsChange(target, before, after, None)
+    StatusEntry(settings, ours, record).take()
+    if record is None or settings.text == before or settings.value:
+        return settings.text
+    if (record.original or "").strip(BLANK):
+        return settings.text
+    return record.original  # which was empty, or didn't exist
 
 
 def _merge(settings: JsonText, entries: Mapping[str, dict[str, Any]], ours: Ours) -> None:
@@ -253,11 +274,11 @@ def _merge(settings: JsonText, entries: Mapping[str, dict[str, Any]], ours: Ours
     settings.check(dict, HOOKS)
     for event in entries:
         settings.check(list, HOOKS, event)
-    wanted = {event: [group] for event, group in entries.items()}
+    missing = {event: [group] for event, group in entries.items()}
     for event in list(settings.get(HOOKS) or {}):
         if isinstance(settings.get(HOOKS, event), list):
-            _settle(settings, event, wanted.setdefault(event, []), ours)
-    for event, groups in wanted.items():
+            _settle(settings, event, missing.setdefault(event, []), ours)
+    for event, groups in missing.items():
         for group in groups:
             settings.append(group, HOOKS, event)
 
@@ -266,49 +287,71 @@ def _settle(settings: JsonText, event: str, missing: list[dict[str, Any]], ours:
     """Leave, replace or remove brim's groups of *event*; what is then there is taken out of
     *missing*."""
     stale = []
-    for at, group in enumerate(settings.get(HOOKS, event)):
+    for number, group in enumerate(settings.get(HOOKS, event)):
         if group in missing:
             missing.remove(group)
-        elif any(map(ours.hook, items(group, HOOKS))):
-            stale.append(at)
-    for at in list(stale):
-        if missing and all(map(ours.hook, items(settings.get(HOOKS, event, at), HOOKS))):
-            settings.put(missing.pop(0), HOOKS, event, at)
-            stale.remove(at)
-    for at in reversed(stale):
-        hooks = items(settings.get(HOOKS, event, at), HOOKS)
-        numbers = [number for number, hook in enumerate(hooks) if ours.hook(hook)]
-        if len(numbers) == len(hooks):
-            settings.remove(HOOKS, event, at)
+        elif ours.any_hook(group):
+            stale.append(number)
+    for number in list(stale):
+        if missing and ours.all_hooks(settings.get(HOOKS, event, number)):
+            settings.put(missing.pop(0), HOOKS, event, number)
+            stale.remove(number)
+    for number in reversed(stale):
+        _remove_ours(settings, event, number, ours)
+
+
+def _remove_ours(settings: JsonText, event: str, number: int, ours: Ours) -> None:
+    """Take brim's hooks out of the group *number* of *event*, or all of it."""
+    group = settings.get(HOOKS, event, number)
+    if ours.all_hooks(group):
+        settings.remove(HOOKS, event, number)
+        return
+    hooks = items(group, HOOKS)
+    for place in reversed(range(len(hooks))):
+        if ours.hook(hooks[place]):
+            settings.remove(HOOKS, event, number, HOOKS, place)
+
+
+class StatusEntry:
+    """The status line in the *settings* of an agent, and the one that was there before brim's."""
+
+    def __init__(self, settings: JsonText, ours: Ours, record: Record | None) -> None:
+        self._settings = settings
+        self._ours = ours
+        self.earlier: str | None = None
+        """The earlier one as it was written; empty if there was none, None if it stays."""
+        if record is not None:
+            self.earlier = record.status
+        self.chained: str | None = None
+        """The command of the earlier one, for brim's to call; None leaves that as it is."""
+
+    def put(self, entry: Mapping[str, Any]) -> None:
+        """Set brim's *entry*, unless something is there that brim can't read."""
+        current = self._settings.get(STATUS)
+        if current is None:
+            current = {}
+            self.chained = ""
+        elif isinstance(current, dict) and isinstance(current.get("command"), str):
+            self.chained = current["command"]
         else:
-            for number in reversed(numbers):
-                settings.remove(HOOKS, event, at, HOOKS, number)
-
-
-def _put_status(
-    settings: JsonText, kept: str | None, ours: Ours, home: str
-) -> tuple[str | None, str | None]:
-    """Set the status line; return the earlier one as it was written, and the command that brim's
-    calls for it."""
-    found, wanted = settings.get(STATUS), status_value(home)
-    if found is not None and not (
-        isinstance(found, dict) and isinstance(found.get("command"), str)
-    ):
-        return None, None
-    raw = settings.raw(STATUS)
-    settings.put({**(found or {}), **wanted}, STATUS)
-    if ours.status(found):
-        return kept or "", None
-    return raw, found["command"] if found else ""
-
-
-def _take_status(settings: JsonText, kept: str | None, ours: Ours) -> None:
-    """Give back the earlier status line, unless another was set since."""
-    if ours.status(settings.get(STATUS)):
-        if kept:
-            settings.put_raw(kept, STATUS)
+            self.earlier = None
+            return
+        raw = self._settings.raw(STATUS)
+        self._settings.put({**current, **entry}, STATUS)
+        if self._ours.status(current):
+            self.chained = None
+            self.earlier = self.earlier or ""
         else:
-            settings.remove(STATUS)
+            self.earlier = raw
+
+    def take(self) -> None:
+        """Give back the earlier one, unless another was set since."""
+        if self._ours.status(self._settings.get(STATUS)):
+            if self.earlier:
+                self._settings.put_raw(self.earlier, STATUS)
+            else:
+                self._settings.remove(STATUS)
+        self.earlier = None
 
 
 def make_folders(changes: Sequence[SettingsChange]) -> None:
@@ -329,21 +372,22 @@ def make_folders(changes: Sequence[SettingsChange]) -> None:
 
 def remove_folders(path: str, record: Record | None) -> None:
     """Remove the folders that were made for the file *path*, if they are empty."""
-    made, folder = (
-        record.folder if record is not None else "",
-        os.path.dirname(os.path.realpath(path)),
-    )
+    if record is None or not record.folder:
+        return
+    folder = os.path.dirname(os.path.realpath(path))
     with suppress(OSError):
-        while made and (folder == made or folder.startswith(made + os.sep)):
+        while folder == record.folder or folder.startswith(record.folder + os.sep):
             os.rmdir(folder)
             folder = os.path.dirname(folder)
 
 
 def missing_folder(path: str) -> str:
     """Return the uppermost folder above *path* that doesn't exist; empty if all do."""
-    missing, folder = "", os.path.dirname(os.path.realpath(path))
+    missing = ""
+    folder = os.path.dirname(os.path.realpath(path))
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-        missing, folder = folder, os.path.dirname(folder)
+        missing = folder
+        folder = os.path.dirname(folder)
     return missing
 
 
@@ -361,26 +405,22 @@ def digest(text: str | None) -> str:
 def command_text(agent: str, program: str = "brim") -> str:
     """Return the file for *agent*; *program* is brim, as the shell finds it."""
     settings = settings_for(agent)
-    task = data_file(__file__, "learn.md").decode().replace("{rule}", settings.learn_rule)
-    is_found = program == "brim"
-    task = task.replace(
-        "{where}", "" if is_found else f"If the shell doesn't find brim, it is {program}. "
-    )
-    allowed = "Bash(brim learn:*)" if is_found else f"Bash(brim learn:*), Bash({program} learn:*)"
-    return (
-        settings.learn_text.replace("{about}", LEARN_ABOUT)
-        .replace("{allowed}", allowed)
-        .replace("{task}", task)
-    )
+    where = ""
+    allowed = "Bash(brim learn:*)"
+    if program != "brim":
+        where = f"If the shell doesn't find brim, it is {program}. "
+        allowed += f", Bash({program} learn:*)"
+    task = data_file(__file__, "learn.md").decode()
+    task = task.replace("{rule}", settings.learn_rule).replace("{where}", where)
+    text = settings.learn_text.replace("{about}", LEARN_ABOUT)
+    return text.replace("{allowed}", allowed).replace("{task}", task)
 
 
 def command_target(agent: str, environ: Mapping[str, str]) -> Target:
     """Return the file of ``/learn`` for *agent*, in the user's folder."""
-    return Target(
-        f"{agent}{COMMAND}",
-        "user",
-        os.path.join(agent_folder(agent, environ), *settings_for(agent).learn_file.split("/")),
-    )
+    parts = settings_for(agent).learn_file.split("/")
+    path = os.path.join(agent_folder(agent, environ), *parts)
+    return Target(f"{agent}{COMMAND}", "user", path)
 
 
 def plan_command(
@@ -391,14 +431,16 @@ def plan_command(
     if before is not None and (record is None or record.installed != digest(before)):
         return None
     agent = target.agent.removesuffix(COMMAND)
-    learn_file = settings_for(agent).learn_file
     text = command_text(agent, program_in(agent, brim_program()))
     # A folder that is empty, as after a crash, goes with the command too.
-    top = (
-        os.path.realpath(target.path).removesuffix(learn_file.replace("/", os.sep))
-        + learn_file.split("/")[0]
-    )
-    is_empty = os.path.isdir(top) and not any(files for _, _, files in os.walk(top))
-    return _whole_file(
-        target, before, text, record, "" if missing_folder(target.path) or not is_empty else top
-    )
+    learn_file = settings_for(agent).learn_file
+    above = os.path.realpath(target.path).removesuffix(learn_file.replace("/", os.sep))
+    folder = above + learn_file.split("/")[0]
+    if missing_folder(target.path) or not _is_empty(folder):
+        folder = ""
+    return _whole_file(target, before, text, record, folder)
+
+
+def _is_empty(folder: str) -> bool:
+    """Whether no file is in *folder* or below it."""
+    return os.path.isdir(folder) and not any(files for _, _, files in os.walk(folder))

@@ -7,6 +7,7 @@ under a comment of its own. A worktree uses the file of the repository that it b
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,30 +20,49 @@ COMMENT = "# brim: settings of agents that are about this machine"
 
 def hide(paths: Sequence[str]) -> list[str]:
     """Hide those of *paths* that git would show as new files; return them."""
-    return [
-        path for path in not_ignored(paths) if (place := _place(path)) is not None and place.add()
-    ]
+    hidden = []
+    for path in not_ignored(paths):
+        place = _place(path)
+        if place is not None and place.add():
+            hidden.append(path)
+    return hidden
 
 
-def unhide(paths: Iterable[str], *, others: Iterable[str] = ()) -> None:
-    """Take *paths* and their backups out again, except for a line that hides one of *others*, in
+def unhide(paths: Iterable[str], *, other_paths: Iterable[str] = ()) -> None:
+    """Take *paths* and their backups out again, except for a line that hides one of *other_paths*, in
     another worktree."""
-    kept = {_place(path) for path in others}
-    for place in map(_place, paths):
-        if place is not None and place not in kept:
+    used_places = {_place(path) for path in other_paths}
+    for path in paths:
+        place = _place(path)
+        if place is not None and place not in used_places:
             place.remove()
 
 
 def exclude_file(path: str) -> str:
     """Return the file that hides *path*; empty if it's in no repository."""
     place = _place(path)
-    return place.file if place is not None else ""
+    if place is None:
+        return ""
+    return place.file
 
 
 def not_ignored(paths: Sequence[str]) -> list[str]:
     """Return those of *paths* that git would show as new files."""
-    asked = {path: _git("-C", os.path.dirname(path), "check-ignore", "-q", path) for path in paths}
-    return [path for path, done in asked.items() if done is not None and done.returncode == 1]
+    visible = []
+    for path in paths:
+        check = _git("-C", os.path.dirname(path), "check-ignore", "-q", path)
+        if check is not None and check.returncode == 1:
+            visible.append(path)
+    return visible
+
+
+@dataclass(frozen=True)
+class _ExcludeParts:
+    """The lines of an exclude file: *before* brim's comment, brim's own, and those *after*."""
+
+    before: list[str]
+    ours: list[str]
+    after: list[str]
 
 
 @dataclass(frozen=True)
@@ -55,39 +75,46 @@ class _Place:
     def add(self) -> bool:
         """Add the line; return whether that worked."""
         parts = self._parts()
-        return parts is not None and self._write(
-            [*parts[0], COMMENT, *parts[1], self.line, *parts[2]]
-        )
+        if parts is None:
+            return False
+        return self._write([*parts.before, COMMENT, *parts.ours, self.line, *parts.after])
 
     def remove(self) -> None:
         """Remove the line, and those of the path's backups."""
-        if (parts := self._parts()) is not None:
-            before, ours, after = parts
-            left = [
-                each
-                for each in ours
-                if each != self.line and not each.startswith(f"{self.line}.bak")
-            ]
-            if left != ours:
-                self._write([*before, *([COMMENT, *left] if left else []), *after])
+        parts = self._parts()
+        if parts is None:
+            return
+        backups = f"{self.line}.bak"
+        ours = []
+        for line in parts.ours:
+            if line != self.line and not line.startswith(backups):
+                ours.append(line)
+        if ours == parts.ours:
+            return
+        if ours:
+            ours.insert(0, COMMENT)
+        self._write([*parts.before, *ours, *parts.after])
 
-    def _parts(self) -> tuple[list[str], list[str], list[str]] | None:
-        """Return the lines before brim's comment, brim's own, and the rest; None if the file isn't
-        text."""
+    def _parts(self) -> _ExcludeParts | None:
+        """Return what is in the file; None if it isn't text."""
         try:
             with open(self.file, encoding="utf-8", newline="\n") as file:
-                lines = (
-                    file.read().removesuffix("\n").split("\n")
-                )  # and at no other line end: those stay
+                content = file.read()
         except FileNotFoundError:
-            lines = []
+            content = ""
         except (OSError, ValueError):
             return None
-        lines = [] if lines == [""] else lines
-        at = end = lines.index(COMMENT) + 1 if COMMENT in lines else len(lines) + 1
+        # It is split at no other line end: those stay.
+        lines = content.removesuffix("\n").split("\n")
+        if lines == [""]:
+            lines = []
+        if COMMENT not in lines:
+            return _ExcludeParts(lines, [], [])
+        begin = lines.index(COMMENT) + 1
+        end = begin
         while end < len(lines) and lines[end].startswith("/"):
             end += 1
-        return lines[: at - 1], lines[at:end], lines[end:]
+        return _ExcludeParts(lines[: begin - 1], lines[begin:end], lines[end:])
 
     def _write(self, lines: list[str]) -> bool:
         """Write *lines*, or remove the file if there are none; return whether that worked: it's
@@ -105,26 +132,28 @@ class _Place:
 
 def _place(path: str) -> _Place | None:
     """Return what hides *path*, a file below its project; None if that's in no repository."""
-    folder, last = os.path.split(os.path.dirname(path))
-    name = f"{last}/{os.path.basename(path)}"
-    while not os.path.isdir(folder) and folder != os.path.dirname(
-        folder
-    ):  # it was removed with the file
-        folder, last = os.path.split(folder)
-        name = f"{last}/{name}"
-    asked = _git("-C", folder, "rev-parse", "--git-path", "info/exclude", "--show-prefix")
-    if asked is None or asked.returncode:
+    folder = _existing_folder(os.path.dirname(os.path.dirname(path)))
+    name = os.path.relpath(path, folder).replace(os.sep, "/")
+    answer = _git("-C", folder, "rev-parse", "--git-path", "info/exclude", "--show-prefix")
+    if answer is None or answer.returncode:
         return None
-    exclude, prefix, _ = os.fsdecode(asked.stdout).split("\n", 2)
+    exclude, prefix, _ = os.fsdecode(answer.stdout).split("\n", 2)
     line = f"/{prefix}{name}"
     if not line.isprintable() or line != line.rstrip():
         return None
-    line = "".join(f"\\{sign}" if sign in "\\*?[" else sign for sign in line)
+    line = re.sub(r"([\\*?[])", r"\\\1", line)
     git = os.path.realpath(os.path.join(folder, os.path.dirname(os.path.dirname(exclude))))
     file = os.path.join(git, "info", "exclude")
-    return (
-        _Place(file, line) if os.path.realpath(file) == file else None
-    )  # a link may lead anywhere
+    if os.path.realpath(file) != file:  # a link may lead anywhere
+        return None
+    return _Place(file, line)
+
+
+def _existing_folder(folder: str) -> str:
+    """Return *folder*, or the first one above it that exists: it may be removed with its file."""
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _git(*words: str) -> subprocess.CompletedProcess[bytes] | None:

@@ -51,7 +51,9 @@ def launcher_text(
     can set: brim runs programs that the user's folder names. *tokens* is a token budget that is
     stronger than the environment's.
     """
-    place = "" if home is None else f"BRIM_HOME={_quoted(home)} HOME={_quoted(_person(home))} "
+    place = ""
+    if home is not None:
+        place = f"BRIM_HOME={_quoted(home)} HOME={_quoted(_person(home))} "
     if tokens:
         place += f"{TOKENS}={_quoted(tokens)} "
     code = f"import sys; sys.path.append({package or PACKAGE!r}); {code}"
@@ -74,14 +76,7 @@ def windows_texts(
     The script sets what ``launcher_text`` sets. Python is named from the launcher's folder if it's
     on the same drive, so that the person's name isn't in it.
     """
-    try:
-        named = ntpath.relpath(python, ntpath.dirname(path))
-    except ValueError:  # on another drive
-        named = python
-    if not named.isascii():
-        why = "isn't ASCII, so a batch file can't hold it, and hooks need one on Windows"
-        raise InputError(f"{python}: {why}: run 'uv tool install brim', then 'brim init'")
-    called = ("" if ntpath.isabs(named) else "%~dp0") + named.replace("%", "%%")
+    interpreter = _from_launcher(path, python)
     script = _python_script(path)
     places = {"BRIM_HOME": home, "HOME": _person(home), "USERPROFILE": _person(home)}
     if tokens:
@@ -92,10 +87,28 @@ def windows_texts(
         f"sys.path.append({package or PACKAGE!r})",
         code,
     ]
-    return {
-        path: f'@echo off\r\n"{called}" -I -S "%~dp0{ntpath.basename(script)}" %* 2>nul\r\nexit /b 0\r\n',
-        script: "\n".join([*lines, ""]),
-    }
+    batch_lines = [
+        "@echo off",
+        f'"{interpreter}" -I -S "%~dp0{ntpath.basename(script)}" %* 2>nul',
+        "exit /b 0",
+        "",
+    ]
+    return {path: "\r\n".join(batch_lines), script: "\n".join([*lines, ""])}
+
+
+def _from_launcher(path: str, python: str) -> str:
+    """Return *python* as the batch file *path* names it."""
+    try:
+        relative = ntpath.relpath(python, ntpath.dirname(path))
+    except ValueError:  # on another drive
+        relative = python
+    if not relative.isascii():
+        why = "isn't ASCII, so a batch file can't hold it, and hooks need one on Windows"
+        raise InputError(f"{python}: {why}: run 'uv tool install brim', then 'brim init'")
+    escaped = relative.replace("%", "%%")
+    if ntpath.isabs(relative):
+        return escaped
+    return f"%~dp0{escaped}"
 
 
 def _texts(
@@ -126,10 +139,9 @@ def _person(home: str) -> str:
 def install_launcher(home: str, python: str | None = None, *, package: str | None = None) -> str:
     """Write the launcher of hooks to the user's folder *home*, if it changed; return its path."""
     path = launcher_path(home)
-    for each, text in _texts(
-        path, python or sys.executable, package, home=os.path.abspath(home)
-    ).items():
-        _write(each, text)
+    texts = _texts(path, python or sys.executable, package, home=os.path.abspath(home))
+    for script, text in texts.items():
+        _write(script, text)
     return path
 
 
@@ -140,7 +152,8 @@ def install_launchers(home: str, *, tokens: str | None = None) -> list[str]:
     there).
     """
     check_lasting()
-    home, python = os.path.abspath(home), sys.executable
+    home = os.path.abspath(home)
+    python = sys.executable
     if tokens is None:
         tokens = _tokens_in(launcher_path(home))
     texts = _texts(launcher_path(home), python, home=home, tokens=tokens)
@@ -172,10 +185,12 @@ def check_lasting(prefix: str = sys.prefix) -> None:
         if above == folder:
             return
         folder = above
-    how = "pipx install brim" if "pipx" in folder.split(os.sep) else "uv tool install brim"
+    how = "uv tool install brim"
+    if "pipx" in folder.split(os.sep):
+        how = "pipx install brim"
     raise InputError(
-        f"this brim runs from a cache ({folder}) that may be emptied at any time, and the hooks with it: "
-        f"run '{how}', then 'brim init'"
+        f"this brim runs from a cache ({folder}) that may be emptied at any time, "
+        f"and the hooks with it: run '{how}', then 'brim init'"
     )
 
 
@@ -184,11 +199,11 @@ def copy_launcher(launcher: str, folder: str, home: str) -> str:
     to try it there."""
     path = os.path.join(folder, os.path.basename(launcher))
     if WINDOWS:
-        for each, text in windows_texts(path, interpreter_of(launcher), home=home).items():
-            _write(each, text)
-    else:
-        own = re.compile(r"(?m)^BRIM_HOME=(?:'[^']*'|\"'\")+ ")
-        _write(path, own.sub(lambda _: f"BRIM_HOME={_quoted(home)} ", _read(launcher)))
+        for script, text in windows_texts(path, interpreter_of(launcher), home=home).items():
+            _write(script, text)
+        return path
+    own = re.compile(r"(?m)^BRIM_HOME=(?:'[^']*'|\"'\")+ ")
+    _write(path, own.sub(lambda _: f"BRIM_HOME={_quoted(home)} ", _read(launcher)))
     return path
 
 
@@ -218,9 +233,11 @@ def remove_bundles(home: str) -> None:
 def interpreter_of(path: str) -> str:
     """Return the Python that the script *path* starts; empty if it can't be read."""
     if WINDOWS:
-        found = re.search(r'(?m)^"(%~dp0)?([^"]+)"', _read(path))
-        named = "" if found is None else found[2].replace("%%", "%")
-        return named and ntpath.normpath(ntpath.join(ntpath.dirname(path), named))
+        match = re.search(r'(?m)^"(%~dp0)?([^"]+)"', _read(path))
+        if match is None:
+            return ""
+        relative = match[2].replace("%%", "%")
+        return ntpath.normpath(ntpath.join(ntpath.dirname(path), relative))
     try:
         words = shlex.split(_read(path).partition("\n")[2])
     except ValueError:
@@ -233,7 +250,9 @@ def _tokens_in(path: str) -> str:
     if WINDOWS:
         path = _python_script(path)
     budget = re.search(rf"\b{TOKENS}\b\W+(\d+)", _read(path))
-    return "" if budget is None else budget[1]
+    if budget is None:
+        return ""
+    return budget[1]
 
 
 def _read(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Status
@@ -13,13 +13,15 @@ from brim.errors import BrimError
 from brim.figures import counted
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
-from brim.install.agents import NAMES, has_plugin, is_present
+from brim.install.agents import agent_names, has_plugin, is_present
 from brim.install.changes import read_records
 from brim.install.rule_files import shared_news
+from brim.record import plain
 from brim.spend.ledger import ScopeStatus
 from brim.spend.periods import EVERYWHERE
 from brim.store.backup import lost_rules
 from brim.store.limits import LimitRow, Limits
+from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
 from brim.tracking.plan_windows import PlanWindow, current_plan_windows
 from brim.workspace import DATABASE, Workspace
@@ -48,11 +50,23 @@ class HomeStatus:
         return {
             **vars(self),
             "rules": dict(self.rules),
-            "spending": None if self.spending is None else self.spending.to_dict(),
-            "limits": [each.to_dict() for each in self.limits],
-            "plan_windows": [each.to_dict() for each in self.plan_windows],
+            "spending": plain(self.spending),
+            "limits": [limit.to_dict() for limit in self.limits],
+            "plan_windows": [window.to_dict() for window in self.plan_windows],
             "attention": [{"text": text, "fix": fix} for text, fix in self.attention],
         }
+
+
+@dataclass
+class _Attention:
+    """What needs attention, as it is gathered."""
+
+    lines: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, text: str, fix: str, *, when: bool = True) -> None:
+        """Add *text* and the command that helps, *when* it is so."""
+        if when:
+            self.lines.append((text, fix))
 
 
 def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatus:
@@ -60,67 +74,101 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
 
     A *workspace* that goes on says so if a project can't be read.
     """
-    installed, paused = is_installed(workspace), is_paused(workspace.home)
     with workspace.open() as scopes:
-        live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
+        rules = _count_rules(workspace, scopes)
         changes = workspace.changes_of(scopes)
         news = shared_news(workspace, scopes)
-    rules = {
-        "project": sum(scope == "project" for scope, _ in live),
-        "user": sum(scope == "user" for scope, _ in live),
-        "pending": sum(state is Status.PENDING for _, state in live),
-        "corrections": len(Suggestions(workspace.home).waiting(workspace.project)),
-    }
+    installed = is_installed(workspace)
+    paused = is_paused(workspace.home)
     spending = project_status(workspace)
-    used = [name for name in NAMES if is_present(name, workspace.environ)]
-    wants = [
-        (not installed and bool(used), "brim is not installed in your agents", "brim init"),
-        (
-            not (installed or used),
-            "brim found no agent: name the one that you use",
-            "brim init --agent NAME",
-        ),
-        (paused, "hooks are paused", "brim pause off"),
-        *_about_project(workspace, rules["project"], changes),
-        (bool(news), news, "brim rules import"),
-        (
-            rules["pending"] > 0,
-            f"{counted(rules['pending'], 'note')} of agents to review",
-            "brim rules review",
-        ),
-        (
-            rules["corrections"] > 0,
-            f"{counted(rules['corrections'], 'correction')} to review",
-            "brim rules review",
-        ),
-        (
-            spending is not None and spending.state != "open",
-            "the limit of this project is reached",
-            "brim limit",
-        ),
-        (almost_full, "the window is almost full: compact soon", "brim context"),
-    ]
-    attention = tuple((text, fix) for wanted, text, fix in wants if wanted)
-    plan = tuple(current_plan_windows(workspace.environ, workspace.now))
-    limits = _limits(workspace)
+    attention = _Attention()
+    if not installed:
+        _add_install(attention, workspace)
+    attention.add("hooks are paused", "brim pause off", when=paused)
+    _add_project(attention, workspace, rules["project"], changes)
+    attention.add(news, "brim rules import", when=bool(news))
+    _add_reviews(attention, rules)
+    is_reached = spending is not None and spending.state != "open"
+    attention.add("the limit of this project is reached", "brim limit", when=is_reached)
+    text = "the window is almost full: compact soon"
+    attention.add(text, "brim context", when=almost_full)
     return HomeStatus(
         workspace.project,
         workspace.trusted,
         rules,
         spending,
-        limits,
-        plan,
+        _limits(workspace),
+        tuple(current_plan_windows(workspace.environ, workspace.now)),
         paused,
         installed,
-        attention,
+        tuple(attention.lines),
     )
+
+
+def _count_rules(workspace: Workspace, scopes: Scopes) -> dict[str, int]:
+    """Return how many rules there are in each scope, and how many notes and corrections wait."""
+    rules = {"project": 0, "user": 0, "pending": 0}
+    for rule in scopes.behaviors(LIVE):
+        if rule.scope in ("project", "user"):
+            rules[rule.scope] += 1
+        if rule.status is Status.PENDING:
+            rules["pending"] += 1
+    rules["corrections"] = len(Suggestions(workspace.home).waiting(workspace.project))
+    return rules
+
+
+def _add_install(attention: _Attention, workspace: Workspace) -> None:
+    """Say that brim is in no agent."""
+    if any(is_present(name, workspace.environ) for name in agent_names()):
+        attention.add("brim is not installed in your agents", "brim init")
+    else:
+        text = "brim found no agent: name the one that you use"
+        attention.add(text, "brim init --agent NAME")
+
+
+def _add_reviews(attention: _Attention, rules: Mapping[str, int]) -> None:
+    """Say what waits for a person's decision."""
+    notes = f"{counted(rules['pending'], 'note')} of agents to review"
+    attention.add(notes, "brim rules review", when=rules["pending"] > 0)
+    corrections = f"{counted(rules['corrections'], 'correction')} to review"
+    attention.add(corrections, "brim rules review", when=rules["corrections"] > 0)
+
+
+def _add_project(
+    attention: _Attention, workspace: Workspace, number_of_rules: int, changes: str
+) -> None:
+    """Say what is wrong with the project and its memory."""
+    folder = workspace.scope_folders.get("project")
+    lost = None
+    if folder:
+        lost = lost_rules(os.path.join(folder, DATABASE), workspace.home)
+    attention.add(
+        "this project isn't trusted, so agents don't hear its rules",
+        "brim rules trust",
+        when=bool(number_of_rules) and not workspace.trusted,
+    )
+    attention.add(
+        "this project's store has lost rules, and brim kept a copy",
+        "brim rules restore",
+        when=lost is not None,
+    )
+    attention.add(
+        "this project's rules can't be read, so agents go without",
+        "brim doctor",
+        when="project" in workspace.problems,
+    )
+    attention.add(changes.partition(":")[0], "brim rules trust", when=bool(changes))
+    memory = workspace.memory_problem
+    if memory is not None:
+        fix = "brim rules trust" if memory.reason == "foreign" else "brim doctor"
+        attention.add("agents don't use the memory in .context/", fix)
 
 
 def is_installed(workspace: Workspace) -> bool:
     """Whether brim is in an agent of this person, by ``brim init`` or as a plugin."""
-    return bool(read_records(workspace.home)) or any(
-        has_plugin(agent, workspace.environ) for agent in NAMES
-    )
+    if read_records(workspace.home):
+        return True
+    return any(has_plugin(agent, workspace.environ) for agent in agent_names())
 
 
 @contextmanager

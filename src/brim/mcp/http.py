@@ -60,32 +60,35 @@ def guarded_app(server: MCPServer, token: str, port: int, limits: HttpLimits = L
     security = TransportSecuritySettings(
         allowed_hosts=places, allowed_origins=[f"http://{place}" for place in places]
     )
-    app = server.streamable_http_app(
+    mcp_app = server.streamable_http_app(
         streamable_http_path=PATH,
         transport_security=security,
         max_request_body_size=limits.body_size,
         session_idle_timeout=limits.idle,
         max_sessions=limits.sessions,
     )
-    return _with_token(app, token)
+    return _with_token(mcp_app, token)
 
 
 def _with_token(app: App, token: str) -> App:
     expected = f"Bearer {token}".encode()
+    # The connection is closed, so that a body is never waited for.
+    headers = {"www-authenticate": 'Bearer realm="brim"', "connection": "close"}
+    refusal = PlainTextResponse("the token of brim mcp is missing or wrong\n", 401, headers)
 
-    async def asked(scope: Any, receive: Any, send: Any) -> None:
-        answer = app
-        if scope["type"] == "http":
-            given = [value for name, value in scope["headers"] if name == b"authorization"]
-            if len(given) != 1 or not hmac.compare_digest(given[0], expected):
-                # The connection is closed, so that a body is never waited for.
-                headers = {"www-authenticate": 'Bearer realm="brim"', "connection": "close"}
-                answer = PlainTextResponse(
-                    "the token of brim mcp is missing or wrong\n", 401, headers
-                )
-        await answer(scope, receive, send)
+    async def with_token(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and not _has_authorization(scope, expected):
+            await refusal(scope, receive, send)
+        else:
+            await app(scope, receive, send)
 
-    return asked
+    return with_token
+
+
+def _has_authorization(scope: Any, expected: bytes) -> bool:
+    """Whether a request has one such header, and it's the *expected* one."""
+    values = [value for name, value in scope["headers"] if name == b"authorization"]
+    return len(values) == 1 and hmac.compare_digest(values[0], expected)
 
 
 # The token ----------------------------------------------------------------------------------------
@@ -115,16 +118,24 @@ def read_token(home: str) -> str:
             path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         )
         with os.fdopen(handle, encoding="ascii", errors="replace") as file:
-            about, token = os.fstat(file.fileno()), file.read(1_000).strip()
+            status = os.fstat(file.fileno())
+            token = file.read(1_000).strip()
     except OSError as error:
         raise StoreError(f"{path}: cannot be used: {error.strerror or error}") from None
-    if not stat.S_ISREG(about.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise StoreError(f"{path}: not a regular file, so it isn't used", "refused")
-    if hasattr(os, "getuid") and (
-        about.st_uid != os.getuid() or about.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    ):
+    if _is_open_to_others(status):
         why = "others can read it, so it isn't secret: remove it, and brim makes a new one"
         raise StoreError(f"{path}: {why}", "refused")
     if len(token) < SHORTEST or not token.isalnum():
         raise StoreError(f"{path}: holds no token: remove it, and a new one is made", "damaged")
     return token
+
+
+def _is_open_to_others(status: os.stat_result) -> bool:
+    """Whether a file is another user's, or others can read or write it."""
+    if not hasattr(os, "getuid"):
+        return False
+    if status.st_uid != os.getuid():
+        return True
+    return bool(status.st_mode & (stat.S_IRWXG | stat.S_IRWXO))

@@ -3,7 +3,7 @@ its own."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import brim.messages
@@ -73,28 +73,38 @@ class FitAnswer:
 
 def count_text(workspace: Workspace, text: str, model: str = "") -> CountAnswer:
     """Return how many tokens *text* has for *model*."""
-
     name = _model(workspace, model)
-    mode = "auto" if model.strip() else local_mode(workspace.config)
-    counted: Count = counter_for(name, mode=mode).count(text)
-    known = (lookup(name).context_window, _warning(name)) if name else (None, None)
-    return CountAnswer(int(counted), counted.basis, counted.low, counted.high, name, *known)
+    mode: Mode = "auto"
+    if not model.strip():
+        mode = local_mode(workspace.config)
+    count: Count = counter_for(name, mode=mode).count(text)
+    window = None
+    warning = None
+    if name:
+        window = lookup(name).context_window
+        warning = _warning(name)
+    return CountAnswer(int(count), count.basis, count.low, count.high, name, window, warning)
 
 
 def room_for(
     workspace: Workspace, model: str, messages: list[dict[str, Any]], directive: str = ""
 ) -> RoomAnswer:
     """Return how the window of *model* is divided when it is asked *messages* and *directive*."""
-
     calculator = TokenBudgetCalculator(reserves=Reserves(**workspace.config.section("window")))
-    found = calculator.calculate(_needed(_model(workspace, model)), messages, directive)
-    parts = {
-        each.name: getattr(found, each.name)
-        for each in fields(RoomAnswer)
-        if each.name not in ("basis", "warning")
-    }
-    basis = (found.messages_tokens + found.directive_tokens).basis
-    return RoomAnswer(**parts, basis=basis, warning=_warning(found.model))
+    budget = calculator.calculate(_needed(_model(workspace, model)), messages, directive)
+    return RoomAnswer(
+        model=budget.model,
+        context_window=budget.context_window,
+        messages_tokens=budget.messages_tokens,
+        directive_tokens=budget.directive_tokens,
+        response_reserve=budget.response_reserve,
+        safety_buffer=budget.safety_buffer,
+        memory_tokens=budget.memory_tokens,
+        is_constrained=budget.is_constrained,
+        fits=budget.fits,
+        basis=(budget.messages_tokens + budget.directive_tokens).basis,
+        warning=_warning(budget.model),
+    )
 
 
 def fit_messages(
@@ -105,18 +115,26 @@ def fit_messages(
     strategy: str = "fifo",
 ) -> FitAnswer:
     """Return *messages* pruned to *tokens*, or to what fits into the window of *model*."""
-
     name = _needed(_model(workspace, model))
-    target = Reserves(**workspace.config.section("window")).room(name) if tokens is None else tokens
+    target = tokens
+    if target is None:
+        target = Reserves(**workspace.config.section("window")).room(name)
     if target < 0:
         raise InputError(f"tokens must be 0 or more, not {target:,}")
     pruner: Pruner = getattr(brim.messages, STRATEGIES[strategy])()
     pruned = pruner.prune(messages, target, model=name)
-    tokens, basis, receipt = int(pruned.tokens), pruned.tokens.basis, pruned.receipt
-    dropped = sorted({index for unit in receipt.dropped for index in unit.indices})
-    messages = list(pruned.messages)
+    dropped: set[int] = set()
+    for unit in pruned.receipt.dropped:
+        dropped.update(unit.indices)
     return FitAnswer(
-        messages, tokens, target, pruned.fits, basis, dropped, receipt.reason, _warning(name)
+        messages=list(pruned.messages),
+        tokens=int(pruned.tokens),
+        target=target,
+        fits=pruned.fits,
+        basis=pruned.tokens.basis,
+        dropped=sorted(dropped),
+        reason=pruned.receipt.reason,
+        warning=_warning(name),
     )
 
 
@@ -124,11 +142,14 @@ def local_mode(config: Config) -> Mode:
     """Return the way of counting of the settings; one that would ask a provider gives way to the
     best one here."""
     mode: Mode = config["mode"]
-    return "auto" if mode == "api" else mode
+    if mode == "api":
+        return "auto"
+    return mode
 
 
 def _model(workspace: Workspace, model: str) -> str | None:
-    if len(name := model.strip()) > LONGEST_NAME:
+    name = model.strip()
+    if len(name) > LONGEST_NAME:
         raise InputError(f"model has {len(name):,} characters: that isn't the name of a model")
     return name or workspace.config["model"]
 
@@ -140,4 +161,6 @@ def _needed(name: str | None) -> str:
 
 
 def _warning(name: str) -> str | None:
-    return None if lookup(name).resolved else UNKNOWN
+    if lookup(name).resolved:
+        return None
+    return UNKNOWN

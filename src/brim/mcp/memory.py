@@ -38,31 +38,47 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
     entries = _writer(workspace, session).read().entries
     number = query.strip().removeprefix("#")
     if number.isdecimal() and len(number) < 10:
-        entry = next((entry for entry in entries if entry.number == int(number)), None)
-        return f"There is no entry #{number}." if entry is None else _whole(entry)
-    unconfirmed = {(one.session, one.id) for one in MemoryView(entries).unconfirmed}
-    gone = {*withdrawn(entries), *unconfirmed}
-    wanted = query.strip().casefold()
-    shown = (
-        each for each in entries if each.kind not in HIDDEN and (each.session, each.id) not in gone
-    )
-    found = [each for each in shown if wanted in each.text.casefold()]
-    if not found:
-        return f"No entry holds {query.strip()[:80]!r}." if entries else EMPTY
-    lines = [
-        f"#{entry.number} {entry.kind}: {sentence(entry, 120)}" for entry in found[-MOST_FOUND:]
-    ]
-    if older := len(found) - len(lines):
+        return _entry_text(entries, int(number))
+    if not entries:
+        return EMPTY
+    matches = _matches(entries, query.strip().casefold())
+    if not matches:
+        return f"No entry holds {query.strip()[:80]!r}."
+    lines = []
+    for entry in matches[-MOST_FOUND:]:
+        lines.append(f"#{entry.number} {entry.kind}: {sentence(entry, 120)}")
+    older = len(matches) - len(lines)
+    if older:
         lines.append(f"{older:,} older are not shown: look for more words")
     return "\n".join(lines)
+
+
+def _entry_text(entries: list[MemoryEntry], number: int) -> str:
+    """Return the entry with this *number*, whole."""
+    for entry in entries:
+        if entry.number == number:
+            return _whole(entry)
+    return f"There is no entry #{number}."
+
+
+def _matches(entries: list[MemoryEntry], word: str) -> list[MemoryEntry]:
+    """Return those of *entries* that are told and hold *word*, in small letters."""
+    unconfirmed = {(entry.session, entry.id) for entry in MemoryView(entries).unconfirmed}
+    gone = {*withdrawn(entries), *unconfirmed}
+    matches = []
+    for entry in entries:
+        if entry.kind in HIDDEN or (entry.session, entry.id) in gone:
+            continue
+        if word in entry.text.casefold():
+            matches.append(entry)
+    return matches
 
 
 def keep_dead_end(workspace: Workspace, text: str, *, session: str = "") -> str:
     """Keep what led nowhere, so that it isn't tried again after a compaction."""
     if len(text) > LONGEST_NOTE:
-        raise InputError(
-            f"dead_end has {len(text):,} characters, more than {LONGEST_NOTE:,}: say it in a sentence"
-        )
+        size = f"{len(text):,} characters, more than {LONGEST_NOTE:,}"
+        raise InputError(f"dead_end has {size}: say it in a sentence")
     entry = _writer(workspace, session).append_dead_end(text)
     if entry is None:
         raise InputError("dead_end is empty: say what was tried, and why it did not work")
@@ -89,7 +105,7 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
 
 
 def _whole(entry: MemoryEntry) -> str:
-    more = f"\n… {len(entry.text):,} characters in all" if len(entry.text) > LONGEST else ""
-    return "\n> ".join(
-        [f"#{entry.number} {entry.kind}", *f"{entry.text[:LONGEST]}{more}".split("\n")]
-    )
+    text = entry.text[:LONGEST]
+    if len(entry.text) > LONGEST:
+        text = f"{text}\n… {len(entry.text):,} characters in all"
+    return "\n> ".join([f"#{entry.number} {entry.kind}", *text.split("\n")])

@@ -16,42 +16,40 @@ from brim.behaviors.learning import propose
 from brim.errors import InputError, StoreError
 from brim.mcp.measures import local_mode
 from brim.rules.languages import language_of
-from brim.rules.plan import InjectionPlan
+from brim.rules.plan import InjectionPlan, Item
 from brim.rules.text import render, summary_of
+from brim.rules.tiers import Tier
 from brim.store.planner import START_KEY, Planner
 from brim.store.rulebook import RuleFilter, note_down
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
 
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
-Call = Callable[Concatenate[Workspace, Given], Found]
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Call = Callable[Concatenate[Workspace, Arguments], Result]
 
 
-def without_broken_project(read: Call[Given, Found]) -> Call[Given, Found]:
+def without_broken_project(read: Call[Arguments, Result]) -> Call[Arguments, Result]:
     """Let *read* go on without a project that can't be read: the user's own rules are told."""
     return _guarded(read, tries_again=True)
 
 
-def hiding_project_text(call: Call[Given, Found]) -> Call[Given, Found]:
+def hiding_project_text(call: Call[Arguments, Result]) -> Call[Arguments, Result]:
     """Let *call* say that a project can't be read, but not why: the project's own words would be in
     it."""
     return _guarded(call, tries_again=False)
 
 
-def _guarded(call: Call[Given, Found], *, tries_again: bool) -> Call[Given, Found]:
+def _guarded(call: Call[Arguments, Result], *, tries_again: bool) -> Call[Arguments, Result]:
     @wraps(call)
-    def calling(workspace: Workspace, /, *given: Given.args, **named: Given.kwargs) -> Found:
+    def calling(
+        workspace: Workspace, /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
         try:
-            return call(workspace, *given, **named)
+            return call(workspace, *args, **kwargs)
         except StoreError as error:
-            passing = error.reason in ("busy", "full", "read-only")
-            if (
-                passing
-                or workspace.usable_project is None
-                or str(error).startswith(workspace.database)
-            ):
+            if not _is_of_project(error, workspace):
                 raise
             if not tries_again:
                 path = workspace.databases[-1]
@@ -59,9 +57,16 @@ def _guarded(call: Call[Given, Found], *, tries_again: bool) -> Call[Given, Foun
                     f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason
                 ) from None
             workspace.problems["project"] = str(error)
-        return call(workspace, *given, **named)
+        return call(workspace, *args, **kwargs)
 
     return calling
+
+
+def _is_of_project(error: StoreError, workspace: Workspace) -> bool:
+    """Whether *error* is about the project's own file, and won't pass."""
+    if error.reason in ("busy", "full", "read-only") or workspace.usable_project is None:
+        return False
+    return not str(error).startswith(workspace.database)
 
 
 LOOKED_AT = 10_000
@@ -84,16 +89,27 @@ def files_in(text: str) -> list[str]:
     """Return the words of *text* that name files: those with an ending that is known, or a path
     with any ending.
 
-    >>> files_in("Fix src/app.py and the Dockerfile, see https://example.com/a.py and version 3.11.")
+    >>> files_in("Fix src/app.py and the Dockerfile, see https://example.com/a.py and 3.11.")
     ['src/app.py', 'Dockerfile']
     """
-    found: dict[str, None] = {}
+    files: list[str] = []
     for word in _WORD.findall(text[:LOOKED_AT]):
         name = word.rstrip(".:!")
-        folder, _, last = name.rpartition("/")
-        if name and "://" not in name and (language_of(name) or (folder and "." in last[1:-1])):
-            found[name] = None
-    return list(found)[:MOST_FILES]
+        if _is_file(name) and name not in files:
+            files.append(name)
+            if len(files) == MOST_FILES:
+                break
+    return files
+
+
+def _is_file(name: str) -> bool:
+    """Whether a word is the name of a file."""
+    if not name or "://" in name:
+        return False
+    if language_of(name):
+        return True
+    folder, _, base = name.rpartition("/")
+    return bool(folder) and "." in base[1:-1]
 
 
 # Rules in force -----------------------------------------------------------------------------------
@@ -121,7 +137,8 @@ class RuleAnswer:
     def of(cls, rule: Rule) -> Self:
         """Return the line of *rule*."""
         summary = " ".join(summary_of(rule).split())
-        summary = summary if len(summary) <= LONGEST_SUMMARY else f"{summary[:LONGEST_SUMMARY]}…"
+        if len(summary) > LONGEST_SUMMARY:
+            summary = f"{summary[:LONGEST_SUMMARY]}…"
         return cls(rule.id, rule.name, rule.kind.value, rule.status.value, rule.scope, summary)
 
 
@@ -138,7 +155,8 @@ def active_text(workspace: Workspace, situation: str = "", task: str = "") -> st
     """Return what matters, within ``token_budget.default``, everything in the text included; empty
     if nothing does."""
     with workspace.open(create=True) as scopes:
-        return _told(scopes, workspace, _planner(scopes, workspace, situation, task))
+        planner = _planner(scopes, workspace, situation, task)
+        return _planned_text(scopes, workspace, planner)
 
 
 @without_broken_project
@@ -149,12 +167,14 @@ def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> 
     """
     with workspace.open(create=True) as scopes:
         planner = _planner(scopes, workspace, situation, task)
-        if text := _told(scopes, workspace, planner):
+        text = _planned_text(scopes, workspace, planner)
+        if text:
             return text
-        matter = len(planner.plan(None, limited=False).included)
-    if not matter:
+        rules = len(planner.plan(None, limited=False).included)
+    if not rules:
         return NOTHING
-    return f"Rules that matter here: {matter:,}, but the limits leave no room: ask the user to raise {START_KEY}"
+    remedy = f"the limits leave no room: ask the user to raise {START_KEY}"
+    return f"Rules that matter here: {rules:,}, but {remedy}"
 
 
 @hiding_project_text
@@ -180,15 +200,17 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
         account = explain(
             scopes, planner.context, behavior.id, now=workspace.now, course=planner.course
         )
-        alone, plan = (
-            planner.plan(None, limited=False),
-            planner.plan(workspace.config.yours[START_KEY]),
-        )
-    lines = [f"{behavior.name}: {account.outcome}", f"  tier: {_tier_in(alone, behavior.id)}"]
-    budget = (
-        "without a limit" if plan.token_budget is None else f"within {plan.token_budget:,} tokens"
-    )
-    return "\n".join([*lines, f"  {budget}: {_tier_in(plan, behavior.id)}"])
+        unlimited_plan = planner.plan(None, limited=False)
+        plan = planner.plan(workspace.config.yours[START_KEY])
+    budget = "without a limit"
+    if plan.token_budget is not None:
+        budget = f"within {plan.token_budget:,} tokens"
+    lines = [
+        f"{behavior.name}: {account.outcome}",
+        f"  tier: {_tier_in(unlimited_plan, behavior.id)}",
+        f"  {budget}: {_tier_in(plan, behavior.id)}",
+    ]
+    return "\n".join(lines)
 
 
 @without_broken_project
@@ -203,7 +225,8 @@ def expanded_text(workspace: Workspace, id: str) -> str:
         raise InputError(f"{behavior.name} ({behavior.id}) is {behavior.status}, so it is not told")
     tags = "".join(f" #{tag}" for tag in behavior.tags)
     head = f"{behavior.name} [{behavior.kind.value}]{tags} ({behavior.id}, {behavior.scope})\n"
-    head += f"when: {behavior.when}\n" if behavior.when else ""
+    if behavior.when:
+        head += f"when: {behavior.when}\n"
     if behavior.status is Status.PENDING:
         until = f"until the user runs 'brim rules review accept {behavior.id}'"
         return (
@@ -230,31 +253,41 @@ def _planner(scopes: Scopes, workspace: Workspace, situation: str, task: str = "
     )
 
 
-def _told(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
+def _planned_text(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
     """Return the text, with the pointer if something is cut and the pointer fits, counted as the
     plan was."""
     config = workspace.config.yours
     plan = planner.plan(config[START_KEY])
     text = render(plan)
-    cut = [
-        item.behavior
-        for item in plan.summarized
-        if summary_of(item.behavior) != item.behavior.canonical.strip()
-    ]
-    cut += [item.behavior for item in plan.name_only]
-    if all(behavior.status is Status.PENDING for behavior in cut):
-        # Of an unconfirmed note there is no more to read.
+    if not any(map(_has_longer_text, [*plan.summarized, *plan.name_only])):
         return text
     longer = text + POINTER
-    calibrations = scopes.user.calibrations if scopes.user is not None else None
+    if plan.max_chars is not None and len(longer) > plan.max_chars:
+        return text
+    if plan.token_budget is None:
+        return longer
+    calibrations = None
+    if scopes.user is not None:
+        calibrations = scopes.user.calibrations
     counter = counter_for(config["model"], mode=local_mode(config), calibrations=calibrations)
-    fits = plan.token_budget is None or int(counter.count(longer)) <= plan.token_budget
-    return longer if fits and (plan.max_chars is None or len(longer) <= plan.max_chars) else text
+    if int(counter.count(longer)) > plan.token_budget:
+        return text
+    return longer
+
+
+def _has_longer_text(item: Item) -> bool:
+    """Whether there is more to read of a rule than its summary or its name."""
+    rule = item.behavior
+    if rule.status is Status.PENDING:  # agents hear only the summary of an unconfirmed note
+        return False
+    return item.tier is Tier.NAME_ONLY or summary_of(rule) != rule.canonical.strip()
 
 
 def _tier_in(plan: InjectionPlan, id: str) -> str:
-    item = next((item for item in plan.items if item.id == id), None)
-    return "omitted: it is not activated" if item is None else f"{item.tier}: {item.reason}"
+    for item in plan.items:
+        if item.id == id:
+            return f"{item.tier}: {item.reason}"
+    return "omitted: it is not activated"
 
 
 # Notes and verdicts -------------------------------------------------------------------------------
@@ -289,7 +322,8 @@ def learn_note(
     )
     with workspace.open(create=True) as scopes, scopes.writing("project"):
         learned = note_down(scopes, proposal, now=workspace.now)
-    rule, result = learned.behavior, "; ".join(learned.changes)
+    rule = learned.behavior
+    result = "; ".join(learned.changes)
     if rule.status is Status.PENDING:
         result += f"; unconfirmed until the user runs 'brim rules review accept {rule.id}'"
     return Note(rule.id, rule.name, rule.kind.value, rule.status.value, result)

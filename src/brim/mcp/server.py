@@ -25,18 +25,11 @@ import brim
 from brim.errors import InputError
 from brim.hooks.state import file_id
 from brim.mcp import memory, rules
-from brim.mcp.tools import Clients, guarded, make_tools, said_of_arguments
+from brim.mcp.tools import INSTRUCTIONS, Clients, argument_problems, guarded, make_tools
 
 NAME = "brim"
 HOOK = "on_hook"
 """The tool that settings of version 0.1 may still call as a hook. The process answers hooks now."""
-
-INSTRUCTIONS = (
-    "When the user corrects you, call `learn` with what is right. "
-    "Before an edit or command, `active` has the rules that matter. "
-    "After a compaction, `scratch` has what was kept."
-)
-"""What a model is told once. At most 60 tokens: it stands in every prompt of the session."""
 
 
 class BrimServer(MCPServer):
@@ -58,36 +51,47 @@ class BrimServer(MCPServer):
 
     async def run_stdio_async(self) -> None:
         """Serve one client over standard input and output until it closes them."""
-        async with stdio_server(wrap_file(Lines(standard_input()))) as (read, write):  # type: ignore[arg-type]
-            await self._lowlevel_server.run(
-                read, write, self._lowlevel_server.create_initialization_options()
-            )
+        client_lines = wrap_file(Lines(standard_input()))  # type: ignore[arg-type]
+        options = self._lowlevel_server.create_initialization_options()
+        async with stdio_server(client_lines) as (read, write):
+            await self._lowlevel_server.run(read, write, options)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Call a tool; which session it is for is remembered."""
         if name == HOOK:
             return CallToolResult(content=[TextContent(type="text", text="{}")])
-        session, client = "", ""
-        with suppress(AttributeError, TypeError, ValueError):
-            # What comes with a call in addition to its arguments.
-            thread = dict(context.request_context.meta or {}).get("threadId")
-            session = thread if isinstance(thread, str) and file_id(thread) == thread else ""
-        with suppress(AttributeError, ValueError):
-            client = str(context.session.client_params.client_info.name)
-        self._clients.named(session, client)
+        self._clients.remember(_session_in(context), _client_in(context))
         try:
             result: Any = await super().call_tool(name, arguments, context)
         except ToolError as error:
             cause = error.__cause__
             if cause is None:
                 raise
-            said = said_of_arguments(cause) if isinstance(cause, ValidationError) else str(cause)
-            raise ToolError(f"{name}: {said}") from None
+            problem = str(cause)
+            if isinstance(cause, ValidationError):
+                problem = argument_problems(cause)
+            raise ToolError(f"{name}: {problem}") from None
         if not isinstance(result, CallToolResult) or result.structured_content is None:
             return result
         # JSON in one line, for clients that show a model the text: indents are tokens.
         text = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
         return result.model_copy(update={"content": [TextContent(type="text", text=text)]})
+
+
+def _session_in(context: Any) -> str:
+    """Return the session that a call names in addition to its arguments; or nothing."""
+    with suppress(AttributeError, TypeError, ValueError):
+        thread = dict(context.request_context.meta or {}).get("threadId")
+        if isinstance(thread, str) and file_id(thread) == thread:
+            return thread
+    return ""
+
+
+def _client_in(context: Any) -> str:
+    """Return what the client of a call calls itself; or nothing."""
+    with suppress(AttributeError, ValueError):
+        return str(context.session.client_params.client_info.name)
+    return ""
 
 
 def build_server(
@@ -123,38 +127,46 @@ def add_resources(server: MCPServer, clients: Clients) -> None:
     def scratch() -> str:
         return memory.index_text(clients.workspace, clients.session)
 
-    for uri, function, kind, text in (
+    resources = (
         ("brim://behaviors/active", active, TEXT, "Rules learned that matter here"),
         ("brim://context", context, "application/json", "How full the context window is"),
         ("brim://scratch", scratch, TEXT, "What was kept for after a compaction"),
         (EXPAND, expand, TEXT, "One rule whole"),
-    ):
+    )
+    for uri, function, mime_type, description in resources:
         name = uri.removeprefix("brim://").removesuffix("/{id}")
-        named = guarded(function, ResourceNotFoundError if uri == EXPAND else ResourceError)
-        server.resource(uri, name=name, description=text, mime_type=kind)(named)
+        error: type[ResourceError] = ResourceError
+        if uri == EXPAND:
+            error = ResourceNotFoundError
+        add = server.resource(uri, name=name, description=description, mime_type=mime_type)
+        add(guarded(function, error))
 
     async def complete(ref: object, argument: Any, _: object) -> Completion | None:
         if getattr(ref, "uri", None) != EXPAND:
             return None
         typed = str(argument.value)
-        found = await to_thread.run_sync(
+        matching = await to_thread.run_sync(
             lambda: rules.list_rules(clients.workspace, typed, MOST_COMPLETED * 2).rules
         )
-        names = [rule.name for rule in found if rule.name.startswith(typed)]
+        names = [rule.name for rule in matching if rule.name.startswith(typed)]
         return Completion(
             values=names[:MOST_COMPLETED], total=len(names), has_more=len(names) > MOST_COMPLETED
         )
 
-    # Clients may complete the names of rules.
-    server.completion()(complete)  # type: ignore[no-untyped-call] # the SDK's own decorator has no types
+    # Clients may complete the names of rules. The SDK's own decorator has no types.
+    server.completion()(complete)  # type: ignore[no-untyped-call]
 
 
 # Standard input and output ------------------------------------------------------------------------
 
 _ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    r"\\(?:"
+    r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})"
+    r"|.)",
     re.DOTALL,
 )
+"""An escaped character of JSON: a whole one of two halves, a ``half``, or any other."""
 
 
 class Lines:
@@ -177,7 +189,13 @@ def with_whole_characters(line: str) -> str:
     """
     if "\\ud" not in line and "\\uD" not in line:
         return line
-    return _ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], line)
+    return _ESCAPE.sub(_without_half, line)
+
+
+def _without_half(escape: re.Match[str]) -> str:
+    if escape["half"]:
+        return "\\ufffd"
+    return escape[0]
 
 
 def standard_input() -> TextIO:
@@ -187,7 +205,8 @@ def standard_input() -> TextIO:
     """
     if sys.stdin is None or sys.stdout is None:
         raise InputError(
-            "standard input and output are closed, and a client talks to 'brim mcp' there; see --http"
+            "standard input and output are closed, and a client talks to 'brim mcp' there;"
+            " see --http"
         )
     wire = os.dup(sys.stdin.fileno())
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -202,5 +221,5 @@ def end_at_signals() -> None:
     def end(number: int, _: object) -> None:
         os._exit(128 + number)
 
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, end)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)

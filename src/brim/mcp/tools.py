@@ -32,6 +32,13 @@ from brim.tokens.protocol import TokenCounter
 from brim.tracking.sessions import AGENTS
 from brim.workspace import Workspace
 
+INSTRUCTIONS = (
+    "When the user corrects you, call `learn` with what is right. "
+    "Before an edit or command, `active` has the rules that matter. "
+    "After a compaction, `scratch` has what was kept."
+)
+"""What a model is told once. At most 60 tokens: it stands in every prompt of the session."""
+
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
@@ -105,31 +112,31 @@ def make_tools(clients: Clients) -> list[Tool]:  # noqa: C901 - a list of small 
 def _tool(
     function: Callable[..., Any], description: str, annotations: ToolAnnotations, name: str = ""
 ) -> Tool:
-    made = Tool.from_function(
+    tool = Tool.from_function(
         guarded(function),
         name=name or function.__name__,
         description=description,
         annotations=annotations,
         structured_output=function.__annotations__["return"] != "str",
     )
-    return made.model_copy(update={"parameters": {"type": "object", **_trimmed(made.parameters)}})
+    parameters = {"type": "object", **_trimmed(tool.parameters)}
+    return tool.model_copy(update={"parameters": parameters})
 
 
 def _trimmed(schema: Any) -> Any:
     """Return *schema* without the titles that only repeat its names, and without defaults that say
     nothing."""
     if isinstance(schema, list):
-        return [_trimmed(each) for each in schema]
+        return [_trimmed(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {
-        key: value
-        for key, value in schema.items()
-        if key != "title" and not (key == "default" and not value)
-    }
-    if "properties" in kept:
-        kept["properties"] = {name: _trimmed(value) for name, value in schema["properties"].items()}
-    return {key: value if key == "properties" else _trimmed(value) for key, value in kept.items()}
+    trimmed = {}
+    for key, value in schema.items():
+        if key == "properties":  # a property may be called title
+            trimmed[key] = {name: _trimmed(own) for name, own in value.items()}
+        elif key != "title" and (key != "default" or value):
+            trimmed[key] = _trimmed(value)
+    return trimmed
 
 
 # Errors -------------------------------------------------------------------------------------------
@@ -144,12 +151,14 @@ def guarded(
     """Return *function* with every failure told as *error*."""
 
     @wraps(function)
-    def called(*arguments: Any, **named: Any) -> Any:
+    def called(*args: Any, **kwargs: Any) -> Any:
         try:
-            return function(*arguments, **named)
+            return function(*args, **kwargs)
         except BrimError as problem:
             text = mask(str(problem))
-            raise error(text if len(text) <= LONGEST else f"{text[:LONGEST]}…") from None
+            if len(text) > LONGEST:
+                text = f"{text[:LONGEST]}…"
+            raise error(text) from None
         except Exception as problem:
             # A defect of ours: what it is called is all that helps a client.
             raise error(
@@ -159,13 +168,13 @@ def guarded(
     return called
 
 
-def said_of_arguments(problem: ValidationError) -> str:
+def argument_problems(error: ValidationError) -> str:
     """Return in one line which arguments are wrong, and how."""
-    wrong = [
-        f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
-        for each in problem.errors(include_url=False)
-    ]
-    return "; ".join(wrong)[:LONGEST]
+    problems = []
+    for problem in error.errors(include_url=False):
+        argument = ".".join(map(str, problem["loc"]))
+        problems.append(f"{argument}: {problem['msg']}")
+    return "; ".join(problems)[:LONGEST]
 
 
 # Costs --------------------------------------------------------------------------------------------
@@ -183,14 +192,15 @@ class ToolCost:
 def tool_costs(counter: TokenCounter | None = None) -> list[ToolCost]:
     """Return the cost of each tool's name, description and input schema as JSON, by *counter*
     (default: o200k)."""
-    counted, costs = counter or counter_for(None), []
+    counter = counter or counter_for(None)
+    costs = []
     for tool in make_tools(Clients({}, None)):
-        shown = {
+        schema = {
             "name": tool.name,
             "description": tool.description,
             "input_schema": tool.parameters,
         }
-        tokens = int(counted.count(json.dumps(shown, separators=(",", ":"))))
+        tokens = int(counter.count(json.dumps(schema, separators=(",", ":"))))
         costs.append(ToolCost(tool.name, tool.description, tokens))
     return costs
 
@@ -217,8 +227,12 @@ class Clients:
         clock: Callable[[], float] = time.time,
         shared: bool = False,
     ) -> None:
-        self.environ, self.folder, self.clock = dict(environ), folder, clock
-        self._shared, self._last, self._client = shared, "", ""
+        self.environ = dict(environ)
+        self.folder = folder
+        self.clock = clock
+        self._shared = shared
+        self._last = ""
+        self._client = ""
 
     @property
     def workspace(self) -> Workspace:
@@ -238,17 +252,25 @@ class Clients:
     def agent(self) -> str:
         """The agent that asks, by what it calls itself; empty if that says nothing."""
         name = _client.get() or self._client
-        return next((agent for agent in AGENTS if agent in name.casefold()), "")
+        for agent in AGENTS:
+            if agent in name.casefold():
+                return agent
+        return ""
 
     def standing(self) -> Standing:
         """Return how things stand for the session that asks."""
-        here = self.workspace
-        kept = partial(kept_entries, here)
-        return hiding_project_text(standing)(here, self.session, self.agent, kept=kept)
+        workspace = self.workspace
+        count_entries = partial(kept_entries, workspace)
+        read = hiding_project_text(standing)
+        return read(workspace, self.session, self.agent, kept=count_entries)
 
-    def named(self, session: str, client: str = "") -> None:
+    def remember(self, session: str, client: str = "") -> None:
         """Note that the call in hand is for *session*, and made by *client*, if it says so."""
         _asking.set(session)
         _client.set(client)
-        if not self._shared:
-            self._last, self._client = session or self._last, client or self._client
+        if self._shared:
+            return
+        if session:
+            self._last = session
+        if client:
+            self._client = client

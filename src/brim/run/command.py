@@ -1,49 +1,20 @@
 """The command line of an agent: which agent, prompt and options a person typed, and how brim starts
-it."""
+it. What is special about an agent is in its ``RUN``."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from brim.agents.running import AgentRun, CommandLine, Start, parsed, run_of, supervised_agents
 from brim.errors import InputError
-from brim.files import data_rows
 
 LONGEST_WORD = 100_000
 """Bytes of a prompt in a command line: systems refuse longer words, so a longer one is given as
 input."""
-
-
-@dataclass(frozen=True)
-class AgentCommand:
-    """What brim may expect of one agent."""
-
-    name: str
-    stays: bool = False
-    """Whether one process takes turn after turn on its standard input; else each turn is a process
-    that resumes."""
-    compacts: bool = False
-    """Whether it can be asked to compact."""
-    caps: bool = False
-    """Whether it takes a limit of its own, and so stops between two calls of one turn."""
-    cannot: tuple[str, ...] = ()
-    """What is printed at the start."""
-
-
-_CANNOT = (
-    "does not say within a turn what is in its window: the gauge moves when a turn has ended",
-    "takes no limit of its own: what is spent is checked when a turn has ended, not within it",
-)
-_CODEX = "cannot be asked to compact in codex exec: it compacts on its own when its window is full"
-_GEMINI = "cannot be asked to compact without its screen: it compresses on its own when its window is full"
-CLIENTS = {
-    "claude": AgentCommand("claude", stays=True, compacts=True, caps=True),
-    "codex": AgentCommand("codex", cannot=(_CODEX, *_CANNOT)),
-    "gemini": AgentCommand("gemini", cannot=(_GEMINI, *_CANNOT)),
-}
+OUTPUTS = ("text", "json", "stream-json")
+"""What an agent may be asked to print."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +22,6 @@ class ClientCommand:
     """How a person wants an agent to be started."""
 
     agent: str
-    """One of ``CLIENTS``."""
     program: str
     options: tuple[str, ...] = ()
     """What every start of the agent gets."""
@@ -60,21 +30,21 @@ class ClientCommand:
     prompt: str = ""
     """Empty if the command has none."""
     output: str = "text"
-    """What it prints: ``text``, ``json`` or ``stream-json``."""
+    """One of ``OUTPUTS``."""
     own_cap: str = ""
     """The limit in dollars that the command gives the agent itself; empty if none."""
     resumed: bool = False
     """Whether it continues an earlier session."""
 
+    @property
+    def run(self) -> AgentRun:
+        """What brim may expect of the agent."""
+        return run_of(self.agent)
 
-@dataclass(frozen=True)
-class _Option:
-    """One option: its name, its role in ``options.tsv``, its values, and the words that say it."""
-
-    name: str
-    role: str
-    values: Sequence[str]
-    words: Sequence[str]
+    @property
+    def is_saved(self) -> bool:
+        """Whether the agent keeps the session, so that another process can go on with it."""
+        return not set(self.run.unsaved_options).intersection(self.options)
 
 
 def client_command(words: Sequence[str], agent: str | None = None) -> ClientCommand:
@@ -88,93 +58,44 @@ def client_command(words: Sequence[str], agent: str | None = None) -> ClientComm
         raise InputError(
             'which command? Write it after --, as in: brim run -- claude -p "fix the parser"'
         )
-    program, *rest = words
+    program = words[0]
     name = agent or os.path.basename(program).partition(".")[0]
-    if name not in CLIENTS:
+    if name not in supervised_agents():
         raise InputError(
-            f"{program[:80]!r} isn't an agent that brim can run. It runs {', '.join(CLIENTS)}; "
-            "if it's one of them under another name, add --agent"
+            f"{program[:80]!r} isn't an agent that brim can run. It runs "
+            f"{', '.join(supervised_agents())}; if it's one of them under another name, add --agent"
         )
-    options, plain = _split(rest, name)
-
-    def values(*names: str) -> list[str]:
-        return [value for option in options if option.name in names for value in option.values[:1]]
-
-    resume: tuple[str, ...] = ()
-    output = values("--output-format", "-o")
-    if name == "codex":
-        plain, resume = _codex_words(plain, options)
-        output = ["stream-json"] if any(option.name == "--json" for option in options) else []
-    if name == "gemini":
-        plain = [*values("-p", "--prompt"), *plain]
-    if len(plain) > 1:
+    run = run_of(name)
+    line = parsed(words[1:], name, run.words_before)
+    own = run.read(line)
+    if len(own.prompts) > 1:
+        first, second = own.prompts[:2]
         raise InputError(
-            f"which is the prompt, {plain[0][:40]!r} or {plain[1][:40]!r}? put it into quotes, after -p"
+            f"which is the prompt, {first[:40]!r} or {second[:40]!r}? put it into quotes, after -p"
         )
-    first = [option for option in options if option.role == "first"]
     return ClientCommand(
         agent=name,
         program=program,
-        options=tuple(word for option in options if not option.role for word in option.words),
-        first_options=(*resume, *(word for option in first for word in option.words)),
-        prompt="".join(plain),
-        output=output[-1] if output and output[-1] in ("json", "stream-json") else "text",
-        own_cap="".join(values("--max-budget-usd")[-1:]),
-        resumed=bool(resume)
-        or any(option.name not in ("--session-id", "--all") for option in first),
+        options=_words_of(line, ""),
+        first_options=(*own.resume, *_words_of(line, "first")),
+        prompt="".join(own.prompts),
+        output=own.output if own.output in OUTPUTS else "text",
+        own_cap="".join(line.values(run.cap_option)[-1:]),
+        resumed=bool(own.resume) or _continues(line, run),
     )
 
 
-def _codex_words(plain: list[str], options: Sequence[_Option]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the prompt and the words that resume a session. Only ``codex exec`` runs without a
-    person."""
-    if not plain or plain[0] not in ("exec", "e"):
-        raise InputError(
-            'Codex runs without its screen as codex exec: brim run -- codex exec "fix the parser"'
-        )
-    if plain[1:2] != ["resume"]:
-        return plain[1:], ()
-    if any(option.name == "--last" for option in options) or len(plain) == 2:
-        return plain[2:], ("resume",)
-    return plain[3:], ("resume", plain[2])
+def _words_of(line: CommandLine, role: str) -> tuple[str, ...]:
+    """Return the words of all options with the *role*."""
+    words: list[str] = []
+    for option in line.with_role(role):
+        words += option.words
+    return tuple(words)
 
 
-def _split(words: Sequence[str], agent: str) -> tuple[list[_Option], list[str]]:
-    """Return the options, and the words that belong to none."""
-    known = {
-        option: rest
-        for client, option, *rest in data_rows(__file__, "options.tsv")
-        if client == agent
-    }
-    options: list[_Option] = []
-    plain: list[str] = []
-    at = 0
-    while at < len(words):
-        word = words[at]
-        at += 1
-        if word == "--":
-            plain += words[at:]
-            break
-        name, joined, value = word.partition("=")
-        if not word.startswith("-") or word == "-":
-            plain.append(word)
-        elif joined and name.startswith("--"):
-            options.append(_Option(name, known.get(name, [""])[-1], [value], [word]))
-        else:
-            # The word after an unknown option is the prompt if it's the last, and there was none
-            # before.
-            may_be_prompt = at == len(words) - 1 and len(plain) <= (1 if agent == "codex" else 0)
-            takes, role = known.get(word, ("0" if may_be_prompt else "?", ""))
-            end, most = at, {"0": 0, "1": 1, "?": 1, "+": len(words)}[takes]
-            while (
-                end < len(words)
-                and end - at < most
-                and (takes == "1" or not words[end].startswith("-"))
-            ):
-                end += 1
-            options.append(_Option(word, role, words[at:end], words[at - 1 : end]))
-            at = end
-    return options, plain
+def _continues(line: CommandLine, run: AgentRun) -> bool:
+    """Whether an option names a session that was there before."""
+    return any(option.name not in run.begin_options for option in line.with_role("first"))
 
 
 def start_words(
@@ -185,70 +106,28 @@ def start_words(
     *cap* is what this process may spend, in micro-dollars. A prompt that ``goes_as_input`` isn't in
     it.
     """
-    resume = ("--resume", session) if session else command.first_options
-    is_input = goes_as_input(command.agent, prompt)
-    if command.agent == "claude":
-        streams = (
-            "-p",
-            "--input-format",
-            "stream-json",
-            "--output-format",
-            "stream-json",
-            "--verbose",
+    resume = command.first_options
+    if session:
+        resume = (*command.run.resume, session)
+    is_input = goes_as_input(command.run, prompt)
+    return command.run.start(
+        Start(
+            program=command.program,
+            options=command.options,
+            resume=resume,
+            prompt=None if is_input else prompt,
+            cap=cap,
         )
-        capped = ("--max-budget-usd", f"{cap / 1_000_000:.6f}") if cap is not None else ()
-        return [command.program, *streams, *resume, *capped, *command.options]
-    if command.agent == "codex":
-        resume = ("resume", session) if session else command.first_options
-        return [
-            command.program,
-            "exec",
-            "--json",
-            *command.options,
-            *resume,
-            "--",
-            "-" if is_input else prompt,
-        ]
-    said = () if is_input else (f"--prompt={prompt}",)
-    return [command.program, "-o", "stream-json", *resume, *command.options, *said]
-
-
-def goes_as_input(agent: str, prompt: str) -> bool:
-    """Whether *prompt* is given on standard input, and not in the command line."""
-    return CLIENTS[agent].stays or len(prompt.encode("utf-8", "replace")) > LONGEST_WORD
-
-
-def with_input(agent: str, prompt: str, given: str) -> str:
-    """Return *prompt* with what was *given* on standard input, combined as *agent* does it itself.
-
-    >>> with_input("claude", "explain this", "a log")
-    'explain this\\na log'
-    """
-    if not prompt or not given.strip():
-        return prompt or given
-    if agent == "codex":
-        return f"{prompt}\n\n<stdin>\n{given.rstrip()}\n</stdin>"
-    return f"{given}\n\n{prompt}" if agent == "gemini" else f"{prompt}\n{given}"
-
-
-def user_line(text: str, before: str = "") -> bytes:
-    """Return the line that gives Claude a turn. *before* is said first, in a block of its own.
-
-    A command such as ``/compact`` is only one if nothing stands before it: then *before* is left
-    out.
-    """
-    content: str | list[dict[str, str]] = text
-    if before and not text.lstrip().startswith("/"):
-        content = [{"type": "text", "text": each} for each in (before, text)]
-    return _line({"type": "user", "message": {"role": "user", "content": content}})
-
-
-def interrupt_line(request: str) -> bytes:
-    """Return the line that asks Claude to end its turn now."""
-    return _line(
-        {"type": "control_request", "request_id": request, "request": {"subtype": "interrupt"}}
     )
 
 
-def _line(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value).encode() + b"\n"
+def goes_as_input(run: AgentRun, prompt: str) -> bool:
+    """Whether *prompt* is given on standard input, and not in the command line."""
+    return run.stays or len(prompt.encode("utf-8", "replace")) > LONGEST_WORD
+
+
+def with_input(agent: str, prompt: str, piped: str) -> str:
+    """Return *prompt* with what was *piped* in, combined as *agent* does it itself."""
+    if not prompt or not piped.strip():
+        return prompt or piped
+    return run_of(agent).join_input(prompt, piped)

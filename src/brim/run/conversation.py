@@ -11,18 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import IO, Protocol
 
 from brim.agents.stream import LONGEST_LINE
 from brim.errors import InputError
-from brim.run.command import (
-    CLIENTS,
-    ClientCommand,
-    goes_as_input,
-    interrupt_line,
-    start_words,
-    user_line,
-)
+from brim.run.command import ClientCommand, goes_as_input, start_words
 from brim.run.session import Heard, Tracked
 from brim.run.turns import DONE, turn_end
 from brim.tracking.notices import INPUT_REQUESTED
@@ -33,12 +26,11 @@ INTERRUPT_PATIENCE = 10.0
 LEAVING_PATIENCE = 60.0
 """Seconds without a line after which an agent that was told to leave is ended."""
 
-TOLD_ATTEMPT = 2
-"""The attempt to reach the model that a person hears about: one may fail, and many are minutes of
-silence."""
-
 GLANCE = 1.0
 """Seconds of silence after which brim checks that the process is still there."""
+
+LONGEST_REASON = 80
+"""Characters of why the model doesn't answer that a person is shown."""
 
 
 class Face(Protocol):
@@ -81,9 +73,14 @@ class Conversation:
         environ: Mapping[str, str],
         cwd: str,
     ) -> None:
-        self.client = CLIENTS[command.agent]
-        self._command, self._tracked, self._face = command, tracked, face
-        self._environ, self._cwd = environ, cwd
+        self.agent = command.agent
+        self.client = command.run
+        """What brim may expect of the agent."""
+        self._command = command
+        self._tracked = tracked
+        self._face = face
+        self._environ = environ
+        self._cwd = cwd
         self._inbox: queue.SimpleQueue[tuple[Child | None, object]] = queue.SimpleQueue()
         self._child: Child | None = None
         self._waits_until: float | None = None
@@ -114,8 +111,7 @@ class Conversation:
     @property
     def can_resume(self) -> bool:
         """Whether another process can go on with this session."""
-        kept = not {"--no-session-persistence", "--ephemeral"}.intersection(self._command.options)
-        return bool(self._tracked.session) and kept
+        return bool(self._tracked.session) and self._command.is_saved
 
     def typed(self, text: str | None) -> None:
         """Take in a line that a person typed; None if there will be no more."""
@@ -128,23 +124,35 @@ class Conversation:
     def send(self, text: str, before: str = "") -> bool:
         """Send one turn, to the process that listens or to a new one; False if the agent doesn't
         listen any more."""
-        self.ended, self.refused, self.is_cut = None, "", False
+        self.ended = None
+        self.refused = ""
+        self.is_cut = False
         if self._child is None:
-            cap = self._tracked.purse.budget.left if self.client.caps else None
-            alone = f"{before}\n\n{text}" if before and not text.startswith("/") else text
-            words = start_words(self._command, alone, session=self._tracked.session, cap=cap)
-            listens = goes_as_input(self.client.name, alone)
-            self._child = Child(
-                words,
-                environ=self._environ,
-                cwd=self._cwd,
-                heard=lambda child, line: self._inbox.put((child, line)),
-                listens=listens,
-            )
-            if listens and not self.client.stays:
-                self._child.send(alone.encode("utf-8", "replace"))
-                self._child.close_input()
-        return not self.client.stays or self._child.send(user_line(text, before))
+            self._start(text, before)
+        if self._child is None or not self.client.stays:
+            return True
+        return self._child.send(self.client.turn_line(text, before))
+
+    def _start(self, text: str, before: str) -> None:
+        """Start a process for a turn; one that doesn't stay gets the turn at once."""
+        cap = None
+        if self.client.caps:
+            cap = self._tracked.purse.budget.left
+        alone = text
+        if before and not text.startswith("/"):
+            alone = f"{before}\n\n{text}"
+        words = start_words(self._command, alone, session=self._tracked.session, cap=cap)
+        listens = goes_as_input(self.client, alone)
+        self._child = Child(
+            words,
+            environ=self._environ,
+            cwd=self._cwd,
+            take=lambda child, line: self._inbox.put((child, line)),
+            listens=listens,
+        )
+        if listens and not self.client.stays:
+            self._child.send(alone.encode("utf-8", "replace"))
+            self._child.close_input()
 
     def wait(
         self, is_over: Callable[[], bool], patience: float | None = None, *, leaving: bool = False
@@ -155,43 +163,53 @@ class Conversation:
         An agent whose every turn is a process ends with it. One that is *leaving* may speak as long
         as it likes: its patience is for silence.
         """
-        self._waits_until = None if patience is None else time.monotonic() + patience
-        while self._child is not None and not (is_over() and self.client.stays):
-            rest = None if self._waits_until is None else self._waits_until - time.monotonic()
-            if rest is not None and rest <= 0:
+        self._waits_until = None
+        if patience is not None:
+            self._waits_until = time.monotonic() + patience
+        while self._child is not None and not (self.client.stays and is_over()):
+            timeout = GLANCE
+            if self._waits_until is not None:
+                timeout = min(GLANCE, self._waits_until - time.monotonic())
+            if timeout <= 0:
                 return False
             try:
-                child, what = self._inbox.get(timeout=GLANCE if rest is None else min(rest, GLANCE))
+                child, message = self._inbox.get(timeout=timeout)
             except queue.Empty:
-                if (
-                    self._child.is_over
-                ):  # a process that it started keeps its output open, so that won't end
-                    self.end()
+                self._end_if_over(self._child)
                 continue
-            if isinstance(what, int):
-                self._interrupt(what)
-            elif (
-                child is None and what is None
-            ):  # a question that comes later has no one to answer it
-                self._is_person_gone = True
-            elif child is None and isinstance(what, str) and what.strip():
-                self.person_said(what)
+            if child is None:
+                self._take_from_person(message)
             elif child is self._child:
-                self._take_from_agent(child, what)
+                self._take_from_agent(child, message)
                 if leaving and patience is not None and not self.signal:
                     self._waits_until = time.monotonic() + patience
         return True
 
+    def _end_if_over(self, child: Child) -> None:
+        """End a process that has ended: one that it started keeps its output open, so that won't
+        end."""
+        if child.is_over:
+            self.end()
+
+    def _take_from_person(self, message: object) -> None:
+        """Take in what a person did: a signal, a typed line, or None at the end of them."""
+        if isinstance(message, int):
+            self._interrupt(message)
+        elif message is None:  # a question that comes later has no one to answer it
+            self._is_person_gone = True
+        elif isinstance(message, str) and message.strip():
+            self.person_said(message)
+
     def wait_for_typed(self) -> str | None:
         """Return the next line that is typed; None at the end of them, or if a signal came."""
         while not self._is_person_gone:
-            child, what = self._inbox.get()
-            if isinstance(what, int):
-                self._interrupt(what)
+            child, message = self._inbox.get()
+            if isinstance(message, int):
+                self._interrupt(message)
                 return None
             if child is None:
-                self._is_person_gone = what is None
-                return what if isinstance(what, str) else None
+                self._is_person_gone = message is None
+                return message if isinstance(message, str) else None
         return None
 
     def leave(self) -> None:
@@ -211,44 +229,58 @@ class Conversation:
         if not isinstance(line, bytes):
             self.end(grace=1.0)
             return
-        heard = self._tracked.take(line)
+        heard_line = self._tracked.take(line)
         self._face.line(line)
-        for notice in heard.notices:
-            if notice.kind != INPUT_REQUESTED:  # it is asked when the turn has ended
-                self._face.tell(str(notice))
-        if heard.line.get("subtype") == "api_retry" and heard.line.get("attempt") == TOLD_ATTEMPT:
-            why = f"{heard.line.get('error_status') or ''} {heard.line.get('error') or ''}".strip()
-            self._face.tell(
-                f"the model does not answer ({why[:80]}); {self.client.name} tries again"
-            )
-        self.compacted = self.compacted or heard.compacted
-        self.refused = heard.refused or self.refused
-        if heard.end is not None:
-            self.ended = heard
-            is_done = turn_end(heard.end, heard.line, answered=heard.answered).outcome == DONE
+        self._tell(heard_line)
+        self.compacted = self.compacted or heard_line.compacted
+        self.refused = self.client.refusal(heard_line.line) or self.refused
+        if heard_line.end is not None:
+            self.ended = heard_line
             if not self.is_quiet:
-                self._face.answer(heard.text if is_done or not heard.end.error else "", line)
-        elif (
-            self._tracked.purse.held is not None
-            and self.client.stays
-            and not self.is_quiet
-            and not self.is_cut
-        ):
-            self.is_cut = child.send(interrupt_line("brim-limit"))
+                self._face.answer(_answer(heard_line), line)
+        elif self._must_cut():
+            self.is_cut = child.send(self.client.interrupt_line("brim-limit"))
             self._waits_until = time.monotonic() + INTERRUPT_PATIENCE
         self._face.show(self._tracked, settled=False)
         child.read()
 
+    def _tell(self, heard_line: Heard) -> None:
+        """Tell a person what a line gives notice of."""
+        for notice in heard_line.notices:
+            if notice.kind != INPUT_REQUESTED:  # it is asked when the turn has ended
+                self._face.tell(str(notice))
+        why = self.client.silence(heard_line.line)
+        if why is not None:
+            reason = why[:LONGEST_REASON]
+            self._face.tell(f"the model does not answer ({reason}); {self.agent} tries again")
+
+    def _must_cut(self) -> bool:
+        """Whether the turn that runs has to be ended, at a limit that the agent doesn't keep."""
+        if self._tracked.purse.held is None or not self.client.stays:
+            return False
+        return not self.is_quiet and not self.is_cut
+
     def _interrupt(self, number: int) -> None:
         """End the turn at the first signal, and the agent at the second."""
-        again, self.signal = bool(self.signal), number
+        again = bool(self.signal)
+        self.signal = number
         if again:
             self.end()
         elif self._child is not None:
             self._face.tell("ending the turn; once more ends the agent at once")
-            if not (self.client.stays and self._child.send(interrupt_line("brim-interrupt"))):
+            request = self.client.interrupt_line("brim-interrupt")
+            if not (self.client.stays and self._child.send(request)):
                 self._child.interrupt()
             self._waits_until = time.monotonic() + INTERRUPT_PATIENCE
+
+
+def _answer(heard_line: Heard) -> str:
+    """Return what the agent answered in the turn that a line ended; empty if it failed."""
+    end = heard_line.end
+    if end is None or not end.error:
+        return heard_line.text
+    turn = turn_end(end, heard_line.line, answered=heard_line.answered)
+    return heard_line.text if turn.outcome == DONE else ""
 
 
 # The process --------------------------------------------------------------------------------------
@@ -267,9 +299,9 @@ TOO_LONG = b"\x00"
 
 
 class Child:
-    """A process whose lines a thread hands to *heard*; None is the end of them.
+    """A process whose lines a thread hands to *take*; None is the end of them.
 
-    ``heard`` must be quick. Call ``read`` when a line was dealt with, so that the next may come.
+    ``take`` must be quick. Call ``read`` when a line was dealt with, so that the next may come.
     """
 
     def __init__(
@@ -278,7 +310,7 @@ class Child:
         *,
         environ: Mapping[str, str],
         cwd: str,
-        heard: Callable[[Child, bytes | None], object],
+        take: Callable[[Child, bytes | None], object],
         listens: bool,
     ) -> None:
         try:
@@ -297,7 +329,7 @@ class Child:
             elif isinstance(error, PermissionError):
                 why = "it can't be run; check the path, or make it executable with chmod +x"
             raise InputError(f"{words[0][:200]}: cannot be started: {why}") from None
-        self._heard = heard
+        self._take = take
         self._room = threading.Semaphore(WAITING)
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -349,16 +381,19 @@ class Child:
                 os.killpg(self._process.pid, number)
 
     def _listen(self) -> None:
-        out = self._process.stdout
-        is_rest = False
-        with suppress(OSError):
-            while out is not None and (line := out.readline(LONGEST_LINE)):
-                if line.strip() and not is_rest:
-                    self._room.acquire()
-                    self._heard(
-                        self, line.removesuffix(b"\n") if len(line) < LONGEST_LINE else TOO_LONG
-                    )
-                is_rest = not line.endswith(b"\n")
-        if out is not None:
-            out.close()
-        self._heard(self, None)
+        output = self._process.stdout
+        if output is not None:
+            with suppress(OSError):
+                self._read_lines(output)
+            output.close()
+        self._take(self, None)
+
+    def _read_lines(self, output: IO[bytes]) -> None:
+        """Hand on each line; of one that is too long, only that it was."""
+        continues = False
+        while line := output.readline(LONGEST_LINE):
+            if line.strip() and not continues:
+                self._room.acquire()
+                is_whole = len(line) < LONGEST_LINE
+                self._take(self, line.removesuffix(b"\n") if is_whole else TOO_LONG)
+            continues = not line.endswith(b"\n")

@@ -63,8 +63,11 @@ class Purse:
     ) -> None:
         self.scope = scope
         self.meter = SpendMeter()
-        self._ledger, self._warn, self._tell = ledger, warn, tell
-        self._plans, self._branch = plans, branch
+        self._ledger = ledger
+        self._warn = warn
+        self._tell = tell
+        self._plans = plans
+        self._branch = branch
         self._period = ""
         """The period of the project's limit."""
         self.held: CostBudget | None = None
@@ -74,20 +77,22 @@ class Purse:
         self._is_wrapping_up = False
         self._scopes: dict[str, str] = {}
         """Where each request counts: a sub-agent has a scope of its own."""
-        self._carried: dict[str, int] | None = {} if resumed else None
+        self._resumed = resumed
+        self._carried: dict[str, int] = {}
+        """What each session that was there before had cost."""
         self._amounts: dict[str, int] = {}
-        self._model, self._client_says = "", False
+        self._model = ""
+        self._client_says = False
         self._project = lineage(scope)[0]
         self.budget = CostBudget(limit, warn, scope=scope)
         if ledger is not None:
             if limit is not None:
                 ledger.limit(scope, limit)
-            parent = (
-                self._budget_of(ledger.tightest(self._project)) if self._project != scope else None
-            )
-            self.budget = CostBudget(
-                limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent
-            )
+            parent = None
+            if self._project != scope:
+                parent = self._budget_of(ledger.tightest(self._project))
+            spent = ledger.status(scope).spent
+            self.budget = CostBudget(limit, warn, scope=scope, spent=spent, parent=parent)
             self._look_further()
 
     @property
@@ -99,30 +104,32 @@ class Purse:
     def asked(self) -> CostBudget:
         """The limit that stands in the way: the run's own, the project's, or the one that is
         ``held``."""
-        parent = self.budget.parent
-        if self.held is not None and self.budget.may_spend:
+        budget = self.budget
+        if self.held is not None and budget.may_spend:
             return self.held
-        if parent is None or (
-            self.budget.pause_at is not None and self.budget.spent >= self.budget.pause_at
-        ):
-            return self.budget
-        return parent
+        is_paused = budget.pause_at is not None and budget.spent >= budget.pause_at
+        if budget.parent is None or is_paused:
+            return budget
+        return budget.parent
 
     @property
     def is_ended(self) -> bool:
         """Whether a person has said before that nothing more may be spent."""
         parent = self.budget.parent
-        return STOPPED in (self.budget.state, parent.state if parent is not None else "")
+        if parent is not None and parent.state == STOPPED:
+            return True
+        return self.budget.state == STOPPED
 
     @property
     def unpriced(self) -> tuple[str, ...]:
         """The models whose requests have a price neither here nor in a total of the agent."""
         if self._client_says:
             return ()
-        unnamed = (
-            ("this session",) if self.meter.unpriced_sessions and not self.meter.unpriced else ()
-        )
-        return (*sorted(self.meter.unpriced), *unnamed)
+        if self.meter.unpriced:
+            return tuple(sorted(self.meter.unpriced))
+        if self.meter.unpriced_sessions:
+            return ("this session",)
+        return ()
 
     @property
     def why_not_enforced(self) -> str:
@@ -130,8 +137,8 @@ class Purse:
         if not self.unpriced or self.budget.left is None:
             return ""
         return (
-            f"no price is known for {', '.join(self.unpriced)}, so the limit cannot be kept: put the price under "
-            "'models' in the configuration"
+            f"no price is known for {', '.join(self.unpriced)}, so the limit cannot be kept: "
+            "put the price under 'models' in the configuration"
         )
 
     def take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
@@ -144,23 +151,35 @@ class Purse:
         amount = self.meter.update(event)
         if not amount:
             return []
-        key = event.request if isinstance(event, Usage) else ""
-        # A session may be continued in another run, which has an amount of its own.
-        key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
-        total = self._amounts[key] = self._amounts.get(key, 0) + amount
-        scope = self._scopes.setdefault(
-            key, f"{self.scope}/{segment(event.agent)}" if event.agent else self.scope
-        )
-        tokens, model = (event.tokens.fresh, event.model) if isinstance(event, Usage) else (0, "")
-        made_with = {"model": model, "branch": self._branch}
-        # An InputError says that another run has counted this request already.
-        self._try(
-            lambda ledger: ledger.record(
-                scope, key, max(0, total), tokens=tokens, at=event.time, **made_with
-            )
-        )
+        self._record(event, amount)
         self._look_further()
         return self.budget.add(amount)
+
+    def _record(self, event: Event, amount: int) -> None:
+        """Keep in the ledger that *event* took *amount* more."""
+        key = ""
+        tokens = 0
+        model = ""
+        if isinstance(event, Usage):
+            key = event.request
+            tokens = event.tokens.fresh
+            model = event.model
+        # A session may be continued in another run, which has an amount of its own.
+        key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
+        self._amounts[key] = self._amounts.get(key, 0) + amount
+        total = max(0, self._amounts[key])
+        scope = self.scope
+        if event.agent:
+            scope = f"{self.scope}/{segment(event.agent)}"
+        scope = self._scopes.setdefault(key, scope)
+
+        def record(ledger: Ledger) -> None:
+            """An ``InputError`` says that another run has counted this request already."""
+            ledger.record(
+                scope, key, total, tokens=tokens, at=event.time, model=model, branch=self._branch
+            )
+
+        self._try(record)
 
     def answer(self, answer: str | Raise) -> None:
         """Do what a person said about the limit that was reached."""
@@ -169,68 +188,84 @@ class Purse:
             raise InputError("a plan's window has no tenth more: raise the limit, wrap up or stop")
         if asked.unit != PERCENT:  # of which nothing is held back
             asked.answer(answer)
-        if isinstance(answer, Raise) and asked is self.budget.parent:
-            answer = replace(answer, per=self._period)
-        elif isinstance(answer, Raise) and asked is self.held:
-            answer = replace(answer, per=self._held_period, unit=asked.unit)
+        if isinstance(answer, Raise):
+            answer = self._raise_of(answer, asked)
         self._is_wrapping_up = answer == "wrap_up"
-        self._try(
-            lambda ledger: ledger.answer(asked.scope, answer)
-        )  # which may have been answered otherwise there
+        # It may have been answered otherwise there.
+        self._try(lambda ledger: ledger.answer(asked.scope, answer))
         self._look_further()
+
+    def _raise_of(self, answer: Raise, asked: CostBudget) -> Raise:
+        """Return *answer* for the period and unit of the limit *asked*."""
+        if asked is self.budget.parent:
+            return replace(answer, per=self._period)
+        if asked is self.held:
+            return replace(answer, per=self._held_period, unit=asked.unit)
+        return answer
 
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
         self._look_further()
         parent = self.budget.parent
-        found = (
-            self._try(lambda ledger: ledger.tightest(self._project)) if parent is not None else None
-        )
-        if parent is None or found is None:
+        if parent is None:
             return []
-        is_other = (found.scope, found.limit, found.period) != (
-            parent.scope,
-            parent.limit,
-            self._period,
-        )
-        if (
-            is_other
-            or found.spent < parent.spent
-            or _is_ending(found.state) != _is_ending(parent.state)
-        ):
-            self.budget.parent = self._budget_of(found)
+        status = self._try(lambda ledger: ledger.tightest(self._project))
+        if status is None:
             return []
-        more = found.spent - parent.spent
-        return parent.add(more) if more else []
+        if self._is_other(status, parent):
+            self.budget.parent = self._budget_of(status)
+            return []
+        spent_by_others = status.spent - parent.spent
+        if not spent_by_others:
+            return []
+        return parent.add(spent_by_others)
+
+    def _is_other(self, status: ScopeStatus, parent: CostBudget) -> bool:
+        """Whether *status* is of another limit than *parent*, or of that one in another state."""
+        if (status.scope, status.limit) != (parent.scope, parent.limit):
+            return True
+        if status.period != self._period or status.spent < parent.spent:
+            return True
+        return _is_ending(status.state) != _is_ending(parent.state)
 
     def _look_further(self) -> None:
         """Look whether a limit is reached that isn't followed here: of tokens, a session, a
         sub-agent or a plan."""
-        scopes = [self.scope, *sorted({*self._scopes.values()} - {self.scope})]
-        found = self._try(
-            lambda ledger: [
-                each for name in scopes for each in ledger.reached(name, plans=self._plans)
-            ]
-        )
-        others = [each for each in found or () if each.unit != USD or "/" in each.scope]
-        if self._is_wrapping_up:  # which may take what is held back, and isn't a sub-agent
-            own = [
-                each
-                for each in others
-                if each.unit != PERCENT and not each.scope.startswith(f"{self.scope}/")
-            ]
-            others = [each for each in own if each.spent >= (each.limit.amount or 0)]
         self.held = None
-        if others:
-            first = others[0]
-            self._held_period = first.period
+        for allowance in self._reached():
+            if allowance.unit == USD and "/" not in allowance.scope:
+                continue
+            if self._is_wrapping_up and not self._ends_wrap_up(allowance):
+                continue
+            self._held_period = allowance.period
             self.held = CostBudget(
-                first.limit.amount,
-                scope=first.scope,
-                spent=first.spent,
-                unit=first.unit,
-                when=first.when,
+                allowance.limit.amount,
+                scope=allowance.scope,
+                spent=allowance.spent,
+                unit=allowance.unit,
+                when=allowance.when,
             )
+            return
+
+    def _reached(self) -> list[Allowance]:
+        """Return the limits of this run and its sub-agents that are reached."""
+        scopes = [self.scope, *sorted(set(self._scopes.values()) - {self.scope})]
+
+        def reached(ledger: Ledger) -> list[Allowance]:
+            """Return those of all scopes."""
+            limits: list[Allowance] = []
+            for scope in scopes:
+                limits += ledger.reached(scope, plans=self._plans)
+            return limits
+
+        return self._try(reached) or []
+
+    def _ends_wrap_up(self, allowance: Allowance) -> bool:
+        """Whether a limit ends a wrap-up too, which may take what is held back, and isn't a
+        sub-agent."""
+        if allowance.unit == PERCENT or allowance.scope.startswith(f"{self.scope}/"):
+            return False
+        return allowance.spent >= (allowance.limit.amount or 0)
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
         self._period = status.period
@@ -241,7 +276,7 @@ class Purse:
 
     def _own_total(self, event: RunTotal, line: Mapping[str, Any]) -> RunTotal:
         """Return *event* without what the session had cost before this run."""
-        if self._carried is None or event.cost is None:
+        if not self._resumed or event.cost is None:
             return event
         if event.session not in self._carried:
             self._carried[event.session] = max(0, event.cost - self._cost_since(event, line))
@@ -255,24 +290,21 @@ class Purse:
         """
         since = line.get("model_usage_since_last_result")
         if isinstance(since, dict):
-            costs = [each.get("costUSD") for each in since.values() if isinstance(each, dict)]
-            return sum(
-                round(cost * 1_000_000)
-                for cost in costs
-                if isinstance(cost, int | float) and 0 <= cost < _MOST
-            )
-        took = (
-            None
-            if event.usage is None
-            else PriceList().request(event.usage, self._model, event.time)
-        )
-        return (event.cost or 0) if took is None else took
+            return sum(_micro_dollars_of(usage) for usage in since.values())
+        if event.usage is None:
+            return event.cost or 0
+        cost = PriceList().request(event.usage, self._model, event.time)
+        if cost is None:
+            return event.cost or 0
+        return cost
 
     def _try(self, act: Callable[[Ledger], _Result]) -> _Result | None:
         """Do what concerns the ledger; if it fails, say so once and count on without it."""
+        if self._ledger is None:
+            return None
         try:
             with suppress(InputError):
-                return None if self._ledger is None else act(self._ledger)
+                return act(self._ledger)
         except StoreError as error:
             self._ledger = None
             self._tell(f"what is spent from now on is counted, but not kept: {error}")
@@ -286,21 +318,31 @@ def scope_of(place: str, run: str, ledger: Ledger | None = None) -> str:
     >>> scope_of("/home/user/my shop", "5f2a"), scope_of("", "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
-    return f"{ledger.project(place) if isinstance(ledger, StoredLedger) and place else name_of(place)}/run-{run}"
+    project = name_of(place)
+    if isinstance(ledger, StoredLedger) and place:
+        project = ledger.project(place)
+    return f"{project}/run-{run}"
 
 
 def question(budget: CostBudget) -> str:
     """Return the question at the limit of *budget*."""
-    whose = f" in {budget.scope}" if budget.scope else ""
-    left = 0 if budget.unit == PERCENT else min(budget.held, (budget.limit or 0) - budget.spent)
-    rest = f"; {in_unit(left, budget.unit)} is held back for the wrap-up" if left > 0 else ""
-    what, unit = {USD: ("cost limit", "USD"), TOKENS: ("limit", "N")}.get(
-        budget.unit, ("limit", "PERCENT")
+    where = ""
+    if budget.scope:
+        where = f" in {budget.scope}"
+    left = 0
+    if budget.unit != PERCENT:
+        left = min(budget.held, (budget.limit or 0) - budget.spent)
+    reserve = ""
+    if left > 0:
+        reserve = f"; {in_unit(left, budget.unit)} is held back for the wrap-up"
+    name = "cost limit" if budget.unit == USD else "limit"
+    typed, amount = {USD: ("USD", "USD"), TOKENS: ("N", "N tokens")}.get(
+        budget.unit, ("PERCENT", "PERCENT")
     )
     return (
-        f"The {what} is reached{whose}: {spent_of(budget)} is spent{budget.when}{rest}.\n"
+        f"The {name} is reached{where}: {spent_of(budget)} is spent{budget.when}{reserve}.\n"
         "  c        continue once, with a tenth more\n"
-        f"  {f'r {unit}':9}raise the limit to {unit}{' tokens' if budget.unit == TOKENS else ''}\n"
+        f"  {f'r {typed}':9}raise the limit to {amount}\n"
         "  w        wrap up: the agent leaves the work in a sound state and says where it stands\n"
         "  s        stop now\n"
         "What now? [w] "
@@ -321,20 +363,28 @@ def read_answer(typed: str, unit: str = USD) -> str | Raise:
     >>> read_answer("c"), read_answer("r 8").to, read_answer("r 3M", "tokens").to, read_answer("")
     ('continue', 8000000, 3000000, 'wrap_up')
     """
-    word, _, rest = typed.strip().casefold().partition(" ")
+    word, _, amount = typed.strip().casefold().partition(" ")
     for answer, words in _WORDS.items():
         if word in words:
             return answer
     if word not in ("r", "raise"):
         raise InputError(f"{typed[:40]!r} isn't an answer: write c, r USD, w or s")
-    if not rest.strip():
+    if not amount.strip():
         raise InputError("raise to how much? write r 8")
-    rest = rest.removeprefix("to ").strip()
+    amount = amount.removeprefix("to ").strip()
     if unit == TOKENS:
-        return Raise(read_ceiling(f"{rest.removesuffix('tokens').strip()} tokens").amount)
+        return Raise(read_ceiling(f"{amount.removesuffix('tokens').strip()} tokens").amount)
     if unit == PERCENT:
-        return Raise(read_ceiling(f"{rest.rstrip('% ')}%/1h").amount)
-    return Raise(micro_dollars(rest, up=False))
+        return Raise(read_ceiling(f"{amount.rstrip('% ')}%/1h").amount)
+    return Raise(micro_dollars(amount, up=False))
+
+
+def _micro_dollars_of(usage: object) -> int:
+    """Return the cost that a client says with *usage*; 0 if it isn't a sum of money."""
+    cost = usage.get("costUSD") if isinstance(usage, dict) else None
+    if not isinstance(cost, int | float) or not 0 <= cost < _MOST:
+        return 0
+    return round(cost * 1_000_000)
 
 
 def _is_ending(state: str) -> bool:

@@ -6,7 +6,6 @@ It needs the optional extra: ``pip install 'brim[agent-sdk]'``.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import secrets
@@ -15,8 +14,10 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any, Self
 
-from brim.errors import InputError, LimitReached
-from brim.run.command import user_line
+from brim.agents.claude.run import turn_line
+from brim.agents.claude.sdk import line_of, load_sdk
+from brim.agents.claude.value import AGENT
+from brim.errors import LimitReached
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, Tracked
 from brim.run.supervisor import COMPACT_PATIENCE, RUN_ID
@@ -37,9 +38,6 @@ from brim.tracking.budget import ContextBudget
 from brim.tracking.compaction import build_compact_prompt
 from brim.tracking.notices import Notice
 from brim.workspace import Workspace
-
-BLOCKS = {"TextBlock": "text", "ToolUseBlock": "tool_use", "ToolResultBlock": "tool_result"}
-"""The blocks of content that matter, as the stream calls them."""
 
 
 class SupervisedClient:
@@ -72,27 +70,31 @@ class SupervisedClient:
         self.run = secrets.token_hex(6)
         self.notices: list[Notice] = []
         """What a person should be told, in order."""
-        here = Workspace(os.environ, folder, who="person", now=time.time())
+        installation = Workspace(os.environ, folder, who="person", now=time.time())
         resumed = bool(
             getattr(options, "resume", None) or getattr(options, "continue_conversation", False)
         )
-        limit = None if budget_usd is None else micro_dollars(str(budget_usd), up=False)
-        self._task, self._on_limit, self._options = task, on_limit, options
-        self._connect = connect or (lambda options: _sdk().ClaudeSDKClient(options=options))
+        limit = None
+        if budget_usd is not None:
+            limit = micro_dollars(str(budget_usd), up=False)
+        self._task = task
+        self._on_limit = on_limit
+        self._options = options
+        self._connect = connect or (lambda options: load_sdk().ClaudeSDKClient(options=options))
         self._compact_patience = compact_patience
-        self._tracked = Tracked(
-            context or ContextBudget(),
-            Purse(
-                limit,
-                scope=scope or scope_of(here.place, self.run, ledger),
-                ledger=ledger,
-                resumed=resumed,
-                plans=lambda limit: plan_limits(limit, "claude", here.home, None, time.time()),
-                branch=branch(folder) or "",
-                tell=tell,
+        purse = Purse(
+            limit,
+            scope=scope or scope_of(installation.place, self.run, ledger),
+            ledger=ledger,
+            resumed=resumed,
+            plans=lambda limit: plan_limits(
+                limit, AGENT.name, installation.home, None, time.time()
             ),
-            Notes(folder, folder, job=task, clock=time.time, tell=tell, environ=os.environ),
+            branch=branch(folder) or "",
+            tell=tell,
         )
+        notes = Notes(folder, folder, job=task, clock=time.time, tell=tell, environ=os.environ)
+        self._tracked = Tracked(context or ContextBudget(), purse, notes)
         self._client: Any = None
         self._compacted = self._is_over = self._is_in_turn = False
         self._refusals = 0
@@ -120,24 +122,36 @@ class SupervisedClient:
 
     async def turn(self, text: str) -> AsyncIterator[Any]:
         """Send *text* as one turn, and give every message of it."""
-        if self._is_over or self._tracked.purse.is_spent:
-            raise LimitReached(
-                f"nothing more may be spent in {self._tracked.purse.scope}: raise the limit to go on",
-                scope=self._tracked.purse.scope,
-                limit=self.spending.limit,
-                spent=self.spending.spent,
-            )
+        self._check_spending()
         self._task = self._task or text
         self._tracked.notes.person_said(text)
-        before = build_pointer(self.scratch_path) if self._compacted else ""
+        before = ""
+        if self._compacted:
+            before = build_pointer(self.scratch_path)
         self._compacted = False
         async for message in self._exchange(text, before):
             yield message
         while self._tracked.purse.is_spent and not self._is_over:
             async for message in self._reach_limit():
                 yield message
-        if not self._is_over and self.context.should_compact and self._refusals < MOST_REFUSALS:
+        if self._must_compact():
             await self._compact()
+
+    def _check_spending(self) -> None:
+        """Raise ``LimitReached`` if nothing more may be spent."""
+        purse = self._tracked.purse
+        if self._is_over or purse.is_spent:
+            raise LimitReached(
+                f"nothing more may be spent in {purse.scope}: raise the limit to go on",
+                scope=purse.scope,
+                limit=self.spending.limit,
+                spent=self.spending.spent,
+            )
+
+    def _must_compact(self) -> bool:
+        if self._is_over or self._refusals >= MOST_REFUSALS:
+            return False
+        return self.context.should_compact
 
     async def __aenter__(self) -> Self:
         return self
@@ -157,7 +171,7 @@ class SupervisedClient:
         self._is_in_turn = True
 
         async def lines() -> AsyncIterator[dict[str, Any]]:
-            yield json.loads(user_line(text, before))
+            yield json.loads(turn_line(text, before))
 
         await self._client.query(lines())
         async for message in self._client.receive_response():
@@ -167,13 +181,15 @@ class SupervisedClient:
         self._tracked.notes.save()
 
     def _take(self, message: Any) -> None:
-        if line := line_of(message, self.session):
-            heard = self._tracked.take_object(line)
-            self.notices += heard.notices
-            self._compacted = self._compacted or heard.compacted
-            if heard.end is not None:
-                self._last = turn_end(heard.end, heard.line, answered=heard.answered)
-                self._is_in_turn = False  # a caller that leaves at this message has heard it all
+        line = line_of(message, self.session)
+        if not line:
+            return
+        news = self._tracked.take_object(line)
+        self.notices += news.notices
+        self._compacted = self._compacted or news.compacted
+        if news.end is not None:
+            self._last = turn_end(news.end, news.line, answered=news.answered)
+            self._is_in_turn = False  # a caller that leaves at this message has heard it all
 
     async def _compact(self) -> None:
         """Ask for a compaction alone, and see it through; one that fails is tried once more, after
@@ -187,56 +203,67 @@ class SupervisedClient:
         self._tracked.notes.save()
         self.context.request_compaction()
         with anyio.move_on_after(self._compact_patience) as waiting:
-            async for _ in self._exchange(
-                build_compact_prompt(self._task, scratch_path=self.scratch_path or None)
-            ):
+            prompt = build_compact_prompt(self._task, scratch_path=self.scratch_path or None)
+            async for _ in self._exchange(prompt):
                 pass
         if waiting.cancelled_caught:
             await self._disconnect()
         self.context.clear_compact()
-        self._refusals = 0 if self.context.compactions > before else self._refusals + 1
+        if self.context.compactions > before:
+            self._refusals = 0
+        else:
+            self._refusals += 1
 
     async def _reach_limit(self) -> AsyncIterator[Any]:
+        """Ask what to do at the limit, and do it: go on with what was cut short, or wrap up."""
         purse = self._tracked.purse
-        asked, was_cut_short = (
-            purse.asked,
-            self._last is not None and self._last.outcome == CUT_SHORT,
-        )
+        asked = purse.asked
+        was_cut_short = self._last is not None and self._last.outcome == CUT_SHORT
         answer = self._on_limit(asked)
         purse.answer(answer)
         await self._disconnect()  # the client was given its limit when it started
-        if answer not in ("wrap_up", "stop"):
-            if was_cut_short and not purse.is_spent:
-                async for message in self._exchange(
-                    build_continue_prompt(self._task, self.scratch_path)
-                ):
-                    yield message
-            return
-        self._is_over = True
-        if answer == "wrap_up" and purse.budget.left != 0 and purse.held is None and self.session:
-            path, left = self.scratch_path or None, purse.budget.left or 0
-            text = build_wrap_up_prompt(
-                asked.spent,
-                asked.limit,
-                held=left,
-                task=self._task,
-                scratch_path=path,
-                unit=asked.unit,
-            )
-            async for message in self._exchange(text):
+        prompt = ""
+        if answer in ("wrap_up", "stop"):
+            self._is_over = True
+            if answer == "wrap_up" and self._can_wrap_up():
+                prompt = self._wrap_up_prompt(asked)
+        elif was_cut_short and not purse.is_spent:
+            prompt = build_continue_prompt(self._task, self.scratch_path)
+        if prompt:
+            async for message in self._exchange(prompt):
                 yield message
+
+    def _can_wrap_up(self) -> bool:
+        purse = self._tracked.purse
+        return purse.budget.left != 0 and purse.held is None and bool(self.session)
+
+    def _wrap_up_prompt(self, asked: CostBudget) -> str:
+        """Return the turn that ends the work, at the limit *asked*."""
+        return build_wrap_up_prompt(
+            asked.spent,
+            asked.limit,
+            held=self._tracked.purse.budget.left or 0,
+            task=self._task,
+            scratch_path=self.scratch_path or None,
+            unit=asked.unit,
+        )
 
     async def _disconnect(self) -> None:
         if self._client is not None:
-            client, self._client, self._is_in_turn = self._client, None, False
+            client = self._client
+            self._client = None
+            self._is_in_turn = False
             await client.disconnect()
 
     def _limited_options(self) -> Any:
         """Return the options with what is left as the client's own limit, and the session to go on
         with."""
         changes: dict[str, Any] = {"env": {**self._options.env, RUN_ID: self.run}}
-        caps = [self._options.max_budget_usd] if self._options.max_budget_usd is not None else []
-        caps += [self.spending.left / 1_000_000] if self.spending.left is not None else []
+        caps = []
+        if self._options.max_budget_usd is not None:
+            caps.append(self._options.max_budget_usd)
+        if self.spending.left is not None:
+            caps.append(self.spending.left / 1_000_000)
         if caps:
             changes["max_budget_usd"] = min(caps)
         if self.session:
@@ -259,51 +286,4 @@ def supervised(options: Any = None, **settings: Any) -> SupervisedClient:
                 print(message)
             print(run.context.utilization, run.spending.spent)
     """
-    return SupervisedClient(options or _sdk().ClaudeAgentOptions(), **settings)
-
-
-def _sdk() -> Any:
-    try:
-        return importlib.import_module("claude_agent_sdk")
-    except ImportError:
-        raise InputError(
-            "the Claude Agent SDK is not installed: pip install 'brim[agent-sdk]'"
-        ) from None
-
-
-def line_of(message: Any, session: str = "") -> dict[str, Any]:
-    """Return the line of the stream that *message* was made of: one reader is enough. *session* is
-    the one so far.
-
-    It's empty if the message says nothing about the run.
-    """
-    kind = type(message).__name__
-    about = {"session_id": getattr(message, "session_id", None) or session}
-    if kind in ("AssistantMessage", "UserMessage"):
-        content = message.content
-        if not isinstance(content, str):
-            content = [
-                {**vars(each), "type": BLOCKS.get(type(each).__name__, "other")} for each in content
-            ]
-        about["parent_tool_use_id"] = message.parent_tool_use_id
-        inner: dict[str, Any] = {"role": "user", "content": content}
-        if kind == "UserMessage":
-            return {
-                "type": "user",
-                "message": inner,
-                **about,
-                "tool_use_result": message.tool_use_result,
-            }
-        inner = {"id": message.message_id, "content": content}
-        inner |= {name: getattr(message, name) for name in ("model", "usage", "stop_reason")}
-        error = {"is_api_error_message": True} if message.error else {}
-        return {"type": "assistant", "message": inner, **about, **error}
-    if kind == "ResultMessage":
-        return {
-            **vars(message),
-            "type": "result",
-            **about,
-            "modelUsage": getattr(message, "model_usage", None) or {},
-        }
-    data = getattr(message, "data", None)
-    return {"type": "system", "subtype": message.subtype, **data} if isinstance(data, dict) else {}
+    return SupervisedClient(options or load_sdk().ClaudeAgentOptions(), **settings)

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim.agents import agent_named
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Compaction, End, Message, ModelSeen, Usage
 from brim.agents.fields import parsed_line
+from brim.agents.running import run_of
 from brim.agents.stream import BLOCK, Feed, open_session
-from brim.config.places import home_folder
 from brim.errors import BrimError
 from brim.memory.folder import NAME as FOLDER
 from brim.memory.model import ScratchModel
@@ -45,11 +46,15 @@ class Notes:
         environ: Mapping[str, str],
     ) -> None:
         self.model = ScratchModel(job=job, root=worktree)
-        self._worktree, self._cwd, self._environ = worktree, cwd, environ
-        self._clock, self._tell = clock, tell
+        self._worktree = worktree
+        self._cwd = cwd
+        self._environ = environ
+        self._clock = clock
+        self._tell = tell
         self._writer: ScratchWriter | None = None
         self._failed = False
-        self._saved, self._saved_at = 0, 0.0
+        self._saved = 0
+        self._saved_at = 0.0
 
     @property
     def path(self) -> str:
@@ -112,49 +117,50 @@ class Notes:
 
 
 class SessionFiles:
-    """The files that Codex and Gemini write: their streams have only sums, the files have each
+    """The files that an agent writes of a session, if its stream has only sums: they have each
     request.
 
     They are read on from where they were read last. What happened before *since* is left out.
     """
 
     def __init__(self, agent: str, environ: Mapping[str, str], *, since: float) -> None:
-        home = home_folder(environ)
-        self._root, self._pattern = {
-            "codex": (
-                environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
-                "sessions/*/*/*/rollout-*-{}.jsonl",
-            ),
-            "gemini": (
-                environ.get("GEMINI_CLI_HOME") or home,
-                ".gemini/tmp/*/chats/session-*-{:.8}.jsonl",
-            ),
-        }.get(agent, ("", ""))
+        self._home = agent_named(agent).places.home(environ)
+        self._pattern = run_of(agent).session_files
         self._since = since
         self._feeds: dict[str, Feed] = {}
 
     def events(self, session: str) -> list[Event]:
         """Return what the files of *session* say that its stream does not."""
-        if not self._root or not _SESSION.fullmatch(session):
+        if not self._pattern or not _SESSION.fullmatch(session):
             return []
-        paths = glob.glob(os.path.join(glob.escape(self._root), self._pattern.format(session)))
-        found = [event for path in sorted(paths) for event in self._added(path)]
-        return [event for event in found if event.session == session]
+        events = []
+        inside = self._pattern.format(session)
+        for path in sorted(glob.glob(os.path.join(glob.escape(self._home), inside))):
+            for event in self._added(path):
+                if event.session == session:
+                    events.append(event)
+        return events
 
     def _added(self, path: str) -> list[Event]:
+        """Return the events that were added to the file *path*."""
         last = self._feeds.get(path) or Feed()
         feed = Feed(start=last.offset, reader=last.reader)  # half a line is read again
-        found: list[Event] = []
+        events: list[Event] = []
         try:
             with open_session(path) as file:
                 file.seek(feed.offset)
                 while block := file.read(BLOCK):
-                    found += feed.feed(block)
+                    events += feed.feed(block)
         except (BrimError, OSError):
             return []
         self._feeds[path] = feed
-        told = [event for event in found if isinstance(event, Usage | ModelSeen | Compaction)]
-        return [event for event in told if event.time is None or event.time >= self._since]
+        return [event for event in events if self._counts(event)]
+
+    def _counts(self, event: Event) -> bool:
+        """Whether *event* is of this run, and isn't in the stream."""
+        if not isinstance(event, Usage | ModelSeen | Compaction):
+            return False
+        return event.time is None or event.time >= self._since
 
 
 @dataclass(frozen=True)
@@ -167,8 +173,6 @@ class Heard:
     """The turn of the main thread ended with it."""
     compacted: bool = False
     """The main thread's window was compacted."""
-    refused: str = ""
-    """Why the agent did not compact; empty if it did, or wasn't asked."""
     notices: tuple[Notice, ...] = ()
     text: str = ""
     """What the agent said last; at the end of a turn that failed too, where ``end`` says why."""
@@ -209,20 +213,29 @@ class Tracked:
         compacted = False
         for event in self.feed.reader.events(parsed):
             notices += self._take(event, parsed)
-            if not event.agent:
-                end = event if isinstance(event, End) else end
-                compacted = compacted or isinstance(event, Compaction)
-        said, answered = self._text, self._answered
+            if event.agent:
+                continue
+            if isinstance(event, End):
+                end = event
+            if isinstance(event, Compaction):
+                compacted = True
+        text = self._text
+        answered = self._answered
         if end is not None:
-            for event in self.files.events(self.session) if self.files is not None else ():
+            notices += self._count_files()
+            if end.text and not end.error:
+                text = end.text
+            self._text = ""
+            self._answered = False
+        return Heard(parsed, end, compacted, tuple(notices), text, answered)
+
+    def _count_files(self) -> list[Notice]:
+        """Count what the session's files say at the end of a turn, and look what others spent."""
+        notices: list[Notice] = []
+        if self.files is not None:
+            for event in self.files.events(self.session):
                 notices += self._count(event, {})
-            notices += self.purse.look()
-            said = end.text if end.text and not end.error else said
-            self._text, self._answered = "", False
-        refused = ""
-        if parsed.get("type") == "system" and parsed.get("compact_result") not in (None, "success"):
-            refused = str(parsed.get("compact_error") or parsed.get("compact_result"))[:500]
-        return Heard(parsed, end, compacted, refused, tuple(notices), said, answered)
+        return [*notices, *self.purse.look()]
 
     def _take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
         if not event.agent:
@@ -230,7 +243,8 @@ class Tracked:
                 self.session = event.session
                 self.notes.begin(event.session)
             if isinstance(event, Message) and event.role == "assistant":
-                self._text, self._answered = event.text, True
+                self._text = event.text
+                self._answered = True
             if isinstance(event, ToolCall):
                 self._answered = False
         self.notes.take(event)

@@ -92,7 +92,7 @@ def supervisor_of(
         environ=os.environ,
         cwd=workspace.cwd,
         run=run_id,
-        given=request.piped,
+        piped=request.piped,
         then=request.then,
         task=request.task,
         on_limit=request.on_limit,

@@ -104,7 +104,7 @@ class Supervisor:
     """One run. *prompt* is the first turn and *then* those after it; *task* is what a compaction
     keeps in focus.
 
-    *given* is what the first turn is about, if that was piped in: data, and so not kept as a
+    *piped* is what the first turn is about, if that was piped in: data, and so not kept as a
     person's words. *on_limit* is one of ``purse.ON_LIMIT``. ``typed`` and ``signalled`` may be
     called from anywhere at any time; everything else happens in ``run``.
     """
@@ -119,16 +119,19 @@ class Supervisor:
         environ: Mapping[str, str],
         cwd: str,
         run: str,
-        given: str = "",
+        piped: str = "",
         then: Sequence[str] = (),
         task: str = "",
         on_limit: str = "ask",
         compact_patience: float = COMPACT_PATIENCE,
     ) -> None:
-        self._tracked, self._face = tracked, face
+        self._tracked = tracked
+        self._face = face
         self._talk = Conversation(command, tracked, face, environ={**environ, RUN_ID: run}, cwd=cwd)
         self._talk.person_said = self._take_turn
-        self._task, self._on_limit, self._given = task or prompt, on_limit, given
+        self._task = task or prompt
+        self._on_limit = on_limit
+        self._piped = piped
         self._compact_patience = compact_patience
         self._waiting = [prompt, *then]
         self._last: TurnEnd | None = None
@@ -137,14 +140,15 @@ class Supervisor:
         )
         self._continues = self._refusals = 0
         self._continued_limit = False
-        self.typed, self.signalled = self._talk.typed, self._talk.signalled
+        self.typed = self._talk.typed
+        self.signalled = self._talk.signalled
 
     def run(self) -> RunReport:
         """Run until nothing is left to send, the money ends, something fails, or a person says
         so."""
         began = time.monotonic()
         for line in self._talk.client.cannot:
-            self._face.tell(f"{self._talk.client.name} {line}")
+            self._face.tell(f"{self._talk.agent} {line}")
         try:
             while (step := self._step()) != END:
                 if step == ASK:
@@ -153,8 +157,7 @@ class Supervisor:
                     self._compact()
                 elif step == CONTINUE:
                     self._continues += 1
-                    path, compacted = self._tracked.notes.path, self._talk.compacted
-                    self._send(build_continue_prompt(self._task, path, compacted=compacted))
+                    self._send_again()
                 else:
                     self._send_for_person(self._waiting.pop(0))
             self._talk.leave()
@@ -190,8 +193,17 @@ class Supervisor:
     def _send_for_person(self, text: str) -> None:
         self._continues = 0
         self._tracked.notes.person_said(text)
-        text, self._given = with_input(self._talk.client.name, text, self._given), ""
-        self._send(text, build_pointer(self._tracked.notes.path) if self._talk.compacted else "")
+        text = with_input(self._talk.agent, text, self._piped)
+        self._piped = ""
+        before = ""
+        if self._talk.compacted:
+            before = build_pointer(self._tracked.notes.path)
+        self._send(text, before)
+
+    def _send_again(self) -> None:
+        """Let the agent go on with what was cut short."""
+        path = self._tracked.notes.path
+        self._send(build_continue_prompt(self._task, path, compacted=self._talk.compacted))
 
     def _send(self, text: str, before: str = "") -> None:
         """Send a turn, alone, and return when it has ended. An agent that used up its own limit is
@@ -214,10 +226,8 @@ class Supervisor:
             self._died()
             return
         self._report.turns += 1
-        self._last, self._report.answer = (
-            turn_end(ended.end, ended.line, answered=ended.answered),
-            ended.text,
-        )
+        self._last = turn_end(ended.end, ended.line, answered=ended.answered)
+        self._report.answer = ended.text
         if self._last.outcome == TURN_FAILED:
             self._fail(self._last.why)
         self._face.show(self._tracked, settled=True)
@@ -225,73 +235,86 @@ class Supervisor:
     def _compact(self) -> None:
         """Write the scratch memory, ask the agent to compact in a turn of its own, and wait until
         it has."""
-        budget, notes, talk = self._tracked.budget, self._tracked.notes, self._talk
-        notes.save()
+        budget = self._tracked.budget
+        self._tracked.notes.save()
         if not self._may_start():
             return
-        share = f" at {percent(budget.utilization)} of the window"
-        self._face.tell(
-            f"compacting{': the agent says that it is full' if self._is_full else share}"
-        )
-        before = budget.compactions
-        budget.request_compaction()
+        why = f" at {percent(budget.utilization)} of the window"
+        if self._is_full:
+            why = ": the agent says that it is full"
+        self._face.tell(f"compacting{why}")
+        compactions = budget.compactions
+        in_time = self._ask_to_compact(compactions)
+        if budget.compactions > compactions:
+            self._refusals = 0
+            self._face.tell(f"compacted: {budget.used_tokens:,} tokens are left in the window")
+        elif not self._talk.is_open:
+            self._died()
+        else:
+            self._count_refusal(in_time=in_time)
+        if self._last is not None:
+            self._last = replace(self._last, is_full=False)
+        self._face.show(self._tracked, settled=True)
+
+    def _ask_to_compact(self, compactions: int) -> bool:
+        """Send the turn, and wait until the window was compacted more than *compactions* times;
+        False if that took too long."""
+        budget = self._tracked.budget
+        notes = self._tracked.notes
+        talk = self._talk
 
         def is_over() -> bool:
             """An agent in the background ends with a result too: that one has turns, a compaction's
             has none."""
-            is_own = budget.compactions > before or talk.refused or talk.signal
-            return talk.ended is not None and bool(is_own or not talk.ended.line.get("num_turns"))
+            if talk.ended is None:
+                return False
+            if budget.compactions > compactions or talk.refused or talk.signal:
+                return True
+            return not talk.ended.line.get("num_turns")
 
+        budget.request_compaction()
         talk.is_quiet = True
         talk.send(build_compact_prompt(self._task, scratch_path=notes.path or None))
         in_time = talk.wait(is_over, self._compact_patience)
         talk.is_quiet = False
         budget.clear_compact()
         notes.save()
-        if budget.compactions > before:
-            self._refusals = 0
-            self._face.tell(f"compacted: {budget.used_tokens:,} tokens are left in the window")
-        elif not talk.is_open:
-            self._died()
-        else:
-            self._refusals += 1
-            said = (
-                talk.refused
-                or (talk.ended.text if talk.ended is not None else "")
-                or "it does not say why"
-            )
-            last = "; brim won't ask again" if self._refusals == MOST_REFUSALS else ""
-            self._face.tell(
-                f"the agent did not compact: {said if in_time else 'it took too long'}{last}"
-            )
-        if self._last is not None:
-            self._last = replace(self._last, is_full=False)
-        self._face.show(self._tracked, settled=True)
+        return in_time
+
+    def _count_refusal(self, *, in_time: bool) -> None:
+        """Say why the agent did not compact."""
+        self._refusals += 1
+        why = self._talk.refused
+        if not why and self._talk.ended is not None:
+            why = self._talk.ended.text
+        if not in_time:
+            why = "it took too long"
+        text = f"the agent did not compact: {why or 'it does not say why'}"
+        if self._refusals == MOST_REFUSALS:
+            text += "; brim won't ask again"
+        self._face.tell(text)
 
     # The limit ------------------------------------------------------------------------------------
 
     def _reach_limit(self) -> None:
         """Ask, or do what was said before; then go on with a new limit, wrap up, or stop."""
-        purse, report = self._tracked.purse, self._report
-        budget, was_ended = purse.asked, purse.is_ended
+        purse = self._tracked.purse
+        report = self._report
+        budget = purse.asked
+        was_ended = purse.is_ended
         self._talk.leave()  # it got its limit when it started, so to go on it has to be restarted
         self._face.show(self._tracked, settled=True)
         if self._talk.signal:
             return
         if purse.why_not_enforced:
-            report.outcome, report.why = LIMIT, purse.why_not_enforced
+            report.outcome = LIMIT
+            report.why = purse.why_not_enforced
             return
         answer = "stop" if was_ended else self._limit_answer()
         if self._talk.signal:
             return
         if answer not in ("wrap_up", "stop"):
-            self._continued_limit = True
-            limit = (
-                f": the limit is {in_unit(budget.limit or 0, budget.unit)} now"
-                if budget.unit != PERCENT
-                else ""
-            )
-            self._face.tell(f"going on{limit}")
+            self._go_on(budget)
             return
         report.outcome = LIMIT
         report.why = f"paused at {spent_of(budget)}{budget.when} in {budget.scope}"
@@ -300,28 +323,40 @@ class Supervisor:
         if answer == "wrap_up" and report.turns:
             self._wrap_up(budget)
 
+    def _go_on(self, budget: CostBudget) -> None:
+        """Say that the run goes on, with which limit."""
+        self._continued_limit = True
+        limit = ""
+        if budget.unit != PERCENT:
+            limit = f": the limit is {in_unit(budget.limit or 0, budget.unit)} now"
+        self._face.tell(f"going on{limit}")
+
     def _limit_answer(self) -> str:
         """Return what is done at the limit, after it was done: ``continue``, ``raise``, ``wrap_up``
         or ``stop``.
 
         A person is asked if one is there and is to be asked. Without one ``continue`` is done once.
         """
-        purse, why = self._tracked.purse, ""
+        purse = self._tracked.purse
+        why = ""
         if self._on_limit == "ask" and self._face.can_ask:
             return self._ask()
         answer = self._on_limit
         if answer == "ask":
-            answer, why = "wrap_up", "no terminal to ask on: "
+            answer = "wrap_up"
+            why = "no terminal to ask on: "
         elif answer == "continue" and self._continued_limit:
-            answer, why = "wrap_up", "it was continued once: "
+            answer = "wrap_up"
+            why = "it was continued once: "
         try:
             purse.answer(answer)
         except InputError as error:  # a limit of nothing has no tenth more
             self._face.tell(str(error))
             answer = "wrap_up"
             purse.answer(answer)
-        if answer in ("wrap_up", "stop"):
-            self._face.tell(f"{why}{'stopping' if answer == 'stop' else 'wrapping up'}")
+        words = {"wrap_up": "wrapping up", "stop": "stopping"}
+        if answer in words:
+            self._face.tell(why + words[answer])
         return answer
 
     def _ask(self) -> str:
@@ -344,21 +379,20 @@ class Supervisor:
     def _wrap_up(self, asked: CostBudget) -> None:
         """Send the wrap-up turn, which is paid from what was held back for it. *asked* is the limit
         that is reached."""
-        path, left = self._tracked.notes.path or None, self._tracked.purse.budget.left
-        is_spent = left == 0 or self._tracked.purse.held is not None
-        if is_spent or not self._talk.can_resume:
-            self._face.tell(
-                "nothing is left for a wrap-up"
-                if is_spent
-                else "it cannot be resumed for a wrap-up"
-            )
+        purse = self._tracked.purse
+        left = purse.budget.left
+        if left == 0 or purse.held is not None:
+            self._face.tell("nothing is left for a wrap-up")
+            return
+        if not self._talk.can_resume:
+            self._face.tell("it cannot be resumed for a wrap-up")
             return
         prompt = build_wrap_up_prompt(
             asked.spent,
             asked.limit,
             held=left or 0,
             task=self._task,
-            scratch_path=path,
+            scratch_path=self._tracked.notes.path or None,
             unit=asked.unit,
         )
         self._send(prompt)
@@ -377,46 +411,56 @@ class Supervisor:
     def _died(self) -> None:
         """The turn did not end. Its process has, or is ended now."""
         self._talk.end()
-        self._fail(
-            f"{self._talk.client.name} {_ended_with(self._talk.exit)} before its turn was over"
-        )
+        self._fail(f"{self._talk.agent} {_ended_with(self._talk.exit)} before its turn was over")
 
     def _fail(self, why: str) -> None:
         """Say why the run failed, unless something ended it before."""
         if not self._report.outcome:
-            self._report.outcome, self._report.why = FAILED, why
+            self._report.outcome = FAILED
+            self._report.why = why
 
     def _finish(self, seconds: float) -> None:
-        report, talk, budget, purse = (
-            self._report,
-            self._talk,
-            self._tracked.budget,
-            self._tracked.purse,
-        )
-        if talk.signal:
-            report.outcome, report.why = INTERRUPTED, f"by {Signals(talk.signal).name}"
-        elif not report.outcome and self._last is not None and self._last.why:
-            report.outcome, report.why = FAILED, f"cut short: {self._last.why}"
-        elif (
-            not report.outcome
-            and talk.exit
-            and not (self._last is not None and self._last.is_spent)
-        ):
-            report.outcome, report.why = FAILED, f"{talk.client.name} {_ended_with(talk.exit)}"
-        report.outcome = report.outcome or FINISHED
-        report.client_exit, report.signal, report.seconds = talk.exit, talk.signal, seconds
+        """Complete the report."""
+        self._say_outcome()
+        report = self._report
+        report.client_exit = self._talk.exit
+        report.signal = self._talk.signal
+        report.seconds = seconds
         report.unsent = tuple(self._waiting)
-        report.session, report.scratch = self._tracked.session, self._tracked.notes.path
-        report.model, report.compactions = budget.model, budget.compactions
-        report.used_tokens, report.context_window = budget.used_tokens, budget.context_window
-        report.cost, report.unpriced = purse.meter.total, purse.unpriced
-        report.limit, report.overshoot = purse.budget.limit, purse.budget.overshoot
-        report.by_client = () if purse.unpriced else tuple(sorted(purse.meter.unpriced))
+        report.session = self._tracked.session
+        report.scratch = self._tracked.notes.path
         report.broken_lines = self._tracked.feed.broken
+        budget = self._tracked.budget
+        report.model = budget.model
+        report.compactions = budget.compactions
+        report.used_tokens = budget.used_tokens
+        report.context_window = budget.context_window
+        purse = self._tracked.purse
+        report.cost = purse.meter.total
+        report.unpriced = purse.unpriced
+        report.limit = purse.budget.limit
+        report.overshoot = purse.budget.overshoot
+        if not purse.unpriced:
+            report.by_client = tuple(sorted(purse.meter.unpriced))
+
+    def _say_outcome(self) -> None:
+        """Say how the run ended; a signal counts more than anything before it."""
+        talk = self._talk
+        last = self._last or TurnEnd(DONE)
+        if talk.signal:
+            self._report.outcome = INTERRUPTED
+            self._report.why = f"by {Signals(talk.signal).name}"
+        elif last.why:
+            self._fail(f"cut short: {last.why}")
+        elif talk.exit and not last.is_spent:
+            self._fail(f"{talk.agent} {_ended_with(talk.exit)}")
+        self._report.outcome = self._report.outcome or FINISHED
 
 
 def _ended_with(code: int | None) -> str:
     """Return how a process has ended, in words; one that a signal ended has a negative *code*."""
     if code is None or code >= 0:
         return f"ended with {code}"
-    return f"was ended by {Signals(-code).name if -code in set(Signals) else f'signal {-code}'}"
+    if -code in set(Signals):
+        return f"was ended by {Signals(-code).name}"
+    return f"was ended by signal {-code}"

@@ -55,23 +55,25 @@ def turn_end(end: End, line: Mapping[str, Any], *, answered: bool = False) -> Tu
     it says otherwise.
     """
     if end.reason in ("budget_exhausted", "error_max_budget_usd"):
-        return (
-            TurnEnd(DONE, is_spent=True)
-            if answered
-            else TurnEnd(CUT_SHORT, end.text, is_spent=True)
-        )
+        if answered:
+            return TurnEnd(DONE, is_spent=True)
+        return TurnEnd(CUT_SHORT, end.text, is_spent=True)
     if end.reason in _STOPPED:
-        return TurnEnd(FAILED, end.text if end.error and end.text else _STOPPED[end.reason])
+        return TurnEnd(FAILED, (end.text if end.error else "") or _STOPPED[end.reason])
     if end.error:
-        is_full = (
-            end.text.lower().startswith("prompt is too long") or end.reason == "prompt_too_long"
-        )
-        return TurnEnd(
-            CUT_SHORT if is_full else FAILED, end.text or end.reason or "an error", is_full=is_full
-        )
+        return _failure(end)
     if line.get("stop_reason") == "max_tokens":
         return TurnEnd(CUT_SHORT, "its answer was too long for one turn")
     return TurnEnd(DONE)
+
+
+def _failure(end: End) -> TurnEnd:
+    """Return how a turn ended with an error; one whose window is full can go on."""
+    why = end.text or end.reason or "an error"
+    text = end.text.lower()
+    if end.reason == "prompt_too_long" or text.startswith("prompt is too long"):
+        return TurnEnd(CUT_SHORT, why, is_full=True)
+    return TurnEnd(FAILED, why)
 
 
 def next_step(
@@ -93,16 +95,23 @@ def next_step(
     >>> next_step(TurnEnd(DONE), compact_due=True, waiting=True)
     'compact'
     """
-    cut_short = last is not None and last.outcome == CUT_SHORT
-    if is_over or (last is not None and last.outcome == FAILED):
+    outcome = DONE
+    if last is not None:
+        outcome = last.outcome
+    if is_over or outcome == FAILED:
         return END
+    step = END
+    if outcome == CUT_SHORT:
+        step = CONTINUE
+    elif waiting:
+        step = SEND
     if is_spent:
-        return ASK if waiting or cut_short else END
+        return ASK if waiting or step == CONTINUE else END
     if compact_due and refusals < MOST_REFUSALS:
         return COMPACT
-    if cut_short:
-        return CONTINUE if continues < MOST_CONTINUES else END
-    return SEND if waiting else END
+    if step == CONTINUE and continues >= MOST_CONTINUES:
+        return END
+    return step
 
 
 def build_continue_prompt(
@@ -114,16 +123,23 @@ def build_continue_prompt(
     You were cut short. First read .context/scratch.md: it says what was asked, decided, written and tried.
     Then continue where you stopped: fix the parser
     """
-    first = (
-        f"You were cut short{', and the conversation was compacted since' if compacted else ''}."
-    )
+    first = "You were cut short"
+    if compacted:
+        first += ", and the conversation was compacted since"
+    first += "."
+    then = "Continue"
     if scratch_path:
         first += f" First read {scratch_path}: it says what was asked, decided, written and tried."
-    what = fold(task)
-    return f"{first}\n{'Then continue' if scratch_path else 'Continue'} where you stopped{f': {what}' if what else '.'}"
+        then = "Then continue"
+    work = fold(task)
+    if work:
+        return f"{first}\n{then} where you stopped: {work}"
+    return f"{first}\n{then} where you stopped."
 
 
 def build_pointer(scratch_path: str) -> str:
     """Return what stands before the first turn after a compaction; nothing if there is no scratch
     file."""
-    return build_reminder(scratch_path) if scratch_path else ""
+    if not scratch_path:
+        return ""
+    return build_reminder(scratch_path)

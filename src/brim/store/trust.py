@@ -146,9 +146,7 @@ def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
     path = os.path.realpath(project)
     if not is_trusted(path, user_folder):
         return
-    from brim.store.store import open_store  # reading trust loads no rules
-
-    with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
+    with _open_user_store(user_folder) as store, store.writing():
         projects = _read(user_folder)
         projects[path]["settings"] = settings
         _write_list(user_folder, projects)
@@ -243,11 +241,9 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
 def _change(user_folder: str, project: str, event: str, now: float, settings: str = "") -> None:
     """Change ``trust.json``. The user's database is locked, so that two changes can't undo each
     other."""
-
     from brim.store.events import RuleEvent
-    from brim.store.store import open_store
 
-    with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
+    with _open_user_store(user_folder) as store, store.writing():
         projects = _read(user_folder)
         old = projects.pop(project, {})
         if event == "trusted":
@@ -255,6 +251,12 @@ def _change(user_folder: str, project: str, event: str, now: float, settings: st
             projects[project] = {"at": now, "mark": mark, "settings": settings}
         _write_list(user_folder, projects)
         store.record(RuleEvent(event, now, detail={"project": project}))
+
+
+def _open_user_store(user_folder: str) -> Store:
+    from brim.store.store import open_store  # reading trust loads no rules
+
+    return open_store(os.path.join(user_folder, FILE))
 
 
 def _write_list(user_folder: str, projects: dict[str, dict[str, Any]]) -> None:

@@ -47,21 +47,27 @@ class Followed:
         try:
             watch = Watch(config, environ=environ)
             counts, ticks = follow(self.path, interval=INTERVAL, idle=AWAKE)
-            told: Reading = {}
+            last_values: Reading = {}
             for reading in watch.follow(self.path, counts, ticks):
-                now = {
-                    key: value
-                    for key, value in reading.items()
-                    if key not in UNTOLD or key == "lines"
-                }
-                if now != told:
-                    told, self.reading = now, reading
+                values = _drawn_values(reading)
+                if values != last_values:
+                    last_values = values
+                    self.reading = reading
                     self.changes += 1
         except (BrimError, OSError) as error:
             self.problem = str(error)
             self.changes += 1
         finally:
             self.ended = True
+
+
+def _drawn_values(reading: Reading) -> Reading:
+    """Return what of *reading* is drawn: if the rest changes, the page stays as it is."""
+    values = dict(reading)
+    for key in UNTOLD:
+        if key != "lines":
+            values.pop(key, None)
+    return values
 
 
 class Live:
@@ -87,33 +93,39 @@ class Live:
     def follow(self, path: str, config: Config, environ: Mapping[str, str]) -> Followed:
         """Return the session in the file *path*, followed from now on if it wasn't."""
         with self._lock:
-            found = self._followed.get(path)
-            if found is None or found.ended:
-                for old in [each for each, one in self._followed.items() if one.ended][:-MOST]:
-                    del self._followed[old]
-                found = self._followed[path] = Followed(path)
-                Thread(
-                    target=found.run, args=(config, environ), daemon=True, name="brim follows"
-                ).start()
-            return found
+            followed = self._followed.get(path)
+            if followed is not None and not followed.ended:
+                return followed
+            ended = [path for path, session in self._followed.items() if session.ended]
+            for old_path in ended[:-MOST]:
+                del self._followed[old_path]
+            followed = Followed(path)
+            self._followed[path] = followed
+            thread = Thread(
+                target=followed.run, args=(config, environ), daemon=True, name="brim follows"
+            )
+            thread.start()
+            return followed
 
 
 class StillReading(Exception):
-    """Reading takes longer: ``done`` of ``size`` bytes are read."""
+    """Reading takes longer: ``bytes_read`` of ``size`` bytes are read."""
 
-    def __init__(self, what: str, done: int, size: int) -> None:
-        super().__init__(what)
-        self.what, self.done, self.size = what, done, size
+    def __init__(self, name: str, bytes_read: int, size: int) -> None:
+        super().__init__(name)
+        self.name = name
+        self.bytes_read = bytes_read
+        self.size = size
 
 
 @dataclass
 class _Job:
-    done: int = 0
+    bytes_read: int = 0
     seconds: float = 0.0
     future: Future[Any] = field(default_factory=Future)
 
-    def advance(self, more: int) -> None:
-        self.done += more
+    def advance(self, size: int) -> None:
+        self.bytes_read += size
 
     def run(self, make: Callable[[Advance], Any]) -> None:
         begun = time.monotonic()
@@ -135,12 +147,14 @@ class Work:
     def get(
         self,
         key: Hashable,
-        what: str,
+        name: str,
         size: int,
         make: Callable[[Advance], T],
         patience: float = PATIENCE,
     ) -> T:
         """Return what *make* makes, of *size* bytes, or made before for the same *key*.
+
+        *name* says to people what is read.
 
         ``StillReading`` if that takes longer than *patience*: ask again.
         """
@@ -148,12 +162,16 @@ class Work:
             job = self._jobs.pop(key, None)
             if job is None:
                 job = _Job()
-                Thread(target=job.run, args=(make,), daemon=True, name=f"brim reads {what}").start()
+                thread = Thread(
+                    target=job.run, args=(make,), daemon=True, name=f"brim reads {name}"
+                )
+                thread.start()
             self._jobs[key] = job
-            for old in [each for each, one in self._jobs.items() if one.future.done()][:-KEPT]:
-                del self._jobs[old]
+            ended = [key for key, job in self._jobs.items() if job.future.done()]
+            for old_key in ended[:-KEPT]:
+                del self._jobs[old_key]
         if not wait([job.future], patience).done:
-            raise StillReading(what, min(job.done, size), size)
+            raise StillReading(name, min(job.bytes_read, size), size)
         if job.future.exception() is not None:
             with self._lock:
                 self._jobs.pop(key, None)  # the next page that asks tries again
@@ -168,9 +186,8 @@ class Work:
     def longest(self, *beginning: Hashable) -> float:
         """Return how many seconds the longest took of what has a key with this *beginning*."""
         with self._lock:
-            keys = [
-                key
-                for key in self._jobs
-                if isinstance(key, tuple) and key[: len(beginning)] == beginning
-            ]
-            return max((self._jobs[key].seconds for key in keys), default=0.0)
+            longest = 0.0
+            for key, job in self._jobs.items():
+                if isinstance(key, tuple) and key[: len(beginning)] == beginning:
+                    longest = max(longest, job.seconds)
+            return longest

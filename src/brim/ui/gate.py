@@ -23,8 +23,8 @@ from brim.errors import InputError
 from brim.loopback import HOST, NAMES, App
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """What a page may load: nothing that isn't ours, and nothing inline."""
 
@@ -41,14 +41,16 @@ HEADERS = {
 LARGEST_FORM = 1 << 20
 """Bytes of a form."""
 
+_HEAD = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>brim</title>'
+    '<link rel="icon" href="data:,">'
+)
 _ENTER = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>brim</title><link rel="icon" href="data:,">'
-    '<meta http-equiv="refresh" content="0;url=/"><p><a href="/">Open brim</a></p></html>'
+    f'{_HEAD}<meta http-equiv="refresh" content="0;url=/"><p><a href="/">Open brim</a></p></html>'
 )
 _STRANGER = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>brim</title><link rel="icon" href="data:,">'
-    "<p>This page needs the link that <code>brim ui</code> printed when it started. If you have lost it, press Ctrl-C "
-    "there and run <code>brim ui</code> again.</p></html>"
+    f"{_HEAD}<p>This page needs the link that <code>brim ui</code> printed when it started. "
+    "If you have lost it, press Ctrl-C there and run <code>brim ui</code> again.</p></html>"
 )
 
 
@@ -69,22 +71,28 @@ class Keys:
     form: str = field(default_factory=_secret)
     """In every form."""
 
-    def admit(self, given: str) -> bool:
-        """Whether *given* is a token; one that works once is used up."""
-        if compare_digest(given.encode(), self.token.encode()):
+    def admit(self, text: str) -> bool:
+        """Whether *text* is a token; one that works once is used up."""
+        if _is_same(text, self.token):
             return True
-        found = next(
-            (each for each in self.once if compare_digest(given.encode(), each.encode())), None
-        )
-        self.once.discard(found or "")
-        return found is not None
+        for token in self.once:
+            if _is_same(text, token):
+                self.once.remove(token)
+                return True
+        return False
+
+
+def _is_same(text: str, secret: str) -> bool:
+    """Whether *text* is the *secret*, without telling by the time how much of it is right."""
+    return compare_digest(text.encode(), secret.encode())
 
 
 class Gate:
     """Stands before *app*, which is served at *port*."""
 
     def __init__(self, app: App, port: int, keys: Keys) -> None:
-        self._app, self._keys = app, keys
+        self._app = app
+        self._keys = keys
         self._hosts = [f"{name}:{port}" for name in NAMES]
         self._origins = [f"http://{host}" for host in self._hosts]
         self._home = f"http://{HOST}:{port}/"
@@ -104,39 +112,46 @@ class Gate:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        answer = self._answer(Request(scope))
-        await (self._app if answer is None else answer)(scope, receive, guarded)
+        answer: App = self._answer(Request(scope)) or self._app
+        await answer(scope, receive, guarded)
 
     def _answer(self, request: Request) -> Response | None:
         """Return the answer to a request that doesn't reach the pages; None if it does."""
         headers = request.headers
         if headers.getlist("host") not in [[host] for host in self._hosts]:
             return _refused(f"brim is at {self._home}", 421)
-        origin = headers.get("origin")
-        if origin not in (None, *self._origins) or (
-            origin is None and request.method not in ("GET", "HEAD")
-        ):
+        if not self._may_come_from(headers.get("origin"), request.method):
             return _refused("not from a page of brim", 403)
         if request.url.path == "/" and "token" in request.query_params and request.method == "GET":
-            if not self._keys.admit(request.query_params["token"]):
-                return HTMLResponse(_STRANGER, 403)
-            answer = HTMLResponse(_ENTER)
-            answer.set_cookie(
-                self._cookie, self._keys.cookie, path="/", httponly=True, samesite="strict"
-            )
-            return answer
+            return self._enter(request.query_params["token"])
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return _refused("not from a page of brim", 403)
-        return None if self._knows(headers) else HTMLResponse(_STRANGER, 401)
+        if not self._has_cookie(headers):
+            return HTMLResponse(_STRANGER, 401)
+        return None
 
-    def _knows(self, headers: Headers) -> bool:
+    def _may_come_from(self, origin: str | None, method: str) -> bool:
+        """Whether a request with this ``Origin`` is from a page of brim, or changes nothing."""
+        if origin is None:
+            return method in ("GET", "HEAD")
+        return origin in self._origins
+
+    def _enter(self, token: str) -> Response:
+        """Answer the link with the *token*: the browser gets the cookie."""
+        if not self._keys.admit(token):
+            return HTMLResponse(_STRANGER, 403)
+        answer = HTMLResponse(_ENTER)
+        answer.set_cookie(
+            self._cookie, self._keys.cookie, path="/", httponly=True, samesite="strict"
+        )
+        return answer
+
+    def _has_cookie(self, headers: Headers) -> bool:
         try:
-            given = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
         except CookieError:
             return False
-        return given is not None and compare_digest(
-            given.value.encode(), self._keys.cookie.encode()
-        )
+        return cookie is not None and _is_same(cookie.value, self._keys.cookie)
 
 
 def _refused(text: str, code: int) -> Response:
@@ -145,10 +160,8 @@ def _refused(text: str, code: int) -> Response:
 
 async def read_form(request: Request, keys: Keys) -> dict[str, str]:
     """Return the fields of a form of ours; ``InputError`` if it isn't one."""
-    if (
-        request.headers.get("content-type", "").partition(";")[0].strip()
-        != "application/x-www-form-urlencoded"
-    ):
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip()
+    if content_type != "application/x-www-form-urlencoded":
         raise InputError("this isn't a form of brim's")
     body = b""
     async for piece in request.stream():

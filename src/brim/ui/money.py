@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -137,7 +137,7 @@ def project_bars(workspace: Workspace) -> list[tuple[ProjectRow, list[Bar]]]:
         if limits is None:
             return []
         projects = limits.projects()
-    return [(project, [bar(row) for row in project.limits]) for project in projects]
+    return [(project, list(map(bar, project.limits))) for project in projects]
 
 
 def set_limit(place: Place, form: dict[str, str]) -> str:
@@ -154,12 +154,15 @@ def set_limit(place: Place, form: dict[str, str]) -> str:
         name = limits.name(scope)
         if action == "set":
             rows = limits.set(scope, [read_ceiling(text)])
-            return f"{name}: {', '.join(row.said for row in rows)}."
+            return f"{name}: {_row_names(rows)}."
         if action == "remove":
-            periods = [text] if text else []
-            removed = limits.remove(scope, periods)
-            return f"Removed from {name}: {', '.join(row.said for row in removed)}."
+            rows = limits.remove(scope, list(filter(None, [text])))
+            return f"Removed from {name}: {_row_names(rows)}."
         return _answer(limits, scope, action, text)
+
+
+def _row_names(rows: Iterable[LimitRow]) -> str:
+    return ", ".join(row.said for row in rows)
 
 
 def _answer(limits: Limits, scope: str, action: str, text: str) -> str:

@@ -15,11 +15,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
-from brim.install import installation
+from brim.install import pausing
 from brim.install.status import home_status, open_limits
 from brim.report.usage import UsageReport
 from brim.report.watch import Reading
 from brim.spend.limits import OPEN
+from brim.store.limits import LimitRow, ProjectRow
 from brim.tracking.auto_compact import AutoCompact
 from brim.ui.background import AWAKE, INTERVAL, MOST, PATIENCE, Followed, StillReading
 from brim.ui.money import read_usage
@@ -43,13 +44,17 @@ class Card:
     @property
     def reading(self) -> Reading | None:
         """Its state; None while it is read, and if it rests."""
-        return None if self.followed is None else self.followed.reading
+        if self.followed is None:
+            return None
+        return self.followed.reading
 
     @property
     def headroom(self) -> str:
         """How far it is to the point where the agent compacts on its own."""
         reading = self.reading
-        if not reading or not reading["auto_compact"] or not reading["used_tokens"]:
+        if not reading or not reading["auto_compact"]:
+            return ""
+        if not reading["used_tokens"]:
             return ""
         point = AutoCompact(**reading["auto_compact"])
         return point.told(reading["used_tokens"] + reading["answer_tokens"])[0]
@@ -60,7 +65,9 @@ class Card:
         reading = self.reading
         if not reading or reading["utilization"] < reading["warn_threshold"]:
             return "ok"
-        return "compact" if reading["utilization"] >= reading["compact_threshold"] else "warn"
+        if reading["utilization"] >= reading["compact_threshold"]:
+            return "compact"
+        return "warn"
 
 
 def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]:
@@ -69,16 +76,19 @@ def cards(place: Place, *, follow: bool = True) -> tuple[list[Card], list[Card]]
     Without *follow*, only what is known is used.
     """
     live: list[Card] = []
-    rest: list[Card] = []
+    resting: list[Card] = []
     config = place.workspace().config
     for file in place.newest(MOST + RECENT):
         modified = file.stamp.modified / 1e9
         is_live = time.time() - modified < AWAKE and len(live) < MOST
-        followed = place.live.get(file.path) if is_live else None
-        if is_live and follow:
+        if not is_live:
+            resting.append(Card(file.session, about(file), modified))
+            continue
+        followed = place.live.get(file.path)
+        if follow:
             followed = place.live.follow(file.path, config, place.environ)
-        (live if is_live else rest).append(Card(file.session, about(file), modified, followed))
-    return live, rest[:RECENT]
+        live.append(Card(file.session, about(file), modified, followed))
+    return live, resting[:RECENT]
 
 
 def today(place: Place, patience: float | None = PATIENCE) -> UsageReport | None:
@@ -93,10 +103,9 @@ def today(place: Place, patience: float | None = PATIENCE) -> UsageReport | None
     key = ("today", *files)
     if patience is None and not place.work.knows(key):
         return None
+    size = sum(file.unread for file in files)
     try:
-        return place.work.get(
-            key, "today's sessions", sum(each.unread for each in files), read, patience or 0.0
-        )
+        return place.work.get(key, "today's sessions", size, read, patience or 0.0)
     except StillReading:
         return None
 
@@ -106,23 +115,34 @@ def _standing(place: Place) -> str:
     stopped."""
     workspace = place.workspace()
     workspace.goes_on = True
+    projects: list[ProjectRow] = []
     with open_limits(workspace) as limits:
-        projects = limits.projects() if limits else []
-    asked = [
-        (each, next((row for row in each.limits if row.state != OPEN), None)) for each in projects
-    ]
-    waiting = [(project, limit) for project, limit in asked if limit or project.state != OPEN]
+        if limits is not None:
+            projects = limits.projects()
+    waiting = []
+    for project in projects:
+        limit = _reached_limit(project)
+        if limit is not None or project.state != OPEN:
+            waiting.append((project, limit))
     return render("standing.html", place, status=home_status(workspace), waiting=waiting)
 
 
+def _reached_limit(project: ProjectRow) -> LimitRow | None:
+    """Return the first limit at which *project* waits or was stopped."""
+    for row in project.limits:
+        if row.state != OPEN:
+            return row
+    return None
+
+
 def fragments(
-    place: Place, live: list[Card], rest: list[Card], *, patience: float | None = 0.02
+    place: Place, live: list[Card], resting: list[Card], *, patience: float | None = 0.02
 ) -> dict[str, str]:
     """Return the parts of the page that change, each by its id. *patience* is as in ``today``."""
     return {
         "problem": "",
         "live": render("live.html", place, live=live),
-        "recent": render("recent.html", place, rest=rest),
+        "recent": render("recent.html", place, resting=resting),
         "standing": _standing(place),
         "today": render("today.html", place, today=today(place, patience)),
     }
@@ -130,9 +150,10 @@ def fragments(
 
 def now(place: Place, request: Request) -> Response:
     """Show the page."""
-    said = request.query_params.get("said", "")
-    parts = fragments(place, *cards(place, follow=False), patience=None)
-    answer = page("now.html", place, here="now", said=said, parts=parts)
+    message = request.query_params.get("said", "")
+    live, resting = cards(place, follow=False)
+    parts = fragments(place, live, resting, patience=None)
+    answer = page("now.html", place, here="now", said=message, parts=parts)
     # What takes longer begins when the page is there: the stream of events brings it.
     answer.background = BackgroundTask(lambda: fragments(place, *cards(place)))
     return answer
@@ -146,15 +167,15 @@ async def events(place: Place, _: Request) -> Response:
         live: list[Card] = []
         looked = float("-inf")
         while not place.live.ending:
-            found = {"live": render("live.html", place, live=live)}
+            parts = {"live": render("live.html", place, live=live)}
             if time.monotonic() - looked >= LOOK:
                 try:
-                    live, rest = await run_in_threadpool(cards, place)
-                    found = await run_in_threadpool(fragments, place, live, rest)
+                    live, resting = await run_in_threadpool(cards, place)
+                    parts = await run_in_threadpool(fragments, place, live, resting)
                 except BrimError as error:  # a store that is locked for a moment
-                    found = {"problem": render("problem.html", place, problem=str(error))}
+                    parts = {"problem": render("problem.html", place, problem=str(error))}
                 looked = time.monotonic()
-            for id, html in found.items():
+            for id, html in parts.items():
                 if sent.get(id) != html:
                     sent[id] = html
                     yield f"data: {json.dumps({'id': id, 'html': html})}\n\n"
@@ -166,9 +187,12 @@ async def events(place: Place, _: Request) -> Response:
 
 def pause(place: Place, form: dict[str, str]) -> str:
     """Pause the hooks for as long as the form says, or end the pause."""
-    if form.get("for") == "resume":
-        installation.resume(place.environ)
-        return "Hooks answer again."
     length = form.get("for", "")
-    installation.pause(place.environ, seconds=installation.duration(length) if length else None)
-    return f"Hooks are paused{f' for {length}' if length else ' until you resume them'}."
+    if length == "resume":
+        pausing.resume(place.environ)
+        return "Hooks answer again."
+    if not length:
+        pausing.pause(place.environ, seconds=None)
+        return "Hooks are paused until you resume them."
+    pausing.pause(place.environ, seconds=pausing.duration(length))
+    return f"Hooks are paused for {length}."

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from brim.agents.events import Message, StateSeen
@@ -68,17 +69,18 @@ class Place:
     keys: Keys = field(default_factory=Keys)
     live: Live = field(default_factory=Live)
     work: Work = field(default_factory=Work)
-    _listed: tuple[float, list[SessionFile]] = (0.0, [])
+    _listed: list[SessionFile] = field(default_factory=list)
+    _listed_at: float = 0.0
 
     def workspace(
         self, folder: str | None = None, flags: Mapping[str, object] | None = None
     ) -> Workspace:
         """Return the workspace of this moment: here, or in *folder*. Prices are the user's own."""
-        found = Workspace(
+        workspace = Workspace(
             self.environ, folder or self.cwd, who="person", now=time.time(), flags=flags
         )
-        use(found.config.yours["models"])
-        return found
+        use(workspace.config.yours["models"])
+        return workspace
 
     @property
     def index(self) -> str:
@@ -92,49 +94,53 @@ class Place:
 
     def files(self, since: float = 0.0) -> list[SessionFile]:
         """Return the files of all sessions that were written to *since* then, sub-agents' too."""
-        if time.monotonic() - self._listed[0] > FRESH or not self._listed[1]:
-            begun = time.monotonic()
-            found = own_files(self.environ)
+        if time.monotonic() - self._listed_at > FRESH or not self._listed:
+            begin = time.monotonic()
+            self._listed = own_files(self.environ)
             # Thousands of files take a while to list: then they are listed less often.
-            self._listed = begun + 20 * (time.monotonic() - begun), found
-        return [each for each in self._listed[1] if each.stamp.modified / 1e9 >= since]
+            self._listed_at = begin + 20 * (time.monotonic() - begin)
+        return [file for file in self._listed if file.stamp.modified / 1e9 >= since]
 
     def file(self, id: str) -> SessionFile:
         """Return the file of the session *id* as it is now."""
-        for each in self.files():
-            if each.session == id and not subagent_of(each.path):
+        for file in self.files():
+            if file.session == id and not subagent_of(file.path):
                 with suppress(OSError):
-                    return each._replace(stamp=Stamp.of(os.stat(each.path)))
+                    return file._replace(stamp=Stamp.of(os.stat(file.path)))
                 raise InputError(
                     "The file of this session is gone: its agent removes old ones, or you did."
                 )
         raise InputError("There is no such session: its file may have been removed.")
 
-    def newest(self, most: int) -> list[SessionFile]:
-        """Return the sessions that were written to last."""
-        return [file for file, _ in islice(newest_first(self.environ, None, self.files()), most)]
+    def newest(self, count: int) -> list[SessionFile]:
+        """Return the *count* sessions that were written to last."""
+        newest = newest_first(self.environ, None, self.files())
+        return [file for file, _ in islice(newest, count)]
 
 
 @lru_cache(512)
 def head_of(path: str, _inode: int) -> Head:
     """Return what the session in the file *path* is about."""
-    feed, seen, data = Feed(), {"folder": "", "branch": ""}, b""
-    with (
-        suppress(OSError),
-        open(
-            path,
-            "rb",
-            opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)),
-        ) as file,
-    ):
-        data = file.read(HEAD_BYTES)
-    for line in data.splitlines(keepends=True):
+    feed = Feed()
+    states = {"folder": "", "branch": ""}
+    for line in _beginning(path).splitlines(keepends=True):
         for event in feed.feed(line):
-            if isinstance(event, StateSeen) and event.name in seen:
-                seen[event.name] = seen[event.name] or event.value
+            if isinstance(event, StateSeen) and event.name in states:
+                states[event.name] = states[event.name] or event.value
             elif isinstance(event, Message) and event.human and event.text.strip():
-                return Head(_title(event.text), **seen)
-    return Head("", **seen)
+                return Head(_title(event.text), **states)
+    return Head("", **states)
+
+
+def _beginning(path: str) -> bytes:
+    """Return the first bytes of a file; none if it can't be read."""
+
+    def without_waiting(path: str, flags: int) -> int:
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+    with suppress(OSError), open(path, "rb", opener=without_waiting) as file:
+        return file.read(HEAD_BYTES)
+    return b""
 
 
 def _title(text: str) -> str:
@@ -150,14 +156,18 @@ def _title(text: str) -> str:
 def about(file: SessionFile) -> Head:
     """Return what the session in *file* is about, with the name of its project if no line says its
     folder."""
-    found = head_of(file.path, file.stamp.inode)
-    return found if found.folder else Head(found.title, file.slug, found.branch)
+    head = head_of(file.path, file.stamp.inode)
+    if head.folder:
+        return head
+    return Head(head.title, file.slug, head.branch)
 
 
 def clock_time(moment: float | None) -> str:
     """Return *moment* as ``14:32``; empty if it isn't known."""
+    if moment is None:
+        return ""
     try:
-        return "" if moment is None else time.strftime("%H:%M", time.localtime(moment))
+        return time.strftime("%H:%M", time.localtime(moment))
     except (OverflowError, ValueError, OSError):
         return ""
 
@@ -165,9 +175,7 @@ def clock_time(moment: float | None) -> str:
 @cache
 def templates() -> Any:
     """Return the templates; they are compiled when they are first used."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("brim.ui"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -175,7 +183,7 @@ def templates() -> Any:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    words = (
+    filters = (
         age,
         clock,
         clock_time,
@@ -188,21 +196,22 @@ def templates() -> Any:
         rounded,
         share,
     )
-    found.filters |= {each.__name__: each for each in words}
-    found.filters["basename"] = lambda path: os.path.basename(path.rstrip("/")) or path
-    found.globals |= {
+    for function in filters:
+        environment.filters[function.__name__] = function
+    environment.filters["basename"] = lambda path: os.path.basename(path.rstrip("/")) or path
+    environment.globals |= {
         "heard": heard,
         "one_line": summary_of,
         "refused": refused,
         "rule_in": rule_in,
     }
-    return found
+    return environment
 
 
 def render(name: str, place: Place, **values: Any) -> str:
     """Return the template *name* with *values*; text in them is escaped."""
-    shown = {"form_token": place.keys.form, "now": time.time(), "said": "", **values}
-    text: str = templates().get_template(name).render(shown)
+    common = {"form_token": place.keys.form, "now": time.time(), "said": ""}
+    text: str = templates().get_template(name).render({**common, **values})
     return text
 
 

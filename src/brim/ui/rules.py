@@ -81,7 +81,8 @@ def planned(place: Place, form: Mapping[str, str]) -> Planned:
     if tokens:
         budget = int(tokens)
     context = _context(workspace, form)
-    begins = not any(form.get(name, "").strip() for name in ("file", "prompt", "command"))
+    situation = [form.get(name, "").strip() for name in ("file", "prompt", "command")]
+    begins = not any(situation)
     with workspace.open() as scopes:
         planner, read = agents_planner(
             scopes,
@@ -152,7 +153,9 @@ def _conflicts(scopes: Scopes, live: list[Rule]) -> list[tuple[Rule, Rule]]:
     pairs = [(newer, conflict.other) for newer, conflict in unmarked_conflicts(scopes)]
     rules = {rule.id: rule for rule in live}
     for edge in scopes.all_edges():
-        if edge.kind is EdgeKind.CONFLICTS and edge.source in rules and edge.target in rules:
+        if edge.kind is not EdgeKind.CONFLICTS:
+            continue
+        if edge.source in rules and edge.target in rules:
             pairs.append((rules[edge.source], rules[edge.target]))
     return pairs
 
@@ -249,8 +252,10 @@ def _edit(scopes: Scopes, rule: Rule, form: dict[str, str], now: float) -> str:
     new_blocks = [block for block in new.blocks if block not in rule.blocks]
     if any(map(too_much, new_blocks)) and not form.get("sure"):
         raise InputError("this would refuse nearly everything: tick the box if you mean that")
-    values = {field: getattr(new, field) for field in FIELDS}
-    changes = {key: value for key, value in values.items() if value != getattr(rule, key)}
+    changes = {}
+    for field in FIELDS:
+        if getattr(new, field) != getattr(rule, field):
+            changes[field] = getattr(new, field)
     return _change(scopes, rule, changes, now)
 
 

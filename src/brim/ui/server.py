@@ -71,38 +71,53 @@ STATIC = {
 def build_app(place: Place, port: int) -> App:
     """Return the application that is served at *port*."""
 
-    def shown(name: str) -> Any:
-        def endpoint(request: Request) -> Any:
-            return _call(name, place, request)
-
-        return endpoint
-
-    def streamed(name: str) -> Any:
-        async def endpoint(request: Request) -> Any:
-            return await _call(name, place, request)
-
-        return endpoint
-
-    def done(name: str, then: str) -> Any:
-        async def endpoint(request: Request) -> Response:
-            form = await read_form(request, place.keys)
-            back = form.pop("back", "")
-            said = await run_in_threadpool(_call, name, place, form)
-            target = back if re.fullmatch(r"/[\w/.-]*", back) and back[:2] != "//" else then
-            return RedirectResponse(f"{target}?said={quote(said)}", 303)
-
-        return endpoint
-
-    routes = [Route(path, streamed(name), methods=["GET"]) for path, name in STREAMS.items()]
-    routes += [Route(path, shown(name), methods=["GET"]) for path, name in PAGES.items()]
-    routes += [Route(path, done(*action), methods=["POST"]) for path, action in ACTIONS.items()]
-    routes.append(Route("/static/{name}", static, methods=["GET"]))
+    routes = [Route("/static/{name}", static, methods=["GET"])]
+    for path, name in STREAMS.items():
+        routes.append(Route(path, _stream(place, name), methods=["GET"]))
+    for path, name in PAGES.items():
+        routes.append(Route(path, _page(place, name), methods=["GET"]))
+    for path, (name, next_page) in ACTIONS.items():
+        routes.append(Route(path, _action(place, name, next_page), methods=["POST"]))
     problems: Any = dict.fromkeys((StillReading, BrimError, Exception), partial(_problem, place))
     return Gate(
         Starlette(routes=routes, lifespan=_few_threads, exception_handlers=problems),
         port,
         place.keys,
     )
+
+
+def _page(place: Place, name: str) -> Any:
+    """Return an endpoint that shows a page."""
+
+    def endpoint(request: Request) -> Any:
+        return _call(name, place, request)
+
+    return endpoint
+
+
+def _stream(place: Place, name: str) -> Any:
+    """Return an endpoint that sends events."""
+
+    async def endpoint(request: Request) -> Any:
+        return await _call(name, place, request)
+
+    return endpoint
+
+
+def _action(place: Place, name: str, next_page: str) -> Any:
+    """Return an endpoint that does what a form says, and then shows *next_page*, or the page that
+    the form names."""
+
+    async def endpoint(request: Request) -> Response:
+        form = await read_form(request, place.keys)
+        back = form.pop("back", "")
+        message = await run_in_threadpool(_call, name, place, form)
+        target = next_page
+        if re.fullmatch(r"/[\w/.-]*", back) and back[:2] != "//":
+            target = back
+        return RedirectResponse(f"{target}?said={quote(message)}", 303)
+
+    return endpoint
 
 
 @asynccontextmanager
@@ -112,9 +127,10 @@ async def _few_threads(_: Starlette) -> AsyncIterator[None]:
     yield
 
 
-def _call(name: str, place: Place, given: Any) -> Any:
+def _call(name: str, place: Place, argument: Any) -> Any:
+    """Call a function of a page: with its request, or with the fields of a form."""
     module, _, function = name.partition(".")
-    return getattr(import_module(f"brim.ui.{module}"), function)(place, given)
+    return getattr(import_module(f"brim.ui.{module}"), function)(place, argument)
 
 
 def _prepare(place: Place) -> None:
@@ -130,14 +146,17 @@ def _problem(place: Place, request: Request, error: Exception) -> Response:
     """Return a page that says what is wrong."""
     if isinstance(error, StillReading):
         return page("reading.html", place, 202, here="", still=error)
-    code = (
-        503 if isinstance(error, StoreError) else 404 if "session" in request.path_params else 400
-    )
     problem = str(error)
+    code = 400
     if not isinstance(error, BrimError):
         # Our own mistake: the page says so, and the terminal has the rest.
         traceback.print_exception(error, file=sys.stderr)
-        code, problem = 500, "brim made a mistake; its terminal says more."
+        problem = "brim made a mistake; its terminal says more."
+        code = 500
+    elif isinstance(error, StoreError):
+        code = 503
+    elif "session" in request.path_params:
+        code = 404
     return page("problem_page.html", place, code, here="", problem=problem)
 
 
@@ -146,7 +165,8 @@ async def static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC:
         return Response("no such file\n", 404, media_type="text/plain")
-    return Response(files("brim.ui").joinpath("static", name).read_bytes(), media_type=STATIC[name])
+    content = files("brim.ui").joinpath("static", name).read_bytes()
+    return Response(content, media_type=STATIC[name])
 
 
 def serve_ui(

@@ -42,7 +42,7 @@ from brim.report.context import (
 from brim.report.overview import LOST_KINDS, Names, Overview, WasteSum, sessions_report
 from brim.report.page import Chart
 from brim.report.page import page as shared_page
-from brim.report.waste import ADVICE, KINDS
+from brim.report.waste import ADVICE, KINDS, Waste
 from brim.report.watch import Reading, read_session
 from brim.store.events import RuleEvent
 from brim.store.scopes import Scopes
@@ -129,7 +129,7 @@ class Picture:
             (again, again_text),
             (never, f"never {never:,}"),
         ]
-        return [group for group in groups if group[0]]
+        return [(count, text) for count, text in groups if count]
 
     @staticmethod
     def wasted(waste: WasteSum) -> list[tuple[str, int]]:
@@ -156,37 +156,53 @@ class Picture:
 
     def _note(self, label: tuple[str, ...]) -> str:
         """Return what is known of a part in all requests."""
+        kind = label[0]
+        name = label[-1]
         for waste in self.overview.waste:
-            items = [item for item in waste.items if item.what == label[-1] and not item.agent]
-            if not items:
-                continue
-            if waste.kind == "repeated" and label[0] == RESULTS:
-                tokens = rounded(sum(item.tokens for item in items))
-                return f"read again unchanged {counted(len(items), 'time')}: {tokens} wasted"
-            if waste.kind == "memory" and label[0] == MEMORY:
-                return f"in {counted(max(item.requests for item in items), 'request')}"
+            if waste.kind == "repeated" and kind == RESULTS:
+                note = _repeated_note(waste, name)
+            elif waste.kind == "memory" and kind == MEMORY:
+                note = _memory_note(waste, name)
+            else:
+                note = ""
+            if note:
+                return note
         return ""
 
     def chart(self, names: Names) -> dict[str, Any]:
         """Return what is drawn, for JSON."""
-        moments = self.moments
         point = self.reading["auto_compact"] or {}
-        groups = [
-            {"name": name, "tokens": [moment.parts[name] for moment in moments]} for name in GROUPS
-        ]
-        unexplained = [max(0, moment.rest) for moment in moments]
+        columns: dict[str, list[Any]] = {
+            "numbers": [],
+            "clock": [],
+            "billed": [],
+            "cached": [],
+            "causes": [],
+        }
+        for moment in self.moments:
+            columns["numbers"].append(moment.number)
+            columns["clock"].append(clock_time(moment.time))
+            columns["billed"].append(moment.billed)
+            columns["cached"].append(moment.cached)
+            columns["causes"].append(self._cause(moment, names))
         return {
-            "numbers": [moment.number for moment in moments],
-            "clock": [clock_time(moment.time) for moment in moments],
-            "billed": [moment.billed for moment in moments],
-            "cached": [moment.cached for moment in moments],
+            **columns,
             "costs": self._costs(),
-            "groups": [*groups, {"name": "not explained", "tokens": unexplained}],
-            "causes": [self._cause(moment, names) for moment in moments],
+            "groups": self._groups(),
             "window": self.reading["context_window"],
             "compacts_at": point.get("at") or 0,
             "marks": [_mark_dict(mark, names) for mark in self.marks],
         }
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """Return the tokens of each group of parts at each request."""
+        groups = []
+        for name in GROUPS:
+            tokens = [moment.parts[name] for moment in self.moments]
+            groups.append({"name": name, "tokens": tokens})
+        unexplained = [max(0, moment.rest) for moment in self.moments]
+        groups.append({"name": "not explained", "tokens": unexplained})
+        return groups
 
     def _costs(self) -> list[str | None]:
         """Return the cost of each request; None if it isn't known."""
@@ -203,6 +219,27 @@ class Picture:
         if not moment.cause:
             return ""
         return f"{named(moment.cause, names, self.head.folder)}, {rounded(moment.cause_tokens)}"
+
+
+def _own_items(waste: WasteSum, name: str) -> list[Waste]:
+    """Return what *waste* has about the part *name*, without sub-agents."""
+    return [item for item in waste.items if item.what == name and not item.agent]
+
+
+def _repeated_note(waste: WasteSum, name: str) -> str:
+    items = _own_items(waste, name)
+    if not items:
+        return ""
+    tokens = rounded(sum(item.tokens for item in items))
+    return f"read again unchanged {counted(len(items), 'time')}: {tokens} wasted"
+
+
+def _memory_note(waste: WasteSum, name: str) -> str:
+    items = _own_items(waste, name)
+    if not items:
+        return ""
+    requests = max(item.requests for item in items)
+    return f"in {counted(requests, 'request')}"
 
 
 def _mark_dict(mark: SessionMark, names: Names) -> dict[str, Any]:
@@ -454,8 +491,9 @@ def data(place: Place, request: Request) -> Response:
     """Return the chart, and the parts of the page that change with it."""
     drawn = picture(place, request.path_params["id"])
     values = _values(drawn, Names())
-    names = ("heading", "dropped", "advice")
-    parts = {name: render(f"{name}.html", place, **values) for name in names}
+    parts = {}
+    for name in ("heading", "dropped", "advice"):
+        parts[name] = render(f"{name}.html", place, **values)
     return JSONResponse({"chart": drawn.chart(Names()), "parts": parts})
 
 

@@ -1,12 +1,22 @@
-"""What ``brim init`` writes for Gemini CLI."""
+"""What ``brim init`` writes for Gemini CLI, and what it reads of its settings."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from brim.agents.fields import items, value
-from brim.agents.settings import AgentSettings
+from brim.agents.gemini.value import AGENT
+from brim.agents.settings import (
+    PLUGIN_NAME,
+    AgentSettings,
+    Instructions,
+    Plugin,
+    json_settings,
+)
+
+MANIFEST = "gemini-extension.json"
 
 
 def off_switch(settings: Mapping[str, Any], _: Mapping[str, Any]) -> str:
@@ -18,15 +28,65 @@ def off_switch(settings: Mapping[str, Any], _: Mapping[str, Any]) -> str:
     return ""
 
 
+def has_plugin(environ: Mapping[str, str]) -> bool:
+    """Whether brim's extension is there and enabled: of the rules about it, the last one counts."""
+    folder = os.path.join(AGENT.places.home(environ), "extensions")
+    enablement = json_settings(os.path.join(folder, "extension-enablement.json"))
+    rules = items(enablement, PLUGIN_NAME, "overrides")
+    if rules and str(rules[-1]).startswith("!"):
+        return False
+    return os.path.isfile(os.path.join(folder, PLUGIN_NAME, MANIFEST))
+
+
+def server_settings(environ: Mapping[str, str], project: str | None) -> list[Mapping[str, Any]]:
+    """Return the user's settings and the project's."""
+    paths = [AGENT.places.user_file(environ)]
+    if project is not None:
+        paths.append(AGENT.places.project_file(project))
+    return [json_settings(path) for path in paths]
+
+
+def files_by_settings(environ: Mapping[str, str], project: str | None) -> tuple[str, ...]:
+    """Return what the settings call files of rules here, apart from ``GEMINI.md``."""
+    names: list[str] = []
+    for settings in server_settings(environ, project or None):
+        named = value(settings, "context", "fileName")
+        if isinstance(named, str):
+            named = [named]
+        if isinstance(named, list):
+            names += [name for name in named if isinstance(name, str)]
+    return tuple(names)
+
+
+def plugin_files(plugin: Plugin) -> dict[str, Any]:
+    """Return the extension: it is a folder in the plugin, with copies of what both need."""
+    folder = f"{plugin.folder}/gemini"
+    files = {
+        f"{folder}/{MANIFEST}": {**plugin.short_manifest, "mcpServers": plugin.servers},
+        f"{folder}/hooks/hooks.json": plugin.hooks("extensionPath"),
+        f"{folder}/commands/learn.toml": plugin.learn,
+    }
+    for name in ("bin/hook", "skills/brim/SKILL.md"):
+        files[f"{folder}/{name}"] = plugin.copied(name)
+    return files
+
+
 SETTINGS = AgentSettings(
     learn_file="commands/learn.toml",
     learn_text="description = \"{about}\"\nprompt = '''\n{task}'''\n",
     learn_rule="{{args}}",
     mcp_command="gemini mcp add --scope user brim {program}{own}",
+    has_plugin=has_plugin,
+    plugin_files=plugin_files,
     remove_plugin="gemini extensions uninstall brim",
     allows_comments=True,
     hook_name="brim",
     ticks=1_000,  # its unit is milliseconds
     off_switch=off_switch,
-    instructions=("GEMINI.md",),
+    server_settings=server_settings,
+    instructions=Instructions(
+        files=("GEMINI.md",),
+        own_files=("GEMINI.md",),
+        files_by_settings=files_by_settings,
+    ),
 )

@@ -12,13 +12,14 @@ import signal
 import sys
 from argparse import Namespace
 
+from brim.agents.running import supervised_agents
 from brim.cli.asking import need_person
 from brim.cli.options import add_json, command, here, option, own_prices
 from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.errors import InputError
 from brim.report.watch import Memory
-from brim.run.command import CLIENTS, ClientCommand, client_command
+from brim.run.command import ClientCommand, client_command
 from brim.run.purse import ON_LIMIT
 from brim.run.start import RunRequest, open_run_limits, supervisor_of
 from brim.run.supervisor import RunReport, Supervisor
@@ -55,7 +56,9 @@ AT_LIMIT = (
         help="the ledger's scope (default: the project and a name for this run)",
     ),
     option(
-        "--agent", choices=tuple(CLIENTS), help="which agent it is, if the program has another name"
+        "--agent",
+        choices=tuple(supervised_agents()),
+        help="which agent it is, if the program has another name",
     ),
     option(
         "--compact",

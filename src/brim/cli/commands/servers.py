@@ -16,6 +16,7 @@ from brim.cli.output import emit, lines, note, outlive_reader, paint
 from brim.cli.tables import heading, table
 from brim.config.places import user_folder
 from brim.errors import InputError
+from brim.tokens.counters import counter_for
 from brim.workspace import working_folder
 
 UI_PORT = 8673
@@ -125,9 +126,7 @@ def mcp(options: Namespace) -> int:
 
 
 def _list_tools(options: Namespace) -> int:
-    from brim.mcp.server import INSTRUCTIONS
-    from brim.mcp.tools import tool_costs
-    from brim.tokens.counters import counter_for
+    from brim.mcp.tools import INSTRUCTIONS, tool_costs
 
     costs = tool_costs()
     total = sum(cost.tokens for cost in costs)
@@ -160,13 +159,12 @@ def _serve() -> int:
 
 
 def _serve_http(options: Namespace) -> int:
-    from brim.mcp.http import read_token, serve_http, token_file
-    from brim.mcp.server import build_server
+    from brim.mcp import http, server
 
     outlive_reader()  # a client may go away before it is answered
     home = user_folder(os.environ)
-    token = read_token(home)
-    file = token_file(home)
+    token = http.read_token(home)
+    file = http.token_file(home)
 
     def ready(address: str) -> None:
         result = {"url": address, "token_file": file}
@@ -175,6 +173,6 @@ def _serve_http(options: Namespace) -> int:
     port = MCP_PORT
     if options.port is not None:
         port = options.port
-    server = build_server(os.environ, working_folder(), shared=True)
-    serve_http(server, token, port, ready=ready)
+    shared = server.build_server(os.environ, working_folder(), shared=True)
+    http.serve_http(shared, token, port, ready=ready)
     return 0

@@ -31,16 +31,18 @@ from brim.cli.rule_views import day, whole
 from brim.cli.tables import facts, heading, table
 from brim.config.places import project_folder, user_folder
 from brim.errors import InputError
-from brim.install import installation
+from brim.install import pausing, setup
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import SettingsChange
-from brim.install.doctor import FIX, OFF, OK, WRONG, Diagnosis, Finding, diagnose
+from brim.install.doctor import diagnose
+from brim.install.findings import FIX, OFF, OK, WRONG, Diagnosis, Finding
 from brim.install.git_exclude import exclude_file
-from brim.install.installation import Installed, Uninstalled
 from brim.install.rule_files import shared_news
+from brim.install.setup import Installed, Uninstalled
 from brim.memory.entries import MemoryEntry
-from brim.store.consent import Consent
+from brim.store.consent import Consent, consent_for
 from brim.store.trust import is_trusted, trusted_projects, untrust
+from brim.tokens.counters import counter_for
 from brim.workspace import Workspace, working_folder
 
 
@@ -94,7 +96,7 @@ def init(options: Namespace) -> int:
             need_person("changes settings")
         if options.yes and options.scope == "project":
             need_person("trusts a project")
-    result = installation.install(
+    result = setup.install(
         os.environ,
         working_folder(),
         agents=agents_of(options.agent),
@@ -217,7 +219,7 @@ def uninstall(options: Namespace) -> int:
     """
     if not options.dry_run:
         need_person("uninstalls brim")
-    result = installation.uninstall(
+    result = setup.uninstall(
         os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
     )
     notes = [_served_note(agent) for agent in result.served]
@@ -275,7 +277,7 @@ def pause(options: Namespace) -> int:
       brim pause off
     """
     if options.time == "off":
-        ended = installation.resume(os.environ)
+        ended = pausing.resume(os.environ)
         view = "brim isn't paused"
         if ended["changed"]:
             view = "brim is back: hooks answer again"
@@ -283,8 +285,8 @@ def pause(options: Namespace) -> int:
     need_person("pauses brim")
     seconds = None
     if options.time is not None:
-        seconds = installation.duration(options.time)
-    result = installation.pause(os.environ, seconds=seconds)
+        seconds = pausing.duration(options.time)
+    result = pausing.pause(os.environ, seconds=seconds)
     view = "brim is paused"
     if "until" in result:
         view += time.strftime(" until %Y-%m-%d %H:%M", time.localtime(result["until"]))
@@ -347,12 +349,9 @@ def _tool_tokens(model: str | None) -> int | None:
     It's None if the server isn't installed.
     """
     try:
-        from brim.mcp.server import INSTRUCTIONS
-        from brim.mcp.tools import tool_costs
+        from brim.mcp.tools import INSTRUCTIONS, tool_costs
     except ImportError:
         return None
-    from brim.tokens.counters import counter_for
-
     counter = counter_for(model)
     return sum(cost.tokens for cost in tool_costs(counter)) + int(counter.count(INSTRUCTIONS))
 
@@ -444,9 +443,11 @@ def _trust(options: Namespace) -> int:
     if not options.dry_run:
         need_person("trusts a project")
     workspace = _workspace_in(options.folder)
-    consent = workspace.consent()
-    if consent is None:
+    if workspace.project is None:
         raise InputError(f"{workspace.cwd}: not a project: no .brim/ or .git in it or above it")
+    consent = consent_for(
+        workspace.project, workspace.home, settings_changed=workspace.settings_changed
+    )
     if not options.as_json:
         with workspace.open(create=False) as scopes:
             say_paged(_consent_view(consent, shared_news(workspace, scopes)))

@@ -53,8 +53,8 @@ class JsonText:
     @property
     def value(self) -> dict[str, Any]:
         """Everything in the file."""
-        found: dict[str, Any] = self._root.value
-        return found
+        settings: dict[str, Any] = self._root.value
+        return settings
 
     def get(self, *keys: str | int) -> Any:
         """Return the value at *keys*, or None."""
@@ -70,9 +70,11 @@ class JsonText:
         """Raise ``InputError`` if the value at *keys* exists and isn't a *kind*."""
         node = self._find(keys)
         if node is not None and not isinstance(node.value, kind):
-            where, wanted = ".".join(map(str, keys)), "an object" if kind is dict else "a list"
+            where = ".".join(map(str, keys))
+            wanted = "an object" if kind is dict else "a list"
             raise InputError(
-                f"{self._path}: {where} should be {wanted}; nothing was changed: correct it, then try again"
+                f"{self._path}: {where} should be {wanted}; nothing was changed: "
+                "correct it, then try again"
             )
 
     def put(self, value: object, *keys: str | int) -> None:
@@ -99,55 +101,85 @@ class JsonText:
 
     def remove(self, *keys: str | int) -> None:
         """Take out the value at *keys*, and the containers that are empty after that."""
-        container, node, text = self._at(keys[:-1]), self._at(keys), self.text
-        number = next(at for at, each in enumerate(container.members) if each is node)
+        container = self._at(keys[:-1])
+        node = self._at(keys)
+        number = [member is node for member in container.members].index(True)
         if number + 1 < len(container.members):
-            following = container.members[number + 1].begin
-            if text[node.end : following].strip() == ",":
-                self._set(text[: node.begin] + text[following:])
-            else:  # a comment stays
-                comma = self._bare.index(",", node.end)
-                self._set(text[: node.begin] + text[node.end : comma] + text[comma + 1 :])
+            self._remove_before(node, container.members[number + 1])
         elif number:
-            comma = self._bare.index(",", container.members[number - 1].end)
-            between = text[comma + 1 : node.begin]
-            if "//" not in between or text[node.end :].lstrip(" \t\r").startswith("\n"):
-                between = between.rstrip()
-            self._set(text[:comma] + between + text[node.end :])
+            self._remove_after(node, container.members[number - 1])
         else:
-            inside = text[container.start + 1 : node.begin] + text[node.end : container.end - 1]
-            self._set(
-                text[: container.start + 1]
-                + (inside if inside.strip() else "")
-                + text[container.end - 1 :]
-            )
-            if keys[:-1] and not inside.strip():
-                self.remove(*keys[:-1])
+            self._remove_only(node, container, keys[:-1])
+
+    def _remove_before(self, node: JsonNode, following: JsonNode) -> None:
+        """Take out *node*, after which another value stands."""
+        text = self.text
+        if text[node.end : following.begin].strip() == ",":
+            self._set(text[: node.begin] + text[following.begin :])
+            return
+        comma = self._bare.index(",", node.end)  # a comment stays
+        self._set(text[: node.begin] + text[node.end : comma] + text[comma + 1 :])
+
+    def _remove_after(self, node: JsonNode, preceding: JsonNode) -> None:
+        """Take out *node*, the last of several values."""
+        text = self.text
+        comma = self._bare.index(",", preceding.end)
+        between = text[comma + 1 : node.begin]
+        if "//" not in between or text[node.end :].lstrip(" \t\r").startswith("\n"):
+            between = between.rstrip()
+        self._set(text[:comma] + between + text[node.end :])
+
+    def _remove_only(
+        self, node: JsonNode, container: JsonNode, keys: tuple[str | int, ...]
+    ) -> None:
+        """Take out *node*, which stands alone in the *container* at *keys*."""
+        text = self.text
+        begin = container.start + 1
+        end = container.end - 1
+        inside = text[begin : node.begin] + text[node.end : end]
+        is_empty = not inside.strip()
+        if is_empty:
+            inside = ""
+        self._set(text[:begin] + inside + text[end:])
+        if keys and is_empty:
+            self.remove(*keys)
 
     def _insert(self, container: JsonNode, value: object, key: str | None = None) -> None:
-        text, (unit, gap, newline) = self.text, self._style()
-        name = "" if key is None else f"{json.dumps(key)}:{gap}"
-        inside = text[container.start + 1 : container.end - 1]
-        start, end, lead = container.start + 1, container.end - 1, self._lead(container.start)
+        """Add *value* as the last one of *container*, under *key* if that is an object."""
+        unit, gap, newline = self._style()
+        name = ""
+        if key is not None:
+            name = f"{json.dumps(key)}:{gap}"
         if container.members:
-            start = end = container.members[-1].end
-            before = self._blanks(container.members[0].begin)
-            new = f",{gap}{name}{self._dump(value, None)}"
-            if "\n" in before:
-                lead = before[before.rfind("\n") + 1 :]
-                # A comment after the last value is about that value, so the new line comes after
-                # it.
-                line = self._bare[start:].partition("\n")[0].removesuffix("\r")
-                comment = text[start : start + len(line)] if not line.strip() else ""
-                new, end = (
-                    f",{comment}{newline}{lead}{name}{self._dump(value, lead)}",
-                    start + len(comment),
-                )
-        elif unit is None or inside.strip():
+            self._insert_last(container, name, value)
+            return
+        start = container.start + 1
+        end = container.end - 1
+        inside = self.text[start:end]
+        if unit is None or inside.strip():
             new = f"{inside if inside.strip() else ''}{name}{self._dump(value, None)}"
         else:
-            new = f"{newline}{lead}{unit}{name}{self._dump(value, lead + unit)}{newline}{lead}"
-        self._set(text[:start] + new + text[end:])
+            lead = self._lead(container.start)
+            dumped = self._dump(value, lead + unit)
+            new = f"{newline}{lead}{unit}{name}{dumped}{newline}{lead}"
+        self._set(self.text[:start] + new + self.text[end:])
+
+    def _insert_last(self, container: JsonNode, name: str, value: object) -> None:
+        """Add *name* and *value* after the last value of *container*."""
+        _, gap, newline = self._style()
+        start = container.members[-1].end
+        end = start
+        new = f",{gap}{name}{self._dump(value, None)}"
+        before = self._blanks(container.members[0].begin)
+        if "\n" in before:
+            lead = before[before.rfind("\n") + 1 :]
+            # A comment after the last value is about that value, so the new line comes after it.
+            line = self._bare[start:].partition("\n")[0].removesuffix("\r")
+            if not line.strip():
+                end = start + len(line)
+            comment = self.text[start:end]
+            new = f",{comment}{newline}{lead}{name}{self._dump(value, lead)}"
+        self._set(self.text[:start] + new + self.text[end:])
 
     def _style(self) -> tuple[str | None, str, str]:
         """Return the indentation of a level (None: all on one line), what follows a colon, and what
@@ -179,7 +211,9 @@ class JsonText:
         return json.dumps(value, indent=unit).replace("\n", f"{newline}{lead}")
 
     def _set(self, text: str) -> None:
-        bare = text.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else text
+        bare = text
+        if text.startswith("\ufeff"):
+            bare = text.replace("\ufeff", " ", 1)
         if self._comments:  # blanked out, so that every place stays what it was
             bare = _STRING_OR_COMMENT.sub(_without_comment, bare)
         try:
@@ -190,24 +224,20 @@ class JsonText:
             raise InputError(
                 f"{self._path}: has too many brackets inside each other; nothing was changed"
             ) from None
-        except ValueError as error:
-            place = (
-                f":{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-            )
-            what = error.msg if isinstance(error, json.JSONDecodeError) else "a number is too long"
-            raise InputError(
-                f"{self._path}{place}: is not valid JSON ({what}); nothing was changed: correct it, then try again"
-            ) from None
-        self.text, self._bare = text, bare
+        except json.JSONDecodeError as error:
+            place = f"{self._path}:{error.lineno}:{error.colno}"
+            raise _not_json(place, error.msg) from None
+        except ValueError:
+            raise _not_json(self._path, "a number is too long") from None
+        self.text = text
+        self._bare = bare
 
     def _find(self, keys: tuple[str | int, ...]) -> JsonNode | None:
         node: JsonNode | None = self._root
         for key in keys:
-            members = node.members if node is not None else []
-            if isinstance(key, int):
-                node = members[key] if key < len(members) else None
-            else:  # of two with the same key, the last counts, as for every reader of JSON
-                node = next((each for each in reversed(members) if each.key == key), None)
+            if node is None:
+                return None
+            node = _member(node.members, key)
         return node
 
     def _at(self, keys: tuple[str | int, ...]) -> JsonNode:
@@ -217,8 +247,26 @@ class JsonText:
         return node
 
 
+def _not_json(place: str, why: str) -> InputError:
+    return InputError(
+        f"{place}: is not valid JSON ({why}); nothing was changed: correct it, then try again"
+    )
+
+
+def _member(members: list[JsonNode], key: str | int) -> JsonNode | None:
+    """Return the member at the place or with the name *key*."""
+    if isinstance(key, int):
+        return members[key] if key < len(members) else None
+    for member in reversed(members):  # of two with the same key, every reader takes the last
+        if member.key == key:
+            return member
+    return None
+
+
 def _without_comment(match: re.Match[str]) -> str:
-    return match[0] if match[0].startswith('"') else re.sub(r"[^\r\n]", " ", match[0])
+    if match[0].startswith('"'):
+        return match[0]
+    return re.sub(r"[^\r\n]", " ", match[0])
 
 
 def _parse(first: re.Match[str], tokens: Iterator[re.Match[str]]) -> JsonNode:
@@ -233,12 +281,13 @@ def _parse(first: re.Match[str], tokens: Iterator[re.Match[str]]) -> JsonNode:
         if first[0] == "{":
             next(tokens)  # the colon
             member = _parse(next(tokens), tokens)
-            member.key, member.begin = json.loads(token[0]), token.start()
+            member.key = json.loads(token[0])
+            member.begin = token.start()
         else:
             member = _parse(token, tokens)
         node.members.append(member)
     node.end = token.end()
-    node.value = [each.value for each in node.members]
+    node.value = [member.value for member in node.members]
     if first[0] == "{":
-        node.value = {each.key: each.value for each in node.members}
+        node.value = {member.key: member.value for member in node.members}
     return node
