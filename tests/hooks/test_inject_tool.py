@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from brim.hooks.rules import files_of, model_of, tell_now
+from brim.hooks.rules import files_of, tell_now
+from brim.hooks.transcript import model_of
 from tests.hooks.injected import FRAME, Agent, rule, tool_call
 
 PYTHON = rule(

@@ -92,7 +92,6 @@ def _removals(workspace: HookWorkspace) -> Iterator[Callable[[], None]]:
 
 def _trusted(home: str) -> list[str]:
     """Return the projects that the user trusts; none if that can't be read."""
-
     with suppress(BrimError):
         return [project for project in trusted_projects(home) if is_trusted(project, home)]
     return []
@@ -110,7 +109,6 @@ def _age(path: str, now: float) -> float:
 
 def _remove_journals(home: str, now: float) -> None:
     """Remove journals of memory that was removed a while ago."""
-
     _unlink(old_journals(os.path.join(home, "scratch"), now=now))
 
 
@@ -127,7 +125,6 @@ def _remove_files(folder: str, now: float) -> None:
 def _remove_rows(path: str, days: int | None, now: float) -> None:
     """Remove from the database *path* when rules were told, *days* ago or earlier, and permissions
     that ended."""
-
     database = open_database(path, create=False, timeout=BUSY)
     try:
         if database.readonly:
@@ -143,7 +140,6 @@ def _remove_rows(path: str, days: int | None, now: float) -> None:
 def _remove_memory(project: str, days: int, workspace: HookWorkspace) -> None:
     """Remove the memory of sessions of *project* that ended. Its journal goes to the user's folder
     for a while."""
-
     root = os.path.join(project, NAME)
     if not os.path.lexists(root) or not check_folder(root, workspace.secret):
         return
@@ -160,7 +156,6 @@ def _remove_memory(project: str, days: int, workspace: HookWorkspace) -> None:
 
 def _is_over(folder: str, days: int, now: float) -> bool:
     """Whether the session of *folder* was last seen more than *days* ago."""
-
     journal = os.path.join(folder, "journal.jsonl")
     if not os.path.exists(journal) or is_live(owner_of(folder), now=now):
         return False

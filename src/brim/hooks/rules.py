@@ -12,6 +12,7 @@ import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from brim.activation.context import Context
 from brim.agents.call import NOTHING, Answer, HookCall
@@ -21,18 +22,22 @@ from brim.errors import StoreError
 from brim.hooks.mentions import Doing, mention
 from brim.hooks.process import attempt
 from brim.hooks.state import HookWorkspace
+from brim.hooks.transcript import model_of
 from brim.record import PlainData
 from brim.rules.languages import language_of
 from brim.rules.session import Session
 from brim.store.hook_planner import HookPlanner
 from brim.store.loaded import loaded_rules
 
+if TYPE_CHECKING:
+    from brim.rules.plan import InjectionPlan
+
 START = "token_budget.default"
 DYNAMIC = "token_budget.dynamic_context"
 
 HELD_BACK = (
-    "brim held this call back once: the rules below are about it, and this window had not been shown them. "
-    "Follow them, and make the call again if it is still right.\n"
+    "brim held this call back once: the rules below are about it, and this window had not been "
+    "shown them. Follow them, and make the call again if it is still right.\n"
 )
 """What stands above the rules that a call is denied for."""
 
@@ -72,9 +77,12 @@ class Room(PlainData):
     def minus(self, text: str, tokens: int | None = None) -> Room:
         """Return what is left beside *text*, which is charged by its bytes unless *tokens* says by
         how much."""
-        charge = size(text) if tokens is None else tokens
+        if tokens is None:
+            tokens = size(text)
         return Room(
-            _less(self.tokens, charge), self.chars - len(text), _less(self.bytes, size(text))
+            tokens=_less(self.tokens, tokens),
+            chars=self.chars - len(text),
+            bytes=_less(self.bytes, size(text)),
         )
 
 
@@ -99,7 +107,9 @@ def size(text: str) -> int:
 
 
 def _less(limit: int | None, charge: int) -> int | None:
-    return None if limit is None else max(0, limit - charge)
+    if limit is None:
+        return None
+    return max(0, limit - charge)
 
 
 # At the start of a session ------------------------------------------------------------------------
@@ -148,8 +158,7 @@ def _rules_at_start(call: HookCall, workspace: HookWorkspace, how: str, room: Ro
                 raise
     # It can't be remembered, and is told anyway.
     planner = _planner(call, workspace, None, leave=_read_already(call, workspace))
-    plan = planner.plan(room.tokens, key=START, max_chars=room.chars, max_bytes=room.bytes)
-    return planner.tell(plan)
+    return planner.tell(_plan(planner, room, START))
 
 
 def _charged_at_start(call: HookCall, workspace: HookWorkspace, how: str, room: Room) -> str:
@@ -158,9 +167,7 @@ def _charged_at_start(call: HookCall, workspace: HookWorkspace, how: str, room: 
     planner = _planner(call, workspace, before, leave=_read_already(call, workspace))
     with _session(call, workspace) as session:
         session.begin(how)
-        plan = planner.plan(
-            room.tokens, key=START, max_chars=room.chars, max_bytes=room.bytes, session=session
-        )
+        plan = _plan(planner, room, START, session)
         session.record(plan)
         return planner.tell(plan, call.session, event=call.event, session=session)
 
@@ -199,15 +206,10 @@ def tell_now(
         return _tell_lost_alone(call, workspace, room)
     if not _can_charge(workspace):  # what can't be charged isn't told
         return NOTHING
-    telling = _Telling(
-        call,
-        workspace,
-        room,
-        new_prompt=new_prompt,
-        of_call=of_call,
-        is_gated=is_gated,
+    delivery = RuleDelivery(
+        call, workspace, room, new_prompt=new_prompt, of_call=of_call, is_gated=is_gated
     )
-    return telling.tell()
+    return delivery.tell()
 
 
 def _is_gated(call: HookCall, workspace: HookWorkspace) -> bool:
@@ -217,7 +219,7 @@ def _is_gated(call: HookCall, workspace: HookWorkspace) -> bool:
     return workspace.config["hooks.gate"] is not None
 
 
-class _Telling:
+class RuleDelivery:
     """What one event tells: found without a lock, then decided, charged and noted under it."""
 
     def __init__(
@@ -269,14 +271,12 @@ class _Telling:
             return None
         call = self._call
         workspace = self._workspace
-        planner = _planner(
-            call,
-            workspace,
-            self._seen,
-            always=self._new_prompt or bool(call.sub_agent),
-            read=_read_already(call, workspace) if self._new_prompt else (),
-        )
-        return planner if planner else None
+        always = self._new_prompt or bool(call.sub_agent)
+        read: Collection[str] = ()
+        if self._new_prompt:
+            read = _read_already(call, workspace)
+        planner = _planner(call, workspace, self._seen, always=always, read=read)
+        return planner or None
 
     def _charged(
         self, session: Session, planner: HookPlanner | None, against: dict[str, str]
@@ -304,17 +304,15 @@ class _Telling:
             session.next_prompt()
 
     def _count_prompt(self) -> None:
+        call = self._call
         limits = self._workspace.config.yours.section("session")
-        scopes = self._workspace.scopes
-        with scopes.session(self._call.session, self._call.sub_agent, **limits) as session:
+        with self._workspace.scopes.session(call.session, call.sub_agent, **limits) as session:
             session.next_prompt()
 
 
 def _rules(call: HookCall, planner: HookPlanner, session: Session, room: Room) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
-    plan = planner.plan(
-        room.tokens, key=DYNAMIC, max_chars=room.chars, max_bytes=room.bytes, session=session
-    )
+    plan = _plan(planner, room, DYNAMIC, session)
     if not plan.included:
         return "", 0
     session.charge(plan)
@@ -341,6 +339,24 @@ def _planner(
         always=always,
         leave=leave,
         read=read,
+    )
+
+
+def _plan(
+    planner: HookPlanner,
+    room: Room,
+    key: str,
+    session: Session | None = None,
+    only: Collection[str] | None = None,
+) -> InjectionPlan:
+    """Return which rules fit into *room*, a budget of the setting *key*."""
+    return planner.plan(
+        room.tokens,
+        key=key,
+        max_chars=max(0, room.chars),
+        max_bytes=room.bytes,
+        session=session,
+        only=only,
     )
 
 
@@ -389,8 +405,8 @@ def _against(
     if not near:
         return {}
     doing = Doing.of(call)
-    against = {id: mention(rule, doing) for id, rule in near.items()}
-    return {id: named for id, named in against.items() if named}
+    names = {id: mention(rule, doing) for id, rule in near.items()}
+    return {id: name for id, name in names.items() if name}
 
 
 def _may_be_about(rule: Rule, files: list[str], words: set[str]) -> bool:
@@ -416,14 +432,7 @@ def _held_back(
     room = replace(room, tokens=session.budget(room.tokens)).minus(HELD_BACK)
     if not unseen or room.tokens == 0:
         return ""
-    plan = planner.plan(
-        room.tokens,
-        key=DYNAMIC,
-        max_chars=max(0, room.chars),
-        max_bytes=room.bytes,
-        session=session,
-        only=unseen,
-    )
+    plan = _plan(planner, room, DYNAMIC, session, only=unseen)
     if not plan.included:
         return ""
     session.charge(plan)
@@ -471,7 +480,7 @@ def _gives_back(call: HookCall, workspace: HookWorkspace, room: Room) -> bool:
     thread."""
     if call.sub_agent or room.is_empty:
         return False
-    text, _ = _that_fit(workspace.state(call.session).lost, room)
+    text, _ = _fitting_lines(workspace.state(call.session).lost, room)
     return bool(text)
 
 
@@ -481,7 +490,7 @@ def _give_back(call: HookCall, workspace: HookWorkspace, session: Session, room:
     if not _gives_back(call, workspace, room):
         return ""
     state = workspace.state(call.session)
-    text, waiting = _that_fit(state.take_lost(), room)
+    text, waiting = _fitting_lines(state.take_lost(), room)
     session.spend(size(text))
     if waiting:
         state.lost = waiting
@@ -502,7 +511,7 @@ def _tell_lost_alone(call: HookCall, workspace: HookWorkspace, room: Room) -> An
     return Answer(preamble=_give_back(call, workspace, session, room))
 
 
-def _that_fit(text: str, room: Room) -> tuple[str, str]:
+def _fitting_lines(text: str, room: Room) -> tuple[str, str]:
     """Return the lines of *text* that fit, and those that don't, each below the first line, which
     is a heading."""
     heading, *lines = [f"{line}\n" for line in text.split("\n") if line.strip()] or [""]
@@ -543,14 +552,10 @@ def situation(call: HookCall, workspace: HookWorkspace) -> Context:
     files = files_of(call)
     _keep_open(call, workspace, files)
     command = _ends(call.tool.command)
-    return Context(**place, file=files, command=command, written=written_by(call))
-
-
-def written_by(call: HookCall) -> str:
-    """Return the text that a call writes into a file."""
-    if not call.tool.changes_files:
-        return ""
-    return _ends(call.tool.patch or call.tool.text)
+    written = ""
+    if call.tool.changes_files:
+        written = _ends(call.tool.patch or call.tool.text)
+    return Context(**place, file=files, command=command, written=written)
 
 
 def files_of(call: HookCall) -> list[str]:
@@ -580,19 +585,6 @@ def _open_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
     return [*_texts(workspace.state(call.session).kept(OPEN)), *call.shown_files]
 
 
-def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
-    """Return the model that the agent runs, as far as it is known; None means no model at all."""
-    state = workspace.state(call.session)
-    named = state.kept("model")
-    if call.model:
-        return call.model
-    if state.usage is not None and state.usage.model:
-        return state.usage.model
-    if isinstance(named, str) and named:
-        return named
-    return workspace.config.yours["model"] or call.agent.counting_model or None
-
-
 def _texts(value: object) -> list[str]:
     """Return *value*, a text or a list of texts, without those that are too long."""
     values = value if isinstance(value, list) else [value]
@@ -600,6 +592,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _ends(text: str) -> str:
+    """Return both ends of a long *text*."""
     if len(text) <= 2 * LONGEST:
         return text
     return f"{text[:LONGEST]}\n{text[-LONGEST:]}"

@@ -246,7 +246,7 @@ def _is_project_left_out(status: StatusLine, workspace: HookWorkspace) -> bool:
 def corrections_waiting(workspace: HookWorkspace) -> str:
     """Say how many corrections of the last day wait for a person; empty if none does.
 
-    Older ones wait too, but who didn't review them in a day has seen the line often enough.
+    Older ones wait too, but after a day the person has seen the line often enough.
     """
     if not os.path.exists(os.path.join(workspace.home, "corrections.json")):
         return ""

@@ -44,14 +44,19 @@ def stat_of(path: str) -> os.stat_result | None:
         status = os.lstat(path)
     except (OSError, ValueError):
         return None
-    is_own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
-    return status if is_own and stat.S_ISREG(status.st_mode) else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
+        return None
+    return status
 
 
 def size_of(path: str) -> int:
     """Return how many bytes the transcript *path* has, 0 if there is none that may be read."""
     status = stat_of(path)
-    return 0 if status is None else status.st_size
+    if status is None:
+        return 0
+    return status.st_size
 
 
 def whole_lines(
@@ -67,7 +72,9 @@ def whole_lines(
     with suppress(OSError), _opened(path) as file:
         handle = file.fileno()
         size = os.fstat(handle).st_size
-        at = max(0, (start if start <= size else 0) - overlap)
+        if start > size:
+            start = 0
+        at = max(0, start - overlap)
         unfinished = b""
         left = most
         skips = at > 0 and read_at(handle, 1, at - 1) != b"\n"
@@ -101,11 +108,11 @@ def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
         size = TAIL_BLOCK
         cut_line = b""
         while begin > 0 and left > 0:
-            take = min(size, begin, left)
-            begin -= take
-            left -= take
+            length = min(size, begin, left)
+            begin -= length
+            left -= length
             size *= 2
-            data = read_at(handle, take, begin) + cut_line
+            data = read_at(handle, length, begin) + cut_line
             # There may be millions of blank lines; the pattern isn't compiled for nothing.
             if b"\n\n" in data or b"\n\r" in data:
                 data = re.sub(rb"\n\s+", b"\n", data)
@@ -170,7 +177,9 @@ def is_look_due(call: HookCall, workspace: HookWorkspace) -> bool:
     if call.sub_agent:
         return False
     growth = size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED)
-    return growth >= (GROWN_TURN if call.event == PROMPT else GROWN)
+    if call.event == PROMPT:
+        return growth >= GROWN_TURN
+    return growth >= GROWN
 
 
 def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -190,7 +199,9 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if usage.tokens / usage.window < workspace.config["context.warn"]:
         return None
     warning = _warning(call, workspace, usage, was_compacted=was_compacted)
-    return Answer(note=f"brim: {warning}") if warning else None
+    if not warning:
+        return None
+    return Answer(note=f"brim: {warning}")
 
 
 def _warning(
@@ -207,9 +218,13 @@ def _warning(
         "session": call.session,
     }
     if share < workspace.config["context.compact"]:
-        return str(ContextWarning(**facts)) if state.tell_once(WARNED) else ""
+        if not state.tell_once(WARNED):
+            return ""
+        return str(ContextWarning(**facts))
     if was_compacted or state.told(OVERHEAD):
-        return str(ContextWarning(reason="overhead", **facts)) if state.tell_once(OVERHEAD) else ""
+        if not state.tell_once(OVERHEAD):
+            return ""
+        return str(ContextWarning(reason="overhead", **facts))
     if not state.tell_once(DUE):
         return ""
     state.tell_once(WARNED)
@@ -271,7 +286,6 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
 
 def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
     """Keep what the agent reported with *call* itself, as Gemini CLI does after each request."""
-
     tokens = call.prompt_tokens
     if not tokens or call.sub_agent:
         return
@@ -281,12 +295,26 @@ def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
         state.usage = UsageSeen(tokens, 0, call.model, workspace.now, "hook")
 
 
+def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
+    """Return the model that the agent runs, as far as it is known; None means no model at all."""
+    state = workspace.state(call.session)
+    if call.model:
+        return call.model
+    if state.usage is not None and state.usage.model:
+        return state.usage.model
+    model = state.kept("model")
+    if isinstance(model, str) and model:
+        return model
+    return workspace.config.yours["model"] or call.agent.counting_model or None
+
+
 def known_window(model: str) -> int:
     """Return the window of a model in the table, else 0: a warning from a guess would be a false
     one."""
-
     terms = lookup(model)
-    return terms.context_window if terms.resolved else 0
+    if not terms.resolved:
+        return 0
+    return terms.context_window
 
 
 # The transcript's end -----------------------------------------------------------------------------
