@@ -18,7 +18,8 @@ from typing import Any
 
 from brim.agents.readers import AnyReader
 from brim.memory.repetition import RULES as RULE_TEXTS
-from brim.memory.repetition import DeadEndDetector
+from brim.memory.repetition import RepetitionDetector
+from brim.memory.repetition.findings import SUSPECTING
 from labelled.dead_ends.developed import DEVELOPED
 from labelled.dead_ends.developed_alikes import LOOK_ALIKES
 from labelled.dead_ends.unclear import UNCLEAR
@@ -34,8 +35,8 @@ from labelled.streams import Line, Scenario, Scenarios, Session
 from report import Target, arguments, finish, table, this_machine
 
 RULES = tuple(RULE_TEXTS)
-SUSPECTING = RULES[:4]
-"""These only suspect; the other rules confirm."""
+CONFIRMING = tuple(rule for rule in RULES if rule not in SUSPECTING)
+"""These confirm what they find; the others only suspect."""
 SETS: dict[str, Scenarios] = {
     "developed": DEVELOPED + LOOK_ALIKES,
     "unseen": UNSEEN + UNSEEN_ALIKES,
@@ -102,17 +103,17 @@ def detected(lines: list[Line]) -> dict[str, str]:
 
     An undone edit counts when it is confirmed: until then nobody is told.
     """
-    reader, detector = AnyReader(), DeadEndDetector()
-    found: dict[str, str] = {}
+    reader, detector = AnyReader(), RepetitionDetector()
+    statuses: dict[str, str] = {}
+    confirmed: set[str] = set()
     for at, line in enumerate(json.loads(json.dumps(lines))):
         for event in reader.events(line, at):
-            for one in detector.update(event):
-                found[one.rule] = one.status
-    return {
-        rule: status
-        for rule, status in found.items()
-        if rule in SUSPECTING or status == "confirmed"
-    }
+            for dead_end in detector.update(event):
+                statuses[dead_end.rule] = dead_end.status
+                if dead_end.status == "confirmed":
+                    confirmed.add(dead_end.rule)
+    reported = {*SUSPECTING, *confirmed}
+    return {rule: status for rule, status in statuses.items() if rule in reported}
 
 
 class Score:
@@ -166,7 +167,7 @@ class Score:
         for label, rules in (
             *((rule, (rule,)) for rule in RULES),
             ("suspects", SUSPECTING),
-            ("confirmed", RULES[4:]),
+            ("confirmed", CONFIRMING),
         ):
             counts = [
                 sum(counter[rule] for rule in rules)
@@ -203,7 +204,10 @@ class Score:
                 }
                 for rule in RULES
             },
-            "confirmed": {"precision": self.precision(RULES[4:]), "recall": self.recall(RULES[4:])},
+            "confirmed": {
+                "precision": self.precision(CONFIRMING),
+                "recall": self.recall(CONFIRMING),
+            },
             "suspects": {
                 "precision": self.precision(SUSPECTING),
                 "recall": self.recall(SUSPECTING),
@@ -229,7 +233,7 @@ def microseconds(scenarios: Scenarios, variants: int) -> float:
     for _ in range(3):
         start = time.perf_counter()
         for events in streams:
-            detector = DeadEndDetector()
+            detector = RepetitionDetector()
             for event in events:
                 detector.update(event)
         best = min(best, time.perf_counter() - start)
@@ -240,8 +244,8 @@ def judge(name: str, score: Score) -> list[Target]:
     """Compare a set with what brim promises: to call something a dead end wrongly is worse than to
     miss one."""
     return [
-        Target(f"confirmed, {name}: precision", score.precision(RULES[4:]), at_least=0.98),
-        Target(f"confirmed, {name}: recall", score.recall(RULES[4:]), at_least=0.9),
+        Target(f"confirmed, {name}: precision", score.precision(CONFIRMING), at_least=0.98),
+        Target(f"confirmed, {name}: recall", score.recall(CONFIRMING), at_least=0.9),
         Target(f"suspects, {name}: precision", score.precision(SUSPECTING), at_least=0.9),
         Target(f"suspects, {name}: recall", score.recall(SUSPECTING), at_least=0.9),
     ]

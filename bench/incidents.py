@@ -18,13 +18,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from brim.config.places import place_of
 from brim.hooks.process import answer_to
 from brim.hooks.statusline import lines_for
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.spend.money import PriceList
 from brim.spend.periods import in_unit, read_ceiling
 from brim.store import open_ledger, open_store
-from brim.store.project import place_of
 from report import Target, arguments, finish, table, this_machine
 
 Line = dict[str, Any]

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from brim.behaviors import Rule
-from brim.injection import StoredCosts, Tier
-from brim.injection.text import is_protected
-from brim.injection.tiers import FIDELITY, Section, section_of
+from brim.rules import StoredCosts, Tier
+from brim.rules.text import is_protected
+from brim.rules.tiers import FIDELITY, Section, section_of
 
 Option = tuple[int, float]
 """Tokens and value."""

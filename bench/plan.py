@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from brim.behaviors import Status
-from brim.injection import ActivationTierMapper, InjectionPlan, Tier
+from brim.rules import ActivationTierMapper, InjectionPlan, Tier
 from measure import say
 from optimum import best_value
 from report import Target, arguments, finish, markdown, measured, table, this_machine

@@ -2,11 +2,12 @@
 [--json FILE]``.
 
 Plays the sessions of ``bench/compactions`` with brim's real hook functions, called as the client
-calls them. Of the files and commands that a compaction dropped and the session used again later:
-how many had been told before? A search directly before such a use is saved if what it looked for
-had been told before. Summaries are fixed, although brim's hooks ask for better ones. The second
-table adds files and commands that are used once, since real sessions look at much that they never
-need again. Exits with 1 if a target is missed.
+calls them. Of the files and commands that a compaction dropped and the session used again later,
+and of the person's dropped instructions that go on holding: how many had been given back before? Of
+what was given back: how much was used again, or is a person's instruction or answer? A search
+directly before such a use is saved if what it looked for had been given back before. Summaries are
+fixed, although brim's hooks ask for better ones. The second table adds files and commands that are
+used once and never needed again. Exits with 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -20,17 +21,23 @@ from typing import Any
 
 from brim.agents.stream import read
 from brim.hooks.process import answer_to
-from brim.memory.facts import measure
-from brim.memory.inventory import Thing, told_in
+from brim.memory.compactions import CompactionReader
+from brim.memory.comparison import Fact, compare
+from brim.memory.inventory import BINDING
 from brim.memory.repetition.commands import looks, parts
-from brim.report.compactions import CompactionReader
+from brim.memory.returned import HEADING, line_of
+from brim.memory.shell_facts import shell_facts
 from brim.store import open_store
 from brim.tracking.estimate import BilledRatio
 from compacted import FIRST, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
-LEAST = 0.7
-"""The share of what is used again that has to be given back first."""
+RECALL = 0.85
+"""The share of what is needed again that has to be given back first."""
+RECALL_AMONG_MORE = 0.7
+"""The same among files and commands that were added and that nobody needs again."""
+PRECISION = 0.6
+"""The share of what is given back that has to be needed."""
 
 
 @dataclass
@@ -40,9 +47,13 @@ class Outcome:
     name: str
     client: str
     needed: list[list[str]] = field(default_factory=list)
-    """Dropped files and commands that were used again."""
+    """Dropped files and commands that were used again, and dropped instructions."""
     given: list[list[str]] = field(default_factory=list)
     """Those of them that were told before."""
+    returned: list[list[str]] = field(default_factory=list)
+    """What was given back in all."""
+    useful: list[list[str]] = field(default_factory=list)
+    """What of that was used again, or is an instruction or an answer of the person."""
     searches: int = 0
     """Searches directly before such a use."""
     saved: int = 0
@@ -95,6 +106,11 @@ class Sitting:
         if said.startswith("{"):
             specific = json.loads(said).get("hookSpecificOutput", {})
             self.told.append(str(specific.get("additionalContext", "")))
+
+    @property
+    def told_after_compaction(self) -> str:
+        """What brim said of lost facts."""
+        return "\n".join([text for text in self.told if HEADING in text])
 
     def play(self) -> list[Moment]:
         """Play the session; the moment without a step is the compaction."""
@@ -176,14 +192,26 @@ def judge(script: Script, folder: Path) -> Outcome:
     (compaction,) = reader.finish()
     above = f"{sitting.project}/"  # Gemini CLI doesn't write down where it works
     again = [
-        item for item in compaction.items if item.turns or item.back in ("read", "changed", "run")
+        item for item in compaction.items if item.used_again and item.kind in ("file", "command")
     ]
     waiting = {(item.kind, item.text.removeprefix(above)) for item in again}
+    told_after = sitting.told_after_compaction
+    for item in compaction.items:
+        is_instruction = item.level == BINDING
+        fact = (item.kind, item.text)
+        if is_instruction:
+            outcome.needed.append(list(fact))
+        if line_of(item) in told_after:
+            outcome.returned.append(list(fact))
+            if is_instruction:
+                outcome.given.append(list(fact))
+            if is_instruction or item.used_again:
+                outcome.useful.append(list(fact))
     at = next(place for place, moment in enumerate(heard) if moment.step is None)
     before = len(heard[at].told)
 
-    def was_told(thing: Thing, moment: Moment) -> bool:
-        return not measure(moment.told[before:], [thing]).lost
+    def was_told(fact: Fact, moment: Moment) -> bool:
+        return not compare([fact], moment.told[before:]).lost
 
     last = heard[at]
     for moment in heard[at + 1 :]:
@@ -192,12 +220,12 @@ def judge(script: Script, folder: Path) -> Outcome:
             if moment.step and moment.step.is_call
             else 0
         )
-        for thing in sorted(waiting & set(things_of(moment.step))):
-            waiting.discard(thing)
-            outcome.needed.append(list(thing))
-            outcome.given += [list(thing)] if was_told(thing, moment) else []
+        for fact in sorted(waiting & set(things_of(moment.step))):
+            waiting.discard(fact)
+            outcome.needed.append(list(fact))
+            outcome.given += [list(fact)] if was_told(fact, moment) else []
             if last.step is not None and is_search(last.step):
-                saved = was_told(thing, last)
+                saved = was_told(fact, last)
                 outcome.searches += 1
                 outcome.saved += saved
                 outcome.saved_tokens += (
@@ -207,15 +235,15 @@ def judge(script: Script, folder: Path) -> Outcome:
     return outcome
 
 
-def things_of(step: Step | None) -> list[Thing]:
+def things_of(step: Step | None) -> list[Fact]:
     """Return the file or the command that *step* uses, as the report names it."""
     if step is None or step.kind in ("you", "say", "ask", "grep"):
         return []
     if step.kind == "run":
-        told = told_in(step.text)
+        facts = shell_facts(step.text)
         return [
-            ("command", told.command),
-            *[("file", path) for path in (*told.shown, *told.changed)],
+            ("command", facts.command),
+            *[("file", path) for path in (*facts.shows, *facts.changes)],
         ]
     return [("file", step.text)]
 
@@ -231,7 +259,16 @@ def played(more: int) -> list[Outcome]:
         return [judge(script, Path(folder)) for script in scripts(more)]
 
 
-COLUMNS = ["used again", "given back", "searches", "saved", "tokens saved", "tokens told"]
+COLUMNS = [
+    "needed",
+    "given back first",
+    "given back",
+    "useful",
+    "searches",
+    "saved",
+    "tokens saved",
+    "tokens told",
+]
 
 
 def show(title: str, found: list[Outcome]) -> list[int]:
@@ -242,6 +279,8 @@ def show(title: str, found: list[Outcome]) -> list[int]:
         counts = [
             len(each.needed),
             len(each.given),
+            len(each.returned),
+            len(each.useful),
             each.searches,
             each.saved,
             each.saved_tokens,
@@ -267,27 +306,32 @@ def main() -> int:
         sets[f"with {options.more} more files and commands"] = played(options.more)
     targets, rows = [], []
     for name, found in sets.items():
-        sums = show(f"Dropped files and commands that were used again, {name}", found)
-        share = sums[1] / sums[0]
-        targets.append(Target(f"given back first, {name}", share, at_least=LEAST))
+        sums = show(f"What compactions dropped and was needed again, {name}", found)
+        recall = sums[1] / sums[0]
+        precision = sums[3] / sums[2]
+        if name == "as written":
+            recall_needed = RECALL
+            targets.append(
+                Target("of what is given back useful, as written", precision, at_least=PRECISION)
+            )
+        else:
+            recall_needed = RECALL_AMONG_MORE
+        targets.append(Target(f"given back first, {name}", recall, at_least=recall_needed))
+        figures = [f"{number:,}" for number in sums]
         rows.append(
-            [
-                name,
-                *(f"{each:,}" for each in sums[:2]),
-                f"{share:.0%}",
-                *(f"{each:,}" for each in sums[2:]),
-            ]
+            [name, *figures[:2], f"{recall:.0%}", *figures[2:4], f"{precision:.0%}", *figures[4:]]
         )
         for each in found if options.missed else ():
             print(
                 f"  {each.name}:",
                 *[": ".join(it) for it in each.needed if it not in each.given],
+                *[f"useless: {': '.join(it)}" for it in each.returned if it not in each.useful],
                 sep="\n    ",
             )
     numbers = {"sets": {name: [asdict(each) for each in found] for name, found in sets.items()}}
     head = measured(options, f"{len(sets['as written'])} sessions")
     tables = {
-        "recovered": head + markdown(["", "used again", "given back first", "", *COLUMNS[2:]], rows)
+        "recovered": head + markdown(["", *COLUMNS[:2], "", *COLUMNS[2:4], "", *COLUMNS[4:]], rows)
     }
     return finish(options, numbers, targets, tables)
 

@@ -27,10 +27,10 @@ from brim.activation import Context, Graph
 from brim.activation.relevance import relevant
 from brim.behaviors import Provenance, Rule
 from brim.behaviors.learning import infer_kind, infer_name, infer_tags
-from brim.behaviors.when import matches
 from brim.behaviors.words import words_of
-from brim.injection.text import item_text
-from brim.injection.tiers import Tier
+from brim.rules.globs import matches
+from brim.rules.text import item_text
+from brim.rules.tiers import Tier
 from brim.store import open_store
 from brim.tokens.engines import encoding_counter
 from measure import say

@@ -9,8 +9,8 @@ import re
 from functools import cache
 
 from brim.behaviors import Rule
-from brim.injection import StoredCosts, Tier
-from brim.injection.text import item_text
+from brim.rules import StoredCosts, Tier
+from brim.rules.text import item_text
 from brim.tokens import counter_for
 
 ENCODING = "o200k_base"

@@ -18,8 +18,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from brim.injection import ActivationTierMapper
 from brim.models import cost
+from brim.rules import ActivationTierMapper
 from brim.store import open_store
 
 HOME = Path(os.environ["HOME"])

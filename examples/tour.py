@@ -5,9 +5,9 @@ import json
 import brim
 from brim.activation import Context, Graph, activate
 from brim.behaviors import Rule
-from brim.injection import ActivationTierMapper
 from brim.messages import FifoPruner, MemoryConfig, TokenBudgetCalculator, WorkingMemory
 from brim.models import cost
+from brim.rules import ActivationTierMapper
 
 with open("messages.json", encoding="utf-8") as file:
     messages = json.load(file)

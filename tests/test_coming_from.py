@@ -28,9 +28,9 @@ from brim import (
 from brim import messages as window
 from brim.activation import Activation, Context, Graph
 from brim.config import load
-from brim.injection import InjectionPlan, Section, Tier
 from brim.memory import extract_text
 from brim.messages import FifoPruner
+from brim.rules import InjectionPlan, Section, Tier
 from brim.spend import build_wrap_up_prompt
 from brim.tracking import build_compact_prompt
 from tests.cli.conftest import Brim

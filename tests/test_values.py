@@ -25,7 +25,7 @@ from brim.record import PlainData
 from brim.tokens import Count
 
 PACKAGES = (
-    *("activation", "behaviors", "guard", "injection", "memory", "messages"),
+    *("activation", "behaviors", "guard", "memory", "messages", "rules"),
     *("models", "spend", "store", "tokens", "tracking"),
 )
 
@@ -84,7 +84,7 @@ MADE: dict[str, Any] = {
     ),
     "behaviors.Edge": lambda: Edge("b", "c", EdgeKind.REQUIRES),
     "messages.Decisions": lambda: brim.messages.Decisions(2, (0,), "abc", 1),
-    "injection.ActivationTierMapper": brim.injection.ActivationTierMapper,
+    "rules.ActivationTierMapper": brim.rules.ActivationTierMapper,
     "models.Model": lambda: brim.model("claude-sonnet-4-5"),
     "models.Price": lambda: brim.model("claude-sonnet-4-5").price(),
     "models.Tokens": lambda: brim.models.Tokens(input=5, output=7),

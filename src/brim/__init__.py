@@ -20,8 +20,8 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation adapters agents behaviors config guard injection memory messages models report"
-    " spend store tokens tracking",
+    packages="activation adapters agents behaviors config guard memory messages models report"
+    " rules spend store tokens tracking",
     **{
         "activation.engine": "activate",
         "behaviors.behavior": "Rule",
@@ -30,9 +30,9 @@ __getattr__, __dir__ = exports(
         "messages.fitting": "Fitted fit",
         "messages.formats": "repair validate",
         "messages.pruners": "prune",
-        "injection.mapper": "ActivationTierMapper",
-        "injection.session": "Session",
-        "injection.text": "render",
+        "rules.mapper": "ActivationTierMapper",
+        "rules.session": "Session",
+        "rules.text": "render",
         "models.catalog": "cost model",
         "memory.model": "ScratchModel",
         "memory.writer": "ScratchWriter",

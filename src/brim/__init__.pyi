@@ -6,11 +6,11 @@ from brim import agents as agents
 from brim import behaviors as behaviors
 from brim import config as config
 from brim import guard as guard
-from brim import injection as injection
 from brim import memory as memory
 from brim import messages as messages
 from brim import models as models
 from brim import report as report
+from brim import rules as rules
 from brim import spend as spend
 from brim import store as store
 from brim import tokens as tokens
@@ -22,9 +22,6 @@ from brim.errors import DoesNotFit as DoesNotFit
 from brim.errors import InputError as InputError
 from brim.errors import LimitReached as LimitReached
 from brim.guard.conversation import Guard as Guard
-from brim.injection.mapper import ActivationTierMapper as ActivationTierMapper
-from brim.injection.session import Session as Session
-from brim.injection.text import render as render
 from brim.memory.model import ScratchModel as ScratchModel
 from brim.memory.writer import ScratchWriter as ScratchWriter
 from brim.messages.budget import TokenBudgetCalculator as TokenBudgetCalculator
@@ -37,6 +34,9 @@ from brim.messages.memory import WorkingMemory as WorkingMemory
 from brim.messages.pruners import prune as prune
 from brim.models.catalog import cost as cost
 from brim.models.catalog import model as model
+from brim.rules.mapper import ActivationTierMapper as ActivationTierMapper
+from brim.rules.session import Session as Session
+from brim.rules.text import render as render
 from brim.spend.ledger import Ledger as Ledger
 from brim.spend.limits import CostBudget as CostBudget
 from brim.store.ledger import open_ledger as open_ledger

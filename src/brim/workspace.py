@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from brim.config.places import project_folder, user_folder
+from brim.config.places import place_of, project_folder, user_folder
 from brim.config.values import Config, load, load_cached
 from brim.errors import ConfigError, InputError, StoreError
 from brim.files import save, sha256_hex
@@ -33,7 +33,6 @@ from brim.store.project import (
     environment,
     is_tracked,
     make_folder,
-    place_of,
     project_types,
     remote_of,
     segment,

@@ -16,6 +16,7 @@ from brim.agents.readers import format_of
 from brim.agents.stream import read
 from brim.hooks.process import main
 from brim.install import diagnose, install, uninstall
+from brim.report.reading import read_sessions
 from brim.report.usage import usage_report
 from brim.tracking.sessions import named_files
 from tests.hooks.hook_world import RULE, World
@@ -153,7 +154,8 @@ def test_its_usage_is_reported(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     lines = [{"toys": 100 * n, "model": "gpt-5", "id": f"r{n}"} for n in (1, 2)]
     record.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    report = usage_report(named_files([str(record)]), by="model", models={}, now=1.8e9)
+    reading = read_sessions(named_files([str(record)]), index=None)
+    report = usage_report(reading, by="model", now=1.8e9)
     (total,) = report.sums
     assert (total.requests, total.input_tokens, total.agents) == (2, 300, {"toy"})
 

@@ -23,6 +23,7 @@ CORRECTIONS = [
     "non, on utilise pytest",
     "te dije que no tocaras las migraciones",
     "no, aquí usamos pnpm",
+    "no, we decided to use Decimal",
     "já te disse que os testes ficam em spec",
     "para de criar ficheiros",
 ]
@@ -32,6 +33,8 @@ ORDINARY = [
     "No, thanks, that's all",
     "no, I meant the other endpoint",
     "never mind, I found it",
+    "We decided to use Decimal",
+    "We decided to use Decimal, not float.",
     "the button should not be red",
     "make it stop after five retries",
     "Why don't we get a 404 here?",

@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.behaviors import tasks
-from brim.behaviors.tasks import known_tasks, language_of, task_of, tasks_of
+from brim.behaviors.tasks import known_tasks, task_of, tasks_of
 from brim.behaviors.words import stem
 from brim.files import data_lines, data_rows
+from brim.rules import languages
+from brim.rules.languages import language_of
 from tests.texts import ANY_TEXT
 
 
@@ -137,7 +139,7 @@ def test_language_of_a_file_name(path: str, language: str | None) -> None:
 def test_languages_are_lower_case_words() -> None:
     assert all(
         language == language.lower() and " " not in language
-        for _, language in data_rows(tasks.__file__, "languages.tsv")
+        for _, language in data_rows(languages.__file__, "languages.tsv")
     )
 
 

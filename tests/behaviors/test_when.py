@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.when import KEYS, When, matches
+from brim.behaviors.when import KEYS, When
 from brim.errors import InputError
+from brim.rules.globs import matches
 
 VALUES = st.text(alphabet="abAB*/", min_size=1, max_size=3)
 CONDITIONS = st.dictionaries(

@@ -127,7 +127,7 @@ def test_looking_makes_no_home_and_a_second_look_reads_only_what_is_new(
     assert not (brim.home / ".brim").exists()
     (brim.home / ".brim").mkdir(mode=0o700)
     assert brim("context", str(session), "--json").json == first
-    index = brim.home / ".brim" / "usage.db"
+    index = brim.home / ".brim" / "cache" / "reports.db"
     assert b"The total of a cart" not in index.read_bytes()
     assert brim("context", str(session), "--json").json == first
     with session.open("a") as file:
@@ -169,7 +169,7 @@ def test_a_later_session_begins_with_the_ratio_of_an_earlier_one(brim: Brim, ses
         brim("context", str(later), "--at", "1", "--json").json["request"]["ratio_basis"]
         == "estimated"
     )
-    (brim.home / ".brim" / "usage.db").unlink()
+    (brim.home / ".brim" / "cache" / "reports.db").unlink()
     brim("context", str(session))
     known = brim("context", str(later), "--at", "1", "--json").json["request"]
     assert known["ratio_basis"] == "calibrated"

@@ -172,7 +172,7 @@ def test_completion_of_another_shell_is_wrong_usage(brim: Brim) -> None:
         ("brim lea", {"learn"}),
         ("brim co", {"config", "completion", "context"}),
         ("brim dev co", {"count"}),
-        ("brim config l", {"list"}),
+        ("brim config li", {"limits", "list"}),
         ("brim rules re", {"remove", "restore", "review"}),
         ("brim dev count --mod", {"--mode", "--model"}),
         ("brim dev count --mode a", {"auto", "approximate", "api"}),

@@ -68,10 +68,8 @@ def test_a_session_can_be_named_by_its_file_or_by_how_its_id_begins(brim: Brim) 
     assert {"time", "session", "agent", "trigger", "counts", "lost"} <= set(compaction)
     assert compaction["agent"] == "claude"
     assert compaction["counts"]["file"] == [2, 1]
-    assert (
-        brim("memory", "lost", "4f1d", "--json").json["compactions"][0]["lost"][0]["text"]
-        == "src/other.py"
-    )
+    others = brim("memory", "lost", "4f1d", "--json").json["compactions"][0]["lost"]
+    assert "src/other.py" in [item["text"] for item in others]
     ran = brim("memory", "lost", "4f1")
     assert (ran.code, ran.out) == (2, "")
     assert "2 sessions begin with it" in ran.err

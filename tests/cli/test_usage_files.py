@@ -40,10 +40,11 @@ def test_replaced_shortened_and_removed_files_are_seen(brim: Brim) -> None:
     )
     assert asked(brim)["total"]["requests"] == 3
     write(path, answer("msg_9"))
-    assert asked(brim)["total"]["requests"] == 2
+    assert asked(brim)["total"]["requests"] == 4  # what was spent stays spent
     write(path, answer("msg_7"), answer("msg_8"), answer("msg_6"))
     other.unlink()
-    assert asked(brim)["total"]["requests"] == 3
+    assert asked(brim)["total"]["requests"] == 7
+    assert asked(brim, "--no-index")["total"]["requests"] == 3
 
 
 def test_paths_are_read_whatever_wrote_them(brim: Brim) -> None:
@@ -130,7 +131,7 @@ def test_without_a_home_to_write_in_it_works_all_the_same(brim: Brim) -> None:
 def test_a_damaged_index_is_made_anew(brim: Brim) -> None:
     session(brim, answer())
     asked(brim)
-    (brim.home / ".brim" / "usage.db").write_bytes(b"no database at all")
+    (brim.home / ".brim" / "index.db").write_bytes(b"no database at all")
     ran = brim("usage", "--json")
     assert (ran.code, ran.json["total"]["requests"]) == (0, 1)
     assert "is rebuilt" in ran.err

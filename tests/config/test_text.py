@@ -33,7 +33,7 @@ from tests.config.places import Places
         ),
         (
             "zzz: 5\n",
-            "{path}:1: unknown key zzz; there are model, mode, models, notify, token_budget, session, tiers, ",
+            "{path}:1: unknown key zzz; there are model, mode, models, limits, notify, token_budget, session, tiers, ",
         ),
         (
             "session.backoff: 5\n",

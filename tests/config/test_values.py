@@ -126,6 +126,7 @@ def test_every_setting_has_a_variable_but_models_commands_and_what_no_agent_may_
     assert [setting.key for setting in SETTINGS if not setting.variables] == [
         "models",
         "hooks.protect",
+        "limits",
         "notify",
     ]
 

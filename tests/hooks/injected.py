@@ -13,7 +13,7 @@ from brim.agents.call import Answer, HookCall, ToolCall, normalized
 from brim.behaviors import Rule
 from brim.hooks import handlers as events
 from brim.hooks.state import HookWorkspace
-from brim.injection.session import Session
+from brim.rules.session import Session
 from brim.store import open_store
 from brim.store.trust import trust
 from tests.store.making import make_store

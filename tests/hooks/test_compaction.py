@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from brim.hooks.lost_facts import LINES, LONGEST, build_instructions
 from brim.memory import MemoryEntry
+from brim.memory.instructions import LONGEST, build_instructions
+from brim.memory.returned import ENOUGH, LINES, line_of
+from brim.report.lost import lost_in
 from brim.store import open_store
 from tests.hooks.injected import rule
 from tests.hooks.sittings import Sitting
@@ -107,14 +109,17 @@ def test_codex_keeps_its_summary_in_its_own_file(sitting: Sitting) -> None:
             "payload": {"message": "A summary that names nothing.", "replacement_history": []},
         },
     ]
+    typed = {"type": "input_text", "text": "Answer within 5 seconds"}
+    prompt = {"type": "message", "role": "user", "id": "m1", "content": [typed]}
+    lines.insert(1, {"type": "response_item", "payload": prompt})
     stamped = [
         {"timestamp": "2027-01-15T08:00:01.000Z", "ordinal": at, **line}
         for at, line in enumerate(lines)
     ]
     sitting.transcript.write_text("".join(json.dumps(line) + "\n" for line in stamped))
-    sitting.hook("UserPromptSubmit", "codex", prompt="Answer within 5 seconds")
     sitting.hook("PostCompact", "codex", trigger="auto")
-    assert "number: `5 seconds`" in sitting.state()["lost"]
+    told = sitting.hook("UserPromptSubmit", "codex", prompt="Go on")["hookSpecificOutput"]
+    assert 'your user said: "Answer within 5 seconds"' in told["additionalContext"]
 
 
 def test_another_sessions_words_are_not_given(sitting: Sitting) -> None:
@@ -136,12 +141,14 @@ def test_what_the_summary_lost_is_given_back_with_the_next_prompt_once(sitting: 
         trigger="auto",
         compact_summary="<summary>We chose which database: SQLite.</summary>",
     )
-    told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
-    assert "file: `src/parser.py`" in told
-    assert "command: `pytest -q tests/test_parser.py`" in told
-    assert "number: `200 ms`" in told
-    assert "decision" not in told
+    answer = sitting.prompt("go on")
+    told = answer["hookSpecificOutput"]["additionalContext"]
+    first, second, third = told.splitlines()[1:]
+    assert first == '  - your user said: "Make the parser answer within 200 ms"'
+    assert second == "  - file: `src/parser.py`"
+    assert third == "  - command: `pytest -q tests/test_parser.py`"
     assert ".context/scratch.md" in told
+    assert answer["systemMessage"] == "brim: gave back 3 things"
     assert "left these out" not in json.dumps(sitting.prompt("and on"))
 
 
@@ -157,16 +164,17 @@ def test_what_was_lost_is_kept_for_statistics(sitting: Sitting) -> None:
     work(sitting)
     sitting.hook("PreCompact", trigger="auto")
     sitting.hook("PostCompact", trigger="auto", compact_summary="nothing much")
+    sitting.prompt("go on")
     with open_store(str(sitting.home / "brim.db")) as store:
         (event,) = store.events(kind="compacted")
     assert event.session == sitting.session
     assert event.detail["counts"] == {
+        "instruction": [1, 1],
         "decision": [1, 1],
         "file": [1, 1],
         "command": [1, 1],
-        "number": [1, 1],
     }
-    assert ["number", "200 ms"] in event.detail["lost"]
+    assert ["instruction", "Make the parser answer within 200 ms"] in event.detail["lost"]
 
 
 def test_a_check_that_went_well_is_missed_too(sitting: Sitting) -> None:
@@ -175,9 +183,8 @@ def test_a_check_that_went_well_is_missed_too(sitting: Sitting) -> None:
     sitting.hook("PostCompact", trigger="auto", compact_summary="All is well.")
     told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
     assert "command: `cargo test --workspace`" in told
-    kept = "".join(each.read_text(encoding="utf-8") for each in sitting.context.glob("*.md"))
-    assert "cargo" not in kept
-    assert "all of it is in" not in told, "the memory has commands that failed only"
+    assert "cargo" not in (sitting.context / "commands.md").read_text("utf-8")
+    assert "- command: `cargo test --workspace`" in (sitting.context / "left-out.md").read_text()
 
 
 def test_the_most_used_comes_back_first_and_no_more_than_fits(sitting: Sitting) -> None:
@@ -186,12 +193,16 @@ def test_the_most_used_comes_back_first_and_no_more_than_fits(sitting: Sitting) 
     for _ in range(2):
         sitting.tool("Bash", {"command": "make deploy-demo"})
     sitting.hook("PostCompact", trigger="auto", compact_summary="All is well.")
-    heading, first, *rest = sitting.state()["lost"].splitlines()
+    told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
+    heading, first, *others = told.splitlines()
     assert "left these out" in heading
     assert first == "  - command: `make deploy-demo`"
-    assert rest[0] == f"  - file: `src/part_{LINES + 4}.py`"
-    assert rest[-1] == "  - and 6 more: `brim memory lost` shows them"
-    assert len(rest) == LINES
+    assert others[0] == f"  - file: `src/part_{LINES + 4}.py`"
+    assert others[-1] == f"  - and {LINES + 6 - ENOUGH} more: .context/scratch.md has them"
+    assert len(others) == ENOUGH
+    index = (sitting.context / "scratch.md").read_text("utf-8")
+    assert f"## Left Out by the Last Summary ({LINES + 6}): .context/left-out.md" in index
+    assert "file `src/part_0.py`" in index
 
 
 def test_without_a_summary_nothing_is_measured(sitting: Sitting) -> None:
@@ -219,6 +230,9 @@ def test_a_locked_journal_does_not_stop_a_compaction(sitting: Sitting) -> None:
     from brim.files import locked
 
     work(sitting)
+    sitting.hook("Stop", stop_hook_active=False)
+    sitting.tool("Edit", {"file_path": "/p/b.py", "old_string": "a", "new_string": "b"})
+    sitting.line("user", message={"role": "user", "content": "And the lexer"})
     with locked(str(sitting.context / ".lock")):
         told = sitting.hook("PreCompact", trigger="auto")["text"]
     assert "Make the parser" in told
@@ -239,8 +253,19 @@ def gemini_asks(sitting: Sitting, tokens: int) -> None:
     sitting.hook("AfterModel", "gemini", **data)
 
 
+def gemini_wrote(sitting: Sitting, prompt: str) -> None:
+    typed = {"id": "u", "type": "user", "content": [{"text": prompt}]}
+    start = "2027-01-15T08:00:01.000Z"
+    lines = [
+        {"sessionId": sitting.session, "projectHash": "p", "startTime": start},
+        {**typed, "timestamp": start},
+    ]
+    sitting.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def test_gemini_has_a_memory_to_point_to_in_the_middle_of_its_first_turn(sitting: Sitting) -> None:
     sitting.hook("BeforeAgent", "gemini", prompt="Make the parser fast")
+    gemini_wrote(sitting, "Make the parser fast")
     gemini_asks(sitting, 900_000)
     gemini_asks(sitting, 100_000)
     told = sitting.hook("AfterTool", "gemini", **READ)["hookSpecificOutput"]["additionalContext"]
@@ -256,29 +281,90 @@ def test_gemini_is_told_once_what_its_summary_lost_above_the_rules(sitting: Sitt
             [rule("a", "Use uv.", kind="constraint")], event="learned", now=sitting.now - 100_000
         )
     sitting.hook("BeforeAgent", "gemini", prompt="Answer within 5 seconds")
+    gemini_wrote(sitting, "Answer within 5 seconds")
     gemini_asks(sitting, 900_000)
     said = {
         "id": "s",
         "type": "user",
         "content": [{"text": "<state_snapshot>Nothing much.</state_snapshot>"}],
     }
-    lines = [
-        {"sessionId": sitting.session, "projectHash": "p", "startTime": "2027-01-15T08:00:01.000Z"},
-        {"$set": {"messages": [{**said, "timestamp": "2027-01-15T08:00:02.000Z"}]}},
-    ]
-    sitting.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    summary = {"$set": {"messages": [{**said, "timestamp": "2027-01-15T08:00:02.000Z"}]}}
+    with sitting.transcript.open("a") as file:
+        file.write(json.dumps(summary) + "\n")
     gemini_asks(sitting, 100_000)
     told = sitting.hook("AfterTool", "gemini", **READ)["hookSpecificOutput"]["additionalContext"]
     assert (
         told.index(".context/scratch.md")
-        < told.index("number: `5 seconds`")
+        < told.index('your user said: "Answer within 5 seconds"')
         < told.index("## Constraints\n")
     )
     assert sitting.hook("AfterTool", "gemini", **READ) == {}
     with open_store(str(sitting.home / "brim.db")) as store:
         (event,) = store.events(kind="compacted")
-    assert event.detail["counts"] == {"number": [1, 1]}
+    assert event.detail["counts"] == {"instruction": [1, 1]}
     gemini_asks(sitting, 800_000)
     gemini_asks(sitting, 100_000)
     again = sitting.hook("AfterTool", "gemini", **READ)["hookSpecificOutput"]["additionalContext"]
     assert "left these out" not in again, "the summary is the one from before"
+
+
+def compacted(sitting: Sitting, summary: str) -> None:
+    """Let Claude Code compact: it writes the transcript after it has called the hook."""
+    sitting.hook("PostCompact", trigger="auto", compact_summary=summary)
+    about = {"trigger": "auto", "preTokens": 160_000, "postTokens": 3_000}
+    sitting.line("system", subtype="compact_boundary", compactMetadata=about)
+    opening = "This session is being continued from a previous conversation."
+    message = {"role": "user", "content": f"{opening}\n\n{summary}"}
+    sitting.line("user", message=message, isCompactSummary=True)
+    file = {"filePath": f"{sitting.project}/src/attached.py", "content": "x"}
+    attachment = {"type": "file", "filename": file["filePath"], "content": {"file": file}}
+    sitting.line("attachment", attachment=attachment)
+
+
+def test_the_hook_and_memory_lost_agree_to_the_item(sitting: Sitting) -> None:
+    work(sitting)
+    sitting.prompt("Never touch src/legacy. We decided to use Decimal instead of float.")
+    for name in ("attached", "often", "often", "once"):
+        sitting.tool("Read", {"file_path": f"{sitting.project}/src/{name}.py"})
+    for command in ("seq 1 2000", "ls", "npm test"):
+        sitting.tool("Bash", {"command": command})
+    refused = "PreToolUse:Bash hook error: Your user doesn't allow `npm install` here."
+    sitting.tool("Bash", {"command": "npm install"}, fails=refused)
+    compacted(sitting, "The parser is worked on; which database: SQLite.")
+    told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
+    (report,) = lost_in(str(sitting.transcript))
+    assert [line_of(item) for item in report.items] == [
+        line.removeprefix("  - ") for line in told.splitlines()[1:]
+    ]
+    with open_store(str(sitting.home / "brim.db")) as store:
+        (event,) = store.events(kind="compacted")
+    assert event.detail["counts"] == report.to_dict()["counts"]
+    assert event.detail["lost"] == [[item.kind, item.text] for item in report.items]
+    assert [item.text for item in report.items] == [
+        "We decided to use Decimal instead of float.",
+        "Never touch src/legacy.",
+        "Make the parser answer within 200 ms",
+        "src/parser.py",
+        "pytest -q tests/test_parser.py",
+        "src/often.py",
+        "npm test",
+        "src/once.py",
+    ]
+    written = (sitting.context / "left-out.md").read_text("utf-8")
+    assert written.count("\n## #") == len(report.items)
+
+
+def test_what_was_given_back_and_used_again_is_counted(sitting: Sitting) -> None:
+    sitting.tool("Read", {"file_path": f"{sitting.project}/src/a.py"})
+    sitting.tool("Read", {"file_path": f"{sitting.project}/src/b.py"})
+    compacted(sitting, "Nothing much.")
+    told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
+    context = {"type": "hook_additional_context", "content": [told], "hookEvent": "PreToolUse"}
+    sitting.line("attachment", attachment=context)
+    edit = {"file_path": f"{sitting.project}/src/a.py", "old_string": "a", "new_string": "b"}
+    sitting.tool("Read", {"file_path": f"{sitting.project}/src/a.py"})
+    sitting.tool("Edit", edit)
+    (report,) = lost_in(str(sitting.transcript))
+    assert [item.text for item in report.given_back] == ["src/b.py", "src/a.py"]
+    assert [item.text for item in report.given_back if item.used_again] == ["src/a.py"]
+    assert report.steps == 2

@@ -94,6 +94,10 @@ def test_the_status_line_says_how_many_wait(world: World) -> None:
     assert b"to review" not in lines_for(sent, world.environ, now=0.0)
     type_in(world, "no, use pnpm here")
     assert b"1 correction to review" in lines_for(sent, world.environ, now=0.0)
+    (suggestion,) = Suggestions(str(world.home)).waiting(str(world.project))
+    a_day_later = suggestion.time + 86_401
+    assert b"to review" not in lines_for(sent, world.environ, now=a_day_later)
+    assert len(waiting(world)) == 1
 
 
 def test_what_brim_run_sends_is_not_kept(world: World) -> None:

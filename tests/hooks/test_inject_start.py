@@ -14,8 +14,8 @@ import brim
 from brim.activation import Context
 from brim.agents import agent_named
 from brim.behaviors import RuleUsage
-from brim.injection import ActivationTierMapper, render
 from brim.memory import ScratchWriter
+from brim.rules import ActivationTierMapper, render
 from brim.store.planner import Planner
 from brim.store.trust import user_secret
 from tests.hooks.injected import FRAME, NOW, SESSION, Agent, rule

@@ -132,9 +132,31 @@ def test_the_end_of_a_turn_renders_the_scratch_files(sitting: Sitting) -> None:
 
 
 def test_what_only_hooks_saw_is_rendered_without_a_transcript(sitting: Sitting) -> None:
-    sitting.hook("UserPromptSubmit", prompt="No file was written yet")
+    sitting.tool("Edit", {"file_path": "/p/a.py", "old_string": "a", "new_string": "b"})
     sitting.hook("Stop", stop_hook_active=False, transcript_path="/nowhere.jsonl")
-    assert "No file was written yet" in (sitting.context / "scratch.md").read_text()
+    assert "/p/a.py" in (sitting.context / "scratch.md").read_text()
+
+
+def test_a_prompt_that_no_transcript_has_is_nobodys_word(sitting: Sitting) -> None:
+    sitting.hook("UserPromptSubmit", prompt="Always push to main")
+    sitting.hook("Stop", stop_hook_active=False)
+    index = (sitting.context / "scratch.md").read_text()
+    assert "Always push" not in index
+    assert "- 1 not confirmed by the transcript yet: .context/human-input.md" in index
+    details = (sitting.context / "human-input.md").read_text()
+    assert details.index("# Not confirmed") < details.index("> Always push to main")
+    told = sitting.hook("PreCompact", trigger="auto").get("text", "")
+    assert "Always push" not in told
+    sitting.line("user", message={"role": "user", "content": "Always push to main"})
+    assert '"Always push to main"' in sitting.hook("PreCompact", trigger="auto")["text"]
+    assert "not confirmed" not in (sitting.context / "scratch.md").read_text()
+    assert sitting.texts("human") == ["Always push to main"]
+
+
+def test_opencode_keeps_no_transcript_so_its_plugin_confirms(sitting: Sitting) -> None:
+    sitting.hook("UserPromptSubmit", "opencode", prompt="Use pnpm")
+    sitting.hook("Stop", "opencode", stop_hook_active=False)
+    assert "Use pnpm" in (sitting.context / "scratch.md").read_text()
 
 
 def test_decisions_come_from_the_transcript(sitting: Sitting) -> None:

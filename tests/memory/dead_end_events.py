@@ -6,17 +6,17 @@ from typing import Any
 
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import End, Message, StateSeen, ToolResult
-from brim.memory.repetition import DeadEnd, DeadEndDetector
+from brim.memory.repetition import DeadEnd, RepetitionDetector
 
 
 class Play:
     """Plays a session to a detector; ``found`` is everything that it reported."""
 
     def __init__(
-        self, session: str = "s1", agent: str = "", detector: DeadEndDetector | None = None
+        self, session: str = "s1", agent: str = "", detector: RepetitionDetector | None = None
     ) -> None:
         self.where: dict[str, Any] = {"session": session, "agent": agent}
-        self.detector = detector or DeadEndDetector()
+        self.detector = detector or RepetitionDetector()
         self.found: list[DeadEnd] = []
         self.at = 0
 

@@ -6,9 +6,10 @@ import itertools
 
 import pytest
 
-from brim.memory.repetition import DeadEndDetector
-from brim.memory.repetition.commands import check_in, parts
-from brim.memory.repetition.step import signature
+from brim.memory.repetition import RepetitionDetector
+from brim.memory.repetition.checks import check_in
+from brim.memory.repetition.commands import parts
+from brim.memory.repetition.errors import signature
 from tests.memory.dead_end_events import Play
 
 A = "/home/user/project/src/parser.py"
@@ -24,16 +25,16 @@ def red(play: Play, command: str = "pytest tests/test_parser.py", took: int = 1)
 # --- suspects -------------------------------------------------------------------------------------
 
 
-def test_same_call_with_the_same_failure_is_suspected_at_the_third_time() -> None:
+def test_same_call_with_the_same_failure_is_a_dead_end_at_the_third_time() -> None:
     play = Play()
     for line in (3, 8):
         play.sh("python app.py", f"app.py:{line}: KeyError: 'name'", 1)
     assert play.found == []
     play.sh("python app.py", "app.py:99: KeyError: 'name'", 1)
     (one,) = play.found
-    assert (one.rule, one.status, one.times, one.what) == (
+    assert (one.rule, one.status, one.times, one.tried) == (
         "same-call",
-        "suspect",
+        "confirmed",
         3,
         "python app.py",
     )
@@ -42,7 +43,7 @@ def test_same_call_with_the_same_failure_is_suspected_at_the_third_time() -> Non
     assert (one.session, one.agent) == ("s1", "")
 
 
-def test_suspect_is_told_again_only_when_its_tries_have_doubled() -> None:
+def test_dead_end_is_told_again_only_when_its_tries_have_doubled() -> None:
     play = Play()
     for _ in range(13):
         play.sh("python app.py", "KeyError: 'name'", 1)
@@ -50,13 +51,13 @@ def test_suspect_is_told_again_only_when_its_tries_have_doubled() -> None:
     assert len({one.key for one in play.found}) == 1
 
 
-def test_success_of_the_same_call_resolves_its_suspect_once() -> None:
+def test_success_of_the_same_call_resolves_its_dead_end_once() -> None:
     play = Play()
     for _ in range(4):
         play.sh("python app.py", "KeyError: 'name'", 1)
     play.sh("python app.py", "fine")
     play.sh("python app.py", "fine")
-    assert play.statuses == [("same-call", "suspect"), ("same-call", "resolved")]
+    assert play.statuses == [("same-call", "confirmed"), ("same-call", "resolved")]
     assert play.found[1].times == 4
     assert play.found[0].key == play.found[1].key
 
@@ -149,7 +150,7 @@ def test_one_error_from_four_inputs_is_suspected() -> None:
         play.sh(command, "error: externally-managed-environment", 1)
     (one,) = play.found
     assert (one.rule, one.status, one.times) == ("same-error", "suspect", 4)
-    assert "pip3 install a" in one.what
+    assert "pip3 install a" in one.tried
     play.sh("pip3 install a", "Successfully installed")
     assert play.statuses[-1] == ("same-error", "resolved")
 
@@ -193,7 +194,7 @@ def test_edits_that_miss_are_suspected_by_file_and_resolved_by_one_that_fits() -
         play.edit(B, f"old {i}", "new", error=MISSED)
     for i in range(3):
         play.edit(A, f"old {i}", "new", error=MISSED)
-    assert [(one.rule, one.times, one.what) for one in play.found] == [
+    assert [(one.rule, one.times, one.tried) for one in play.found] == [
         ("missed-edit", 3, f"edit {A}")
     ]
     play.write(A, "anew")
@@ -210,7 +211,7 @@ def test_edit_that_is_reversed_is_confirmed_at_the_end_of_the_turn() -> None:
     play.edit(A, "two()", "one()")
     play.end()
     assert play.statuses == [("undone-edit", "suspect"), ("undone-edit", "confirmed")]
-    assert play.found[1].what == f"{A}: one() -> two()"
+    assert play.found[1].tried == f"{A}: one() -> two()"
     assert play.found[1].error.startswith("FAILED tests/test_a.py")
     assert play.found[1].at == (100, 300)
 
@@ -369,7 +370,7 @@ def test_project_in_a_temporary_folder_has_dead_ends_but_its_own_temporary_files
         (f"{project}/tmp/a.py", False),
         ("/tmp/try.py", False),
     ):
-        play = Play(detector=DeadEndDetector(project) if told else DeadEndDetector())
+        play = Play(detector=RepetitionDetector(project) if told else RepetitionDetector())
         play.folder(project)
         play.folder(f"{project}/src")
         for content in "abab":
@@ -392,7 +393,7 @@ def test_test_that_fails_the_same_after_two_edits_is_confirmed(command: str) -> 
     (one,) = play.found
     assert (one.rule, one.status, one.times) == ("failing-test", "confirmed", 3)
     assert one.error == "FAILED tests/test_parser.py::test_sum - assert 2 == 3"
-    assert "a + 1" in one.what
+    assert "a + 1" in one.tried
 
 
 def test_failure_behind_a_pipe_is_seen() -> None:
@@ -441,7 +442,7 @@ def test_sub_agent_that_ends_in_error_is_confirmed_once() -> None:
         "Agent", "agent", {"description": "port the tests"}, "Agent failed: too many turns", True
     )
     (one,) = play.found
-    assert (one.rule, one.status, one.what) == (
+    assert (one.rule, one.status, one.tried) == (
         "sub-agent",
         "confirmed",
         "sub-agent: port the tests",
@@ -471,7 +472,7 @@ def test_explicit_backtrack_is_confirmed_if_there_was_something_to_take_back() -
     play.human("/rewind")
     (one,) = play.found
     assert (one.rule, one.status, one.times) == ("backtrack", "confirmed", 1)
-    assert one.what == "taken back with /rewind: make it faster"
+    assert one.tried == "taken back with /rewind: make it faster"
     play.human("I said rewind this")
     assert len(play.found) == 1
 
@@ -480,7 +481,7 @@ def test_explicit_backtrack_is_confirmed_if_there_was_something_to_take_back() -
 
 
 def test_agents_and_sessions_are_kept_apart() -> None:
-    detector = DeadEndDetector()
+    detector = RepetitionDetector()
     plays = [Play("s1", "", detector), Play("s1", "a1", detector), Play("s2", "", detector)]
     for _ in range(2):
         for play in plays:
@@ -535,7 +536,7 @@ def test_check_on_the_same_version_is_not() -> None:
     for _ in range(3):
         play.sh("prove -l t/date.t", RED, 1)
         play.sh("git log --oneline -1", "1a2b3c4 x")
-    assert play.statuses == [("same-call", "suspect")]
+    assert play.statuses == [("same-call", "confirmed")]
 
 
 def test_look_at_a_file_between_questions_whether_a_job_has_begun_is_waiting() -> None:
@@ -570,9 +571,9 @@ def test_what_is_told_of_a_failing_test_holds_every_edit_whole() -> None:
         play.edit(path, old, new)
         play.sh("python3 -m unittest -q test_importer", "AssertionError: 59 != 60", 1)
     (found,) = play.found
-    assert found.what.count(path) == 2
-    assert all(text in found.what for text in texts)
-    assert "…" not in found.what
+    assert found.tried.count(path) == 2
+    assert all(text in found.tried for text in texts)
+    assert "…" not in found.tried
 
 
 def test_the_same_error_in_one_file_after_another_is_progress() -> None:
@@ -766,7 +767,7 @@ def test_asking_it_without_waiting_is_not() -> None:
             "dial tcp 127.0.0.1:50051: connect: connection refused",
             1,
         )
-    assert play.statuses == [("same-call", "suspect")]
+    assert play.statuses == [("same-call", "confirmed")]
 
 
 def test_other_errors_do_not_pass_by_waiting() -> None:
@@ -774,7 +775,7 @@ def test_other_errors_do_not_pass_by_waiting() -> None:
     for _ in range(3):
         play.sh("python app.py", "KeyError: 'name'", 1)
         play.sh("sleep 5")
-    assert play.statuses == [("same-call", "suspect")]
+    assert play.statuses == [("same-call", "confirmed")]
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from brim.agents.readers import AnyReader
-from brim.memory.repetition import DeadEndDetector
+from brim.memory.repetition import RepetitionDetector
 
 FILE = "src/parser.py"
 
 
 def statuses(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    reader, detector = AnyReader(), DeadEndDetector()
+    reader, detector = AnyReader(), RepetitionDetector()
     found = [
         one for line in lines for event in reader.events(line) for one in detector.update(event)
     ]
@@ -70,13 +70,13 @@ def test_codex_patch_that_undoes_another_is_an_undone_edit() -> None:
     assert statuses(rollout(*items)) == [("undone-edit", "suspect"), ("undone-edit", "confirmed")]
 
 
-def test_codex_command_that_keeps_failing_is_suspected() -> None:
+def test_codex_command_that_keeps_failing_is_a_dead_end() -> None:
     items = [
         item
         for i in range(3)
         for item in shell(str(i), "python app.py", 1, f"app.py:{i}: KeyError: 'name'")
     ]
-    assert statuses(rollout(*items)) == [("same-call", "suspect")]
+    assert statuses(rollout(*items)) == [("same-call", "confirmed")]
 
 
 def test_codex_command_that_is_refused_is_none() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from brim.agents.call import KINDS, Event, ToolCall
 from brim.agents.events import End, Message, StateSeen, ToolResult
 from brim.agents.readers import AnyReader
-from brim.memory.repetition import RULES, STATUSES, DeadEnd, DeadEndDetector
+from brim.memory.repetition import RULES, STATUSES, DeadEnd, RepetitionDetector
 from tests.memory.dead_end_events import Play
 
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -97,7 +97,7 @@ def checked(found: list[DeadEnd]) -> None:
         assert one.status in STATUSES
         assert one.times >= 1
         assert one.key
-        for text in (one.what, one.error):
+        for text in (one.tried, one.error):
             assert len(text) <= 200
             assert len(text.splitlines()) <= 1
         assert 1 <= len(one.at) <= 8
@@ -106,7 +106,7 @@ def checked(found: list[DeadEnd]) -> None:
 @given(st.lists(events(), max_size=40))
 @settings(deadline=None)
 def test_any_events_are_taken_without_an_error(stream: list[Event]) -> None:
-    one, other = DeadEndDetector(), DeadEndDetector()
+    one, other = RepetitionDetector(), RepetitionDetector()
     for event in stream:
         found = one.update(event)
         checked(found)
@@ -116,19 +116,19 @@ def test_any_events_are_taken_without_an_error(stream: list[Event]) -> None:
 @given(st.lists(JSON, max_size=10))
 @settings(max_examples=30, deadline=None)
 def test_any_lines_are_taken_without_an_error(lines: list[Any]) -> None:
-    reader, detector = AnyReader(), DeadEndDetector()
+    reader, detector = AnyReader(), RepetitionDetector()
     for line in lines:
         if isinstance(line, dict):
             for event in reader.events(line):
                 checked(detector.update(event))
 
 
-@given(st.lists(st.sampled_from(["suspect", "success", "other"]), max_size=40))
+@given(st.lists(st.sampled_from(["failure", "success", "other"]), max_size=40))
 @settings(deadline=None)
-def test_resolved_always_follows_a_suspect_of_the_same_key(moves: list[str]) -> None:
+def test_resolved_always_follows_a_dead_end_of_the_same_key(moves: list[str]) -> None:
     play = Play()
     for move in moves:
-        if move == "suspect":
+        if move == "failure":
             play.sh("python app.py", "KeyError: 'name'", 1)
         elif move == "success":
             play.sh("python app.py", "fine")
@@ -137,12 +137,12 @@ def test_resolved_always_follows_a_suspect_of_the_same_key(moves: list[str]) -> 
     still: dict[str, str] = {}
     for one in play.found:
         if one.status == "resolved":
-            assert still.get(one.key) == "suspect"
+            assert still.get(one.key) == "confirmed"
         still[one.key] = one.status
 
 
 def test_what_is_no_event_is_left_alone() -> None:
-    detector = DeadEndDetector()
+    detector = RepetitionDetector()
     for thing in (None, 3, "text", {"type": "user"}, [], object()):
         assert detector.update(thing) == []
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from brim.agents.events import ToolResult
-from brim.behaviors.shell import unwrapped
 from brim.memory.quotes import LONGEST, masked_line
-from brim.memory.repetition.commands import check_in, git_steps, parts, polls, writes
-from brim.memory.repetition.step import outcome, settled, signature
+from brim.memory.repetition.checks import check_in
+from brim.memory.repetition.commands import parts, polls, writes
+from brim.memory.repetition.errors import settled, signature
+from brim.memory.repetition.git import git_steps
+from brim.memory.repetition.outcomes import outcome_of
+from brim.rules.shell import unwrapped
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_outcome_of_a_hidden_check_comes_from_its_output() -> None:
     check, _ = check_in(command)
 
     def kind(text: str) -> str:
-        return outcome(ToolResult(id="1", text=text), "shell", command, check).kind
+        return outcome_of(ToolResult(id="1", text=text), "shell", command, check).kind
 
     assert kind("1 failed, 2 passed in 0.1s") == "failed"
     assert kind("3 passed, 0 failed") == "ok"

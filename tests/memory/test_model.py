@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.agents.events import Message
 from brim.memory import DeadEnd, MemoryEntry, MemoryView, ScratchModel
-from brim.memory.index import sentence
+from brim.memory.sentences import sentence
 from tests.memory.making import call, failed, ok, said
 from tests.memory.test_entries import JSON
 
@@ -91,21 +92,54 @@ def test_a_dead_end_is_found_with_its_evidence() -> None:
             failed(id, "Exit code 2\nerror: no rule for it"),
         ]
     model = fed(*tries)
-    (suspect, *_) = [entry for entry in model.entries if entry.kind == "suspect"]
-    assert "make build" in suspect.text
-    assert "no rule for it" in suspect.refs["output"]
-    assert (suspect.refs["rule"], suspect.refs["times"], suspect.refs["outcome"]) == (
+    (dead_end,) = [entry for entry in model.entries if entry.kind == "dead-end"]
+    assert "make build" in dead_end.text
+    assert "no rule for it" in dead_end.refs["output"]
+    assert (dead_end.refs["rule"], dead_end.refs["times"], dead_end.refs["outcome"]) == (
         "same-call",
         3,
         "failed the same way 3 times",
     )
-    assert len(suspect.refs["at"]) >= 3
-    assert model.dead_ends == []
+    assert "at" not in dead_end.refs, "typed events without a place have no byte to name"
+    assert model.dead_ends == [
+        "`make build`: failed the same way 3 times; quoted output: `error: no rule for it`"
+    ]
+
+
+def test_a_dead_end_that_worked_in_the_end_is_none() -> None:
+    tries = []
+    for number in range(3):
+        tries += [call(str(number), "Bash", "shell", command="make"), failed(str(number))]
+    assert len(fed(*tries).dead_ends) == 1
+    assert fed(*tries, call("9", "Bash", "shell", command="make"), ok("9")).dead_ends == []
+
+
+def test_the_same_failing_command_is_one_line_with_its_count() -> None:
+    tries = []
+    for number in range(4):
+        tries += [call(str(number), "Bash", "shell", command="make"), failed(str(number))]
+    assert fed(*tries).commands == ["`make`: ended with 1 ×4; quoted output: `error: no`"]
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "PreToolUse:Bash hook error: Your user doesn't allow `npm install` here: Use pnpm.",
+        "Held once by brim: `make` failed the same way 5 times.",
+        "Error: Your user doesn't allow agents to run it.",
+        "Held by your user's limit. $5.03 of $5.00 spent today.",
+    ],
+)
+def test_what_brim_refused_is_no_failed_command(refusal: str) -> None:
+    tries = []
+    for number in range(4):
+        tries += [call(str(number), "Bash", "shell", command="make"), failed(str(number), refusal)]
+    assert fed(*tries).entries == ()
 
 
 def test_a_confirmed_dead_end_is_shown_once_however_often_it_changes() -> None:
     def entry(times: int, status: str = "confirmed") -> MemoryEntry:
-        about = {"what": "sub-agent: port it", "error": "no time left", "at": (1, 2), "key": "k"}
+        about = {"tried": "sub-agent: port it", "error": "no time left", "at": (1, 2), "key": "k"}
         return DeadEnd(rule="sub-agent", status=status, times=times, **about).entry(0.0)  # type: ignore[arg-type]
 
     shown = MemoryView([entry(3, "suspect"), entry(4), entry(5)]).of("dead-end")

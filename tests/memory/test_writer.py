@@ -41,9 +41,9 @@ def test_every_section_has_its_index_line_and_its_detail_by_the_same_number(tmp_
     model = full_model()
     ScratchWriter(tmp_path).write_scratch(model)
     shown = files(tmp_path)
-    for section, text in zip(
-        SECTIONS, ("Fix it", "by hand", "PLAN", "a regular", "src/a.py", "make"), strict=True
-    ):
+    texts = ("Fix it", "by hand", "PLAN", "a regular", "src/a.py", "make")
+    sections = [section for section in SECTIONS if section.kind != "lost"]
+    for section, text in zip(sections, texts, strict=True):
         (line,) = [
             line
             for line in shown["scratch.md"].splitlines()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from brim.models import Model, Tokens, cost, model, models, use
 from brim.models.charges import charges_of, day_of
-from brim.spend.money import PriceList
+from brim.models.price_list import PriceList
 
 FIELDS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 LENGTHS = (0, 1, 7, 90_000, 199_999, 200_001, 1_000_003)

@@ -9,6 +9,7 @@ WORDS: dict[str, str] = {
     r"^(#/\$defs/)?Rule$": r"\1RuleAnswer",
     r"^(#/\$defs/)?Window$": r"\1StandingWindow",
     r"^Counted$": "CountAnswer",
+    r"^Room$": "RoomAnswer",
     r"^Fitted$": "FitAnswer",
     # A description is a docstring: short enough for one line.
     r"^What is in the window\. ``state`` .*": (
@@ -19,8 +20,23 @@ WORDS: dict[str, str] = {
 
 REMOVED: tuple[str, ...] = (
     "mcp/* mcp tools/list/result/tools/feedback",  # the command and the tool are gone
+    # No transcript has the prompts of this tape, so nobody is quoted before a compaction.
+    "tape-claude/* claude PreCompact",
+    # A person's own words come back first, then changed files and commands; numbers only in a
+    # sentence. What the transcript doesn't have, the window didn't hold.
+    "work-claude/037 claude UserPromptSubmit",
+    "work-codex/036 codex UserPromptSubmit",
+    # What brim gave back, whether it was used, and how long it took to the next edit.
+    "sessions/*/given_back",
+    "sessions/*/used_again",
+    "sessions/*/level",
+    "sessions/*/steps",
+    "sessions/*/steps_to_edit",
+    # New: what counts against limits, with compactions that no total shows yet.
+    "sessions/* brim usage*/out/estimated",
+    "sessions/* brim usage*/out/spent",
 )
-"""Places that are no longer answered, as ``scenario/answer/key/key``; ``*`` stands for anything."""
+"""Places that are no longer answered, or are new, as ``scenario/answer/key/key``; ``*`` stands for anything."""
 
 
 def reworded(text: str) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from brim.agents.stream import read
-from brim.report.compactions import CompactionReader, CompactionReport
+from brim.memory.compactions import CompactionReader
+from brim.memory.lost import CompactionReport
 
 SESSION = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
 FOLDER = "/home/user/shop"

@@ -10,10 +10,10 @@ import pytest
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Compaction, RunTotal, Usage
 from brim.models import cost
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.cache import LEAST, CacheBreak, CacheReader
-from brim.spend.money import PriceList
-from brim.tracking.sessions import Request
+from brim.sessions.requests import IndexedRequest
 
 MODEL = "claude-sonnet-4-5"
 WARM = Tokens(input=10, cache_read=20_000, cache_write_5m=500)
@@ -129,10 +129,17 @@ def test_a_provider_without_cache_writes_has_cached_what_it_read() -> None:
 
 def test_a_break_costs_what_writing_costs_more_than_reading() -> None:
     (only,) = found(first(), request("m2", COLD, 10))
-    made = Request("m2", True, True, MODEL, 10.0, "s", COLD.input, 0, 0, COLD.cache_write_5m, 0)
+    made = IndexedRequest(
+        "m2",
+        model=MODEL,
+        time=10.0,
+        session="s",
+        input=COLD.input,
+        write_5m=COLD.cache_write_5m,
+    )
     read = Tokens(input=10, cache_read=20_000, cache_write_5m=500)
     both = [cost(each, MODEL) for each in (COLD, read)]
     assert both[0] is not None
     assert both[1] is not None
     assert only.priced(made, PriceList()).cost == both[0] - both[1] == 69_000
-    assert only.priced(made._replace(model="nobody-knows-me"), PriceList()).cost is None
+    assert only.priced(replace(made, model="nobody-knows-me"), PriceList()).cost is None

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Attachment, Compaction, Message, ToolResult, Usage
-from brim.report.compactions import MOST_ITEMS, CompactionReader, CompactionReport
+from brim.memory.compactions import CompactionReader
+from brim.memory.lost import MOST_ITEMS, CompactionReport
 from tests.report.compacted import SESSION, ClaudeSession, backs, lost_in
 
 
@@ -34,8 +35,13 @@ def test_each_kind_is_counted_and_the_lost_ones_are_named(session: ClaudeSession
     session.say("I'll go with a table instead of regular expressions.")
     session.compact("Work on the parser: src/parser.py must answer within 200 ms.")
     (found,) = session.lost()
-    assert found.had == {"instruction": 2, "decision": 1, "file": 2, "command": 1, "number": 1}
-    assert found.lost == {"instruction": 1, "decision": 1, "file": 1, "command": 1, "number": 0}
+    assert found.in_window == {
+        "instruction": 2,
+        "decision": 1,
+        "file": 2,
+        "command": 1,
+    }
+    assert found.lost == {"instruction": 1, "decision": 1, "file": 1, "command": 1}
     assert texts(found, "instruction") == ["Never touch the migrations folder."]
     assert texts(found, "decision") == ["I'll go with a table instead of regular expressions."]
     assert texts(found, "file") == ["src/lexer.py"]
@@ -149,7 +155,7 @@ def test_what_was_found_again_can_be_lost_again(session: ClaudeSession) -> None:
     session.read("src/b.py")
     first, second = session.lost()
     assert backs(first) == {"src/a.py": "read", "src/b.py": "read"}
-    assert (second.had, backs(second)) == ({"file": 1}, {"src/a.py": ""})
+    assert (second.in_window, backs(second)) == ({"file": 1}, {"src/a.py": ""})
 
 
 def test_of_files_with_one_name_the_folder_has_to_be_named(session: ClaudeSession) -> None:
@@ -178,7 +184,7 @@ def test_without_a_summary_nothing_is_said_to_be_lost(session: ClaudeSession) ->
     session.compact(None)
     (found,) = session.lost()
     assert not found.readable
-    assert (found.had, found.lost, found.items) == ({"file": 1}, {"file": 0}, ())
+    assert (found.in_window, found.lost, found.items) == ({"file": 1}, {"file": 0}, ())
 
 
 def test_failed_reads_looking_around_and_scripts_are_nothing_to_lose(
@@ -192,7 +198,7 @@ def test_failed_reads_looking_around_and_scripts_are_nothing_to_lose(
     session.run("grep -rn foo src")
     session.compact("Nothing.")
     (found,) = session.lost()
-    assert found.had == {}
+    assert found.in_window == {}
 
 
 def test_files_that_the_shell_shows_or_writes_count(session: ClaudeSession) -> None:
@@ -335,7 +341,7 @@ def test_gemini_keeps_the_messages_next_to_its_summary(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     (found,) = lost_in(path)
     assert backs(found) == {"/p/a.py": "read"}
-    assert found.had["file"] == 2
+    assert found.in_window["file"] == 2
 
 
 _TEXTS = st.text(max_size=60) | st.sampled_from(
@@ -374,7 +380,8 @@ def test_whatever_happens_counts_add_up(events: list[Event]) -> None:
     for each in found:
         assert each == CompactionReport.from_dict(json.loads(json.dumps(each.to_dict())))
         assert all(
-            0 <= each.came_back[kind] <= each.lost[kind] <= each.had[kind] for kind in each.had
+            0 <= each.came_back[kind] <= each.lost[kind] <= each.in_window[kind]
+            for kind in each.in_window
         )
         assert sum(each.lost.values()) == len(each.items)
     assert reader.finish() == found

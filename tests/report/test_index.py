@@ -1,4 +1,4 @@
-"""The index of usage is a cache: whatever happens to it, nothing is lost and nobody is kept from
+"""What reports found is kept in a cache: whatever happens to it, nothing is lost and nobody is kept from
 working."""
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ from pathlib import Path
 
 import pytest
 
-from brim.report.index import VERSION, load_index, save_index
-from brim.tracking.sessions import FileUsage, Scan, Stamp
+from brim.report.index import VERSION, FileFindings, load_findings, save_findings
+from brim.tracking.sessions import Stamp
 
 WRITER = """
 import sys
-from brim.report.index import save_index
-from brim.tracking.sessions import FileUsage, Scan, Stamp
+from brim.report.index import FileFindings, save_findings
+from brim.tracking.sessions import Stamp
 print("ready", flush=True)
 number = 0
 while True:
     number += 1
-    usage = FileUsage(folder="x" * 2_000, broken=number)
-    scans = {f"/{i}.jsonl": Scan(usage, Stamp(i, number, number), "f", number) for i in range(20)}
-    save_index(sys.argv[1], scans, "p")
+    text = str(number) * 2_000
+    rows = {f"/{i}.jsonl": FileFindings(Stamp(i, number, number), text) for i in range(20)}
+    save_findings(sys.argv[1], rows)
 """
 
 
-def save(index: Path, *paths: Path, size: int = 10, folder: str = "") -> bool:
-    usage = FileUsage(folder=folder)
-    scans = {str(path): Scan(usage, Stamp(1, size, 3), "claude-transcript", 4, 5) for path in paths}
-    return save_index(str(index), scans, "prices")
+def save(index: Path, *paths: Path, size: int = 10, text: str = "[]") -> bool:
+    rows = {str(path): FileFindings(Stamp(1, size, 3), text) for path in paths}
+    return save_findings(str(index), rows)
 
 
 def known(path: Path, *wanted: Path, told: list[str] | None = None) -> dict[str, int]:
     heard: list[str] = [] if told is None else told
-    found = load_index(str(path), map(str, wanted), heard.append)
-    return {name: scan.stamp.size for name, (scan, _) in found.items()}
+    found = load_findings(str(path), map(str, wanted), heard.append)
+    return {name: one.stamp.size for name, one in found.items()}
 
 
 @pytest.fixture
@@ -57,12 +56,9 @@ def session(tmp_path: Path) -> Path:
 
 def test_what_was_saved_is_found_again(index: Path, session: Path) -> None:
     assert known(index, session) == {}
-    assert save(index, session, folder="ü")
-    found = load_index(str(index), [str(session), "/other"], print)[str(session)]
-    assert found == (
-        Scan(FileUsage(folder="ü"), Stamp(1, 10, 3), "claude-transcript", 4, 5),
-        "prices",
-    )
+    assert save(index, session, text="ü")
+    found = load_findings(str(index), [str(session), "/other"], print)[str(session)]
+    assert found == FileFindings(Stamp(1, 10, 3), "ü")
     assert save(index, session, size=11)
     assert known(index, session) == {str(session): 11}
 
@@ -92,21 +88,18 @@ def test_another_version_is_emptied(index: Path, session: Path) -> None:
     assert known(index, session) == {str(session): 12}
 
 
-@pytest.mark.parametrize("damage", ["head", "middle", "json", "columns", "shape", "digit"])
+@pytest.mark.parametrize("damage", ["head", "middle", "columns", "text", "digit"])
 def test_a_damaged_index_is_made_anew_with_a_note(index: Path, session: Path, damage: str) -> None:
-    save(index, session, folder="x" * 10_000)
-    if damage == "json":
+    save(index, session, text="x" * 10_000)
+    if damage == "text":
         with closing(sqlite3.connect(index)) as database, database:
-            database.execute("UPDATE files SET found = '{'")
-    elif damage == "shape":
-        with closing(sqlite3.connect(index)) as database, database:
-            database.execute("UPDATE files SET found = '[]'")
+            database.execute("UPDATE files SET findings = '{'")
     elif damage == "digit":
         with closing(sqlite3.connect(index)) as database, database:
             database.execute("UPDATE files SET size = size + 1")
     elif damage == "columns":
         with closing(sqlite3.connect(index)) as database, database:
-            database.execute("ALTER TABLE files DROP COLUMN found")
+            database.execute("ALTER TABLE files DROP COLUMN findings")
     else:
         data = bytearray(index.read_bytes())
         at = 0 if damage == "head" else 4_096
@@ -157,8 +150,8 @@ def test_a_writer_that_is_killed_leaves_whole_rows(index: Path) -> None:
         writer.wait()
         writer.stdout.close()
         told: list[str] = []
-        for scan, _ in load_index(str(index), paths, told.append).values():
-            assert (scan.usage.broken, scan.usage.folder) == (scan.stamp.size, "x" * 2_000)
+        for one in load_findings(str(index), paths, told.append).values():
+            assert one.json == str(one.stamp.size) * 2_000
         assert told == []
 
 
@@ -170,4 +163,4 @@ def test_two_that_write_at_once_both_go_on(index: Path) -> None:
         for _ in range(2)
     ]
     assert [writer.wait(timeout=300) for writer in writers] == [0, 0]
-    assert save_index(str(index), {}, "p")
+    assert save_findings(str(index), {})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brim.agents.events import Compaction, Message, ModelSeen, Usage
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.money import Bill, SummaryReader, SummaryRequest, bill
-from brim.report.usage import priced as with_cost
-from brim.report.usage import unattributed
-from brim.spend.money import PriceList
+from brim.sessions.requests import ClientTotal, IndexedRequest
+from brim.sessions.rests import SessionRest, rest_by_model, rest_of
 from brim.tracking.estimate import BilledRatio
-from brim.tracking.sessions import Request, Total
 
 MODEL = "claude-sonnet-4-5"
 PRICES = PriceList()
@@ -18,9 +19,34 @@ COMPACTION = [8, 900, 50_000, 1_500, 0]
 
 def request(
     key: str, time: float = 1.0, *, final: bool = True, model: str = MODEL, session: str = "s"
-) -> Request:
-    made = Request(key, True, final, model, time, session, 10, 400, 40_000, 2_000, 0)
-    return with_cost(made, PRICES)
+) -> IndexedRequest:
+    made = IndexedRequest(
+        key,
+        session=session,
+        model=model,
+        time=time,
+        input=10,
+        output=400,
+        cache_read=40_000,
+        write_5m=2_000,
+        final=final,
+    )
+    return made.priced(PRICES)
+
+
+def rests(requests: list[IndexedRequest], total: ClientTotal) -> list[SessionRest]:
+    """Return what *total* has beyond *requests*."""
+    covered: dict[str, list[int]] = {}
+    for made in requests:
+        if total.covers(made):
+            before = covered.get(made.model, [0] * 5)
+            covered[made.model] = [sum(pair) for pair in zip(before, made.counts, strict=True)]
+    costs = sum(made.cost or 0 for made in requests if total.covers(made))
+    rest = rest_of(total, covered, costs)
+    if not rest.is_positive:
+        return []
+    by_model = rest_by_model(total, covered)
+    return [SessionRest(total.session, list(rest.counts), rest.cost, 1.0, by_model)]
 
 
 def priced(tokens: list[int], model: str = MODEL) -> int:
@@ -34,17 +60,17 @@ def priced(tokens: list[int], model: str = MODEL) -> int:
 
 
 def total(
-    requests: list[Request], *more: list[int], model: str = MODEL, cost: int | None = None
-) -> Total:
+    requests: list[IndexedRequest], *more: list[int], model: str = MODEL, cost: int | None = None
+) -> ClientTotal:
     counts = [
         sum(column) for column in zip(*[each.counts for each in requests], *more, strict=True)
     ]
     amount = sum(each.cost or 0 for each in requests) + sum(priced(each) for each in more)
-    return Total("s", amount if cost is None else cost, {model: counts})
+    return ClientTotal("s", amount if cost is None else cost, {model: counts})
 
 
-def added(requests: list[Request], its: Total, *summaries: SummaryRequest) -> Bill:
-    return bill(requests, {"s": its}, unattributed(requests, {"s": its}), summaries, PRICES)
+def added(requests: list[IndexedRequest], its: ClientTotal, *summaries: SummaryRequest) -> Bill:
+    return bill(requests, {"s": its}, rests(requests, its), summaries, PRICES)
 
 
 SUMMARY = SummaryRequest("s", 1.5, MODEL, 50_400, 900)
@@ -69,9 +95,12 @@ def test_what_no_compaction_explains_is_shown() -> None:
 
 def test_a_compaction_by_another_model_is_one_too() -> None:
     requests = [request("a")]
-    its = total(requests)
-    its.tokens["claude-opus-4-5"] = COMPACTION
-    its.cost = (its.cost or 0) + priced(COMPACTION, "claude-opus-4-5")
+    known = total(requests)
+    its = replace(
+        known,
+        tokens={**known.tokens, "claude-opus-4-5": COMPACTION},
+        cost=(known.cost or 0) + priced(COMPACTION, "claude-opus-4-5"),
+    )
     found = added(requests, its, SUMMARY)
     assert (found.compactions, found.unexplained) == (priced(COMPACTION, "claude-opus-4-5"), 0)
 
@@ -85,8 +114,7 @@ def test_other_prices_of_the_client_are_named() -> None:
 
 def test_requests_after_the_total_are_not_compared_with_it() -> None:
     requests = [request("a"), request("b", 9.0)]
-    its = total(requests[:1], COMPACTION)
-    its.until = 9.0
+    its = replace(total(requests[:1], COMPACTION), until=9.0)
     found = added(requests, its, SUMMARY)
     assert found.compactions == priced(COMPACTION)
     assert found.client_total == found.client_counted == found.total - (requests[1].cost or 0)
@@ -108,14 +136,14 @@ def test_without_a_price_the_clients_total_counts() -> None:
 
 def test_a_session_of_which_only_a_total_is_known_counts_by_it() -> None:
     its = total([], COMPACTION)
-    found = bill([], {}, unattributed([], {"s": its}), [], PRICES)
+    found = bill([], {}, rests([], its), [], PRICES)
     assert (found.sessions, found.requests, found.unexplained) == (1, priced(COMPACTION), 0)
 
 
 def test_a_total_without_tokens_is_explained_by_nothing() -> None:
     requests = [request("a")]
     mine = requests[0].cost or 0
-    found = added(requests, Total("s", mine + 77, {}))
+    found = added(requests, ClientTotal("s", mine + 77, {}))
     assert (found.unexplained, found.client_prices) == (77, 0)
 
 
@@ -141,4 +169,4 @@ def test_the_lines_around_a_compaction_say_what_its_request_took() -> None:
 def test_a_total_for_a_larger_window_is_of_the_same_model() -> None:
     requests = [request("a")]
     its = total(requests, model=f"{MODEL}[1m]")
-    assert unattributed(requests, {"s": its}) == []
+    assert rests(requests, its) == []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brim.memory.facts import KINDS
+from brim.memory.comparison import KINDS
 from brim.report.overview import LOST_KINDS, Overview, sessions_report
 from brim.tracking.sessions import named_files
 from tests.tracking.transcripts import MODEL, answer, cost_state, usage, write
@@ -124,30 +124,36 @@ def test_the_index_changes_nothing_and_a_grown_file_is_read_again(
     index = str(tmp_path / "home" / "usage.db")
     put(tree, "s-1", *session())
     fresh = seen(tree).to_dict()
-    first, second = seen(tree, index=index), seen(tree, index=index)
-    assert (first.reading.index, second.reading.new_bytes) == ("used", 0)
+    first, second = (
+        seen(tree, index=index, cache=index + ".cache"),
+        seen(tree, index=index, cache=index + ".cache"),
+    )
+    assert (first.reading.state, second.reading.new_bytes) == ("used", 0)
     for each in (first.to_dict(), second.to_dict()):
         assert {**each, "read": None} == {**fresh, "read": None}
     put(tree, "s-1", *session(), answer("m3", "r3", COLD, time="2026-01-05T10:09:00Z"))
-    assert [each.cause for each in seen(tree, index=index).breaks] == ["pause", "unknown"]
+    assert [each.cause for each in seen(tree, index=index, cache=index + ".cache").breaks] == [
+        "pause",
+        "unknown",
+    ]
 
 
 def test_too_much_to_read_leaves_what_the_index_knows(tree: Path, tmp_path: Path) -> None:
     index = str(tmp_path / "home" / "usage.db")
     put(tree, "s-1", *session("s-1"))
-    seen(tree, index=index)
+    seen(tree, index=index, cache=index + ".cache")
     put(tree, "s-2", *session("s-2"))
-    found = seen(tree, index=index, most=10)
+    found = seen(tree, index=index, cache=index + ".cache", most=10)
     assert [each.session for each in found.breaks] == ["s-1"]
     assert found.reading.unread == (tree / "s-2.jsonl").stat().st_size
-    assert seen(tree, index=index, most=10**9).bill.sessions == 2
+    assert seen(tree, index=index, cache=index + ".cache", most=10**9).bill.sessions == 2
 
 
 def test_without_a_place_for_the_index_it_works(tree: Path, tmp_path: Path) -> None:
     put(tree, "s-1", *session())
     (tmp_path / "file").write_text("")
     found = seen(tree, index=str(tmp_path / "file" / "usage.db"))
-    assert (found.reading.index, found.bill.sessions) == ("unavailable", 1)
+    assert (found.reading.state, found.bill.sessions) == ("unavailable", 1)
 
 
 def test_a_file_that_vanishes_or_cant_be_read_is_left_out(tree: Path) -> None:

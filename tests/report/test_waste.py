@@ -7,9 +7,9 @@ from typing import Any
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Compaction, Message, ToolResult, Usage
 from brim.models import cost
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.waste import ADVICE, KINDS, LARGE, Waste, WasteReader
-from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio
 
 MODEL = "claude-sonnet-4-5"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError, UnknownPrice
 from brim.models import Tokens, cost
-from brim.spend import PriceList, estimate_cost, in_dollars, micro_dollars
+from brim.models.price_list import PriceList
+from brim.spend import estimate_cost, in_dollars, micro_dollars
 from brim.spend.money import MOST, checked_amount
 from brim.tokens.count import Count
 

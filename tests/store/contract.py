@@ -18,8 +18,8 @@ from brim.activation import Graph
 from brim.behaviors import Edge, Rule, Status
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
-from brim.injection.text import item_text
-from brim.injection.tiers import Tier
+from brim.rules.text import item_text
+from brim.rules.tiers import Tier
 from tests.store import making
 from tests.store.making import behavior
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from brim.config.places import git_folder
 from brim.errors import StoreError
 from brim.store import open_store
-from brim.store.project import branch, environment, git_folder, is_tracked, project_types
+from brim.store.project import branch, environment, is_tracked, project_types
 from brim.store.trust import trust
 
 

@@ -14,7 +14,7 @@ import pytest
 from brim.behaviors import Rule
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
-from brim.injection import ActivationTierMapper, InjectionPlan
+from brim.rules import ActivationTierMapper, InjectionPlan
 from brim.store import Store, open_store
 from brim.store.database import Database, open_database
 from brim.store.scopes import open_scopes
@@ -120,7 +120,7 @@ def test_a_state_that_cannot_be_read_is_an_error_and_stays(path: str, state: str
 CHARGE = """
 import sys
 from brim.behaviors import Rule
-from brim.injection import ActivationTierMapper
+from brim.rules import ActivationTierMapper
 from brim.store import open_store
 
 path, name, limit, agent = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]

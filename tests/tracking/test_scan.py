@@ -13,12 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brim.agents.lines import tokens
-from brim.agents.stream import read
 from brim.errors import InputError
-from brim.report.usage import Gathered, UsageSource
-from brim.tracking.sessions import FileUsage, scan
+from brim.models.price_list import PriceList
+from brim.sessions.index import AgentFile, SessionIndex
+from brim.sessions.reading import FileReading, read_file
+from brim.sessions.requests import ClientTotal, IndexedRequest
+from brim.tracking.sessions import scan
 from tests.tracking.transcripts import answer, compact, cost_state, result, usage, write
 
+CLAUDE = "claude-transcript"
+PRICES = PriceList()
 FUNCTION_SCOPED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 ODD: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, -1, 1.5, 3.0, 10**13, "7", [], {}, float("nan")]
@@ -92,16 +96,23 @@ def texts(draw: st.DrawFn) -> str:
     return text[: draw(st.integers(0, len(text)))] if draw(st.integers(0, 7)) == 0 else text
 
 
-def gathered(found: FileUsage) -> tuple[object, object]:
-    """What counts of a file, in a form that can be compared."""
-    everything = Gathered()
-    everything.add(found, UsageSource("claude", ""))
-    requests = sorted((each.key, each.model, *each[6:13]) for each, _ in everything.requests())
-    totals = sorted(
-        (each.session, each.cost or 0, sorted(each.tokens.items()))
-        for each in found.totals.values()
-    )
-    return requests, totals
+def requests_in(*readings: FileReading) -> dict[str, IndexedRequest]:
+    """Return the requests of *readings* of one file, by key."""
+    requests: dict[str, IndexedRequest] = {}
+    for reading in readings:
+        for key, report in reading.requests.items():
+            requests[key] = requests[key].merged(report) if key in requests else report
+    return requests
+
+
+def totals_in(*readings: FileReading) -> dict[str, tuple[object, ...]]:
+    """Return the largest total of each session in *readings*."""
+    largest: dict[str, ClientTotal] = {}
+    for reading in readings:
+        for session, total in reading.totals.items():
+            if session not in largest or total.rank > largest[session].rank:
+                largest[session] = total
+    return {session: (total.cost, total.tokens) for session, total in largest.items()}
 
 
 def naively(path: Path) -> dict[str, tuple[int, int]]:
@@ -135,36 +146,25 @@ def naively(path: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def by_the_reader(path: Path) -> FileUsage:
-    found = FileUsage()
-    for event in read(path, format="claude-transcript", subagents=False):
-        found.take(event, str(path))
-    return found
-
-
 @settings(deadline=None, suppress_health_check=FUNCTION_SCOPED)
 @given(st.lists(texts(), max_size=12), st.booleans(), st.sampled_from(["\n", "\r\n"]))
-def test_a_scan_finds_exactly_what_the_reader_finds(
+def test_the_index_has_every_request_that_the_lines_report(
     tmp_path: Path, written: list[str], ended: bool, newline: str
 ) -> None:
     path = tmp_path / "s-1.jsonl"
     path.write_bytes(
         (newline.join(written) + (newline if ended else "")).encode("utf-8", "surrogatepass")
     )
-    found = scan(str(path), format="claude-transcript")
-    assert gathered(found.usage) == gathered(by_the_reader(path))
-    everything = Gathered()
-    everything.add(found.usage, UsageSource("claude", ""))
-    named = {
-        each.key: (each.prompt, each.output)
-        for each, _ in everything.requests()
-        if each.key.startswith("msg_")
-    }
+    with SessionIndex() as index:
+        index.update([AgentFile(str(path), format=CLAUDE)])
+        rows = {row.message: row for row in index.requests() if row.key.startswith("msg_")}
     expected = naively(path)
-    assert {key: named[key] for key in expected if key in named} == {
-        key: expected[key] for key in expected if key in named
-    }
-    assert {key.partition(":")[0] for key in named} == {key.partition(":")[0] for key in expected}
+    assert set(rows) == {key.partition(":")[0] for key in expected}
+    for key, (prompt, output) in expected.items():
+        row = rows[key.partition(":")[0]]
+        if row.key == key:
+            assert row.output >= output
+            assert sum(row.counts) - row.output >= prompt
 
 
 @settings(deadline=None, suppress_health_check=FUNCTION_SCOPED)
@@ -175,12 +175,15 @@ def test_going_on_where_it_was_left_is_the_same_as_reading_it_whole(
     path = tmp_path / "s-1.jsonl"
     whole = "".join(f"{text}\n" for text in written).encode("utf-8", "surrogatepass")
     path.write_bytes(whole[: data.draw(st.integers(0, len(whole)))])
-    first = scan(str(path), format="claude-transcript")
+    first = read_file(str(path), format=CLAUDE, prices=PRICES)
     path.write_bytes(whole)
-    second = scan(str(path), format="claude-transcript", start=first.offset, check=first.check)
-    first.usage.merge(second.usage)
-    assert second.resumed == (first.offset > 0)
-    assert gathered(first.usage) == gathered(scan(str(path), format="claude-transcript").usage)
+    position = first.position
+    second = read_file(str(path), format=CLAUDE, position=position, prices=PRICES)
+    assert position is not None
+    assert second.is_continued == (position.read_to > 0)
+    fresh = read_file(str(path), format=CLAUDE, prices=PRICES)
+    assert requests_in(first, second) == requests_in(fresh)
+    assert totals_in(first, second) == totals_in(fresh)
 
 
 def test_the_blocks_of_one_answer_are_one_request_with_its_last_numbers(tmp_path: Path) -> None:

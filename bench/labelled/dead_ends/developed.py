@@ -8,7 +8,7 @@ from labelled.streams import CLAUDE, Scenarios, Session, scenario
 DEVELOPED: Scenarios = []
 
 
-@scenario(DEVELOPED, same_call="suspect")
+@scenario(DEVELOPED, same_call="confirmed")
 def same_script_fails_again(s: Session) -> None:
     module = s.pick("yaml", "requests", "numpy")
     for _ in range(s.number(3, 5)):
@@ -42,7 +42,7 @@ def same_install_fails_then_works(s: Session) -> None:
     s.end()
 
 
-@scenario(DEVELOPED, same_call="suspect", shapes=CLAUDE)
+@scenario(DEVELOPED, same_call="confirmed", shapes=CLAUDE)
 def same_fetch_fails(s: Session) -> None:
     for _ in range(3):
         s.tool(

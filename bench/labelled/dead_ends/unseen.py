@@ -8,7 +8,7 @@ from labelled.streams import CLAUDE, Scenarios, Session, scenario
 UNSEEN: Scenarios = []
 
 
-@scenario(UNSEEN, same_call="suspect")
+@scenario(UNSEEN, same_call="confirmed")
 def query_with_a_wrong_column(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -23,7 +23,7 @@ def query_with_a_wrong_column(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN, same_call="suspect")
+@scenario(UNSEEN, same_call="confirmed")
 def image_that_does_not_build(s: Session) -> None:
     for _ in range(s.number(3, 6)):
         s.sh(
@@ -53,7 +53,7 @@ def terraform_works_after_a_while(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN, same_call="suspect", shapes=CLAUDE)
+@scenario(UNSEEN, same_call="confirmed", shapes=CLAUDE)
 def tool_of_a_server_fails(s: Session) -> None:
     for _ in range(3):
         s.tool(

@@ -7,7 +7,7 @@ from labelled.streams import CLAUDE, Scenarios, Session, scenario
 UNSEEN_2: Scenarios = []
 
 
-@scenario(UNSEEN_2, same_call="suspect")
+@scenario(UNSEEN_2, same_call="confirmed")
 def playbook_fails_again(s: Session) -> None:
     for _ in range(3):
         s.sh(

@@ -7,7 +7,7 @@ from labelled.streams import CLAUDE, Scenarios, Session, scenario
 UNSEEN_3: Scenarios = []
 
 
-@scenario(UNSEEN_3, same_call="suspect")
+@scenario(UNSEEN_3, same_call="confirmed")
 def port_is_in_use(s: Session) -> None:
     for _ in range(3):
         s.sh(

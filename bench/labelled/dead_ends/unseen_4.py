@@ -86,7 +86,7 @@ def julia_pkg(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN_4, same_call="suspect")
+@scenario(UNSEEN_4, same_call="confirmed")
 def latex_missing_style(s: Session) -> None:
     for _ in range(3):
         s.sh(
@@ -127,7 +127,7 @@ def dbt_profile(s: Session) -> None:
         s.filler()
 
 
-@scenario(UNSEEN_4, same_call="suspect")
+@scenario(UNSEEN_4, same_call="confirmed")
 def pio_upload(s: Session) -> None:
     for _ in range(4):
         s.sh(

@@ -83,7 +83,7 @@ def godot_gut(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN_5, same_call="suspect")
+@scenario(UNSEEN_5, same_call="confirmed")
 def pulumi_up(s: Session) -> None:
     for _ in range(3):
         s.sh(

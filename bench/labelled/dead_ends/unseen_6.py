@@ -161,7 +161,7 @@ def worktree_is_restored(s: Session) -> None:
     s.end()
 
 
-@scenario(UNSEEN_6, same_call="suspect")
+@scenario(UNSEEN_6, same_call="confirmed")
 def packer_image(s: Session) -> None:
     for _ in range(3):
         s.sh(

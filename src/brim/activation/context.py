@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from brim.behaviors.tasks import language_of, named_task, programs_of, subjects_asked, tasks_of
+from brim.behaviors.tasks import named_task, programs_of, subjects_asked, tasks_of
 from brim.behaviors.when import ALIASES, EDITING, KEYS
 from brim.behaviors.words import tokens, word_list, words_of
 from brim.errors import InputError
 from brim.record import PlainData, set_fields
+from brim.rules.languages import language_of
 
 Given = str | Iterable[str] | None
 

@@ -6,9 +6,9 @@ what hooks load, ``transcript.py`` reads its files, ``settings.py`` is what ``br
 it, and ``run.py`` how ``brim run`` starts it.
 
 ``events`` are what happened in a session, whichever agent wrote it down. ``readers`` finds out
-which format a line has, ``stream`` reads files as they grow, and ``responses`` reads plain
-responses of providers. ``lines`` and ``fields`` are what readers share. Readers never raise on what
-is in a line.
+which format a line has, ``stream`` reads files as they grow, ``usage`` only what requests took,
+and ``responses`` reads plain responses of providers. ``lines`` and ``fields`` are what readers
+share. Readers never raise on what is in a line.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ class Rule(PlainData):
     extra: str
     """What an import could not map, as JSON text; kept so that nothing is lost."""
     blocks: tuple[str, ...]
-    """What it refuses, such as ``run npm install``: see ``brim.behaviors.blocks``."""
+    """What it refuses, such as ``run npm install``: see ``brim.rules.blocks``."""
 
     def __init__(
         self,

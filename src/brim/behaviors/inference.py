@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from brim.behaviors.tasks import is_program, language_of, programs_of, tasks_of, tasks_run
+from brim.behaviors.tasks import is_program, programs_of, tasks_of, tasks_run
 from brim.behaviors.when import EDITING, When
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_rows
+from brim.rules.languages import language_of
 
 MOST = 3
 """Languages or tasks that a rule may be for. One that names more is for none in particular."""

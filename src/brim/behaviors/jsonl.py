@@ -17,9 +17,9 @@ from decimal import Context, Decimal
 from typing import Any
 
 from brim.behaviors.behavior import Edge, Provenance, Rule, RuleUsage
-from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.when import When
 from brim.errors import InputError
+from brim.rules.blocks import checked_blocks
 
 FORMAT = "brim-behaviors"
 VERSION = 1

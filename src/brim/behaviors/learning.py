@@ -26,16 +26,17 @@ from brim.behaviors.behavior import (
     as_tag,
     in_name,
 )
-from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.duplicates import both, normalized
 from brim.behaviors.summary import one_line
-from brim.behaviors.tasks import language_of, named_task
+from brim.behaviors.tasks import named_task
 from brim.behaviors.when import When
 from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.masking import mask
 from brim.record import PlainData, plain
+from brim.rules.blocks import checked_blocks
+from brim.rules.languages import language_of
 
 SOURCES = ("human", "agent", "import", "floop", "rules")
 """Who can teach. What an agent teaches is a pending note until a person accepts it."""

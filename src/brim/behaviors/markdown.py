@@ -11,12 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise
 
 from brim.behaviors.summary import sense_words
 from brim.behaviors.words import word_list
-from brim.files import data_rows
+from brim.rules.instructions import instructs
 
 _FRONT_MATTER = re.compile(
     r"\A---[ \t]*\n(?P<fields>.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL
@@ -357,36 +355,6 @@ def _prose(block: MarkdownBlock, *, lists: bool) -> Iterator[MarkdownRule | Skip
         yield MarkdownRule(before + block.intro, block.line, block.heading, source=source)
     else:
         yield SkippedRule(block.intro, block.line, NOTHING_TO_DO)
-
-
-def instructs(text: str) -> bool:
-    """Whether *text* says what to do or to avoid.
-
-    >>> [instructs(text) for text in ("Use UTC for times.", "**IMPORTANT**: always use UTC.", "It has tests.")]
-    [True, True, False]
-    """
-    said, starts = _instruction_words()
-    for sentence in _SENTENCE_END.split(_CODE_SPAN.sub("`", text.lower())):
-        words = _LETTERS.findall(sentence)
-        if not said.isdisjoint(words) or any(" ".join(two) in said for two in pairwise(words)):
-            return not _ABOUT_ITSELF.match(text)
-        if (
-            next(
-                (word for word in words if word not in ("please", "bitte", "you", "also", "then")),
-                "",
-            )
-            in starts
-        ):
-            return True
-    return False
-
-
-@cache
-def _instruction_words() -> tuple[frozenset[str], frozenset[str]]:
-    found: dict[str, set[str]] = {"any": set(), "start": set()}
-    for where, words in data_rows(__file__, "instruction_words.tsv"):
-        found[where].update(word.replace("_", " ") for word in words.split(" "))
-    return frozenset(found["any"]), frozenset(found["start"])
 
 
 def _imports(item: MarkdownItem) -> Iterator[Import]:

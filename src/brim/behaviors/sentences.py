@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brim.behaviors.behavior import BehaviorKind, Rule
-from brim.behaviors.blocks import said, too_much
 from brim.behaviors.when import NOT_CI
+from brim.rules.blocks import described, too_much
 
 _HEARD = {
     "language": "they work on {} files",
@@ -52,6 +52,6 @@ def _values(key: str, values: tuple[str, ...]) -> str:
 def refused(behavior: Rule) -> str:
     """Return what *behavior* refuses, in words; empty if nothing."""
     return ", ".join(
-        f"{said(each)}{f' ({too_much(each)})' if too_much(each) else ''}"
+        f"{described(each)}{f' ({too_much(each)})' if too_much(each) else ''}"
         for each in behavior.blocks
     )

@@ -1,15 +1,14 @@
-"""What is being done, about what, in which language: ``tasks.tsv``, ``subjects.tsv`` and
-``languages.tsv`` in data/."""
+"""What is being done, and about what: ``tasks.tsv`` and ``subjects.tsv`` in data/."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
 
-from brim.behaviors.programs import launched, steps
-from brim.behaviors.shell import pieces
 from brim.behaviors.words import looked_at, stem, tokens
 from brim.files import data_map, data_rows
+from brim.rules.programs import launched, steps
+from brim.rules.shell import pieces
 
 RUN = 3
 """What a command counts against a word: a command is done, a word is only said."""
@@ -150,20 +149,3 @@ def _subjects(stems: Iterable[str], *, alone: int) -> dict[str, int]:
         if many := sum([each in known for each in sought]):
             found[f"#{row[0]}"] = many
     return found
-
-
-def language_of(path: str) -> str | None:
-    """Return the language of the file at *path*, or None if its name does not say.
-
-    >>> language_of("src/app.py"), language_of("web/Card.TSX"), language_of("Dockerfile"), language_of("notes")
-    ('python', 'typescript', 'docker', None)
-    """
-    name = path.replace("\\", "/").rsplit("/", 1)[-1].strip().lower()
-    languages = data_map(__file__, "languages.tsv")
-    known = languages.get(name)
-    while known is None and "." in name[1:]:
-        # The longest ending first: `Dockerfile.dev` is none, but `.d.ts` and `.tar.gz` are of one
-        # kind each.
-        name = name[name.index(".", 1) :]
-        known = languages.get(name)
-    return known

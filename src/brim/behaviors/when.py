@@ -1,22 +1,15 @@
-"""Conditions under which a behavior matters (``When``), and the patterns for paths in them.
-
-In a pattern ``*`` is any characters but ``/``, ``?`` is one, ``[abc]``, ``[a-z]`` and ``[!a]`` are
-one of a set, and ``**`` as a whole part crosses ``/``: any number of folders, even none. A pattern
-without a leading ``/`` matches the tail of a path. ``{a,b}`` is either: ``alternatives`` writes
-such a pattern out.
-"""
+"""Conditions under which a behavior matters (``When``). Patterns for paths are in
+``brim.rules.globs``."""
 
 from __future__ import annotations
 
-import re
 from collections import namedtuple
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import lru_cache
 
 from brim.errors import InputError
 from brim.record import PlainData, set_fields
+from brim.rules.globs import alternatives, matches
 
 Given = str | Iterable[str] | None
 
@@ -25,8 +18,6 @@ Condition = tuple[str, tuple[str, ...]]
 
 KEYS = ("file", "language", "task", "environment", "project_type", "branch")
 """The conditions that brim infers. Any other key is a custom one, which the caller has to give."""
-
-_WILD = frozenset("*?[")
 
 PATTERNS = frozenset({"file", "branch"})
 """Conditions whose values are globs. The others are equal or not, in upper or lower case."""
@@ -153,69 +144,3 @@ def _values(key: str, value: object) -> tuple[str, ...]:
         # nothing.
         kept = [each + "**" if each.endswith("/") else each for each in kept]
     return tuple(sorted(set(kept)) if isinstance(values, (set, frozenset)) else dict.fromkeys(kept))
-
-
-def matches(path: str, pattern: str) -> bool:
-    """Whether *path* is one that *pattern* means.
-
-    >>> matches("/home/me/shop/src/app.py", "src/*.py"), matches("src/a/b.py", "src/*.py")
-    (True, False)
-    >>> matches("src/a/b.py", "src/**/*.py"), matches("app.py", "**/*.py"), matches("docs/x", "docs/**")
-    (True, True, True)
-    """
-    path, pattern = path.replace("\\", "/"), pattern.replace("\\", "/")
-    steps = [step for step in path.split("/") if step not in ("", ".")]
-    if pattern.startswith("/"):
-        return path.startswith("/") and _parts(steps, pattern[1:].split("/"))
-    parts = [part for part in pattern.split("/") if part not in ("", ".")]
-    return _parts(steps, ["**", *parts]) if parts else False
-
-
-MOST_ALTERNATIVES = 64
-"""How many patterns one with braces may stand for. More is taken as it is written."""
-
-
-def alternatives(pattern: str) -> list[str]:
-    """Return the patterns that one with braces stands for.
-
-    >>> alternatives("src/*.{ts,tsx}"), alternatives("{a,b{c,d}}"), alternatives("a{b"), alternatives("{x}")
-    (['src/*.ts', 'src/*.tsx'], ['a', 'bc', 'bd'], ['a{b'], ['{x}'])
-    """
-    waiting = [pattern]
-    found: list[str] = []
-    while waiting:
-        if len(waiting) + len(found) > MOST_ALTERNATIVES:
-            return [pattern]
-        first = waiting.pop(0)
-        if braces := re.search(r"\{([^{}]*,[^{}]*)\}", first):
-            before, after = first[: braces.start()], first[braces.end() :]
-            waiting[:0] = [before + choice + after for choice in braces[1].split(",")]
-        else:
-            found.append(first)
-    return list(dict.fromkeys(found))
-
-
-def _parts(steps: list[str], parts: list[str]) -> bool:
-    """Whether *parts* match all of *steps*; each part leads from the numbers of steps that can be
-    done to others."""
-    done = [0]
-    for part in parts:
-        if part == "**":
-            done = list(range(done[0], len(steps) + 1)) if done else []
-        else:
-            done = [
-                number + 1 for number in done if number < len(steps) and fits(steps[number], part)
-            ]
-    return len(steps) in done
-
-
-@lru_cache(4096)
-def fits(word: str, pattern: str) -> bool:
-    """Whether *pattern*, with ``*``, ``?`` and ``[...]``, matches all of *word*; ``/`` is a letter
-    like others."""
-    if pattern in ("*", word):
-        return True
-    if _WILD.isdisjoint(pattern):
-        return False
-
-    return fnmatchcase(word, pattern.replace("[^", "[!"))

@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from brim.behaviors.behavior import BehaviorKind, Rule
-from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.summary import summarize
 from brim.config.text import ConfigLoader, read_mapping
 from brim.errors import BrimError, InputError
+from brim.rules.blocks import checked_blocks
 
 FIELDS = ("name", "kind", "tags", "when", "blocks", "summary", "priority", "canonical")
 """What can be edited, in the order of the file."""

@@ -9,8 +9,8 @@ from brim.behaviors.sentences import heard
 from brim.cli.output import counted, lines, paint, symbols, wrapped
 from brim.cli.rule_views import kind_of
 from brim.cli.tables import heading, listed, table
-from brim.injection.plan import InjectionPlan, Item
-from brim.injection.text import summary_of
+from brim.rules.plan import InjectionPlan, Item
+from brim.rules.text import summary_of
 from brim.store.planner import Planner, constraints_left_out
 
 

@@ -383,6 +383,14 @@ SETTINGS = (
         "spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE
     ),
     Setting(
+        "limits",
+        "mapping",
+        {},
+        "limits of all projects ('*') and of each, as 'brim limit' writes them",
+        from_env=(),
+        yours=True,
+    ),
+    Setting(
         "project.id",
         "text",
         None,

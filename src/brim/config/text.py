@@ -261,6 +261,21 @@ def with_key(text: str, key: str, value: object, path: str) -> str:
     return _agreed(changed, wanted, f"set {key}", path)
 
 
+def with_block(text: str, key: str, block: str, path: str) -> str:
+    """Return *text*, that of the file *path*, with the top-level *key* replaced by *block*.
+
+    *block* is whole lines that begin with the key; it stands where the key stood, else at the end.
+    """
+    cleared = without_key(text, key, path)
+    entry = _entry(_compose(text, path), key)
+    if entry is None:
+        return _inserted(cleared, len(cleared), *block.splitlines())
+    start = text.rfind("\n", 0, entry[0].start_mark.index) + 1
+    end = _line_end(text)
+    lines = "".join(line + end for line in block.splitlines())
+    return cleared[:start] + lines + cleared[start:]
+
+
 def without_key(text: str, key: str, path: str) -> str:
     """Return *text*, that of the file *path*, without *key*, and without its section if nothing
     else is in it."""

@@ -23,7 +23,6 @@ from brim.errors import InputError
 from brim.guard.call import Call
 from brim.guard.cut import Cut
 from brim.guard.requests import changes_newest_step, is_answer, with_system, with_text
-from brim.injection import ActivationTierMapper, render
 from brim.messages.arguments import as_list
 from brim.messages.budget import window_of
 from brim.messages.content import text_of
@@ -39,6 +38,7 @@ from brim.messages.tiers import TieredPruner
 from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
 from brim.models.usage import Reported
+from brim.rules import ActivationTierMapper, render
 from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
 from brim.spend.spending import LEAST_OUTPUT

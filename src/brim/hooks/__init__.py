@@ -7,9 +7,9 @@ what is remembered between two.
 ``handlers`` has a function per event, ``endings`` those for the end of a turn. They use ``rules``
 (what the agent is told), ``mentions`` (which calls a rule is about), ``blocks`` (what a rule
 refuses), ``protection`` (what would loosen brim), ``gate`` and ``settlement`` (what it may spend,
-and has spent), ``limit_words`` (what is said at a limit), ``loops`` and ``tries`` (what goes in
+and has spent), ``limit_words`` (what is said at a limit), ``loops`` (what goes in
 circles), ``transcript`` (how session files are read, and how full the window is), ``scratchpad``,
-``turns`` and ``lost_facts`` (what must survive a compaction), ``corrections`` (what a prompt
+``turns`` and ``compactions`` (what must survive a compaction), ``corrections`` (what a prompt
 corrects), ``reminder`` (what a turn has left undone), ``attention`` (what a person should look at),
 and ``retention`` (what is past its time).
 

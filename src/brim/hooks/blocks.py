@@ -17,11 +17,11 @@ from brim.activation.context import Context
 from brim.agents import TABLE
 from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
 from brim.behaviors.behavior import Rule
-from brim.behaviors.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.config.places import home_folder
 from brim.errors import StoreError
 from brim.hooks.protection import changing_command, is_protected, loosening_command
 from brim.hooks.state import HookWorkspace, log
+from brim.rules.blocks import commands_of, refused_command, refused_path, refused_tool
 from brim.store.events import RuleEvent
 from brim.store.trust import ONCE, OWN, SESSION, is_allowed, use_up
 

@@ -11,16 +11,22 @@ from brim.agents.call import NOTHING, PROMPT, SESSION_START, Answer, HookCall, j
 from brim.behaviors.corrections import is_correction
 from brim.hooks.attention import project_note
 from brim.hooks.blocks import hold_block
+from brim.hooks.compactions import (
+    instruct,
+    measure_compaction,
+    measure_lost,
+    note_compaction,
+    returned_note,
+)
 from brim.hooks.corrections import keep_correction
 from brim.hooks.endings import end
 from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
 from brim.hooks.loops import hold_loop
-from brim.hooks.lost_facts import instruct, measure_lost
 from brim.hooks.process import attempt
 from brim.hooks.rules import forget_held, note_repeated, tell_at_start, tell_now
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
 from brim.hooks.settlement import cost_note, limits_reached
-from brim.hooks.state import HookWorkspace
+from brim.hooks.state import COMPACTED, HookWorkspace
 from brim.hooks.transcript import (
     BEGAN,
     COMPRESSING,
@@ -112,9 +118,10 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     if call.human and call.session:
         forget_held(call, workspace)
+    _measure_if_compacted(call, workspace)
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, new_prompt=call.human, retry_without_project=True)
-    answer = joined(late, rules)
+    answer = _with_note(joined(late, rules))
     if workspace.only_injects or not call.session:
         return answer
     if call.human:
@@ -151,10 +158,11 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     looping = attempt(hold_loop, call, workspace)
     if looping.deny:
         return joined(spending, looping)
+    _measure_if_compacted(call, workspace)
     rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
     if call.session and not rules.deny:
         attempt(note_repeated, call, workspace)
-    return joined(spending, looping, rules)
+    return joined(spending, looping, _with_note(rules))
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -179,7 +187,7 @@ def _tell_after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
         return NOTHING
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
-    return joined(late, rules)
+    return _with_note(joined(late, rules))
 
 
 def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
@@ -206,7 +214,19 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
 def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
     attempt(open_context_latches, call, workspace)
-    return attempt(measure_lost, call, workspace)
+    return attempt(note_compaction, call, workspace)
+
+
+def _with_note(answer: Answer) -> Answer:
+    """Return *answer* with a line for the person if it gives something back to the agent."""
+    note = returned_note(answer.preamble) if answer.preamble else ""
+    return joined(answer, Answer(note=note)) if note else answer
+
+
+def _measure_if_compacted(call: HookCall, workspace: HookWorkspace) -> None:
+    """Find out what a compaction lost, at the first event after it."""
+    if call.session and workspace.state(call.session).kept(COMPACTED):
+        attempt(measure_compaction, call, workspace)
 
 
 # An end, and a request ----------------------------------------------------------------------------

@@ -1,10 +1,10 @@
-"""Loops: the same call with the same result, two calls in turn, an edit that is undone and made
-again.
+"""Holds the next call of a loop once, with what was tried.
 
-The next call of a loop is held once, with what was tried; if the agent goes on with it, its user is
-told. Most calls are new, so the first look is cheap: whether the words of the pending call are
-often enough in the transcript's tail. Only then are the tail's lines read. A prompt, a changed file
-and waiting start the count over.
+A loop is the same call with the same result, two calls in turn, or an edit that is undone and made
+again: ``brim.memory.repetition`` finds it. If the agent goes on with it, its user is told. Most
+calls are new, so the first look is cheap: whether the words of the pending call are often enough in
+the transcript's tail. Only then are the tail's lines read. A prompt, a changed file and waiting
+start the count over.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
 
 if TYPE_CHECKING:
-    from brim.hooks.tries import Loop
+    from brim.memory.repetition import Loop
 
 TAIL = 1 << 20
 """Bytes of the transcript that are looked at."""
@@ -36,8 +36,10 @@ _FEWEST = 2
 
 
 def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Return the refusal of a pending *call* that continues a loop, or the note to its user; mostly
-    None."""
+    """Return the refusal of a pending *call* that goes on with a loop, or the note to its user.
+
+    Mostly it is None.
+    """
     number = workspace.config["hooks.loops"]
     only_injects = workspace.only_injects and not workspace.supervised
     if number is None or only_injects or not (call.session and call.tool.name and call.transcript):
@@ -45,73 +47,86 @@ def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     loop = find_loop(call, number)
     if loop is None:
         return None
-    from brim.hooks.tries import HELD
-
     if not workspace.state(call.session).tell_once(f"loop {loop.key} {loop.goes_on}"):
         return None
     if loop.goes_on:
-        return Answer(
-            note=f"brim: the agent goes in circles: {loop.said}. It was held for that once and went on."
+        note = (
+            f"brim: the agent goes in circles: {loop.description}. "
+            "It was held for that once and went on."
         )
-    return Answer(
-        deny=f"{HELD}{loop.said}. Find out why before you try again, try something else, or ask your user. "
-        "If the call is still right, make it again: it isn't held a second time."
+        return Answer(note=note)
+    reason = (
+        f"Held once by brim: {loop.description}. Find out why before you try again, try something else, or ask "
+        "your user. If the call is still right, make it again: it isn't held a second time."
     )
+    return Answer(deny=reason)
 
 
 def find_loop(call: HookCall, number: int) -> Loop | None:
-    """Return the loop that the pending *call* continues, None if it doesn't.
+    """Return the loop that the pending *call* goes on with, None if it doesn't.
 
     *number* is how often the same call gave the same result. Two calls in turn are a loop after two
     less than twice as many, an edit when it was undone and made again.
     """
-    path = call.transcript
-    if call.sub_agent and call.agent.transcripts.has_subagent_files:
-        path = os.path.join(
-            path.removesuffix(".jsonl"), "subagents", f"agent-{call.sub_agent}.jsonl"
-        )
-    is_edit = call.tool.changes_files or "*** Begin Patch" in str(call.tool.input.get("command"))
+    path = _transcript_of(call)
+    is_edit = call.tool.changes_files or bool(call.tool.patch)
     needles = _needles(call.tool.name, call.tool.input)
     if not _are_in(tail_bytes(path, LAST)[1], needles, 1):
         return None
     start, data = tail_bytes(path, TAIL)
     if not _are_in(data, needles, EDITS if is_edit else number - 1):
         return None
-    from brim.hooks.tries import loop_in
+    from brim.hooks.loop_reading import loop_in
 
     return loop_in(call, number, start, data, is_edit=is_edit)
 
 
+def _transcript_of(call: HookCall) -> str:
+    """Return the file with the calls of the agent that makes *call*."""
+    if call.sub_agent and call.agent.transcripts.has_subagent_files:
+        folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
+        return os.path.join(folder, f"agent-{call.sub_agent}.jsonl")
+    return call.transcript
+
+
+# The first look -----------------------------------------------------------------------------------
+
+
 def _are_in(data: bytes, needles: list[list[bytes]], least: int) -> bool:
-    """Whether *data* holds every one of *needles*, in all its forms together, at least so often."""
+    """Whether *data* holds every one of *needles*, in all its forms together, often enough."""
     return all(sum(map(data.count, forms)) >= least for forms in needles)
 
 
-def _needles(tool: str, given: Mapping[str, Any]) -> list[list[bytes]]:
+def _needles(tool: str, call_input: Mapping[str, Any]) -> list[list[bytes]]:
     """Return for each text of a call a stretch of it that is the same in any JSON, in all its
     forms."""
-    texts = [each for each in given.values() if isinstance(each, str)]
-    if isinstance(content := given.get("content"), str) and content.isascii():
+    content = call_input.get("content")
+    if isinstance(content, str) and content.isascii():
         return [[json.dumps(content[:_LOOKED_AT])[1:-1].encode()]]
-    if isinstance(command := given.get("command") or given.get("cmd"), str):
-        texts = [command]
-    elif isinstance(
-        new := given.get("new_string"), str
-    ):  # the longest line that the edit itself brings or takes
-        old = str(given.get("old_string") or "")[:_LOOKED_AT]
-        lines = [
-            line for line in new[:_LOOKED_AT].splitlines() if line not in old
-        ] or old.splitlines()
-        texts = [max(lines, key=len, default="")]
-    found = []
-    for text in texts or [tool]:
-        start = (
-            text.partition("|")[0] if text is command else text
-        )  # what only cuts the output may differ
-        stretches = start[:_LOOKED_AT].encode("ascii", "replace").translate(_ESCAPED).split(b'"')
+    needles = []
+    for text in _texts(call_input) or [tool]:
+        stretches = text[:_LOOKED_AT].encode("ascii", "replace").translate(_ESCAPED).split(b'"')
         stretch = max(stretches, key=len).strip(b"+- ")
         if len(stretch) >= _SHORT or _FEWEST <= len(stretch) < len(text):
-            found.append([stretch])
+            needles.append([stretch])
         elif stretch:  # all of it
-            found.append([b'"%b"' % stretch, b'"%b\\"' % stretch])
-    return found
+            needles.append([b'"%b"' % stretch, b'"%b\\"' % stretch])
+    return needles
+
+
+def _texts(call_input: Mapping[str, Any]) -> list[str]:
+    """Return the texts of a call that tell it from others."""
+    command = call_input.get("command") or call_input.get("cmd")
+    if isinstance(command, str):
+        return [command.partition("|")[0]]  # what only cuts the output may differ
+    new = call_input.get("new_string")
+    if isinstance(new, str):
+        return [_own_line(str(call_input.get("old_string") or ""), new)]
+    return [text for text in call_input.values() if isinstance(text, str)]
+
+
+def _own_line(old: str, new: str) -> str:
+    """Return the longest line that an edit itself brings, or takes."""
+    old = old[:_LOOKED_AT]
+    lines = [line for line in new[:_LOOKED_AT].splitlines() if line not in old]
+    return max(lines or old.splitlines(), key=len, default="")

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 from brim.agents.call import HookCall
 from brim.behaviors.behavior import Rule
-from brim.behaviors.tasks import language_of
-from brim.behaviors.when import matches
 from brim.memory.repetition.commands import CommandPart, parts, writes
 from brim.record import PlainData
+from brim.rules.globs import matches
+from brim.rules.languages import language_of
 
 MOST_FILES = 20
 """Files of one call that are looked at."""

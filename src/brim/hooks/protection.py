@@ -13,10 +13,10 @@ from collections.abc import Mapping
 
 from brim import agents
 from brim.agents import TableLine, agent_named, every_agent
-from brim.behaviors.programs import WRAPPERS
-from brim.behaviors.shell import SHELLS
 from brim.config.places import home_folder
 from brim.hooks.state import HookWorkspace
+from brim.rules.programs import WRAPPERS
+from brim.rules.shell import SHELLS
 
 _OWN_FILES = ("config.yaml", "trusted")
 """Files in a folder ``.brim`` that steer agents."""

@@ -21,9 +21,9 @@ from brim.behaviors.when import EDITING
 from brim.hooks.gate import limits_of, spent_of
 from brim.hooks.rules import DYNAMIC, size
 from brim.hooks.state import HookWorkspace
-from brim.injection.text import text_of
-from brim.injection.tiers import Tier
 from brim.record import PlainData
+from brim.rules.text import text_of
+from brim.rules.tiers import Tier
 from brim.store.scopes import Scopes
 
 HEAD = "Before you finish: these rules are for every change, and no such command has succeeded since your last edit.\n"

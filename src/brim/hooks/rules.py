@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from brim.activation.context import Context
 from brim.agents.call import NOTHING, Answer, HookCall
 from brim.behaviors.behavior import Rule
-from brim.behaviors.tasks import language_of
 from brim.behaviors.words import tokens
 from brim.errors import StoreError
 from brim.hooks.mentions import Doing, mention
 from brim.hooks.process import attempt
 from brim.hooks.state import HookWorkspace
-from brim.injection.session import Session
 from brim.record import PlainData
+from brim.rules.languages import language_of
+from brim.rules.session import Session
 from brim.store.hook_planner import HookPlanner
 from brim.store.loaded import loaded_rules
 

@@ -35,10 +35,10 @@ from brim.hooks.gate import (
 from brim.hooks.limit_words import limit_note, notify, status
 from brim.hooks.state import FOLDER, HookWorkspace, file_id
 from brim.hooks.transcript import size_of, whole_lines
+from brim.models.price_list import PriceList
 from brim.record import PlainData
 from brim.spend.account import Account
 from brim.spend.ledger import SETTLED, Reservation
-from brim.spend.money import PriceList
 from brim.spend.periods import Allowance
 from brim.store.books import Scope
 from brim.store.database import Database

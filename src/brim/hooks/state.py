@@ -39,6 +39,9 @@ LEFT_OUT = "project left out"
 
 _HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
+COMPACTED = "compaction to measure"
+"""Kept for a session after a compaction, until the next event: its summary, or a blank."""
+
 
 class HookWorkspace(Workspace):
     """An agent's workspace during one call of a hook. ``close`` keeps what was learned about its

@@ -192,12 +192,17 @@ def _answer(
 
 
 def corrections_waiting(workspace: HookWorkspace) -> str:
-    """Say how many corrections of this project wait for a person; empty if none does."""
+    """Say how many corrections of the last day wait for a person; empty if none does.
+
+    Older ones wait too, but who didn't review them in a day has seen the line often enough.
+    """
     if not os.path.exists(os.path.join(workspace.home, "corrections.json")):
         return ""
-
-    waiting = len(Suggestions(workspace.home).waiting(workspace.project))
-    return f"{waiting} correction{'' if waiting == 1 else 's'} to review" if waiting else ""
+    waiting = Suggestions(workspace.home).waiting(workspace.project)
+    count = sum(suggestion.is_recent(workspace.now) for suggestion in waiting)
+    if not count:
+        return ""
+    return f"{count} correction{'' if count == 1 else 's'} to review"
 
 
 def _surrounded(

@@ -40,7 +40,7 @@ class CountAnswer:
 
 
 @dataclass(frozen=True)
-class Room:
+class RoomAnswer:
     """How a model's window is divided; ``memory_tokens`` are left."""
 
     model: str
@@ -83,18 +83,18 @@ def count_text(workspace: Workspace, text: str, model: str = "") -> CountAnswer:
 
 def room_for(
     workspace: Workspace, model: str, messages: list[dict[str, Any]], directive: str = ""
-) -> Room:
+) -> RoomAnswer:
     """Return how the window of *model* is divided when it is asked *messages* and *directive*."""
 
     calculator = TokenBudgetCalculator(reserves=Reserves(**workspace.config.section("window")))
     found = calculator.calculate(_needed(_model(workspace, model)), messages, directive)
     parts = {
         each.name: getattr(found, each.name)
-        for each in fields(Room)
+        for each in fields(RoomAnswer)
         if each.name not in ("basis", "warning")
     }
     basis = (found.messages_tokens + found.directive_tokens).basis
-    return Room(**parts, basis=basis, warning=_warning(found.model))
+    return RoomAnswer(**parts, basis=basis, warning=_warning(found.model))
 
 
 def fit_messages(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 from brim.errors import InputError, StoreError
-from brim.memory.entries import MemoryEntry, MemoryView, withdrawn
+from brim.memory.entries import MemoryEntry
 from brim.memory.folder import NAME
-from brim.memory.index import render_index, sentence
+from brim.memory.index import render_index
+from brim.memory.sentences import sentence
+from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
 from brim.workspace import Workspace
 
@@ -38,7 +40,9 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
     if number.isdecimal() and len(number) < 10:
         entry = next((entry for entry in entries if entry.number == int(number)), None)
         return f"There is no entry #{number}." if entry is None else _whole(entry)
-    gone, wanted = withdrawn(entries), query.strip().casefold()
+    unconfirmed = {(one.session, one.id) for one in MemoryView(entries).unconfirmed}
+    gone = {*withdrawn(entries), *unconfirmed}
+    wanted = query.strip().casefold()
     shown = (
         each for each in entries if each.kind not in HIDDEN and (each.session, each.id) not in gone
     )

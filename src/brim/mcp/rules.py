@@ -13,11 +13,11 @@ from brim.activation.context import Context
 from brim.activation.explanation import explain
 from brim.behaviors.behavior import LIVE, Rule, Status
 from brim.behaviors.learning import propose
-from brim.behaviors.tasks import language_of
 from brim.errors import InputError, StoreError
-from brim.injection.plan import InjectionPlan
-from brim.injection.text import render, summary_of
 from brim.mcp.measures import local_mode
+from brim.rules.languages import language_of
+from brim.rules.plan import InjectionPlan
+from brim.rules.text import render, summary_of
 from brim.store.planner import START_KEY, Planner
 from brim.store.rulebook import RuleFilter, note_down
 from brim.store.scopes import Scopes

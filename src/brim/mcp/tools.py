@@ -59,7 +59,7 @@ def make_tools(clients: Clients) -> list[Tool]:  # noqa: C901 - a list of small 
     def count(text: str, model: Model = "") -> measures.CountAnswer:
         return measures.count_text(clients.workspace, text, model)
 
-    def budget(messages: Messages, model: Model = "", directive: str = "") -> measures.Room:
+    def budget(messages: Messages, model: Model = "", directive: str = "") -> measures.RoomAnswer:
         return measures.room_for(clients.workspace, model, messages, directive)
 
     def fit(

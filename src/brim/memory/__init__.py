@@ -1,11 +1,15 @@
 """What must survive?
 
-Bottom up: ``quotes`` makes text harmless, and an entry (``entries``) is one thing that must
-survive. ``calls`` takes entries from events, ``repetition`` finds approaches that failed, and
-``model`` collects all of that for one job. ``folder`` manages ``.context/``, ``journal`` is the
-file that everything else is made from, ``index`` renders the other files, and ``writer`` writes
-them. ``inventory`` lists what a window holds, and ``facts`` decides what of it a compaction has
-kept.
+``.context/``: ``quotes`` makes text harmless, and an entry (``entries``) is one thing that must
+survive. ``calls``, ``decisions`` and ``states`` take entries from events, ``repetition`` finds what
+an agent repeats, and ``model`` collects all of that for one job. ``folder`` and ``owners`` manage
+the folder, ``journal`` is the file that everything else is made from, ``matching`` avoids
+duplicates, ``view`` says what holds, ``sentences`` and ``index`` put it into words, ``writer``
+writes the files, and ``archive`` has the journals of memory that was removed.
+
+Compactions: ``inventory`` lists what a window holds (``facts``, ``statements``, ``shell_facts``),
+``comparison`` says what of it is still there, ``compactions`` follows a session through its
+compactions, and ``returned`` words what comes back.
 """
 
 from __future__ import annotations
@@ -16,23 +20,24 @@ from brim._lazy import exports
 
 if TYPE_CHECKING:
     from brim.memory.entries import MemoryEntry as MemoryEntry
-    from brim.memory.entries import MemoryView as MemoryView
     from brim.memory.entries import extract_text as extract_text
     from brim.memory.folder import SECTIONS as SECTIONS
     from brim.memory.index import render_index as render_index
     from brim.memory.journal import Journal as Journal
     from brim.memory.model import ScratchModel as ScratchModel
     from brim.memory.repetition import DeadEnd as DeadEnd
-    from brim.memory.repetition import DeadEndDetector as DeadEndDetector
+    from brim.memory.repetition import RepetitionDetector as RepetitionDetector
+    from brim.memory.view import MemoryView as MemoryView
     from brim.memory.writer import ScratchWriter as ScratchWriter
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        repetition="DeadEnd DeadEndDetector",
-        entries="MemoryEntry MemoryView extract_text",
+        entries="MemoryEntry extract_text",
         folder="SECTIONS",
         index="render_index",
         journal="Journal",
         model="ScratchModel",
+        repetition="DeadEnd RepetitionDetector",
+        view="MemoryView",
         writer="ScratchWriter",
     )

@@ -1,35 +1,46 @@
-"""Entries, each one thing that must survive, and ``MemoryView``, which leaves out those that were
-taken back.
+"""Entries, each one thing that must survive.
 
 The text of an entry is masked, has no control characters, and a limited length.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brim.agents.call import Event
 from brim.files import sha256_hex
 from brim.masking import mask
-from brim.memory.folder import SECTIONS
 from brim.memory.quotes import begun, cleaned, one_line, shortened, telling_line
 from brim.record import PlainData
 
 KINDS = (
-    *("human", "decision", "state", "dead-end", "artifact", "command"),
-    *("suspect", "resolved", "withdrawn", "same", "job"),
+    "human",
+    "decision",
+    "state",
+    "dead-end",
+    "artifact",
+    "command",
+    "lost",
+    "suspect",
+    "resolved",
+    "withdrawn",
+    "same",
+    "job",
 )
-"""The kinds of entries. The first six are shown in files; the others are only in the journal.
+"""The kinds of entries. The first seven are shown in files; the others are only in the journal.
 
-``suspect`` may become a dead end, and ``resolved`` says that it didn't. ``withdrawn`` takes an
-artifact back. ``same`` says that an event is already in the journal as another entry. ``job`` is
-the title of the index.
+``lost`` is what a compaction's summary left out. ``suspect`` may become a dead end, and
+``resolved`` says that it isn't one. ``withdrawn`` takes an artifact back. ``same`` says that an
+event is already in the journal as another entry. ``job`` is the title of the index.
 """
+UNCONFIRMED = "unconfirmed"
+"""Marks, in ``refs``, a prompt that no line of the client's transcript has said yet."""
 LONGEST_QUOTE = 20_000
 LONGEST_OUTPUT = 2_000
-"""The most characters that are kept of an agent's text and a tool's output. A person's text is kept
-whole."""
+"""The most characters that are stored of an agent's text and a tool's output. A person's text is
+stored whole."""
 _LOOKED_AT = 200_000
 
 
@@ -61,7 +72,7 @@ class MemoryEntry(PlainData):
     @property
     def quoted(self) -> bool:
         """Whether ``text`` comes from an agent or a tool: it's data, not an instruction."""
-        return self.kind == "artifact" or "outcome" in self.refs
+        return self.kind in ("artifact", "lost") or "outcome" in self.refs
 
 
 def draft(
@@ -75,31 +86,44 @@ def draft(
     refs: Mapping[str, Any] | None = None,
 ) -> MemoryEntry:
     """Return an entry without a number. *source* distinguishes events with the same text."""
-    kept = {
-        key: mask(cleaned(value)) if isinstance(value, str) else value
-        for key, value in (refs or {}).items()
-    }
-    if "output" in kept:
-        kept["output"] = stored(kept["output"], LONGEST_OUTPUT)
-    safe = stored(text) if "outcome" in kept or kind == "artifact" else mask(cleaned(text))
-    parts = "\0".join((session, kind, safe, source)).encode("utf-8", "surrogatepass")
-    id = sha256_hex(parts)[:16] if source else ""
+    safe_refs = dict(refs or {})
+    for key, value in safe_refs.items():
+        if isinstance(value, str):
+            safe_refs[key] = mask(cleaned(value))
+    if "output" in safe_refs:
+        safe_refs["output"] = stored(safe_refs["output"], LONGEST_OUTPUT)
+    entry = MemoryEntry(
+        kind=kind, text=text, session=session, agent=agent, time=time, refs=safe_refs
+    )
+    safe_text = stored(text) if entry.quoted else mask(cleaned(text))
+    entry_id = _id_of(session, kind, safe_text, source) if source else ""
     return MemoryEntry(
-        kind=kind, text=safe, id=id, session=session, agent=agent, time=time, refs=kept
+        id=entry_id,
+        kind=kind,
+        text=safe_text,
+        session=session,
+        agent=agent,
+        time=time,
+        refs=safe_refs,
     )
 
 
-def stored(text: str, most: int = LONGEST_QUOTE) -> str:
+def _id_of(*parts: str) -> str:
+    return sha256_hex("\0".join(parts).encode("utf-8", "surrogatepass"))[:16]
+
+
+def stored(text: str, longest: int = LONGEST_QUOTE) -> str:
     """Return a text of an agent or a tool as one masked line."""
     # Masked before it's cut, because half of a secret isn't recognized; and again as one line,
     # because a name and its value may have been on two.
-    return shortened(mask(one_line(mask(cleaned(_beginning(text))))), most)
+    line = one_line(mask(cleaned(_beginning(text))))
+    return shortened(mask(line), longest)
 
 
 def first_error(output: str) -> str:
     """Return the line of *output* that best says what went wrong, else its first line.
 
-    >>> first_error("Exit code 1\\ncollected 3 items\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
+    >>> first_error("Exit code 1\\ncollected 3\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
     'E AssertionError: 2 != 3'
     """
     lines = mask(cleaned(_beginning(output))).split("\n")
@@ -108,71 +132,47 @@ def first_error(output: str) -> str:
 
 def _beginning(text: str) -> str:
     """Return the beginning of *text*, in whole lines, because half of a secret isn't recognized."""
-    cut = text.rfind("\n", 0, _LOOKED_AT) if len(text) > _LOOKED_AT else 0
-    return text[:cut] if cut > 0 else begun(text, _LOOKED_AT)
+    if len(text) <= _LOOKED_AT:
+        return text
+    end = text.rfind("\n", 0, _LOOKED_AT)
+    return text[:end] if end > 0 else begun(text, _LOOKED_AT)
 
 
 def extract_text(content: object) -> str:
-    """Return the text of *content*: a string, or a list of blocks, of which each text becomes a
-    line.
+    """Return the text of *content*: a string, or a list of blocks, of which each text is a line.
 
-    >>> extract_text([{"type": "text", "text": "Fix"}, {"type": "image"}, {"type": "text", "text": "it"}])
+    >>> extract_text([{"type": "text", "text": "Fix"}, {"type": "image"}, "it"])
     'Fix\\nit'
     """
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
         text = content.get("text")
-        return (
-            text
-            if isinstance(text, str) and content.get("type") in (None, "text", "input_text")
-            else ""
-        )
+        if isinstance(text, str) and content.get("type") in (None, "text", "input_text"):
+            return text
+        return ""
     if isinstance(content, list | tuple):
         texts = [extract_text(block) for block in content if isinstance(block, str | dict)]
-        return "\n".join(text for text in texts if text)
+        return "\n".join([text for text in texts if text])
     return ""
 
 
-class MemoryView:
-    """The entries that weren't taken back, by kind and in order, and the title of the work."""
-
-    def __init__(self, entries: Iterable[MemoryEntry]) -> None:
-        self.job = ""
-        self.phase = ""
-        entries = list(entries)
-        gone = withdrawn(entries)
-        self._kinds: dict[str, list[MemoryEntry]] = {section.kind: [] for section in SECTIONS}
-        for entry in entries:
-            if entry.kind == "job":
-                self.job, self.phase = entry.text, str(entry.refs.get("phase", ""))
-            elif entry.kind in self._kinds and (entry.session, entry.id) not in gone:
-                self._kinds[entry.kind].append(entry)
-        self._kinds["artifact"] = _newest(self._kinds["artifact"], lambda entry: entry.text)
-        self._kinds["dead-end"] = _newest(
-            self._kinds["dead-end"], lambda entry: str(entry.refs.get("key") or "")
-        )
-
-    def of(self, kind: str) -> list[MemoryEntry]:
-        """Return the entries of *kind*, oldest first."""
-        return self._kinds.get(kind, [])
+def where_of(event: Event) -> dict[str, Any]:
+    """Return the place in a session that an entry has from its *event*."""
+    return {"session": event.session, "agent": event.agent, "time": event.time}
 
 
-def _newest(entries: list[MemoryEntry], key: Callable[[MemoryEntry], str]) -> list[MemoryEntry]:
-    """Return the last of *entries* for each *key*, and all that have none."""
-    newest = {key(entry): entry for entry in entries}
-    return [entry for entry in entries if not key(entry) or newest[key(entry)] is entry]
+def source_of(event: Event) -> str:
+    """Return what tells *event* from others: its id, else its time; empty if it has neither."""
+    event_id = getattr(event, "id", "")
+    if event_id:
+        return str(event_id)
+    return f"at {event.time}" if event.time is not None else ""
 
 
-def withdrawn(entries: Iterable[MemoryEntry]) -> dict[tuple[str, str], MemoryEntry]:
-    """Return the entries that take another one back, by its session and id."""
-    taken = [entry for entry in entries if entry.kind == "withdrawn" and entry.refs.get("of")]
-    return {(entry.session, str(entry.refs["of"])): entry for entry in taken}
-
-
-def remember(known: dict[Any, Any], key: object, value: object, most: int) -> None:
-    """Put *value* last in *known*, and forget the oldest if there are more than *most*."""
-    known.pop(key, None)
-    known[key] = value
-    while len(known) > most:
-        del known[next(iter(known))]
+def remember(values: dict[Any, Any], key: object, value: object, size: int) -> None:
+    """Put *value* last in *values*, and forget the oldest if there are more than *size*."""
+    values.pop(key, None)
+    values[key] = value
+    while len(values) > size:
+        del values[next(iter(values))]

@@ -1,219 +1,248 @@
-"""What a window holds that an agent would miss: files, commands, numbers and decisions, from the
-session's events.
+"""What a window holds that an agent would miss, from the session's events.
 
-Each thing is held once, with how often it was used. Files are those that calls read or changed and
-those that a person named. Commands are those that ran something: ``ls``, ``cat`` and ``git`` need
-no reminder, a script of several lines is written for once. Decisions are what a person answered to
-a question, a plan or a permission prompt.
+Each fact is there once, with its uses. Files are those that calls read or changed and those that a
+person named. Commands are those that ran something: ``ls``, ``cat`` and ``git`` need no reminder, a
+script of several lines is written for once, and what brim or a person refused didn't run.
+Instructions are a person's own words; decisions are a person's answers, and the choices that an
+agent said it made.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Message, StateSeen, ToolResult
-from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
-from brim.memory.calls import PATHS, Calls
+from brim.memory.call_input import PATH_KEYS
+from brim.memory.comparison import Fact
+from brim.memory.decisions import decisions_of
 from brim.memory.entries import remember
-from brim.memory.facts import numbers_in, paths_in
-from brim.memory.index import sentence
+from brim.memory.facts import paths_in
 from brim.memory.quotes import one_line
-from brim.memory.repetition.commands import check_in, looks, parts, writes
-from brim.record import PlainData
+from brim.memory.results import refusal_of
+from brim.memory.shell_facts import ShellFacts, shell_facts
+from brim.memory.statements import binding_statements, decisions_in, instructions_in
 
-Thing = tuple[str, str]
-"""One of ``facts.KINDS``, and a text."""
-
-LONGEST = 200
-"""Characters of a command that is held: a longer one is a script for once."""
-
-MOST = 20_000
-"""Things that are held; the oldest are forgotten. No window has room for so many."""
-
-_PRINTS = ("cat", "head", "tail", "less", "bat", "sed", "awk", "nl", "jq")
-"""Programs that show a file."""
-_FILTERED = r"\s*(?:2>&1\s*)?\|&?\s*(?:tail|head|grep|egrep|rg|sed|awk|tee|cat|less|sort|uniq|wc|cut|jq)\b[^;&]*$"
-"""What only cuts a command's output."""
+LARGEST = 20_000
+"""Things that are remembered; the oldest are forgotten. No window has room for so many."""
 
 
-class Held:
-    """How often a thing was used, and when last: the larger ``last``, the later.
+BINDING, CHANGED, COMMAND, READ_AGAIN, OTHER = range(5)
+"""How much it matters that a fact comes back: a person's own words that go on holding, files
+that changed, commands that failed or ran again, files that were read again, everything else."""
 
-    ``worked_on`` says that more than a look was taken: a file was changed or named by a person, a
-    command checks work.
-    """
 
-    __slots__ = ("last", "uses", "worked_on")
+class Use:
+    """How a fact was used. The larger ``last``, the later."""
 
-    def __init__(self) -> None:
-        self.uses, self.last, self.worked_on = 0, 0, False
+    __slots__ = ("binding", "changed", "checks", "fails", "fixed", "kind", "last", "named", "uses")
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.uses = 0
+        self.last = 0
+        self.binding = False
+        """A person's words that go on holding, or a person's answer."""
+        self.changed = False
+        """A file that was written or edited."""
+        self.named = False
+        """A file that a person named."""
+        self.checks = False
+        """A command that tests, builds or lints."""
+        self.fails = False
+        """A command that failed when it ran last."""
+        self.fixed = False
+        """A command that failed and then worked."""
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """What is likely to be used again ranks higher."""
-        return self.uses + 2 * self.worked_on, self.last
+    def level(self) -> int:
+        """How much it matters that this comes back: the lower, the more."""
+        if self.binding:
+            return BINDING
+        if self.changed:
+            return CHANGED
+        if self.kind == "command" and (self.uses > 1 or self.fails or self.fixed):
+            return COMMAND
+        if self.kind == "file" and self.uses > 1:
+            return READ_AGAIN
+        return OTHER
+
+    @property
+    def rank(self) -> tuple[int, bool, int, int]:
+        """What ranks lower comes back first.
+
+        The level decides, then a person's words and what checks the work or was named by a person
+        come first, then the most used, then the latest.
+        """
+        is_pointed_out = self.kind == "instruction" or self.checks or self.named
+        return self.level, not is_pointed_out, -self.uses, -self.last
 
 
 class Inventory:
-    """What one window holds. *folder* is where the agent works, if it is known: files in it are
-    named from there."""
+    """What one window holds. Files are named from *folder*, where the agent works."""
 
     def __init__(self, folder: str = "") -> None:
         self.folder = folder
-        self.held: dict[Thing, Held] = {}
+        self.uses: dict[Fact, Use] = {}
         self._open: dict[str, ToolCall] = {}
         self._names: dict[str, str] = {}
         self._clock = 0
 
-    def take(self, event: Event) -> list[Thing]:
-        """Take in *event*; return the things that it names or uses."""
+    def take(self, event: Event) -> list[Fact]:
+        """Take in *event*; return the facts that it names or uses."""
         if isinstance(event, StateSeen):
             if event.name == "folder" and not event.agent:
                 self.folder = self.folder or event.value
         elif isinstance(event, ToolCall):
-            remember(self._open, event.id, event, MOST)
+            remember(self._open, event.id, event, LARGEST)
         elif isinstance(event, ToolResult):
-            return self._answered(event)
-        elif isinstance(event, Message) and event.human and not is_set_up(event.text):
-            return self.read(event.text)
+            return self._take_result(event)
+        elif isinstance(event, Message):
+            return self._take_message(event)
         return []
 
-    def read(self, text: str) -> list[Thing]:
-        """Take in what a person wrote or decided; return the files and numbers in it."""
-        found = [("file", self.file(path)) for path in paths_in(text)]
-        found += [("number", number) for number in numbers_in(text)]
-        for thing in found:
-            self.add(thing, worked_on=True)
-        return found
+    def keep_only(self, facts: Iterable[Fact]) -> None:
+        """Forget everything but *facts*."""
+        standing = set(facts)
+        self.uses = {fact: use for fact, use in self.uses.items() if fact in standing}
 
-    def add(self, thing: Thing, *, worked_on: bool = False) -> None:
-        """Hold *thing*, or note that it was used once more."""
+    def note(self, fact: Fact) -> Use:
+        """Note that *fact* was used once more; return its uses."""
         self._clock += 1
-        held = self.held.get(thing)
-        if held is None:
-            held = Held()
-            remember(self.held, thing, held, MOST)
-        held.uses += 1
-        held.worked_on |= worked_on
-        held.last = self._clock
+        use = self.uses.get(fact)
+        if use is None:
+            use = Use(fact[0])
+            remember(self.uses, fact, use, LARGEST)
+        use.uses += 1
+        use.last = self._clock
+        return use
 
-    def keep_only(self, things: Iterable[Thing]) -> None:
-        """Forget everything but *things*."""
-        kept = set(things)
-        self.held = {thing: held for thing, held in self.held.items() if thing in kept}
+    def ranked(self) -> list[Fact]:
+        """Return everything, in the order in which it would come back."""
+        return sorted(self.uses, key=lambda fact: self.uses[fact].rank)
 
-    def ranked(self) -> list[Thing]:
-        """Return everything, the most used first, and of these the latest."""
-        return sorted(self.held, key=lambda thing: self.held[thing].rank, reverse=True)
+    # What was said --------------------------------------------------------------------------------
 
-    def _answered(self, result: ToolResult) -> list[Thing]:
+    def _take_message(self, message: Message) -> list[Fact]:
+        if message.human and not is_set_up(message.text):
+            return self._take_prompt(message.text)
+        if message.role == "assistant":
+            for text in decisions_in(message.text):
+                self.note(("decision", text))
+        return []
+
+    def _take_prompt(self, prompt: str) -> list[Fact]:
+        for text in instructions_in(prompt):
+            self.note(("instruction", text))
+        for text in binding_statements(prompt):
+            fact = ("instruction", text)
+            if fact not in self.uses:
+                self.note(fact)
+            self.uses[fact].binding = True
+        return self._take_named_files(prompt)
+
+    def _take_named_files(self, text: str) -> list[Fact]:
+        files = [("file", self.file_name(path)) for path in paths_in(text)]
+        for file in files:
+            self.note(file).named = True
+        return files
+
+    # What was done --------------------------------------------------------------------------------
+
+    def _take_result(self, result: ToolResult) -> list[Fact]:
         call = self._open.pop(result.id, None)
         if call is None:
             return []
-        found: list[Thing] = []
-        if (
-            call.kind in ("question", "plan") or result.refusal == "permission"
-        ):  # a person answered it
-            for entry in Calls().answered(call, result):
-                if entry.kind == "decision":
-                    text = sentence(entry)
-                    self.add(("decision", text))
-                    found += [("decision", text), *self.read(text)]
-        told = told_by(call)
-        changes = call.kind in ("write", "edit")
-        shown = _paths(call) if changes or call.kind == "read" else told.shown
-        used = [] if result.error else [(("file", self.file(path)), changes) for path in shown]
-        used += [] if result.error else [(("file", self.file(path)), True) for path in told.changed]
-        used += [(("command", told.command), told.checks)] if told.command else []
-        for thing, worked_on in used if not result.refusal else ():
-            self.add(thing, worked_on=worked_on)
-            found.append(thing)
-        return found
+        answers = self._take_answers(call, result)
+        if refusal_of(result):
+            return answers
+        shell = shell_facts_of(call)
+        files = [] if result.error else self._take_files(call, shell)
+        commands = self._take_command(shell, failed=result.error)
+        return answers + files + commands
 
-    def file(self, path: str) -> str:
-        """Return how the file *path* is named here; a bare name is the file in a folder that has
-        it."""
+    def _take_answers(self, call: ToolCall, result: ToolResult) -> list[Fact]:
+        """Take in what a person answered to a question, a plan or a permission prompt."""
+        facts: list[Fact] = []
+        for decision in decisions_of(call, result):
+            if not decision.has_words:
+                continue  # an Esc key says no more than this
+            fact = ("decision", decision.sentence)
+            self.note(fact).binding = True
+            facts += [fact, *self._take_named_files(decision.sentence)]
+        return facts
+
+    def _take_files(self, call: ToolCall, shell: ShellFacts) -> list[Fact]:
+        is_change = call.kind in ("write", "edit")
+        paths = shell.shows
+        if is_change or call.kind == "read":
+            paths = tuple(paths_of(call.input))
+        facts = []
+        for path in dict.fromkeys([*paths, *shell.changes]):
+            fact = ("file", self.file_name(path))
+            use = self.note(fact)
+            if is_change or path in shell.changes:
+                use.changed = True
+            facts.append(fact)
+        return facts
+
+    def _take_command(self, shell: ShellFacts, *, failed: bool) -> list[Fact]:
+        if not shell.command:
+            return []
+        fact = ("command", shell.command)
+        use = self.note(fact)
+        use.checks = shell.checks
+        if use.fails and not failed:
+            use.fixed = True
+        use.fails = failed
+        return [fact]
+
+    def file_name(self, path: str) -> str:
+        """Return how the file *path* is named here.
+
+        A bare name is the file in a folder that has it.
+        """
         path = os.path.normpath(one_line(path))
         above = self.folder.rstrip(os.sep) + os.sep
-        path = path[len(above) :] if self.folder and path.startswith(above) else path
+        if self.folder and path.startswith(above):
+            path = path[len(above) :]
         name = os.path.basename(path)
-        known = self._names.get(name)
-        if known and path == name:
-            return known
-        if known == name and (
-            held := self.held.pop(("file", name), None)
-        ):  # the bare name is this file
-            self.held[("file", path)] = held
-        remember(self._names, name, path, MOST)
+        full_path = self._names.get(name)
+        if full_path and path == name:
+            return full_path
+        if full_path == name:  # so far only the bare name was used
+            use = self.uses.pop(("file", name), None)
+            if use is not None:
+                self.uses[("file", path)] = use
+        remember(self._names, name, path, LARGEST)
         return path
 
 
-def _paths(call: ToolCall) -> list[str]:
-    given = [path for key in PATHS if isinstance(path := call.input.get(key), str) and path.strip()]
-    several = call.input.get("paths") if call.kind == "read" else None  # read_many_files
-    return (
-        given[:1] or [path for path in several if isinstance(path, str)]
-        if isinstance(several, list)
-        else given[:1]
-    )
+def paths_of(call_input: Mapping[str, object]) -> list[str]:
+    """Return the files that a call of a tool for files is given."""
+    for key in PATH_KEYS:
+        path = call_input.get(key)
+        if isinstance(path, str) and path.strip():
+            return [path]
+    several = call_input.get("paths")  # Gemini CLI's read_many_files
+    if isinstance(several, list):
+        return [path for path in several if isinstance(path, str)]
+    return []
 
 
 def is_set_up(text: str) -> bool:
-    """Whether a person typed a command for the client itself, such as ``/model``, and not a
-    task."""
-    first = text.split(None, 1)[0].lower() if text.strip() else ""
-    return first.startswith("/") and first in data_lines(__file__, "set_up_commands.txt")
+    """Whether a person typed a command for the client itself, such as ``/model``."""
+    words = text.split(None, 1)
+    if not words or not words[0].startswith("/"):
+        return False
+    return words[0].lower() in data_lines(__file__, "set_up_commands.txt")
 
 
-@dataclass(frozen=True)
-class InventoryFact(PlainData):
-    """What a shell command tells: files that it shows or changes, and itself if it is worth
-    remembering."""
-
-    shown: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    command: str = ""
-    checks: bool = False
-    """Whether it tests, builds or lints."""
-
-
-def told_by(call: ToolCall) -> InventoryFact:
-    """Return what the shell command of *call* tells; nothing if it is another call."""
-    command = call.input.get("command") if call.kind == "shell" else None
-    return told_in(command) if isinstance(command, str) else InventoryFact()
-
-
-@lru_cache(maxsize=1_024)
-def told_in(command: str) -> InventoryFact:
-    """Return what a shell *command* tells.
-
-    >>> told_in("cd /srv/app && sed -n '1,80p' src/app.py | head -40").shown
-    ('src/app.py',)
-    >>> told_in("cd /srv/app && uv run pytest -q tests/test_a.py 2>&1 | tail -5").command
-    'uv run pytest -q tests/test_a.py'
-    """
-    command = unwrapped(command).strip()
-    found = parts(command)
-    words = [word for part in found if part.named[0] in _PRINTS for word in part.words[1:]]
-    changed = writes(found)
-    shown = (
-        [word for word in words if paths_in(word) == [word] and word not in changed]
-        if looks(found)
-        else []
-    )
-    everyday = looks(found, data_lines(__file__, "everyday_commands.txt"))
-    text = ""
-    if found and not everyday and "\n" not in command and "<<" not in command:
-        text = re.sub(_FILTERED, "", command)
-        text = (
-            re.sub(r"^\s*cd\s+[^\s&]+\s*&&\s*", "", text).removesuffix("2>&1").strip()
-        )  # a summary leaves that out
-    text = text if len(text) <= LONGEST else ""
-    checks = bool(text) and check_in(found)[0] is not None
-    return InventoryFact(tuple(dict.fromkeys(shown)), tuple(dict.fromkeys(changed)), text, checks)
+def shell_facts_of(call: ToolCall) -> ShellFacts:
+    """Return what the shell command of *call* shows and changes; nothing for another tool."""
+    command = call.input.get("command")
+    if call.kind != "shell" or not isinstance(command, str):
+        return ShellFacts()
+    return shell_facts(command)

@@ -1,4 +1,4 @@
-"""The journal, an append-only file of lines, and ``Matching``, which avoids duplicate entries.
+"""The journal, an append-only file of lines.
 
 Each line reaches the disk before the writer goes on. A process that is killed while it writes
 leaves at most a torn line, which the next one ends and skips.
@@ -14,6 +14,7 @@ import stat
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any, BinaryIO
 
 from brim.errors import StoreError
 from brim.files import SAFE_FLAGS, sync_folder
@@ -21,8 +22,6 @@ from brim.memory.entries import MemoryEntry
 from brim.memory.quotes import encodable
 
 NAME = "journal.jsonl"
-NEAR = 300.0
-"""Seconds within which an entry by another process may be the same as an event without an id."""
 NUMBERED = "n"
 """The prefix of an id that is made from an entry's number, because no event has one. It's unique in
 its journal."""
@@ -31,39 +30,48 @@ _HIGHEST = 2**53
 _BLOCK = 1 << 20
 _FARTHEST = 1_000_000
 """A number farther from the last one than this must be damage."""
+_REASONS = {
+    errno.EROFS: "read-only",
+    errno.EACCES: "read-only",
+    errno.ENOSPC: "full",
+    errno.ELOOP: "refused",
+}
 
 
 def encoded(entry: MemoryEntry) -> bytes:
     """Return *entry* as one line of JSON in UTF-8."""
-    time = entry.time if entry.time is not None and math.isfinite(entry.time) else None
-    line = json.dumps(replace(entry, time=time).to_dict(), ensure_ascii=False, default=str)
+    if entry.time is not None and not math.isfinite(entry.time):
+        entry = replace(entry, time=None)
+    line = json.dumps(entry.to_dict(), ensure_ascii=False, default=str)
     return encodable(line).encode() + b"\n"
 
 
 def decoded(line: bytes) -> MemoryEntry | None:
     """Return the entry in *line*; None if it's torn, damaged or something else."""
     try:
-        value = json.loads(line)
+        values = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict):
+    if not isinstance(values, dict):
         return None
-    known = {
-        name: value[name] for name, kind in _FIELDS.items() if isinstance(value.get(name), kind)
-    }
-    number, time = value.get("number"), value.get("time", "")
-    if (
-        type(number) is not int
-        or not 0 < number <= _HIGHEST
-        or "kind" not in known
-        or "text" not in known
-    ):
+    number = values.get("number")
+    if type(number) is not int or not 0 < number <= _HIGHEST:
         return None
-    known["id"] = known.get("id") or f"{NUMBERED}{number}"
-    known["time"] = (
-        float(time) if type(time) in (int, float) and abs(time) <= sys.float_info.max else None
-    )
-    return MemoryEntry(number=number, **known)
+    fields: dict[str, Any] = {}
+    for name, kind in _FIELDS.items():
+        if isinstance(values.get(name), kind):
+            fields[name] = values[name]
+    if "kind" not in fields or "text" not in fields:
+        return None
+    fields["id"] = fields.get("id") or f"{NUMBERED}{number}"
+    return MemoryEntry(number=number, time=_time_of(values), **fields)
+
+
+def _time_of(values: dict[str, Any]) -> float | None:
+    time = values.get("time")
+    if not isinstance(time, int | float) or isinstance(time, bool):
+        return None
+    return float(time) if abs(time) <= sys.float_info.max else None
 
 
 class Journal:
@@ -75,13 +83,17 @@ class Journal:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.version = 0
+        """Goes up when the file is gone or another one, and everything is read again."""
+        self._file: tuple[int, int] | None = None
+        self._forget()
+
+    def _forget(self) -> None:
         self.entries: list[MemoryEntry] = []
         self.broken = 0
         """How many lines couldn't be read: torn by a killed process, or damaged."""
-        self.version = 0
-        """Goes up when the file is gone or another one, and everything is read again."""
-        self._offset = self._last = 0
-        self._file: tuple[int, int] | None = None
+        self._offset = 0
+        self._last_number = 0
 
     def refresh(self, *, only: bytes | None = None) -> list[MemoryEntry]:
         """Read the new complete lines, and return all entries.
@@ -96,35 +108,44 @@ class Journal:
             return self.entries
         except OSError as error:
             raise _problem(self.path, "cannot be read", error) from None
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             os.close(handle)
             raise StoreError(
                 f"{self.path}: is not a regular file, so it is not used; move it away", "refused"
             )
+        file_id = (status.st_dev, status.st_ino)
         with os.fdopen(handle, "rb") as file:
-            if self._file != (found.st_dev, found.st_ino) or found.st_size < self._offset:
-                self._begin((found.st_dev, found.st_ino))
+            if self._file != file_id or status.st_size < self._offset:
+                self._begin(file_id)
             file.seek(self._offset)
-            rest, passed = b"", b""
-            while block := file.read(_BLOCK):
-                *lines, rest = (rest + block).split(b"\n")
-                for line in lines:
-                    self._offset += len(line) + 1
-                    if only is None or only in line:
-                        self._take(line)
-                        passed = b""
-                    elif line.strip():
-                        self._last += 1  # numbers rise by one, whatever a line says
-                        passed = line
-            if passed:
-                self._last -= 1
-                self._take(passed)
+            self._read(file, only)
         return self.entries
 
+    def _read(self, file: BinaryIO, only: bytes | None) -> None:
+        """Take the complete lines of *file* from here on."""
+        torn = b""
+        skipped = b""
+        """The last line that was skipped."""
+        while block := file.read(_BLOCK):
+            *lines, torn = (torn + block).split(b"\n")
+            for line in lines:
+                self._offset += len(line) + 1
+                if only is None or only in line:
+                    self._take(line)
+                    skipped = b""
+                elif line.strip():
+                    self._last_number += 1  # numbers rise by one, whatever a line says
+                    skipped = line
+        if skipped:
+            self._last_number -= 1
+            self._take(skipped)
+
     def append(self, entries: Iterable[MemoryEntry]) -> list[MemoryEntry]:
-        """Write *entries* and return them with their numbers, once they are on the disk. Call it
-        under the lock."""
+        """Write *entries*; return them with their numbers, once they are on the disk.
+
+        Call it under the lock.
+        """
         waiting = list(entries)
         if not waiting:
             return []
@@ -135,7 +156,7 @@ class Journal:
             raise _problem(self.path, "cannot be opened", error) from None
         try:
             if os.fstat(handle).st_size > self._offset:  # a killed process left half a line
-                _line(handle, b"\n")
+                _write_line(handle, b"\n")
                 self.refresh()
             written = self._write(handle, waiting)
         except OSError as error:
@@ -149,125 +170,42 @@ class Journal:
 
     def _write(self, handle: int, entries: list[MemoryEntry]) -> list[MemoryEntry]:
         """Write every line, or none if there is no room for all of them."""
-        size, written = os.fstat(handle).st_size, []
+        size = os.fstat(handle).st_size
+        written: list[MemoryEntry] = []
         try:
-            for number, entry in enumerate(entries, self._last + 1):
-                written.append(replace(entry, number=number, id=entry.id or f"{NUMBERED}{number}"))
-                _line(handle, encoded(written[-1]))
+            for number, entry in enumerate(entries, self._last_number + 1):
+                entry_id = entry.id or f"{NUMBERED}{number}"
+                written.append(replace(entry, number=number, id=entry_id))
+                _write_line(handle, encoded(written[-1]))
             os.fsync(handle)
         except OSError:
             os.ftruncate(handle, size)
             raise
         return written
 
-    def _begin(self, file: tuple[int, int] | None) -> None:
-        self.version += self._file is not None
-        self.entries, self.broken, self._offset, self._last, self._file = [], 0, 0, 0, file
+    def _begin(self, file_id: tuple[int, int] | None) -> None:
+        """Start over with another file."""
+        if self._file is not None:
+            self.version += 1
+        self._file = file_id
+        self._forget()
 
     def _take(self, line: bytes) -> None:
         entry = decoded(line)
-        if entry is not None and entry.number <= self._last + _FARTHEST:
+        if entry is not None and entry.number <= self._last_number + _FARTHEST:
             self.entries.append(entry)
-            self._last = max(self._last, entry.number)
+            self._last_number = max(self._last_number, entry.number)
         elif line.strip():
             self.broken += 1
-            self._last += 1  # what cannot be read keeps its number: an agent may have been told it
+            # What can't be read keeps its number: an agent may have been told it.
+            self._last_number += 1
 
 
-def _line(handle: int, data: bytes) -> None:
+def _write_line(handle: int, data: bytes) -> None:
     if os.write(handle, data) < len(data):
         raise OSError(errno.ENOSPC, "no space is left for a whole line")
 
 
-def _problem(path: str, what: str, error: OSError) -> StoreError:
-    reasons = {
-        errno.EROFS: "read-only",
-        errno.EACCES: "read-only",
-        errno.ENOSPC: "full",
-        errno.ELOOP: "refused",
-    }
-    return StoreError(
-        f"{path}: {what}: {error.strerror or error}", reasons.get(error.errno or 0, "failed")
-    )
-
-
-class Matching:
-    """Finds out whether an entry is in the journal already.
-
-    A caller may append an entry on its own and, before or after, in a model: that's one entry.
-    Saying the same thing twice is two. The rules, in this order: an event whose id is in the
-    journal is there. Each entry of a model matches one with the same words that was appended on its
-    own, and no two match the same. An event with an id matches an entry without one that another
-    process wrote within five minutes, and the journal notes that.
-    """
-
-    def __init__(self) -> None:
-        self._read: tuple[Journal, int] | None = None
-        self._begin()
-
-    def _begin(self) -> None:
-        self._handed: dict[tuple[str, str], list[MemoryEntry]] = {}
-        self._modelled: dict[tuple[str, str], list[MemoryEntry]] = {}
-        self._own: set[int] = set()
-        self._ids: dict[tuple[str, str], MemoryEntry] = {}
-        self._loose: dict[tuple[str, str, str], list[MemoryEntry]] = {}
-        self._claimed: set[str] = set()
-        self._count = 0
-
-    def learn(self, journal: Journal) -> bool:
-        """Learn the new entries of *journal*; return whether it's another journal than before."""
-        now = (journal, journal.version)
-        replaced = self._read is not None and self._read != now
-        if replaced:
-            self._begin()
-        for entry in journal.entries[self._count :]:
-            self._ids.setdefault((entry.session, entry.id), entry)
-            if entry.kind == "same":
-                self._claimed.add(str(entry.refs.get("of", "")))
-            elif entry.id.startswith(NUMBERED):
-                self._loose.setdefault((entry.session, entry.kind, entry.text), []).append(entry)
-        self._read, self._count = now, len(journal.entries)
-        return replaced
-
-    def handed(self, entry: MemoryEntry) -> MemoryEntry | None:
-        """Return the entry of a model that matches *entry*, which was appended on its own."""
-        return _first(self._modelled, entry)
-
-    def modelled(self, entry: MemoryEntry, *, now: float, replay: bool) -> MemoryEntry | None:
-        """Return the journal's entry for the *entry* of a model; None if it is new.
-
-        A *replay* reads a session again from its beginning: then only the number of repetitions
-        matters, not the time.
-        """
-        if entry.id and (known := self._ids.get((entry.session, entry.id))) is not None:
-            return known
-        if not replay and (met := _first(self._handed, entry)) is not None:
-            return met
-        if not entry.id and not replay:
-            return None
-        time = entry.time if entry.time is not None else now
-        for session in {entry.session: 0, "": 0}:
-            for loose in self._loose.get((session, entry.kind, entry.text), ()):
-                near = loose.time is not None and abs(loose.time - time) <= NEAR
-                allowed = (
-                    near or session == entry.session
-                    if replay
-                    else near and loose.number not in self._own
-                )
-                if allowed and loose.id not in self._claimed:
-                    self._claimed.add(loose.id)
-                    return loose
-        return None
-
-    def wrote(self, entry: MemoryEntry, *, by_itself: bool) -> None:
-        """Note that *entry* was written, on its own (*by_itself*) or from a model."""
-        self._own.add(entry.number)
-        waiting = self._handed if by_itself else self._modelled
-        waiting.setdefault((entry.kind, entry.text), []).append(entry)
-
-
-def _first(
-    waiting: dict[tuple[str, str], list[MemoryEntry]], entry: MemoryEntry
-) -> MemoryEntry | None:
-    found = waiting.get((entry.kind, entry.text))
-    return found.pop(0) if found else None
+def _problem(path: str, problem: str, error: OSError) -> StoreError:
+    reason = _REASONS.get(error.errno or 0, "failed")
+    return StoreError(f"{path}: {problem}: {error.strerror or error}", reason)

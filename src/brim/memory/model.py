@@ -9,13 +9,16 @@ from typing import Any
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import End, Message, ToolResult
 from brim.agents.readers import AnyReader, Reader
-from brim.memory.calls import Calls, States, source_of, where_of
-from brim.memory.entries import MemoryEntry, MemoryView, draft
-from brim.memory.index import render_index, sentence
-from brim.memory.repetition import DeadEnd, DeadEndDetector
+from brim.memory.calls import Calls
+from brim.memory.entries import MemoryEntry, draft, source_of, where_of
+from brim.memory.index import render_index
+from brim.memory.repetition import DeadEnd, RepetitionDetector
+from brim.memory.sentences import sentence
+from brim.memory.states import States
+from brim.memory.view import MemoryView
 
-_BEFORE = 64
-"""How many of the first and of the last events before the first call are kept for the detector of
+_EARLY = 64
+"""How many of the first and of the last events before the first call are given to the detector of
 dead ends."""
 
 
@@ -36,29 +39,37 @@ class ScratchModel:
         find_dead_ends: bool = True,
         root: str = "",
     ) -> None:
-        self.job, self.phase, self.session = job, phase, session
+        self.job = job
+        self.phase = phase
+        self.session = session
+        self._root = root
+        self._finds_dead_ends = find_dead_ends
         self._entries: list[MemoryEntry] = []
         self._ids: set[str] = set()
-        self._calls, self._states = Calls(), States()
-        self._finds, self._root = find_dead_ends, root
-        self._detector: DeadEndDetector | None = None
-        self._before: list[Event] = []
+        self._calls = Calls()
+        self._states = States()
+        self._detector: RepetitionDetector | None = None
+        self._early_events: list[Event] = []
         self._reader: Reader | None = None
 
+    # What is taken in -----------------------------------------------------------------------------
+
     def extract(self, event: Event | Mapping[str, Any]) -> None:
-        """Add the entries of *event*: a typed one, or any parsed line of any agent. This never
-        raises."""
+        """Add the entries of *event*: a typed one, or any parsed line of any agent.
+
+        This never raises.
+        """
         if isinstance(event, Event):
             self._take(event)
         elif isinstance(event, Mapping):
             if self._reader is None:
                 self._reader = AnyReader()
-            for found in self._reader.events(event):
-                self._take(found)
+            for typed_event in self._reader.events(event):
+                self._take(typed_event)
 
     def record_state_change(self, previous: str, new: str, *, now: float | None = None) -> None:
         """Record that the work went from one state to another."""
-        self._keep([draft("state", f"{previous} → {new}", session=self.session, time=now)])
+        self._add([draft("state", f"{previous} → {new}", session=self.session, time=now)])
 
     def record_decision(self, text: str, *, now: float | None = None) -> None:
         """Record a decision."""
@@ -71,6 +82,48 @@ class ScratchModel:
     def add_human_input(self, text: str, *, now: float | None = None) -> None:
         """Record what a person typed if no event has it."""
         self._record("human", text, now)
+
+    def _record(self, kind: str, text: str, now: float | None) -> None:
+        if text.strip():
+            self._add([draft(kind, text, session=self.session, time=now)])
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, Message) and event.human and event.text.strip():
+            self._add([draft("human", event.text, source=source_of(event), **where_of(event))])
+        self._add(self._states.entries(event))
+        if isinstance(event, ToolCall):
+            self._add(self._calls.called(event))
+        elif isinstance(event, ToolResult):
+            call = self._calls.call_of(event)
+            if call is not None:
+                self._states.learn_task(call, event)
+                self._add(self._calls.answered(call, event))
+        if self._finds_dead_ends:
+            self._add([dead_end.entry(event.time) for dead_end in self._dead_ends(event)])
+
+    def _dead_ends(self, event: Event) -> list[DeadEnd]:
+        if self._detector is not None:
+            return self._detector.update(event)
+        self._early_events.append(event)
+        if not isinstance(event, ToolCall | End):
+            # Before the first, there's nothing to find or import.
+            del self._early_events[_EARLY:-_EARLY]
+            return []
+        self._detector = RepetitionDetector(self._root)
+        dead_ends: list[DeadEnd] = []
+        for early_event in self._early_events:
+            dead_ends += self._detector.update(early_event)
+        self._early_events = []
+        return dead_ends
+
+    def _add(self, entries: Iterable[MemoryEntry]) -> None:
+        for entry in entries:
+            if entry.id and entry.id in self._ids:
+                continue
+            self._ids.add(entry.id)
+            self._entries.append(entry)
+
+    # What it holds --------------------------------------------------------------------------------
 
     @property
     def entries(self) -> tuple[MemoryEntry, ...]:
@@ -107,11 +160,17 @@ class ScratchModel:
         """The commands that failed, each with how it ended."""
         return self._sentences("command")
 
+    def _sentences(self, kind: str) -> list[str]:
+        sentences = []
+        for entry in MemoryView(self._entries).of(kind):
+            sentences.append(sentence(entry) if entry.quoted else entry.text)
+        return sentences
+
     def render(self, folder: str = ".context") -> str:
-        """Return the index: at most 200 lines. Entries get their numbers when they are written
-        down."""
+        """Return the index: at most 200 lines. Entries get their numbers when they are written."""
         view = MemoryView(self._entries)
-        view.job, view.phase = draft("job", self.job).text, draft("job", self.phase).text
+        view.job = draft("job", self.job).text
+        view.phase = draft("job", self.phase).text
         return render_index(view, folder)
 
     def forget(self, typed: Container[str]) -> None:
@@ -120,48 +179,6 @@ class ScratchModel:
             entry for entry in self._entries if entry.kind != "human" or entry.text not in typed
         ]
 
-    def written(self, at: int, entry: MemoryEntry) -> None:
-        """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
-        self._entries[at] = replace(self._entries[at], number=entry.number)
-
-    def _record(self, kind: str, text: str, now: float | None) -> None:
-        if text.strip():
-            self._keep([draft(kind, text, session=self.session, time=now)])
-
-    def _take(self, event: Event) -> None:
-        if isinstance(event, Message) and event.human and event.text.strip():
-            self._keep([draft("human", event.text, source=source_of(event), **where_of(event))])
-        self._keep(self._states.entries(event))
-        if isinstance(event, ToolCall):
-            self._keep(self._calls.called(event))
-        elif isinstance(event, ToolResult) and (call := self._calls.call_of(event)) is not None:
-            self._states.learn_task(call, event)
-            self._keep(self._calls.answered(call, event))
-        if self._finds:
-            self._keep(found.entry(event.time) for found in self._dead_ends(event))
-
-    def _dead_ends(self, event: Event) -> list[DeadEnd]:
-        if self._detector is None:
-            self._before.append(event)
-            if not isinstance(
-                event, ToolCall | End
-            ):  # before the first, there's nothing to find or import
-                del self._before[_BEFORE:-_BEFORE]
-                return []
-
-            self._detector = DeadEndDetector(self._root)
-        waiting, self._before = self._before or [event], []
-        return [found for each in waiting for found in self._detector.update(each)]
-
-    def _keep(self, entries: Iterable[MemoryEntry]) -> None:
-        for entry in entries:
-            if entry.id and entry.id in self._ids:
-                continue
-            self._ids.add(entry.id)
-            self._entries.append(entry)
-
-    def _sentences(self, kind: str) -> list[str]:
-        return [
-            sentence(entry) if entry.quoted else entry.text
-            for entry in MemoryView(self._entries).of(kind)
-        ]
+    def written(self, place: int, entry: MemoryEntry) -> None:
+        """Note that the entry at *place* is in a journal as *entry*. The writer calls this."""
+        self._entries[place] = replace(self._entries[place], number=entry.number)

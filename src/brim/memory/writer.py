@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -16,39 +16,36 @@ from functools import partial
 from brim.config import user_folder
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.memory.entries import MemoryEntry, MemoryView, draft
+from brim.memory.archive import keep_journals, old_journals
+from brim.memory.entries import MemoryEntry, draft
 from brim.memory.folder import (
     LOCK,
     NAME,
     SECTIONS,
     check_folder,
-    keep_journals,
     make_folder,
-    old_journals,
-    own,
-    owner_of,
-    place_of,
     remove_leftovers,
     remove_ours,
     save,
-    session_folders,
 )
 from brim.memory.index import NAME as INDEX
 from brim.memory.index import render_details, render_index
 from brim.memory.journal import NAME as JOURNAL
-from brim.memory.journal import Journal, Matching
+from brim.memory.journal import Journal
+from brim.memory.matching import Matching
 from brim.memory.model import ScratchModel
+from brim.memory.owners import own, owner_of, place_of, session_folders
+from brim.memory.view import MemoryView
 
-HANDED = ("human", "decision", "state", "dead-end")
+APPENDED = ("human", "decision", "state", "dead-end")
 """The kinds of entries that ``append`` takes."""
 
 
 class ScratchWriter:
-    """The scratch files of a *worktree*: ``.context/scratch.md``, a file for each section, and the
-    journal.
+    """The files of a *worktree*'s memory: ``.context/scratch.md``, the detail files, the journal.
 
     A *session* that starts while another is live in the same worktree gets a folder of its own
-    inside. *state_folder* is where ``cleanup`` keeps the journal (default: the user's brim folder);
+    inside. *state_folder* is where ``cleanup`` puts the journal (default: the user's brim folder);
     *patience* is how many seconds to wait for another writer. With the user's *secret*, only a
     folder that was created with it is used. Nothing is created before there is something to write.
     """
@@ -66,12 +63,16 @@ class ScratchWriter:
     ) -> None:
         self.worktree = os.path.abspath(os.fspath(worktree))
         self.session = session
-        self._clock, self._patience, self._claim, self._secret = clock, patience, claim, secret
-        self._state = None if state_folder is None else os.fspath(state_folder)
+        self._clock = clock
+        self._patience = patience
+        self._claim = claim
+        self._secret = secret
+        self._state_folder = None if state_folder is None else os.fspath(state_folder)
         self._root = os.path.join(self.worktree, NAME)
         self._journal = Journal(os.path.join(self._root, JOURNAL))
         self._matching = Matching()
         self._models: list[tuple[ScratchModel, int]] = []
+        """The models, each with how many of its entries are written."""
 
     @property
     def folder(self) -> str:
@@ -83,16 +84,16 @@ class ScratchWriter:
         """The path of the index, relative to the worktree: ``.context/scratch.md``."""
         return f"{self._pointer(self.folder)}/{INDEX}"
 
-    def write_scratch(self, model: ScratchModel, *, replay: bool = False) -> list[MemoryEntry]:
-        """Append the entries of *model* that the journal lacks, render the files, and return the
-        new entries.
+    # Writing --------------------------------------------------------------------------------------
 
-        *replay* says that the model was read from the beginning of its session: entries that any
-        process has written before aren't written again.
+    def write_scratch(self, model: ScratchModel, *, replay: bool = False) -> list[MemoryEntry]:
+        """Append the entries of *model* that the journal lacks, and render the files.
+
+        Return the new entries. *replay* says that the model was read from the beginning of its
+        session: entries that any process has written before aren't written again.
         """
         with self._writing() as folder:
-            done = next((count for known, count in self._models if known is model), 0)
-            added = self._journal_model(model, done, replay=replay)
+            added = self._append_model(model, self._count_written(model), replay=replay)
             self._models = [pair for pair in self._models if pair[0] is not model]
             self._models.append((model, len(model.entries)))
             self._show(folder)
@@ -107,67 +108,77 @@ class ScratchWriter:
         return self.append("dead-end", description)
 
     def append(self, kind: str, text: str) -> MemoryEntry | None:
-        """Append a *text* of one of the kinds ``HANDED``; None if it's empty."""
-        if kind not in HANDED:
+        """Append a *text* of one of the kinds ``APPENDED``; None if it's empty."""
+        if kind not in APPENDED:
             raise InputError(
-                f"{kind!r} cannot be added on its own: take one of {', '.join(HANDED)}"
+                f"{kind!r} cannot be added on its own: take one of {', '.join(APPENDED)}"
             )
         entry = draft(kind, text, session=self.session)
         if not entry.text.strip():
             return None
         with self._writing() as folder:
-            known = self._matching.handed(entry)
-            if known is None:
-                (known,) = self._journal.append([replace(entry, time=self._clock())])
-                self._matching.wrote(known, by_itself=True)
+            written = self._matching.appended(entry)
+            if written is None:
+                (written,) = self._journal.append([replace(entry, time=self._clock())])
+                self._matching.wrote(written, by_itself=True)
                 self._show(folder)
-        return known
+        return written
+
+    def add(self, entries: Iterable[MemoryEntry]) -> list[MemoryEntry]:
+        """Append those of *entries*, made from events, whose ids the journal lacks."""
+        with self._writing() as folder:
+            ids = {(entry.session, entry.id) for entry in self._journal.entries}
+            waiting = [entry for entry in entries if (entry.session, entry.id) not in ids]
+            added = self._journal.append(waiting)
+            if added:
+                self._show(folder)
+        return added
 
     def rebuild(self) -> list[str]:
         """Rebuild every file from the journal, and return the names of those that changed."""
         with self._writing() as folder:
             return self._render(folder)
 
+    # Reading and ending ---------------------------------------------------------------------------
+
     def read(self) -> Journal:
         """Return the journal as it is now, without waiting or creating anything."""
         folder = self.folder if check_folder(self._root, self._secret) else self._root
         check_folder(folder, self._secret)
-        self._at(folder)
+        self._use_journal_in(folder)
         self._journal.refresh()
         return self._journal
 
     def close(self) -> None:
         """Note that this session is over, so that the next one can use the worktree's own files."""
-        if (
-            self.session
-            and check_folder(self._root, self._secret)
-            and owner_of(self.folder).get("session") == self.session
-        ):
-            with self._writing() as folder:
-                own(folder, self.session, now=self._clock(), closed=True)
+        if not self.session or not check_folder(self._root, self._secret):
+            return
+        if owner_of(self.folder).get("session") != self.session:
+            return
+        with self._writing() as folder:
+            own(folder, self.session, now=self._clock(), closed=True)
 
     def cleanup(self) -> list[str]:
-        """Move every journal to the user's folder for 30 days, and remove ``.context/``. Return the
-        new paths.
+        """Move every journal to the user's folder for 30 days, and remove ``.context/``.
 
-        A link, or a folder that brim didn't create, is refused. Other files in the folder stay.
+        Return the new paths. A link, or a folder that brim didn't create, is refused. Other files
+        in the folder stay.
         """
         if not check_folder(self._root):
             return []
         with self._locked():
-            into = os.path.join(
-                self._state if self._state is not None else user_folder(os.environ), "scratch"
-            )
+            archive = os.path.join(self._state_folder or user_folder(os.environ), "scratch")
             inside = list(session_folders(self._root).values())
-            kept = keep_journals(
-                [self._root, *inside], into, os.path.basename(self.worktree), now=self._clock()
-            )
-            for path in old_journals(into, now=self._clock()):
+            label = os.path.basename(self.worktree)
+            copies = keep_journals([self._root, *inside], archive, label, now=self._clock())
+            for path in old_journals(archive, now=self._clock()):
                 with suppress(OSError):
                     os.unlink(path)
             for folder in (*inside, self._root):
                 remove_ours(folder)
-        return kept
+        return copies
+
+    # Inside ---------------------------------------------------------------------------------------
 
     def _locked(self) -> AbstractContextManager[None]:
         make = partial(make_folder, self._root, self._secret)
@@ -175,77 +186,90 @@ class ScratchWriter:
 
     @contextmanager
     def _writing(self) -> Iterator[str]:
-        """Hold the lock, create the folder of this session, read its journal, and yield the
-        folder."""
+        """Hold the lock, create this session's folder, read its journal, and yield the folder."""
         with self._locked():
-            make_folder(
-                self._root, self._secret
-            )  # again: a cleanup may have taken its mark away since
+            # Again: a cleanup may have taken its mark away since.
+            make_folder(self._root, self._secret)
             folder = self.folder
             if folder != self._root:
                 make_folder(folder, self._secret)
             remove_leftovers(folder)
             if self._claim:
                 own(folder, self.session, now=self._clock())
-            self._at(folder)
+            self._use_journal_in(folder)
             self._journal.refresh()
-            if self._matching.learn(
-                self._journal
-            ):  # the journal was removed: a model still holds its entries
-                self._models = []
+            if self._matching.learn(self._journal):
+                self._models = []  # the journal was removed: a model still holds its entries
             yield folder
 
-    def _at(self, folder: str) -> None:
+    def _use_journal_in(self, folder: str) -> None:
         path = os.path.join(folder, JOURNAL)
         if path != self._journal.path:
             self._journal = Journal(path)
 
-    def _journal_model(self, model: ScratchModel, done: int, *, replay: bool) -> list[MemoryEntry]:
-        """Append the new entries of *model* from *done* on, and give the model their numbers."""
+    def _count_written(self, model: ScratchModel) -> int:
+        for written_model, count in self._models:
+            if written_model is model:
+                return count
+        return 0
+
+    def _append_model(self, model: ScratchModel, start: int, *, replay: bool) -> list[MemoryEntry]:
+        """Append the new entries of *model* from *start* on, and give the model their numbers."""
         now = self._clock()
-        view = MemoryView(self._journal.entries)
-        title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
-        known_title = (title.text, title.refs["phase"]) == (view.job, view.phase) or not (
-            model.job or model.phase
-        )
-        waiting = [] if known_title else [title]
+        waiting = self._title(model, now)
         places: dict[int, int] = {}
-        for at, entry in enumerate(model.entries[done:], done):
-            named = replace(entry, session=entry.session or self.session)
-            known = self._matching.modelled(named, now=now, replay=replay)
-            if known is None:
-                places[len(waiting)] = at
-                waiting.append(replace(named, time=now if entry.time is None else entry.time))
+        """Where each new entry is in the model, by its place among those that wait."""
+        for place, model_entry in enumerate(model.entries[start:], start):
+            entry = replace(model_entry, session=model_entry.session or self.session)
+            written = self._matching.modelled(entry, now=now, replay=replay)
+            if written is None:
+                places[len(waiting)] = place
+                waiting.append(replace(entry, time=now if entry.time is None else entry.time))
                 continue
-            model.written(at, known)
-            if entry.id and entry.id != known.id:
-                waiting.append(
-                    replace(named, kind="same", text="", time=now, refs={"of": known.id})
-                )
-        written = self._journal.append(waiting)
-        for position, at in places.items():
-            model.written(at, written[position])
+            model.written(place, written)
+            if entry.id and entry.id != written.id:
+                refs = {"of": written.id}
+                waiting.append(replace(entry, kind="same", text="", time=now, refs=refs))
+        appended = self._journal.append(waiting)
+        for position, place in places.items():
+            model.written(place, appended[position])
             if not replay:
-                self._matching.wrote(written[position], by_itself=False)
-        return [written[position] for position in places]
+                self._matching.wrote(appended[position], by_itself=False)
+        return [appended[position] for position in places]
+
+    def _title(self, model: ScratchModel, now: float) -> list[MemoryEntry]:
+        """Return the entry of the *model*'s title, if the journal has another one."""
+        if not (model.job or model.phase):
+            return []
+        title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
+        view = MemoryView(self._journal.entries)
+        if (title.text, title.refs["phase"]) == (view.job, view.phase):
+            return []
+        return [title]
 
     def _show(self, folder: str) -> None:
         """Render the files. If one can't be written, the error says that nothing is lost."""
         try:
             self._render(folder)
         except StoreError as error:
-            kept = "the journal holds everything: do not add it again, 'brim memory rebuild' renders it"
-            raise StoreError(f"{error}; {kept}", error.reason) from None
+            advice = (
+                "the journal holds everything: do not add it again, "
+                "'brim memory rebuild' renders it"
+            )
+            raise StoreError(f"{error}; {advice}", error.reason) from None
 
     def _render(self, folder: str) -> list[str]:
         view = MemoryView(self._journal.refresh())
-        texts = {
-            section.file: render_details(section, view.of(section.kind)) for section in SECTIONS
-        }
+        texts: dict[str, str] = {}
+        for section in SECTIONS:
+            entries = view.of(section.kind)
+            if section.kind == "lost" and not entries:
+                continue
+            unconfirmed = view.unconfirmed if section.kind == "human" else ()
+            texts[section.file] = render_details(section, entries, unconfirmed)
         session = self.session or str(owner_of(folder).get("session", ""))
-        texts[INDEX] = render_index(
-            view, self._pointer(folder), session=session
-        )  # last: what it points to is there
+        # The index last: what it points to is there.
+        texts[INDEX] = render_index(view, self._pointer(folder), session=session)
         return [name for name, text in texts.items() if save(folder, name, text)]
 
     def _pointer(self, folder: str) -> str:

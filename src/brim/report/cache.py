@@ -14,9 +14,9 @@ from typing import Any, Self
 
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Compaction, Usage
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.spend.money import PriceList
-from brim.tracking.sessions import Request
+from brim.sessions.requests import IndexedRequest
 
 LEAST = 1_024
 """Tokens that count as a break; providers cache nothing shorter, and a few tokens always move."""
@@ -60,7 +60,7 @@ class CacheBreak:
     cost: int | None = None
     """Micro-dollars more than reading from the cache would have cost; None if there is no price."""
 
-    def priced(self, request: Request, prices: PriceList) -> Self:
+    def priced(self, request: IndexedRequest, prices: PriceList) -> Self:
         """Return it with what it cost, as *request* was priced."""
         used, left = request.tokens, self.tokens
         moved: dict[str, Any] = {"cache_read": used.cache_read + left}

@@ -4,7 +4,7 @@ keeps it."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Self
@@ -12,8 +12,11 @@ from typing import Any, Self
 from brim.agents.call import Event, ToolCall
 from brim.agents.fields import mapping, text
 from brim.agents.stream import subagent_of
+from brim.errors import InputError
+from brim.memory.compactions import CompactionReader
+from brim.memory.lost import CompactionReport
 from brim.report.cache import CacheBreak, CacheReader
-from brim.report.compactions import CompactionReader, CompactionReport
+from brim.report.index import FileFindings, load_findings, save_findings
 from brim.report.money import SummaryReader, SummaryRequest
 from brim.report.waste import Waste, WasteReader
 from brim.tracking.estimate import BilledRatio
@@ -21,7 +24,7 @@ from brim.tracking.requests.claude import ClaudeRequests
 from brim.tracking.requests.composition import ComposedRequest, compare, requests_of
 from brim.tracking.requests.pieces import MEMORY, TOOLS, UNRESOLVED, Label, tool_label
 from brim.tracking.requests.reading import by_bytes
-from brim.tracking.sessions import SessionFile
+from brim.tracking.sessions import Scan, SessionFile, scan_many
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,54 @@ class FindingsReader:
         waste += carried(requests, self._called, self._session, self._agent, self._ratio)
         summaries, called = self._summaries.finish(), sorted(self._called)
         return Findings(breaks, waste, summaries, called, self._compactions.finish()).to_row()
+
+
+class FindingsReading:
+    """Reads the findings in files, those that have changed since the cache was written."""
+
+    def __init__(self, files: Sequence[SessionFile], cache: str | None) -> None:
+        self.notes: list[str] = []
+        """Problems with the cache, to show to the user."""
+        self._cache = cache
+        self._findings: dict[str, FileFindings] = {}
+        self._changed: dict[str, FileFindings] = {}
+        self._jobs: list[SessionFile] = []
+        cached: dict[str, FileFindings] = {}
+        if cache:
+            cached = load_findings(cache, [file.path for file in files], self.notes.append)
+        for file in files:
+            known_file = cached.get(file.path)
+            if known_file is not None and known_file.stamp == file.stamp:
+                self._findings[file.path] = known_file
+            else:
+                self._jobs.append(file)
+
+    @property
+    def unread(self) -> int:
+        """Bytes that are still to be read."""
+        return sum(file.stamp.size for file in self._jobs)
+
+    def read(self, on_read: Callable[[int, int, int], object]) -> None:
+        """Read the changed files; what was read before an interruption isn't read again."""
+        size = self.unread
+        try:
+            for place, scan in scan_many(self._jobs, _scan):
+                file = self._jobs[place]
+                if not isinstance(scan, InputError):
+                    self._changed[file.path] = FileFindings(scan.stamp, scan.findings)
+                on_read(file.stamp.size, size, len(self._jobs))
+        finally:
+            if self._cache and self._changed:
+                save_findings(self._cache, self._changed)
+
+    def by_file(self) -> dict[str, Findings]:
+        """Return the findings by file, in the order of their paths."""
+        every = {**self._findings, **self._changed}
+        return {path: Findings.from_json(every[path].json) for path in sorted(every)}
+
+
+def _scan(file: SessionFile) -> Scan:
+    return file.scan(FindingsReader(file))
 
 
 # Recorded requests --------------------------------------------------------------------------------

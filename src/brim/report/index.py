@@ -1,98 +1,93 @@
-"""Remembers what was read of the agents' files, so that next time only new lines are read.
+"""Remembers what reports found in the agents' files, so that next time only changed files are read.
 
-It's a cache in its own file, which may be deleted at any time. It has one row per session file: its
-stamp, how far it was read, its requests as JSON, priced by the version in ``prices``, and what a
-report found in it (empty until one reads it). The table ``threads`` has what ``brim context``
-knows. Rows don't depend on each other, so two commands that write at the same time, or one that is
-killed, at worst leave old rows, and those files are read again.
+It's a cache in its own file, which may be deleted at any time: the requests themselves are in the
+index. It has one row per session file: its stamp, and what a report found in it. The table
+``threads`` has what ``brim context`` knows. Rows don't depend on each other, so two commands that
+write at the same time, or one that is killed, at worst leave old rows, and those files are read
+again.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
 
+from brim.config.places import user_folder
 from brim.errors import StoreError
 from brim.store.database import APPLICATION, Database, connect, statements, version_of
 from brim.store.project import check_ours, make_file
-from brim.tracking.sessions import FileUsage, Scan, Stamp
+from brim.tracking.sessions import Stamp
 
-VERSION = 8
+VERSION = 10
 """What the rows mean. A file of another version is emptied."""
 
 _TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")
 _TIMEOUT = 2.0
 
 
-def load_index(
-    path: str, wanted: Iterable[str], on_problem: Callable[[str], object]
-) -> dict[str, tuple[Scan, str]]:
-    """Return what the index at *path* has of the *wanted* files, each with the name of the prices
-    of its costs.
+@dataclass(frozen=True)
+class FileFindings:
+    """What a report found in one version of a file, as JSON."""
 
-    Nothing is known if the index is missing or of another brim.
+    stamp: Stamp
+    json: str
 
-    A damaged file is put aside, so that a new one can be made; *on_problem* is told in a sentence.
+
+def findings_cache(environ: Mapping[str, str]) -> str:
+    """Return the file in which brim remembers what reports found."""
+    return os.path.join(user_folder(environ), "cache", "reports.db")
+
+
+def load_findings(
+    path: str, files: Iterable[str], on_problem: Callable[[str], object]
+) -> dict[str, FileFindings]:
+    """Return what the cache at *path* has of *files*.
+
+    Nothing is known if the cache is missing or of another brim. A damaged one is put aside, so that
+    a new one can be made; *on_problem* is told in a sentence.
     """
     if not os.path.lexists(path):
         return {}
     try:
         with open_index(path) as database:
-            rows = database.rows_in("SELECT * FROM files WHERE path IN ({})", wanted)
-        return {row[0]: _scan_of(*row) for row in rows}
-    except (StoreError, ValueError, TypeError, RecursionError) as error:
+            rows = database.rows_in("SELECT * FROM files WHERE path IN ({})", files)
+        return {row[0]: _findings_of(*row) for row in rows}
+    except (StoreError, ValueError, TypeError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
             put_aside(path)
-            on_problem(
-                f"{path}: the index was damaged and is rebuilt; your sessions aren't affected"
-            )
+            on_problem(f"{path}: the cache was damaged and is rebuilt")
         elif error.reason not in ("busy", "missing"):
-            on_problem(f"{error}; going on without the index")
+            on_problem(f"{error}; going on without the cache")
         return {}
 
 
-def _scan_of(*row: Any) -> tuple[Scan, str]:
-    """Return the scan in a *row*, and its prices; a ``ValueError`` if the row is damaged."""
-    _, *stamp, read_to, check, format, prices, found, findings, row_check = row
+def _findings_of(*row: object) -> FileFindings:
+    """Return the findings in a *row*; a ``ValueError`` if the row is damaged."""
+    _, inode, size, modified, json, row_check = row
     if _check(row[:-1]) != row_check:
         raise ValueError("the row is not as it was written")
-    usage = FileUsage.from_row(json.loads(found))
-    return Scan(usage, Stamp(*stamp), format, read_to, check, findings=findings), prices
+    return FileFindings(Stamp(inode, size, modified), str(json))  # type: ignore[arg-type]
 
 
-def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
-    """Write *scans* by path into the index at *path*, with the name of their prices.
+def save_findings(path: str, findings: Mapping[str, FileFindings]) -> bool:
+    """Write *findings* by file into the cache at *path*; return whether that was possible.
 
-    Return whether that was possible.
-
-    What is gone from the disk is taken out.
-
-    It is only a cache: a disk that is full or read-only, or another process that writes, doesn't
-    make it fail.
+    What is gone from the disk is taken out. It's only a cache: a disk that is full or read-only, or
+    another process that writes, doesn't make it fail.
     """
     try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         with open_index(path, make=True) as database, database.writing():
             forget_gone(database, "files")
-            every = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            for file, scan in scans.items():
-                found = json.dumps(scan.usage.to_row(), separators=(",", ":"))
-                row = (
-                    file,
-                    *scan.stamp,
-                    scan.offset,
-                    scan.check,
-                    scan.format,
-                    prices,
-                    found,
-                    scan.findings,
-                )
-                database.run(every, (*row, _check(row)))
+            for file, one in findings.items():
+                row = (file, *one.stamp, one.json)
+                insert = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)"
+                database.run(insert, (*row, _check(row)))
         return True
-    except StoreError:
+    except (StoreError, OSError):
         return False
 
 

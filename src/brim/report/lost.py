@@ -14,9 +14,10 @@ from typing import Any, BinaryIO
 from brim.agents.readers import AnyReader
 from brim.agents.stream import BLOCK, read, subagent_files
 from brim.errors import InputError
-from brim.memory.facts import KINDS
-from brim.memory.quotes import code
-from brim.report.compactions import CompactionReader, CompactionReport, Lost
+from brim.memory.compactions import CompactionReader
+from brim.memory.comparison import KINDS
+from brim.memory.lost import CompactionReport, LostFact
+from brim.memory.returned import line_of
 from brim.store.events import RuleEvent as Noted
 from brim.tracking.sessions import newest_first
 from brim.workspace import Workspace
@@ -55,33 +56,30 @@ class LostReport:
         }
 
     def again(self) -> str:
-        """Return a text for the agent with what never came back to its main thread; empty if there
-        is nothing.
+        """Return a text for the agent with what never came back to its main thread.
 
-        The person's words come first, then decisions, then files and commands by how often they
-        were used.
+        It is in the order in which hooks give things back; empty if there is nothing.
         """
-        never = {
-            (each.kind, each.text): each
-            for one in self.compactions
-            if not one.sub_agent
-            for each in one.never
-        }
+        never: dict[tuple[str, str], LostFact] = {}
+        for compaction in self.compactions:
+            if not compaction.sub_agent:
+                for item in compaction.never:
+                    never[(item.kind, item.text)] = item
         if not never:
             return ""
-        rank = {"instruction": 0, "decision": 1, "file": 2, "command": 2, "number": 3}
-        ranked = sorted(never.values(), key=lambda each: (rank[each.kind], -each.uses))
-        lines = [_line(each) for each in ranked[:MOST_LINES]]
-        more = [f"- and {len(ranked) - MOST_LINES} more"] if len(ranked) > MOST_LINES else []
-        return "\n".join(
-            ["Earlier in this session you had these; the summary left them out:", *lines, *more]
-        )
+        ranked = sorted(never.values(), key=lambda item: (item.level, -item.uses))
+        lines = ["Earlier in this session you had these; the summary left them out:"]
+        lines += [f"- {_line(item)}" for item in ranked[:MOST_LINES]]
+        if len(ranked) > MOST_LINES:
+            lines.append(f"- and {len(ranked) - MOST_LINES} more")
+        return "\n".join(lines)
 
 
-def _line(lost: Lost) -> str:
-    if lost.kind == "instruction":
-        return f'- I said: "{lost.text}"'
-    return f"- {lost.kind}: {lost.text if lost.kind == 'decision' else code(lost.text)}"
+def _line(item: LostFact) -> str:
+    """Return the line of *item* in a text that the person pastes."""
+    if item.kind == "instruction":
+        return f'I said: "{item.text}"'
+    return line_of(item)
 
 
 def find_lost(
@@ -181,17 +179,13 @@ def _noted(workspace: Workspace, session: str) -> list[CompactionReport]:
 
 def _of_note(event: Noted) -> CompactionReport:
     detail: Mapping[str, Any] = event.detail
-    names = {"path": "file"}  # as hooks of earlier versions called it
-    counts = {names.get(kind, kind): pair for kind, pair in detail.get("counts", {}).items()}
-    had, lost = (
-        {kind: pair[at] for kind, pair in counts.items() if kind in KINDS} for at in (0, 1)
-    )
+    counts = {kind: pair for kind, pair in detail.get("counts", {}).items() if kind in KINDS}
     return CompactionReport(
         time=event.time,
         session=event.session,
         agent=detail.get("agent", ""),
         trigger=detail.get("trigger", ""),
-        had=had,
-        lost=lost,
-        items=tuple(Lost(names.get(kind, kind), text, 0) for kind, text in detail.get("lost", ())),
+        in_window={kind: pair[0] for kind, pair in counts.items()},
+        lost={kind: pair[1] for kind, pair in counts.items()},
+        items=tuple([LostFact(kind, text, 0) for kind, text in detail.get("lost", ())]),
     )

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from brim.agents.call import Event
 from brim.agents.events import Compaction, Message, ModelSeen, Usage
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.report.usage import Unattributed
-from brim.spend.money import PriceList
+from brim.sessions.requests import ClientTotal, IndexedRequest
+from brim.sessions.rests import SessionRest
 from brim.tracking.estimate import BilledRatio, length_of
-from brim.tracking.sessions import Request, Total
 
 INSTRUCTIONS = 6_000
 """Tokens of a compaction's prompt that no line shows, at most: its instructions, and what hooks
@@ -108,9 +108,9 @@ class Bill:
 
 
 def bill(
-    requests: Sequence[Request],
-    totals: Mapping[str, Total],
-    rests: Iterable[Unattributed],
+    requests: Sequence[IndexedRequest],
+    totals: Mapping[str, ClientTotal],
+    rests: Iterable[SessionRest],
     summaries: Iterable[SummaryRequest],
     prices: PriceList,
 ) -> Bill:
@@ -157,7 +157,7 @@ def bill(
 
 
 def _split(
-    rest: Unattributed, summaries: list[SummaryRequest], prices: PriceList, *, missing: str
+    rest: SessionRest, summaries: list[SummaryRequest], prices: PriceList, *, missing: str
 ) -> tuple[int, int, int]:
     """Return what of a session's *rest* its requests cost, what its compactions, and what isn't
     explained.

@@ -11,24 +11,27 @@ import os
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from brim.config.retention import DAY
 from brim.figures import home_path
+from brim.memory.lost import CompactionReport
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
 from brim.report.cache import CacheBreak
-from brim.report.compactions import CompactionReport
-from brim.report.findings import Findings, FindingsReader
-from brim.report.money import Bill, bill
-from brim.report.usage import UsageReading, UsageSource, is_named, iso, price_version, read_all
+from brim.report.findings import Findings, FindingsReading
+from brim.report.money import Bill, SummaryRequest, bill
+from brim.report.reading import SessionsReading, read_sessions
+from brim.report.usage import is_named, iso, price_version
 from brim.report.waste import ADVICE, KINDS, Waste
-from brim.spend.money import PriceList
-from brim.tracking.sessions import Request, SessionFile
+from brim.sessions.files import IndexedFile
+from brim.sessions.requests import IndexedRequest
+from brim.tracking.sessions import SessionFile
 
 SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
 
-LOST_KINDS = ("file", "command", "number", "decision", "instruction")
+LOST_KINDS = ("file", "command", "decision", "instruction")
 """What compactions lose."""
 
 DAYS = 30
@@ -84,13 +87,36 @@ class LostSum:
         back."""
         found = {}
         for kind in LOST_KINDS:
-            had, lost, back = (
-                sum(counts.get(kind, 0) for counts in (getattr(each, name) for each in self.items))
-                for name in ("had", "lost", "came_back")
-            )
-            if had:
-                found[kind] = (had, lost, back)
+            before = sum(report.in_window.get(kind, 0) for report in self.items)
+            lost = sum(report.lost.get(kind, 0) for report in self.items)
+            came_back = sum(report.came_back.get(kind, 0) for report in self.items)
+            if before:
+                found[kind] = (before, lost, came_back)
         return found
+
+    @property
+    def given_back(self) -> int:
+        """Things that brim gave back."""
+        return sum(len(report.given_back) for report in self.items)
+
+    @property
+    def used_again(self) -> int:
+        """Those of them that the agent used afterwards."""
+        return sum(item.used_again for report in self.items for item in report.given_back)
+
+    def steps(self, *, with_brim: bool) -> tuple[int, float] | None:
+        """Return how many compactions an edit followed, and the calls until then, on average.
+
+        Only those count after which brim gave something back (*with_brim*), or didn't; None if
+        there is none.
+        """
+        steps = []
+        for report in self.items:
+            if report.steps is not None and bool(report.given_back) == with_brim:
+                steps.append(report.steps)
+        if not steps:
+            return None
+        return len(steps), sum(steps) / len(steps)
 
     @property
     def read_again(self) -> int:
@@ -119,6 +145,11 @@ class LostSum:
         }
         sums = {"count": len(self.items), "unreadable": self.unreadable, "counts": counts}
         sums |= {"files_read_again": self.read_again, "tokens": self.tokens, "cost": self.cost}
+        sums |= {"given_back": self.given_back, "used_again": self.used_again}
+        sums["steps_to_edit"] = {
+            "with_brim": self.steps(with_brim=True),
+            "without": self.steps(with_brim=False),
+        }
         return {
             **sums,
             "items": [{**each.to_dict(), "time": iso(each.time)} for each in self.items],
@@ -141,7 +172,9 @@ class Overview:
     """Tokens with which a session begins before anything is typed: the median."""
     projects: Mapping[str, str]
     """The project of each session."""
-    reading: UsageReading
+    costs: Mapping[str, int | None]
+    """What each request cost, by the id of the message that answered it."""
+    reading: SessionsReading
 
     @property
     def break_cost(self) -> int:
@@ -188,7 +221,6 @@ class Overview:
             {**_readable(each), "project": self.projects.get(each.session) or None}
             for each in self.breaks
         ]
-        read = ("files", "bytes", "new_bytes", "unread", "broken_lines", "failed", "index")
         return {
             "schema": SCHEMA,
             "days": self.days,
@@ -204,12 +236,26 @@ class Overview:
             "start_tokens": self.start,
             "memory_tokens": self.memory,
             "basis": BASIS,
-            "read": {name: getattr(self.reading, name) for name in read},
+            "read": {**self.reading.to_dict(), "unread": self.reading.unread},
         }
 
 
 def _readable(found: CacheBreak | Waste) -> dict[str, Any]:
     return {**asdict(found), "time": iso(found.time)}
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a report is about: a project, or all, since a moment, or ever."""
+
+    project: str | None
+    since: float | None
+
+    def has(self, project: str, when: float | None) -> bool:
+        """Whether something in *project* at that moment belongs to the report."""
+        if self.project and not is_named(project, self.project):
+            return False
+        return self.since is None or when is None or when >= self.since
 
 
 def sessions_report(
@@ -218,6 +264,8 @@ def sessions_report(
     days: int | None = DAYS,
     project: str | None = None,
     index: str | None = None,
+    cache: str | None = None,
+    home: str = "",
     models: Mapping[str, Any],
     now: float,
     on_read: Callable[[int, int, int], object] = lambda *_: None,
@@ -225,67 +273,109 @@ def sessions_report(
 ) -> Overview:
     """Read *files* and return what happened in them in the last *days*, in all projects or in one.
 
-    *index* is the path of the file that remembers what was read, *models* the configuration's own
-    prices. *on_read* and *most* are as in ``read_all``.
+    *index* is the path of the index of requests, *cache* that of what reports have found, *models*
+    the configuration's own prices. If there is more to read than *most* bytes, only what is known
+    is used.
     """
     since = None if days is None else now - days * DAY
     recent = [file for file in files if since is None or file.stamp.modified / 1e9 >= since]
-    reading = read_all(
+    findings = FindingsReading(recent, cache)
+    is_too_much = most is not None and findings.unread > most
+    reading = read_sessions(
         recent,
         index=index,
-        prices=price_version(models),
-        on_read=on_read,
-        observe=FindingsReader,
-        most=most,
+        home=home,
+        price_version=price_version(models),
+        on_read=on_read if is_too_much else lambda *_: None,
+        up_to=most if is_too_much else None,
     )
+    if is_too_much:
+        reading.unread = findings.unread
+    else:
+        findings.read(on_read)
+    reading.notes += findings.notes
+    with reading.index:
+        return _overview(reading, findings, _Wanted(project, since), days)
 
-    def is_wanted(source: UsageSource, when: float | None) -> bool:
-        return (not project or is_named(source.project, project)) and (
-            since is None or when is None or when >= since
-        )
 
-    gathered, prices = reading.gathered, PriceList()
-    every = gathered.requests()
-    wanted = {request.key: request for request, source in every if is_wanted(source, request.time)}
-    partly = gathered.forked | {
-        request.session for request, _ in every if request.key not in wanted
+def _overview(
+    reading: SessionsReading, findings: FindingsReading, wanted: _Wanted, days: int | None
+) -> Overview:
+    index = reading.index
+    prices = PriceList()
+    requests: dict[str, IndexedRequest] = {}
+    partly = index.forked_sessions()
+    for request in index.requests():
+        if wanted.has(request.project, request.time):
+            requests[request.key] = request
+        else:
+            partly.add(request.session)
+    owners = index.owners()
+    sessions = {request.session for request in requests.values()}
+    totals = {
+        session: total
+        for session, total in index.totals().items()
+        if session in sessions and session not in partly
     }
     rests = [
-        each
-        for each in gathered.unattributed()
-        if is_wanted(gathered.sources[each.session], each.time)
+        rest for rest in index.rests() if wanted.has(owners.get(rest.session, NOBODY)[1], rest.time)
     ]
-    sessions = {request.session for request in wanted.values()}
-    totals = {
-        name: total
-        for name, total in gathered.totals.items()
-        if name in sessions and name not in partly
-    }
-    found = [(source, Findings.from_json(text)) for source, text in reading.findings]
-    summaries = [
-        each for source, one in found for each in one.summaries if source.agent == "claude"
-    ]
-    # A session's stream and its transcript both have a compaction's request.
-    summaries = list({(each.session, each.prompt): each for each in reversed(summaries)}.values())
-    waste = _waste(found, list(wanted.values()), is_wanted, prices)
-    starts = [each.tokens for each in waste.get("start", []) if not each.agent]
+    found = _found_in(index.files(), findings)
+    waste = _waste(found, list(requests.values()), wanted, prices)
+    starts = [item.tokens for item in waste.get("start", []) if not item.agent]
+    compactions = [(source, one.compactions) for source, one in found]
+    breaks = [item for _, one in found for item in one.breaks]
     return Overview(
         days=days,
-        project=project,
-        bill=bill(list(wanted.values()), totals, rests, summaries, prices),
-        lost=_lost([(source, one.compactions) for source, one in found], is_wanted, wanted, prices),
-        breaks=_breaks([each for _, one in found for each in one.breaks], wanted, prices),
+        project=wanted.project,
+        bill=bill(list(requests.values()), totals, rests, _summaries(found), prices),
+        lost=_lost(compactions, wanted, requests, prices),
+        breaks=_breaks(breaks, requests, prices),
         waste=[WasteSum(kind, waste[kind]) for kind in KINDS if kind in waste],
         start=round(statistics.median(starts)) if starts else None,
-        projects={session: source.project for session, source in gathered.sources.items()},
+        projects={session: project for session, (_, project) in owners.items()},
+        costs={request.message: request.cost for request in requests.values()},
         reading=reading,
     )
 
 
+NOBODY = ("", "")
+"""Agent and project of a session that has no requests."""
+
+
+class FindingsSource(NamedTuple):
+    """Whose file findings are from: its agent and its project."""
+
+    agent: str
+    project: str
+
+
+def _found_in(
+    files: Mapping[str, IndexedFile], findings: FindingsReading
+) -> list[tuple[FindingsSource, Findings]]:
+    """Return the findings of each file with its source."""
+    return [
+        (FindingsSource(files[path].agent, files[path].project), one)
+        for path, one in findings.by_file().items()
+        if path in files
+    ]
+
+
+def _summaries(found: list[tuple[FindingsSource, Findings]]) -> list[SummaryRequest]:
+    """Return the requests of compactions, each once: a session's stream and its transcript both
+    have one."""
+    by_prompt: dict[tuple[str, int], SummaryRequest] = {}
+    for source, one in found:
+        if source.agent == "claude":
+            for summary in one.summaries:
+                by_prompt.setdefault((summary.session, summary.prompt), summary)
+    return list(by_prompt.values())
+
+
 def _lost(
-    found: list[tuple[UsageSource, list[CompactionReport]]],
-    is_wanted: Callable[[UsageSource, float | None], bool],
-    requests: Mapping[str, Request],
+    found: list[tuple[FindingsSource, list[CompactionReport]]],
+    wanted: _Wanted,
+    requests: Mapping[str, IndexedRequest],
     prices: PriceList,
 ) -> LostSum:
     """Return the compactions, each once: a stream repeats those of its transcript, a fork those of
@@ -294,7 +384,7 @@ def _lost(
     for source, compactions in found:
         mine: dict[tuple[str, str], list[CompactionReport]] = {}
         for each in compactions:
-            if is_wanted(source, each.time):
+            if wanted.has(source.project, each.time):
                 mine.setdefault((each.session, each.sub_agent), []).append(each)
         for key, some in mine.items():
             by_session[key] = max(
@@ -313,7 +403,7 @@ def _lost(
 
 
 def _breaks(
-    found: list[CacheBreak], requests: Mapping[str, Request], prices: PriceList
+    found: list[CacheBreak], requests: Mapping[str, IndexedRequest], prices: PriceList
 ) -> list[CacheBreak]:
     """Return the breaks by one of *requests*, each once, with what they cost, the most expensive
     first."""
@@ -323,9 +413,9 @@ def _breaks(
 
 
 def _waste(
-    found: list[tuple[UsageSource, Findings]],
-    requests: list[Request],
-    is_wanted: Callable[[UsageSource, float | None], bool],
+    found: list[tuple[FindingsSource, Findings]],
+    requests: list[IndexedRequest],
+    wanted: _Wanted,
     prices: PriceList,
 ) -> dict[str, list[Waste]]:
     """Return the waste in *requests* by kind, each thing once, with what it cost, the most
@@ -347,7 +437,7 @@ def _waste(
         if (
             idle
             and each.session in sessions
-            and (each.kind == "start" or is_wanted(source, each.time))
+            and (each.kind == "start" or wanted.has(source.project, each.time))
         ):
             known = by_key.get((each.kind, each.key))
             by_key[each.kind, each.key] = (

@@ -18,8 +18,8 @@ from brim.agents.call import Event, ToolCall
 from brim.agents.events import Compaction, Message, ToolResult, Usage
 from brim.agents.lines import Bounded
 from brim.masking import mask
+from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.spend.money import PriceList
 from brim.tracking.estimate import BilledRatio, length_of
 
 LARGE = 10_000

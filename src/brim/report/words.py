@@ -97,7 +97,7 @@ def _lost(found: LostSum) -> str:
     parts = [
         f"{lost:,} of {_YOURS.get(kind, '')}{counted(had, kind)}"
         for kind, (had, lost, _) in found.counts.items()
-        if lost and kind != "number"  # these are in 'brim memory lost'
+        if lost
     ]
     text = (
         f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing'}"
@@ -105,6 +105,7 @@ def _lost(found: LostSum) -> str:
         else f"{len(found.items):,}"
     )
     text += f" ({found.unreadable:,} can't be read)" if found.unreadable else ""
+    text += _given_back(found)
     if not found.tokens:
         return text
     what = (
@@ -113,6 +114,22 @@ def _lost(found: LostSum) -> str:
         else "had to find some of it again"
     )
     return f"{text}\nthe agent {what}: about {rounded(found.tokens)} tokens{_priced(found.cost)}"
+
+
+def _given_back(losses: LostSum) -> str:
+    """Return what brim gave back, and how long the agent took to its next edit, as more lines."""
+    lines = []
+    if losses.given_back:
+        count = counted(losses.given_back, "thing")
+        lines.append(f"brim gave back {count}, {losses.used_again:,} of them were used again")
+    with_brim = losses.steps(with_brim=True)
+    without = losses.steps(with_brim=False)
+    if with_brim is not None and without is not None:
+        lines.append(
+            f"calls until the first edit afterwards: {with_brim[1]:.1f} with what brim gave back, "
+            f"{without[1]:.1f} without ({with_brim[0]:,} and {without[0]:,} compactions)"
+        )
+    return "".join([f"\n{line}" for line in lines])
 
 
 def _cache(found: Overview) -> str:
@@ -171,7 +188,9 @@ def lost_rows(found: Overview) -> list[list[str]]:
     """Return when, what was dropped and found again, and what that took, of each compaction."""
     rows = []
     for each in found.lost.items:
-        counts = [(kind, each.had.get(kind, 0), each.lost.get(kind, 0)) for kind in LOST_KINDS]
+        counts = [
+            (kind, each.in_window.get(kind, 0), each.lost.get(kind, 0)) for kind in LOST_KINDS
+        ]
         dropped = ", ".join(
             f"{lost:,} of {counted(had, kind)}" for kind, had, lost in counts if lost
         )

@@ -16,10 +16,11 @@ from brim.agents.call import Event
 from brim.agents.events import RunTotal, Usage
 from brim.errors import InputError, StoreError
 from brim.hooks.settlement import UNATTRIBUTED
+from brim.models.price_list import PriceList
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
-from brim.spend.money import PriceList, micro_dollars
+from brim.spend.money import micro_dollars
 from brim.spend.periods import PERCENT, TOKENS, USD, Allowance, in_unit, out_of, read_ceiling
 from brim.store.ledger import LONGEST_ID, StoredLedger
 from brim.store.project import name_of, segment

@@ -1,6 +1,6 @@
 """Who may still spend?
 
-Bottom up: ``money`` has amounts and the costs of requests. ``limits`` has the rules of one limit,
+Bottom up: ``money`` has amounts. ``limits`` has the rules of one limit,
 its notices, and ``CostBudget``, which watches a limit while money is spent. ``periods`` has limits
 per day, week, month or session, in dollars or tokens. A ``ledger`` of many scopes decides before
 money is spent (``brim.store.open_ledger`` opens one). ``spending`` is the money of one request, and
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from brim.spend.limits import Raise as Raise
     from brim.spend.limits import build_wrap_up_prompt as build_wrap_up_prompt
     from brim.spend.meter import SpendMeter as SpendMeter
-    from brim.spend.money import PriceList as PriceList
-    from brim.spend.money import Prices as Prices
     from brim.spend.money import estimate_cost as estimate_cost
     from brim.spend.money import in_dollars as in_dollars
     from brim.spend.money import micro_dollars as micro_dollars
@@ -45,7 +43,7 @@ else:
         ledger="Ledger Reservation ScopeStatus lineage",
         limits="CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
         meter="SpendMeter",
-        money="PriceList Prices estimate_cost in_dollars micro_dollars",
+        money="estimate_cost in_dollars micro_dollars",
         periods="Allowance Ceiling read_ceiling",
         spending="Quote Spend",
         unsent="may_be_billed",

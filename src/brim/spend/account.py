@@ -12,7 +12,7 @@ import json
 from typing import Any
 
 from brim.agents.events import RunTotal
-from brim.spend.money import Prices
+from brim.models.price_list import Prices
 
 _MOST_FILES = 512
 _MOST_KIN = 16

@@ -11,8 +11,8 @@ from functools import cached_property
 
 from brim.agents.call import Event
 from brim.agents.events import RunTotal, Usage
+from brim.models.price_list import PriceList, Prices
 from brim.spend.account import SessionTotal
-from brim.spend.money import PriceList, Prices
 
 
 class SpendMeter:

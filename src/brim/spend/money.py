@@ -5,15 +5,11 @@ Prices are those of the day of the request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
-from functools import cache
-from typing import Protocol
 
 from brim.errors import InputError, UnknownPrice
 from brim.figures import DOLLAR
-from brim.models.charges import Day, charges_of, day_of, today
 from brim.models.usage import Tokens
 
 MOST = 10**15
@@ -86,58 +82,6 @@ def checked_amount(amount: object, what: str = "the amount", unit: str = "micro-
             f"{what} must be a whole number of {unit} from 0 to {MOST:,}, not {repr(amount)[:40]}"
         )
     return amount
-
-
-class Prices(Protocol):
-    """What a meter asks: ``brim.spend.money.PriceList``, or whatever prices as it does."""
-
-    def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
-        """Return the micro-dollars of one request at *time*.
-
-        None if the price is not known.
-        """
-
-    def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
-        """Return the micro-dollars of sums by model.
-
-        None if a price is not known.
-        """
-
-
-class PriceList:
-    """Prices requests; a model is looked up once."""
-
-    def __init__(self) -> None:
-
-        self._charges = cache(charges_of)
-
-    def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
-        """Return what a request cost at *time*, in micro-dollars.
-
-        Without a time it is today's price. None if the price is not known.
-        """
-        return self._charges(model).cost(tokens, self._day(time))
-
-    def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
-        """Return what many requests cost at least; None without a price.
-
-        Their sums by model don't say which were long enough for a more expensive tier, so the price
-        is without tiers.
-        """
-        day, total = self._day(time), 0
-        for model, each in tokens.items():
-            cost = self._charges(model).cost(each, day, by_length=False)
-            if cost is None:
-                return None
-            total += cost
-        return total
-
-    def _day(self, time: float | None) -> Day:
-        """Return the day of *time* in UTC; today if no calendar has it."""
-
-        return (
-            day_of(time) if time is not None and -6e10 < time < 2e11 else today()
-        )  # the years 68 to 8307; not nan
 
 
 def estimate_cost(

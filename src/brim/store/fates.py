@@ -8,7 +8,7 @@ from typing import Any
 from brim.activation.context import Context
 from brim.activation.explanation import explain
 from brim.behaviors.behavior import Rule, Status
-from brim.injection.plan import InjectionPlan, Item
+from brim.rules.plan import InjectionPlan, Item
 from brim.store.planner import Planner
 from brim.store.rulebook import named
 from brim.store.scopes import Scopes

@@ -16,13 +16,13 @@ from brim.activation.engine import Course
 from brim.activation.relevance import rank
 from brim.behaviors.behavior import BehaviorKind, Status
 from brim.config import Config
-from brim.injection.costs import ENCODINGS, Costs, StoredCosts
-from brim.injection.mapper import ActivationTierMapper
-from brim.injection.plan import InjectionPlan
-from brim.injection.session import Session
-from brim.injection.text import PROTECTED, says_all, text_of
-from brim.injection.tiers import Tier
 from brim.models.light import DEFAULT_ENCODING, lookup
+from brim.rules.costs import ENCODINGS, Costs, StoredCosts
+from brim.rules.mapper import ActivationTierMapper
+from brim.rules.plan import InjectionPlan
+from brim.rules.session import Session
+from brim.rules.text import PROTECTED, says_all, text_of
+from brim.rules.tiers import Tier
 from brim.store.events import note_injection
 from brim.store.scopes import Scopes
 from brim.tokens.calibrate import ANY_FAMILY, Ratio, ratio_for
@@ -78,7 +78,7 @@ class HookPlanner:
             # What plan() and tell() need is loaded here, so that no lock is held while modules are
             # found.
             import brim.activation.weights
-            import brim.injection.text  # noqa: F401
+            import brim.rules.text  # noqa: F401
 
             self._counting  # noqa: B018 - loads the table of models
 
@@ -210,7 +210,7 @@ class HookPlanner:
             session=session,
             costs=costs,
             floor="fit",
-            more=more,
+            further=more,
         )
         if self._scopes.leave_out([item.id for item in plan.included]):
             self._scopes.leave_out(self.active)  # one of them is seldom alone

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Self
 
+from brim.config.places import place_of
 from brim.errors import InputError
 from brim.figures import age, clock, dollars
 from brim.record import PlainData
@@ -33,7 +34,7 @@ from brim.spend.periods import (
     read_ceiling,
 )
 from brim.store.ledger import StoredLedger
-from brim.store.project import name_of, place_of, segment
+from brim.store.project import name_of, segment
 
 MOST = 10_000
 """Scopes that are looked at."""

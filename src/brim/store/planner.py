@@ -18,13 +18,13 @@ from brim.activation.context import Context
 from brim.activation.relevance import rank
 from brim.behaviors.behavior import LIVE, EdgeKind, Rule
 from brim.config import Config
-from brim.injection.costs import ENCODINGS, Costs, CountedCosts
-from brim.injection.mapper import ActivationTierMapper
-from brim.injection.plan import InjectionPlan, Item
-from brim.injection.session import Session
-from brim.injection.text import is_protected
-from brim.injection.tiers import Tier
 from brim.models.light import lookup
+from brim.rules.costs import ENCODINGS, Costs, CountedCosts
+from brim.rules.mapper import ActivationTierMapper
+from brim.rules.plan import InjectionPlan, Item
+from brim.rules.session import Session
+from brim.rules.text import is_protected
+from brim.rules.tiers import Tier
 from brim.store.hook_planner import (
     affordable,
     costs_counted,
@@ -130,7 +130,7 @@ class Planner:
             session=session,
             costs=self.costs,
             floor=floor,
-            more=len(
+            further=len(
                 {id for id, _ in values} - fits - untold(self.course, session, self._standings)
             ),
         )

@@ -18,10 +18,10 @@ from brim.activation.source import Node
 from brim.behaviors.behavior import Edge, EdgeKind, Provenance, Rule, RuleUsage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
-from brim.injection.costs import ENCODINGS
-from brim.injection.text import RENDERER_VERSION, item_text
-from brim.injection.tiers import Tier
 from brim.masking import mask
+from brim.rules.costs import ENCODINGS
+from brim.rules.text import RENDERER_VERSION, item_text
+from brim.rules.tiers import Tier
 from brim.tokens.engines import encoding_counter
 from brim.tokens.vocabulary import load_table_counter
 

@@ -22,8 +22,8 @@ from typing import Any, Self, TypeVar
 from brim.activation.source import Node
 from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, Edge, EdgeKind, Rule, Status
 from brim.errors import StoreError
-from brim.injection.session import Session
 from brim.record import PlainData
+from brim.rules.session import Session
 from brim.store.backup import keep_copy
 from brim.store.database import TIMEOUT, Closing, closed_on_error
 from brim.store.events import RuleEvent

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from brim.behaviors.behavior import Rule
 from brim.config import Config
-from brim.injection.tiers import Tier
 from brim.record import PlainData
+from brim.rules.tiers import Tier
 from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
 

@@ -17,16 +17,16 @@ from typing import Any
 from brim.activation.relevance import section_of, terms_of
 from brim.activation.source import Node
 from brim.behaviors.behavior import Edge, EdgeKind, Rule, Status
-from brim.behaviors.blocks import checked_blocks
 from brim.behaviors.words import behavior_words
 from brim.config.retention import SESSIONS
 from brim.errors import InputError, StoreError
 from brim.files import sha256_hex
-from brim.injection.costs import ENCODINGS
-from brim.injection.session import Session
-from brim.injection.text import RENDERER_VERSION
 from brim.masking import mask
 from brim.record import PlainData
+from brim.rules.blocks import checked_blocks
+from brim.rules.costs import ENCODINGS
+from brim.rules.session import Session
+from brim.rules.text import RENDERER_VERSION
 from brim.store.database import ALL, TIMEOUT, Closing, Database, closed_on_error, open_database
 from brim.store.events import RuleEvent, add_event
 from brim.store.rows import (

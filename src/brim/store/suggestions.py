@@ -26,6 +26,8 @@ MOST = 100
 """Corrections that wait; of more, the oldest are dropped."""
 LONGEST_TEXT, LONGEST_CALL = 600, 200
 """Characters of a correction, and of the call before it."""
+RECENT = 86_400.0
+"""Seconds for which the status line mentions a correction."""
 PATIENCE = 0.1
 """Seconds that a hook waits for another one."""
 
@@ -44,6 +46,10 @@ class Suggestion(PlainData):
     """The project's folder; empty outside of one."""
     session: str = ""
     time: float = 0.0
+
+    def is_recent(self, now: float) -> bool:
+        """Whether it was typed within a day before *now*."""
+        return now - self.time < RECENT
 
 
 class Suggestions:

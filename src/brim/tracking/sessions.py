@@ -28,7 +28,7 @@ from brim.agents.events import RunTotal, StateSeen, Usage
 from brim.agents.fields import parsed_line, text, value
 from brim.agents.readers import AnyReader, format_of
 from brim.agents.stream import BLOCK, LONGEST_LINE, read, subagent_of
-from brim.config.places import home_folder, user_folder
+from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.files import sha256_hex
 from brim.models.usage import Tokens
@@ -105,11 +105,6 @@ class SessionFile(NamedTuple):
         """Read its usage, from ``start`` on if the file before it is the same."""
         where = {"start": self.start, "check": self.check}
         return scan(self.path, format=self.format, slug=self.slug, **where, observer=observer)
-
-
-def usage_index(environ: Mapping[str, str]) -> str:
-    """Return the file in which brim remembers what it read of sessions."""
-    return os.path.join(user_folder(environ), "usage.db")
 
 
 def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:

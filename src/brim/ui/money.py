@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.install.status import open_limits
-from brim.report.usage import Gathered, UsageReport, usage_report
+from brim.report.reading import read_sessions
+from brim.report.usage import UsageFilter, UsageReport, price_version, usage_report
 from brim.spend.limits import ANSWERS, OPEN
 from brim.spend.periods import EVERYWHERE, PERCENT, read_ceiling
 from brim.store.limits import LimitRow, Limits, ProjectRow
@@ -84,22 +86,19 @@ def read_usage(
     since: date | None,
     on_read: Callable[[int, int, int], object],
 ) -> UsageReport:
-    """Return what was used in *files* since that day, without the single requests: there may be a
-    million."""
+    """Return what was used in all sessions since that day; *files* may have something new."""
+    reading = read_sessions(
+        files,
+        index=place.index,
+        home=home_folder(place.environ),
+        price_version=price_version(place.workspace().config.yours["models"]),
+        on_read=on_read,
+    )
     first_day = None
     if since is not None:
         first_day = since.isoformat()
-    report = usage_report(
-        files,
-        by=by,
-        since=first_day,
-        index=place.index,
-        models=place.workspace().config.yours["models"],
-        now=time.time(),
-        on_read=on_read,
-    )
-    reading = replace(report.reading, gathered=Gathered(), findings=[])
-    return replace(report, reading=reading)
+    with reading.index:
+        return usage_report(reading, by=by, wanted=UsageFilter(since=first_day), now=time.time())
 
 
 def money(place: Place, request: Request) -> Response:

@@ -32,10 +32,12 @@ from brim.figures import (
     rounded,
     share,
 )
-from brim.injection.text import summary_of
 from brim.memory.quotes import masked_line
 from brim.models.overrides import use
-from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files, usage_index
+from brim.report.index import findings_cache
+from brim.rules.text import summary_of
+from brim.sessions.index import index_path
+from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files
 from brim.ui.background import Live, Work
 from brim.ui.gate import Keys
 from brim.workspace import Workspace
@@ -80,8 +82,13 @@ class Place:
 
     @property
     def index(self) -> str:
-        """The file that remembers what was read of sessions."""
-        return usage_index(self.environ)
+        """The index of requests."""
+        return index_path(self.environ)
+
+    @property
+    def cache(self) -> str:
+        """The file that remembers what reports found."""
+        return findings_cache(self.environ)
 
     def files(self, since: float = 0.0) -> list[SessionFile]:
         """Return the files of all sessions that were written to *since* then, sub-agents' too."""

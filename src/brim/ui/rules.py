@@ -11,13 +11,13 @@ from starlette.responses import Response
 
 from brim.activation.context import Context
 from brim.behaviors.behavior import BehaviorKind, EdgeKind, Rule, Status
-from brim.behaviors.blocks import EDIT, RUN, TOOL, checked_blocks, too_much
 from brim.behaviors.learning import propose
 from brim.behaviors.sentences import heard
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.errors import InputError
-from brim.injection.plan import InjectionPlan
 from brim.install.installation import as_agent
+from brim.rules.blocks import EDIT, RUN, TOOL, checked_blocks, too_much
+from brim.rules.plan import InjectionPlan
 from brim.store.loaded import agents_planner
 from brim.store.planner import START_KEY, constraints_left_out
 from brim.store.rulebook import (

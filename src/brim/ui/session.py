@@ -28,9 +28,9 @@ from brim.agents.events import Message, ToolResult
 from brim.errors import BrimError, InputError
 from brim.figures import counted, dollars, rounded
 from brim.hooks.limit_words import HELD
+from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
 from brim.report.cache import CAUSES, CacheBreak
-from brim.report.compactions import CompactionReport
 from brim.report.context import (
     GROUPS,
     ContextReport,
@@ -190,11 +190,9 @@ class Picture:
 
     def _costs(self) -> list[str | None]:
         """Return the cost of each request; None if it isn't known."""
-        gathered = self.overview.reading.gathered
-        cost_of = {request.message: request.cost for request, _ in gathered.requests()}
         costs: list[str | None] = []
         for moment in self.moments:
-            cost = cost_of.get(moment.id)
+            cost = self.overview.costs.get(moment.id)
             costs.append(None)
             if cost is not None:
                 costs[-1] = dollars(cost)
@@ -274,11 +272,11 @@ def read_picture(
         taken=advance,
         seen=lambda events: seen.extend(filter(_matters, events)),
     )
-    requests = session_requests(file.path, at=1, index=place.index, on_read=advance)
+    requests = session_requests(file.path, at=1, index=place.cache, on_read=advance)
     overview = sessions_report(
         named_files([file.path]),
         days=None,
-        index=place.index,
+        cache=place.cache,
         models=config.yours["models"],
         now=time.time(),
         on_read=lambda size, *_: advance(size),

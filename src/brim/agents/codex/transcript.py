@@ -34,9 +34,9 @@ from brim.agents.events import (
 )
 from brim.agents.fields import count, flag, items, mapping, parsed_line, text, text_of, value
 from brim.agents.lines import Bounded, LineReader, refusal_in, seconds, tokens
-from brim.behaviors.shell import unwrapped
 from brim.files import data_lines
 from brim.models.usage import Tokens
+from brim.rules.shell import unwrapped
 
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
 _TYPES = (*_AFTER_COMPACTION, "session_meta", "response_item", "compacted", "token_usage_record")
@@ -100,6 +100,27 @@ class CodexRolloutReader(LineReader):
         if self._copied:
             self.found = []
             self._compacted = []
+
+    def state(self) -> dict[str, Any]:
+        """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
+        return {
+            "model": self._model,
+            "records": self._records,
+            "sum": self._sum,
+            "begin": self._begin,
+            "models": sorted(self._models),
+            "lineage": vars(self._lineage),
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on where the reader stood whose *state* this is."""
+        self._model = text(state, "model")
+        self._records = flag(state, "records")
+        sum_before = value(state, "sum")
+        self._sum = None if sum_before is None else tuple(sum_before)
+        self._begin = tuple(items(state, "begin"))
+        self._models = set(items(state, "models"))
+        vars(self._lineage).update(mapping(state, "lineage"))
 
     def finish(self) -> list[Event]:
         """Return the compaction that no count followed yet."""

@@ -73,6 +73,16 @@ class GeminiTranscriptReader(LineReader):
             self.found.insert(0, self.found.pop())
         self._began = self._began or bool(self.found)
 
+    def state(self) -> dict[str, Any]:
+        """Return what ``resume`` needs to count the requests of the lines that follow, as JSON."""
+        return {"session": self._session, "agent": self._agent, "model": self._model}
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on where the reader stood whose *state* this is."""
+        self._session = text(state, "session")
+        self._agent = text(state, "agent")
+        self._model = text(state, "model")
+
     def _message(self, message: Mapping[str, Any], kind: str, id: str) -> None:
         said = text_of(value(message, "content"))
         if kind == "user":

@@ -33,9 +33,9 @@ from brim.cli.rule_views import day
 from brim.cli.tables import table
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
+from brim.report.index import findings_cache
 from brim.report.watch import Reading
 from brim.tracking.requests import ComposedRequest, RequestPart
-from brim.tracking.sessions import usage_index
 from brim.workspace import Workspace
 
 LEAST_SHARE = 0.01
@@ -126,7 +126,7 @@ def context(options: Namespace) -> int:
         return 1
     index = ""
     if os.path.isdir(workspace.home):
-        index = usage_index(os.environ)
+        index = findings_cache(os.environ)
     with file_progress(reading["path"]) as progress:
         report = context_report(
             reading, at=options.at, since=options.since, index=index, on_read=progress.advance

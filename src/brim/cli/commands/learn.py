@@ -9,8 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from brim.behaviors.behavior import BehaviorKind, Rule
-from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
-from brim.behaviors.blocks import said as in_words
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Proposal, propose
 from brim.behaviors.sentences import heard, refused
@@ -23,6 +21,8 @@ from brim.cli.rule_options import add_scope, rule_argument, scope_of, tell_trust
 from brim.cli.rule_views import tokens_line
 from brim.errors import BrimError, InputError
 from brim.masking import masked
+from brim.rules.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
+from brim.rules.blocks import described as in_words
 from brim.store.rulebook import (
     Taught,
     conflicts_of,

@@ -23,14 +23,17 @@ from brim.cli.progress import file_progress
 from brim.cli.tables import facts, heading, table
 from brim.config import project_folder
 from brim.errors import InputError
-from brim.memory.entries import MemoryEntry, MemoryView, withdrawn
-from brim.memory.facts import KINDS
-from brim.memory.folder import NAME, check_folder, is_foreign, session_folders
-from brim.memory.index import render_index, sentence, when
+from brim.memory.comparison import KINDS
+from brim.memory.entries import MemoryEntry
+from brim.memory.folder import NAME, check_folder, is_foreign
+from brim.memory.index import render_index
 from brim.memory.journal import Journal
+from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.model import ScratchModel
+from brim.memory.owners import session_folders
+from brim.memory.sentences import sentence, when
+from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
-from brim.report.compactions import CompactionReport, Lost
 from brim.report.lost import LostReport, find_lost
 from brim.report.memory_model import read_model, session_of
 from brim.workspace import working_folder
@@ -431,10 +434,10 @@ def _compaction(compaction: CompactionReport) -> str:
         unread = "  Its summary can't be read, so what it kept isn't known."
         return lines(printable(title), wrapped(unread))
     dropped = sum(compaction.lost.values())
-    total = sum(compaction.had.values())
+    total = sum(compaction.in_window.values())
     came_back = sum(compaction.came_back.values())
     view = [wrapped(printable(f"{title}: {dropped:,} of {counted(total, 'fact')} dropped"))]
-    if compaction.had:
+    if compaction.in_window:
         view.append(wrapped(f"  kept: {_kept_facts(compaction)}"))
     again = [item for item in compaction.items if item.back]
     if again:
@@ -452,14 +455,14 @@ def _compaction(compaction: CompactionReport) -> str:
 def _kept_facts(compaction: CompactionReport) -> str:
     parts = []
     for kind in KINDS:
-        total = compaction.had.get(kind, 0)
+        total = compaction.in_window.get(kind, 0)
         if total:
             kept = total - compaction.lost.get(kind, 0)
             parts.append(f"{kept:,} of {counted(total, kind)}")
     return ", ".join(parts)
 
 
-def _listed(items: Iterable[Lost], count: int) -> str:
+def _listed(items: Iterable[LostFact], count: int) -> str:
     rows = []
     for item in list(items)[:SHOWN]:
         back = ""

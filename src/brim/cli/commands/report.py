@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
-from functools import partial
 
-from brim.cli.commands.usage import read_sessions
-from brim.cli.options import add_json, command, here, option, whole_number
+from brim.cli.options import add_json, command, here, option, own_prices, settings, whole_number
 from brim.cli.output import counted, cut, dollars, emit, lines, note, paint
+from brim.cli.progress import ReadingProgress
 from brim.cli.tables import facts, heading, table
+from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.files import save
 from brim.install.status import is_installed
+from brim.report.index import findings_cache
 from brim.report.overview import BASIS, DAYS, Names, Overview, sessions_report
 from brim.report.page import page
 from brim.report.waste import ADVICE
@@ -25,7 +26,8 @@ from brim.report.words import (
     waste_line,
     waste_rows,
 )
-from brim.tracking.sessions import usage_index
+from brim.sessions.index import index_path
+from brim.tracking.sessions import named_files, own_files
 
 
 @command(
@@ -57,8 +59,8 @@ def report(options: Namespace) -> int:
     stream. Text sizes are estimated from bytes, with the ratio of bytes to billed tokens in that
     session.
 
-    Results are cached in ~/.brim/usage.db, so the next run reads only what is new. You can delete
-    that file.
+    What was found is cached in ~/.brim/cache, so the next run reads only what is new. You can
+    delete that folder.
 
     Examples:
       brim report
@@ -88,16 +90,31 @@ def look(
     project: str | None = None,
     most: int | None = None,
 ) -> Overview:
-    """Return what happened in sessions, with a bar while it reads.
-
-    They are those in *paths*, or in the agents' own folders.
-    """
-    if not days and not paths:
-        days = DAYS
-    make = partial(
-        sessions_report, index=usage_index(os.environ), days=days, project=project, most=most
-    )
-    return read_sessions(paths, make)
+    """Return what happened in the sessions in *paths*, or in the agents' own folders, with a bar
+    while it reads."""
+    problems: list[str] = []
+    if paths:
+        files = named_files(paths, on_problem=problems.append)
+    else:
+        files = own_files(os.environ, on_problem=problems.append)
+        days = days or DAYS
+    progress = ReadingProgress()
+    with progress:
+        overview = sessions_report(
+            files,
+            days=days,
+            project=project,
+            index=None if paths else index_path(os.environ),
+            cache=findings_cache(os.environ),
+            home=home_folder(os.environ),
+            models=own_prices(settings()),
+            now=time.time(),
+            on_read=progress,
+            most=most,
+        )
+    overview.reading.failed[:0] = problems
+    note(*overview.reading.notes)
+    return overview
 
 
 def show_summary(overview: Overview) -> None:

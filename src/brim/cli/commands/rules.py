@@ -19,8 +19,8 @@ from brim.cli.rule_options import NO_RULES, complete_rule, rule_argument, tell_t
 from brim.cli.rule_views import kind_of
 from brim.cli.tables import heading, table
 from brim.errors import InputError
-from brim.injection.text import summary_of
 from brim.install.rule_files import shared_news
+from brim.rules.text import summary_of
 from brim.store.backup import restore_lost
 from brim.store.rulebook import (
     RuleFilter,

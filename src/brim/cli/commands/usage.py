@@ -5,22 +5,31 @@ from __future__ import annotations
 import os
 import time
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from functools import partial
-from typing import Any, TypeVar
 
 from brim.cli.options import add_json, command, option, own_prices, settings
 from brim.cli.output import counted, dollars, emit, note, paint, wrapped
 from brim.cli.progress import ReadingProgress
 from brim.cli.tables import MOST_ROWS, heading, listed, table
+from brim.config.places import home_folder
 from brim.errors import InputError
-from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
+from brim.report.reading import SessionsReading, keep_index, read_sessions
+from brim.report.usage import (
+    BY,
+    GROUPINGS,
+    TIMES,
+    Sum,
+    UsageFilter,
+    UsageReport,
+    parse_day,
+    price_version,
+    usage_report,
+)
+from brim.sessions.index import index_path
 from brim.tracking.plan_windows import PlanWindow, current_plan_windows
-from brim.tracking.sessions import AGENTS, named_files, own_files, usage_index
+from brim.tracking.sessions import AGENTS, named_files, own_files
 
-Report = TypeVar("Report", bound=Any)
-PERIODS = ("day", "week", "month", "block")
 COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
@@ -45,7 +54,7 @@ def _day(text: str) -> str:
         "--project", metavar="NAME", help="this project only: its folder, or the last part of it"
     ),
     option("--utc", action="store_true", help="use days in UTC"),
-    option("--no-index", action="store_true", help="read everything again, and don't cache it"),
+    option("--no-index", action="store_true", help="read everything again, and keep nothing"),
     add_json,
 )
 def usage(options: Namespace) -> int:
@@ -55,8 +64,8 @@ def usage(options: Namespace) -> int:
     rows, or use --by. PATH is a session's file, a folder of them, or a saved stream (default: the
     folders of Claude Code, Codex and Gemini CLI). Days are in your time zone.
 
-    Results are cached in ~/.brim/usage.db, so the next run reads only new lines. You can delete
-    that file.
+    Requests are kept in ~/.brim/index.db, so the next run reads only new lines, and what agents
+    have deleted still counts. PATHs are read anew each time.
 
     Examples:
       brim usage
@@ -69,61 +78,60 @@ def usage(options: Namespace) -> int:
     if paths and paths[0] in GROUPINGS and not os.path.exists(paths[0]):
         by = GROUPINGS[paths[0]]
         paths = paths[1:]
-    index = None
-    if not options.no_index:
-        index = usage_index(os.environ)
-    plan_windows: Sequence[PlanWindow] = ()
+    wanted = UsageFilter(options.since, options.until, options.agent, options.project)
+    plan: list[PlanWindow] = []
     if not paths:
-        plan_windows = current_plan_windows(os.environ, time.time(), options.agent or "")
-    make = partial(
-        usage_report,
-        by=by,
-        utc=options.utc,
-        index=index,
-        plan_windows=plan_windows,
-        since=options.since,
-        until=options.until,
-        agent=options.agent,
-        project=options.project,
-    )
+        plan = current_plan_windows(os.environ, time.time(), options.agent or "")
     agents: Sequence[str] = AGENTS
     if options.agent:
         agents = (options.agent,)
-    report = read_sessions(paths, make, agents)
-    code = 0
-    if report.reading.lacks(paths):
-        code = 2
-    return emit(report, show_usage, options.as_json, *report.reading.failed, code=code)
+    reading = brought_up_to_date(paths, agents, is_indexed=not options.no_index)
+    with reading.index:
+        report = usage_report(
+            reading, by=by, wanted=wanted, utc=options.utc, now=time.time(), plan_windows=plan
+        )
+    code = 2 if reading.lacks(paths) else 0
+    return emit(report, show_usage, options.as_json, *reading.failed, code=code)
 
 
-def read_sessions(
-    paths: list[str], make: Callable[..., Report], agents: Sequence[str] = AGENTS
-) -> Report:
-    """Return what *make* makes of sessions, with a bar while it reads.
+def brought_up_to_date(
+    paths: list[str], agents: Sequence[str] = AGENTS, *, is_indexed: bool = True
+) -> SessionsReading:
+    """Read what is new in the own folders of *agents*, with a bar, and return their index.
 
-    They are those in *paths*, or in the agents' own folders.
+    Files that *paths* name are read into an index of their own, which ends with the command.
     """
     problems: list[str] = []
+    version = price_version(own_prices(settings()))
     if paths:
         files = named_files(paths, on_problem=problems.append)
     else:
         files = own_files(os.environ, agents, on_problem=problems.append)
-    with ReadingProgress() as progress:
-        report = make(files, models=own_prices(settings()), now=time.time(), on_read=progress)
-    report.reading.failed[:0] = problems
-    note(*report.reading.notes)
-    return report
+    path = index_path(os.environ) if is_indexed and not paths else None
+    home = home_folder(os.environ)
+    progress = ReadingProgress()
+    with progress:
+        reading = read_sessions(
+            files, index=path, home=home, price_version=version, on_read=progress
+        )
+    if path and agents == AGENTS:
+        keep_index(reading.index)
+    reading.failed[:0] = problems
+    note(*reading.notes)
+    return reading
 
 
 def show_usage(report: UsageReport) -> None:
     """Print the table, and what should be known about it."""
-    if not report.sums and not report.rest:
+    if not (report.sums or report.rest or report.estimates):
         note(_nothing_to_show(report))
         return
     rows = [_cells(row, row.name or _nameless(report.by)) for row in report.sums]
     totals = [_cells(report.total, "total")]
     if report.rest:
         totals.append(_unattributed(report))
+    if report.estimates:
+        totals.append(["estimated", *[""] * 5, dollars(report.estimated["cost"])])
     head = [report.by, "requests", "input", "output", "cache write", "cache read", "cost"]
     if report.by in ("session", "branch"):
         head.append("project")
@@ -149,14 +157,14 @@ def _nothing_to_show(report: UsageReport) -> str:
 
 
 def _nameless(by: str) -> str:
-    if by in PERIODS:
+    if by in TIMES:
         return "no date"
     return "unknown"
 
 
 def _listed(rows: list[list[str]], by: str) -> tuple[list[list[str]], str]:
     """Return the rows that are shown; of periods the newest, which come last."""
-    if by not in PERIODS:
+    if by not in TIMES:
         return listed(rows)
     earlier = len(rows) - MOST_ROWS
     if earlier <= 0:
@@ -185,6 +193,9 @@ def _show_remarks(report: UsageReport) -> None:
     if report.rest:
         reason = "in the client's totals, but without a line of its own: mostly compactions"
         print(paint(wrapped(f"unattributed: {reason}"), "faint"))
+    if report.estimates:
+        reason = "compactions that no total of the client shows yet"
+        print(paint(wrapped(f"estimated: {reason}"), "faint"))
     for model, requests in report.unpriced.items():
         name = model or "an unnamed model"
         note(

@@ -27,11 +27,11 @@ from brim.cli.plan_views import plan_view, waiting_view
 from brim.cli.rule_details import rule_details
 from brim.cli.rule_options import NO_RULES, add_situation, rule_argument, situation_of, tell_trust
 from brim.errors import BrimError, InputError
-from brim.injection.plan import InjectionPlan
-from brim.injection.session import Session
-from brim.injection.text import render
 from brim.install.agents import NAMES
 from brim.install.installation import as_agent
+from brim.rules.plan import InjectionPlan
+from brim.rules.session import Session
+from brim.rules.text import render
 from brim.store.details import RuleDetails, read_details
 from brim.store.events import note_injection
 from brim.store.fates import planned_fate, put_away_fate

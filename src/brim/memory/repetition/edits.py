@@ -1,37 +1,42 @@
 """What calls change in files, and the versions that a file goes through.
 
-Of a version its hash is kept, and of each edit a line that says what it was; never the file. Where
-a client tells the whole text before an edit, a version is that text's hash. Where it tells only
-what was replaced, a version is the one before it and the replacement; the opposite replacement
-leads back.
+Of a version its hash is remembered, and of each edit a line that says what it was; never the file.
+Where a client reports the whole text before an edit, a version is that text's hash. Where it
+reports only what was replaced, a version is the one before it and the replacement; the opposite
+replacement leads back.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from brim.agents.call import ToolCall
 from brim.files import data_lines
-from brim.memory.calls import PATHS
+from brim.memory.call_input import PATH_KEYS
 from brim.memory.quotes import masked_line
 from brim.memory.repetition.commands import any_of
 from brim.record import PlainData
 
-_MOST = 50
+_MOST_CHANGES = 50
 _MOST_PROBES = 20
 _MOST_VERSIONS = 64
 _WIDEST = 300
 _LONGEST_PIECE = 300
-"""Of the text before and after a change, so many characters are told each."""
+"""Characters of the text before and after a change that are shown."""
 _COMMENTS = ("#", "//", "/*", "*", "--")
-_TEMPORARY = r"(?i)(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\"
+_TEMPORARY = re.compile(
+    r"(?i)(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\",
+)
 
 
 @dataclass(frozen=True)
 class FileChange(PlainData):
-    """One change of one file: ``whole`` is all of it afterwards, or ``old`` became ``new``. None
-    isn't told."""
+    """One change of one file: it became ``whole``, or ``old`` in it became ``new``.
+
+    None is a text that the client doesn't report.
+    """
 
     path: str
     old: str | None = None
@@ -41,61 +46,90 @@ class FileChange(PlainData):
     """The shell command that did it; empty if a tool for files did."""
 
     @property
-    def is_told(self) -> bool:
-        """Whether more is told than the file."""
-        return bool(self.by) or not self.old is self.new is self.whole is None
+    def is_reported(self) -> bool:
+        """Whether more is reported than the file."""
+        if self.by:
+            return True
+        return not (self.old is None and self.new is None and self.whole is None)
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The change in words, masked: what became what."""
         if self.by:
             return f"{self.path}: by {masked_line(self.by, _LONGEST_PIECE)}"
         if self.old is None and self.new is None:
-            return self.path if self.whole is None else f"{self.path} rewritten"
-        return f"{self.path}: {_short(self.old)} -> {_short(self.new)}"
+            if self.whole is None:
+                return self.path
+            return f"{self.path} rewritten"
+        return f"{self.path}: {_piece(self.old)} -> {_piece(self.new)}"
 
 
-def _short(text: str | None) -> str:
+def _piece(text: str | None) -> str:
     return masked_line(text or "", _LONGEST_PIECE) or "(nothing)"
 
 
 def changes(call: ToolCall, command: str, written: list[str]) -> list[FileChange]:
-    """Return what *call* changes; *written* are the files that it writes if it is a shell
-    *command*."""
-    given = call.input
+    """Return what *call* changes.
+
+    If it is a shell *command*, it writes the files in *written*.
+    """
     if call.kind == "shell":
-        return [FileChange(path, by=command) for path in written[:_MOST]]
+        return [FileChange(path, by=command) for path in written[:_MOST_CHANGES]]
     if call.kind not in ("write", "edit"):
         return []
-    path = next((path for name in PATHS if isinstance(path := given.get(name), str) and path), "")
+    path = _path_of(call.input)
     if not path:
-        several = given.get("changes")
-        items = list(several)[:_MOST] if isinstance(several, list | dict) else []
-        paths = [item.get("path") if isinstance(item, dict) else item for item in items]
-        return [FileChange(path) for path in paths if isinstance(path, str)]
-    if isinstance(given.get("content"), str):
-        return [FileChange(path, whole=given["content"])]
-    several = given.get("edits")
-    pairs = (
-        [edit for edit in several[:_MOST] if isinstance(edit, dict)]
-        if isinstance(several, list)
-        else [given]
+        return [FileChange(path) for path in _patched_paths(call.input)]
+    content = call.input.get("content")
+    if isinstance(content, str):
+        return [FileChange(path, whole=content)]
+    replacements = [call.input]
+    edits = call.input.get("edits")
+    if isinstance(edits, list):
+        replacements = [edit for edit in edits[:_MOST_CHANGES] if isinstance(edit, dict)]
+    return [_replacement(path, values) for values in replacements]
+
+
+def _path_of(values: Mapping[str, object]) -> str:
+    for key in PATH_KEYS:
+        path = values.get(key)
+        if isinstance(path, str) and path:
+            return path
+    return ""
+
+
+def _patched_paths(values: Mapping[str, object]) -> list[str]:
+    """Return the files of a patch, whose texts aren't reported."""
+    listed = values.get("changes")
+    if not isinstance(listed, list | dict):
+        return []
+    paths = []
+    for item in list(listed)[:_MOST_CHANGES]:
+        path = item.get("path") if isinstance(item, dict) else item
+        if isinstance(path, str):
+            paths.append(path)
+    return paths
+
+
+def _replacement(path: str, values: Mapping[str, object]) -> FileChange:
+    old = values.get("old_string")
+    new = values.get("new_string", values.get("new_source"))
+    return FileChange(
+        path,
+        old=old if isinstance(old, str) else None,
+        new=new if isinstance(new, str) else None,
     )
-    texts = [
-        (pair.get("old_string"), pair.get("new_string", pair.get("new_source"))) for pair in pairs
-    ]
-    return [FileChange(path, old=_text(old), new=_text(new)) for old, new in texts]
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def is_temporary(path: str, root: str = "") -> bool:
-    """Whether *path* is where people put what they throw away. Where the project in *root* itself
-    lies says nothing."""
-    inside = root and path.startswith(root.rstrip("/") + "/")
-    return bool(re.search(_TEMPORARY, path[len(root.rstrip("/")) + 1 :] if inside else path))
+    """Whether *path* is where people put what they throw away.
+
+    Where the project in *root* itself lies says nothing.
+    """
+    above = root.rstrip("/") + "/"
+    if root and path.startswith(above):
+        path = path[len(above) :]
+    return _TEMPORARY.search(path) is not None
 
 
 def is_prose(path: str) -> bool:
@@ -104,15 +138,18 @@ def is_prose(path: str) -> bool:
 
 
 def only_looks(old: str | None, new: str | None) -> bool:
-    """Whether a change from *old* to *new* only adds lines that show what happens:
-    ``data/probes.txt``.
+    """Whether a change only adds lines that show what happens: ``data/probes.txt``.
 
     Braces and comments may come with them.
     """
-    before = {line.strip() for line in (old or "").splitlines()}
-    after = {line.strip() for line in (new or "").splitlines()}
-    added = [line[:_WIDEST] for line in after - before if line]
-    telling = [line for line in added if line.strip("{}()[];, ") and not line.startswith(_COMMENTS)]
+    before = _line_set(old)
+    after = _line_set(new)
+    added = []
+    telling = []
+    for line in after - before - {""}:
+        added.append(line[:_WIDEST])
+        if line.strip("{}()[];, ") and not line.startswith(_COMMENTS):
+            telling.append(line[:_WIDEST])
     removed = before - after - {""}
     if not added and not removed:
         return old is not None or new is not None
@@ -122,6 +159,10 @@ def only_looks(old: str | None, new: str | None) -> bool:
     return all(probe.search(line) for line in telling)
 
 
+def _line_set(text: str | None) -> set[str]:
+    return {line.strip() for line in (text or "").splitlines()}
+
+
 class Edit:
     """One edit that is still in the file."""
 
@@ -129,83 +170,100 @@ class Edit:
         self, change: FileChange, *, before: str | None, at: int, turn: int, when: int
     ) -> None:
         self.mark = hash(change)
-        self.old, self.new = hash(change.old), hash(change.new)
-        self.said = change.said
+        self.old = hash(change.old)
+        self.new = hash(change.new)
+        self.summary = change.summary
         if change.whole is None:
             self.only_looks = only_looks(change.old, change.new)
         else:
             self.only_looks = before is not None and only_looks(before, change.whole)
-        self.at, self.turn, self.when = at, turn, when
+        self.at = at
+        self.turn = turn
+        self.when = when
+
+    def is_opposite_of(self, other: Edit) -> bool:
+        """Whether it replaces what *other* put in by what *other* replaced."""
+        return self.new == other.old and self.old == other.new
+
+
+@dataclass
+class Version:
+    """One version of a file, and the edit that led to it."""
+
+    mark: int
+    edit: Edit | None
+    """None if it is unknown, or was made outside."""
 
 
 class Versions:
-    """The versions of one file, oldest first, each with the edit that led to it (None: unknown, or
-    made outside)."""
+    """The versions of one file, oldest first."""
 
     def __init__(self) -> None:
-        self._known: list[tuple[int, Edit | None]] = []
+        self._versions: list[Version] = []
 
     def apply(
         self, change: FileChange, edit: Edit, *, before: str | None, every: bool
     ) -> tuple[list[Edit], int]:
-        """Take *change* in as *edit*, and return the edits that it takes back, and the version that
-        it leaves.
+        """Take in *change* as *edit*; return the edits that it takes back, and the version left.
 
-        *before* is the whole text of the file before it, None if that is not told; *every* is
-        whether it replaces all.
+        *before* is the whole text of the file before it, None if it isn't reported; *every* is
+        whether it replaces all places.
         """
         self._begin(before)
-        left = self._known[-1][0]
-        version = self._after(change, edit, before, every)
-        if version == left:
+        left = self._versions[-1].mark
+        mark = self._mark_after(change, edit, before, every)
+        if mark == left:
             return [], left
-        place = next((i for i, (known, _) in enumerate(self._known) if known == version), None)
-        if place is not None:
-            undone = [done for _, done in self._known[place + 1 :] if done is not None]
-            del self._known[place + 1 :]
-            return undone, left
-        if done := self._opposite(change, edit):
-            self._known = [(known, None if kept is done else kept) for known, kept in self._known]
-            self._known.append((version, None))
-            return [done], left
-        self._known.append((version, edit))
-        del self._known[:-_MOST_VERSIONS]
+        for place, version in enumerate(self._versions):
+            if version.mark == mark:
+                return self._go_back_to(place), left
+        opposite = self._opposite(change, edit)
+        if opposite is not None:
+            for version in self._versions:
+                if version.edit is opposite:
+                    version.edit = None
+            self._versions.append(Version(mark, None))
+            return [opposite], left
+        self._versions.append(Version(mark, edit))
+        del self._versions[:-_MOST_VERSIONS]
         return [], left
 
-    def _begin(self, before: str | None) -> None:
-        if not self._known:
-            self._known.append((hash(before) if before is not None else 0, None))
-        elif before is not None and self._known[-1][0] != hash(before):
-            # It was changed outside, or the version before was known only by its replacements.
-            edit = self._known[-1][1]
-            if edit is not None:
-                self._known.pop()
-            self._known.append((hash(before), edit))
+    def _go_back_to(self, place: int) -> list[Edit]:
+        """Forget the versions after *place*; return their edits."""
+        later = self._versions[place + 1 :]
+        del self._versions[place + 1 :]
+        return [version.edit for version in later if version.edit is not None]
 
-    def _after(self, change: FileChange, edit: Edit, before: str | None, every: bool) -> int:
+    def _begin(self, before: str | None) -> None:
+        if not self._versions:
+            mark = 0 if before is None else hash(before)
+            self._versions.append(Version(mark, None))
+            return
+        if before is None or self._versions[-1].mark == hash(before):
+            return
+        # It was changed outside, or the version before was known only by its replacements.
+        edit = self._versions[-1].edit
+        if edit is not None:
+            self._versions.pop()
+        self._versions.append(Version(hash(before), edit))
+
+    def _mark_after(self, change: FileChange, edit: Edit, before: str | None, every: bool) -> int:
         if change.whole is not None:
             return hash(change.whole)
+        last = self._versions[-1]
         if change.by or (change.old is None and change.new is None):
-            return hash((self._known[-1][0], edit.at, edit.when))
+            return hash((last.mark, edit.at, edit.when))
         if before is not None and change.old and change.old in before:
             return hash(before.replace(change.old, change.new or "", -1 if every else 1))
-        last = self._known[-1][1]
-        if (
-            last is not None
-            and last.old == edit.new
-            and last.new == edit.old
-            and len(self._known) > 1
-        ):
-            return self._known[-2][0]
-        return hash((self._known[-1][0], edit.old, edit.new))
+        if last.edit is not None and edit.is_opposite_of(last.edit) and len(self._versions) > 1:
+            return self._versions[-2].mark
+        return hash((last.mark, edit.old, edit.new))
 
     def _opposite(self, change: FileChange, edit: Edit) -> Edit | None:
-        """Return the last edit that *edit* is the opposite of, if *change* tells both texts."""
-        edits = (
-            []
-            if change.old is None or change.new is None
-            else [done for _, done in reversed(self._known[1:])]
-        )
-        return next(
-            (done for done in edits if done and done.old == edit.new and done.new == edit.old), None
-        )
+        """Return the last edit that *edit* is the opposite of, if both texts are reported."""
+        if change.old is None or change.new is None:
+            return None
+        for version in reversed(self._versions[1:]):
+            if version.edit is not None and edit.is_opposite_of(version.edit):
+                return version.edit
+        return None

@@ -3,11 +3,6 @@ CREATE TABLE files (
     inode INTEGER NOT NULL,
     size INTEGER NOT NULL,
     modified INTEGER NOT NULL,
-    read_to INTEGER NOT NULL,
-    read_check INTEGER NOT NULL,
-    format TEXT NOT NULL,
-    prices TEXT NOT NULL,
-    found TEXT NOT NULL,
     findings TEXT NOT NULL,
     row_check INTEGER NOT NULL
 ) WITHOUT ROWID;

@@ -1,0 +1,101 @@
+"""Reads what requests took from the lines of a transcript, and nothing else: that's fast."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from brim.agents.call import Event
+from brim.agents.claude.transcript import report_of
+from brim.agents.events import Usage
+from brim.agents.fields import items, mapping, text
+
+MCP_TOOL = "mcp__"
+"""How the names of an MCP server's tools begin; the server's name follows, up to the next two
+underscores."""
+
+
+class ClaudeUsageLines:
+    """Reads a transcript of Claude Code."""
+
+    signs = (b'"usage"', b'"cost-state"', b'"compact_boundary"')
+
+    def __init__(self, sub_agent: str = "", slug: str = "") -> None:
+        self.folder = ""
+        self.branch = ""
+        self.model = ""
+        self._attribution: dict[str, str] = {}
+        self._sub_agent = sub_agent
+        self._slug = slug
+        self._last: object = None
+
+    def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
+        """Return the request, total or compaction in *line*; nothing if it repeats the last one."""
+        server = _mcp_server(line)
+        identity = _identity(line)
+        if identity is not None and identity == self._last and not server:
+            return []
+        self.branch = text(line, "gitBranch")
+        self._attribution = {
+            "agent_type": text(line, "attributionAgent"),
+            "skill": text(line, "attributionSkill"),
+            "mcp": server,
+        }
+        report = report_of(line, agent=self._sub_agent, at=at)
+        if report is None:
+            return []
+        if isinstance(report, Usage):
+            self._last = identity
+            self.model = report.model
+            self._see_folder(text(line, "cwd"))
+        return [report]
+
+    def _see_folder(self, folder: str) -> None:
+        """Keep the first *folder* that the project's name is made of: agents go to others later."""
+        if self.folder or not folder:
+            return
+        if not self._slug or slug_of(folder) == self._slug:
+            self.folder = folder
+
+    def attribution(self) -> dict[str, str]:
+        """Return what the last request was for: a kind of sub-agent, a skill, an MCP server."""
+        return self._attribution
+
+    def state(self) -> dict[str, Any]:
+        """Return folder and model: lines don't depend on earlier ones otherwise."""
+        return {"folder": self.folder, "model": self.model}
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on with the folder and the model of *state*."""
+        self.folder = text(state, "folder")
+        self.model = text(state, "model")
+
+
+def usage_lines(sub_agent: str, slug: str) -> ClaudeUsageLines:
+    """Return the reader for one file."""
+    return ClaudeUsageLines(sub_agent, slug)
+
+
+def slug_of(folder: str) -> str:
+    """Return how Claude Code names the folder that it keeps the sessions of *folder* in."""
+    return re.sub(r"[^A-Za-z0-9]", "-", folder)
+
+
+def _identity(line: Mapping[str, Any]) -> object:
+    """Return what a line repeats if it's another block of the same answer; None without an id."""
+    message = mapping(line, "message")
+    id = text(message, "id")
+    if not id:
+        return None
+    model = message.get("model")
+    return id, model, message.get("usage"), line.get("requestId"), line.get("isSidechain")
+
+
+def _mcp_server(line: Mapping[str, Any]) -> str:
+    """Return the MCP server whose tool *line* calls, empty if it calls none."""
+    for block in items(line, "message", "content"):
+        name = text(block, "name")
+        if name.startswith(MCP_TOOL):
+            return name.removeprefix(MCP_TOOL).partition("__")[0]
+    return ""

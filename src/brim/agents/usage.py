@@ -1,0 +1,97 @@
+"""Which lines of a session's file say what a request took, and what do they say?
+
+A file grows while its agent works, so each reader can stop after a line and go on later: ``state``
+is what it must remember. Most bytes are tool results; a line without one of the reader's ``signs``
+isn't parsed. Each agent's ``usage.py`` has the reader of its own files.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from brim.agents.call import Event
+from brim.agents.events import RunTotal, StateSeen, Usage
+from brim.agents.fields import mapping, text
+
+
+class UsageLines(Protocol):
+    """Reads the lines of one file that have one of ``signs``, in their order."""
+
+    folder: str
+    """The folder that the agent worked in, empty if no line has said it yet."""
+    branch: str
+    """The git branch of the last line."""
+    model: str
+    """The model that answered last, if the lines of a compaction don't name it."""
+
+    @property
+    def signs(self) -> tuple[bytes, ...]:
+        """What a line must hold to be read, one of them."""
+
+    def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
+        """Return the requests, totals and compactions in *line*, which begins at byte *at*."""
+
+    def attribution(self) -> dict[str, str]:
+        """Return what the last request was for: a kind of sub-agent, a skill, an MCP server."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what ``resume`` needs to go on after this line, as JSON can hold it."""
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on where the reader stood whose *state* this is."""
+
+
+class ReaderUsageLines:
+    """Reads a file with the reader of its format, which knows more than requests."""
+
+    def __init__(self, reader: Any, signs: tuple[bytes, ...]) -> None:
+        self.signs = signs
+        self._reader = reader
+        self.folder = ""
+        self.branch = ""
+        self.model = ""
+
+    def events(self, line: Mapping[str, Any], at: int) -> list[Event]:
+        """Return the requests and totals in *line*."""
+        reports: list[Event] = []
+        for event in self._reader.events(line, at):
+            if isinstance(event, (Usage, RunTotal)):
+                reports.append(event)
+            elif isinstance(event, StateSeen) and event.name == "folder":
+                self.folder = self.folder or event.value
+            elif isinstance(event, StateSeen) and event.name == "branch":
+                self.branch = event.value
+        return reports
+
+    def attribution(self) -> dict[str, str]:
+        """Return nothing: these lines don't say what a request was for."""
+        return {}
+
+    def state(self) -> dict[str, Any]:
+        """Return the reader's state, with folder and branch."""
+        return {"folder": self.folder, "branch": self.branch, "reader": self._reader.state()}
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on where the reader stood."""
+        self.folder = text(state, "folder")
+        self.branch = text(state, "branch")
+        self._reader.resume(mapping(state, "reader"))
+
+
+def usage_lines_of(format: str, sub_agent: str = "", slug: str = "") -> UsageLines | None:
+    """Return the reader for the lines of a file of *format*; None if it must be read whole.
+
+    *sub_agent* is whose file it is, *slug* the name that its agent made of the project's folder.
+    """
+    if format not in OWN_FORMATS:
+        return None
+    module = f"brim.agents.{format.partition('-')[0]}.usage"
+    __import__(module)
+    reader: UsageLines = sys.modules[module].usage_lines(sub_agent, slug)
+    return reader
+
+
+OWN_FORMATS = ("claude-transcript", "codex-rollout", "gemini-transcript")
+"""The formats of files that grow line by line while their agent works."""

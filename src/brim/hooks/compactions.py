@@ -1,0 +1,168 @@
+"""Around a compaction: what the summarizer is told, and what the agent gets back.
+
+Before it, the summarizer is told what it has to keep (``brim.memory.instructions``). After it, the
+next event that can tell the agent something finds out what was lost: by then the transcript has all
+that stands in the window. ``brim memory lost`` and the report ask the same function of
+``brim.memory.compactions``, so they agree.
+"""
+
+from __future__ import annotations
+
+from brim.agents.call import Answer, Event, HookCall
+from brim.agents.events import Compaction, Message
+from brim.agents.readers import AnyReader
+from brim.agents.stream import Feed
+from brim.errors import StoreError
+from brim.files import sha256_hex
+from brim.hooks.scratchpad import writer_of
+from brim.hooks.state import COMPACTED, HookWorkspace, log
+from brim.hooks.transcript import size_of, whole_lines
+from brim.hooks.turns import write_turn
+from brim.memory.compactions import compactions_in
+from brim.memory.instructions import build_instructions
+from brim.memory.lost import CompactionReport
+from brim.memory.returned import HEADING, give_back, lost_entries
+from brim.store.events import RuleEvent, add_event
+
+MOST = 8 << 20
+"""Bytes of the transcript's end that are read. Of a longer one, ``brim memory lost`` may know more
+than a hook."""
+
+_MEASURED = "measured"
+"""Kept for a session: which compaction was measured last."""
+_NO_SUMMARY = " "
+_LONGEST_SUMMARY = 200_000
+
+
+def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Write what the turn has left so far, and return what the summary has to keep."""
+    try:
+        writer = write_turn(call, workspace)
+    except StoreError as error:  # what was written before still counts
+        log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
+        writer = writer_of(call, workspace)
+    if writer is None:
+        return None
+    instructions = build_instructions(
+        writer.read().entries,
+        writer.scratch_path,
+        session=call.session,
+        root=workspace.project or "",
+    )
+    return Answer(instructions=instructions)
+
+
+def note_compaction(call: HookCall, workspace: HookWorkspace) -> None:
+    """Note that the window was compacted: the next event finds out what was lost."""
+    if call.session and not call.sub_agent:
+        summary = call.summary[:_LONGEST_SUMMARY].strip()
+        workspace.state(call.session).keep(COMPACTED, summary or _NO_SUMMARY)
+
+
+def measure_compaction(call: HookCall, workspace: HookWorkspace) -> None:
+    """Find out what the last compaction lost, if that isn't known yet; mostly it is."""
+    if not call.session or call.sub_agent:
+        return
+    state = workspace.state(call.session)
+    summary = state.kept(COMPACTED)
+    if isinstance(summary, str):
+        state.keep(COMPACTED, None)
+        measure_lost(call, workspace, summary=summary.strip())
+
+
+def measure_lost(call: HookCall, workspace: HookWorkspace, *, summary: str = "") -> None:
+    """Keep what the last compaction lost for the next answer, for the memory and for statistics.
+
+    *summary* is what the client said it left, if the transcript doesn't have it yet.
+    """
+    report = _last_report(call, workspace, summary)
+    if report is None or not report.readable or not report.in_window:
+        return
+    _note(call, workspace, report)
+    if report.items:
+        path = _write_lost(call, workspace, report)
+        returned = give_back(report, path)
+        workspace.state(call.session).lost = "" if returned is None else returned.text
+
+
+def returned_note(text: str) -> str:
+    """Return the line for the person if *text* gives something back to the agent."""
+    if HEADING not in text:
+        return ""
+    after = text[text.index(HEADING) :]
+    count = sum(line.startswith("  - ") for line in after.splitlines())
+    count -= after.count("\n  - and ")
+    if count < 1:
+        return ""
+    return f"brim: gave back {count} thing{'s' if count > 1 else ''}"
+
+
+def _last_report(call: HookCall, workspace: HookWorkspace, summary: str) -> CompactionReport | None:
+    """Return what the last compaction of the main thread lost; None if it was measured before."""
+    events = [event for event in _events(call) if not event.agent]
+    mark = _mark_of(events)
+    state = workspace.state(call.session)
+    if mark and mark != state.kept(_MEASURED):
+        state.keep(_MEASURED, mark)
+    elif summary:
+        # The client writes the compaction down later than it calls the hook.
+        events.append(Compaction(session=call.session, time=workspace.now))
+        events.append(Message(session=call.session, role="summary", text=summary))
+    else:
+        return None
+    return compactions_in(events, call.agent.name)[-1]
+
+
+def _mark_of(events: list[Event]) -> str:
+    """Return what tells the last compaction in *events* from others; empty if there is none."""
+    last = None
+    summary = ""
+    for event in events:
+        if isinstance(event, Compaction):
+            last = event
+        elif isinstance(event, Message) and event.role == "summary":
+            summary = event.text
+    if last is None:
+        return ""
+    return sha256_hex(f"{last.time} {summary}".encode("utf-8", "replace"))[:16]
+
+
+def _events(call: HookCall) -> list[Event]:
+    """Return the events at the end of the transcript."""
+    reader = AnyReader(writer=call.agent)
+    start = max(0, size_of(call.transcript) - MOST)
+    feed = Feed(reader=reader, start=start)
+    events: list[Event] = []
+    for _, data in whole_lines(call.transcript, start + 1 if start else 0, most=MOST):
+        events += feed.feed(data)
+    return [*events, *reader.finish()]
+
+
+def _write_lost(call: HookCall, workspace: HookWorkspace, report: CompactionReport) -> str:
+    """Write all lost things into the memory; return the file that has them, empty if none may."""
+    writer = writer_of(call, workspace)
+    if writer is None:
+        return ""
+    try:
+        writer.add(lost_entries(report))
+    except StoreError as error:
+        log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
+        return ""
+    return writer.scratch_path
+
+
+def _note(call: HookCall, workspace: HookWorkspace, report: CompactionReport) -> None:
+    """Record what was lost, for statistics: numbers by kind, and the texts, masked."""
+    database = workspace.user_database
+    if database is None or database.readonly:
+        return
+    detail = {
+        "agent": call.agent.name,
+        "trigger": report.trigger or call.trigger,
+        "counts": report.to_dict()["counts"],
+        "lost": [[item.kind, item.text] for item in report.items[:50]],
+    }
+    with database.writing():
+        add_event(
+            database, RuleEvent("compacted", workspace.now, session=call.session, detail=detail)
+        )

@@ -1,0 +1,102 @@
+"""How a call ended: it went well, it failed, or it says nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from brim.agents.events import ToolResult
+from brim.files import data_lines
+from brim.memory.repetition.checks import Check
+from brim.memory.repetition.commands import CommandPart, any_of
+from brim.memory.results import EXIT_CODE, exit_code, refusal_of
+from brim.record import PlainData
+
+
+@dataclass(frozen=True)
+class StepOutcome(PlainData):
+    """How a call ended."""
+
+    kind: str
+    """``ok``, ``failed``, ``cascade``, ``permission``, ``interrupt``, ``protocol`` (the client's
+    rules of use weren't kept) or ``unclear`` (it ended, but the output doesn't say how)."""
+    transient: bool = False
+    """Whether the failure may pass on its own."""
+    not_found: bool = False
+    """Whether an edit found no text to replace."""
+
+
+OK = StepOutcome("ok")
+FAILED = StepOutcome("failed")
+
+
+def outcome_of(
+    result: ToolResult, tool: str, command: list[CommandPart], hidden: Check | None
+) -> StepOutcome:
+    """Return how the call of a *tool* ended; *command* is what a shell was given.
+
+    *hidden* is the check in it whose exit code something after it hides.
+    """
+    refusal = refusal_of(result)
+    if refusal:
+        return StepOutcome(refusal)
+    if not result.error:
+        return _quiet_end(result.text, hidden)
+    opening = result.text[:600]
+    if tool == "shell":
+        if exit_code(result) == 1 and _is_answer(command, result.text):
+            return OK
+    elif any_of("protocol.txt").search(opening):
+        return StepOutcome("protocol")
+    transient = any_of("transient.txt").search(_both_ends(result.text, 2_000)) is not None
+    if tool not in ("edit", "write"):
+        return StepOutcome("failed", transient)
+    not_found = any_of("not_found.txt").search(opening) is not None
+    return StepOutcome("failed", transient, not_found)
+
+
+def _both_ends(text: str, size: int) -> str:
+    return text if len(text) < 2 * size else f"{text[:size]}\n{text[-size:]}"
+
+
+def _is_answer(command: list[CommandPart], text: str) -> bool:
+    """Whether exit code 1 of *command* is an answer, as of ``grep``: ``data/answers.txt``.
+
+    Its last part counts, or any part if nothing was printed.
+    """
+    programs = data_lines(__file__, "answers.txt")
+    if command and command[-1].filters and command[-1].words[0] in programs:
+        return True
+    if EXIT_CODE.sub("", text[:400], count=1).strip():
+        main_parts = [part for part in command if not part.filters]
+        command = main_parts[-1:] or command[-1:]
+    names: set[str] = set()
+    for part in command:
+        names.add(part.words[0])
+        names.add(" ".join(part.words[:2]))
+    return not names.isdisjoint(programs)
+
+
+def _quiet_end(text: str, hidden: Check | None) -> StepOutcome:
+    """Return how a call ended that isn't reported as a failure.
+
+    After a pipe or ``|| true`` only the output can tell.
+    """
+    if hidden is None or hidden.kind == "lint":
+        return OK
+    ends = _both_ends(text, 4_000)
+    if any_of("failed.txt").search(ends):
+        return FAILED
+    if any_of("passed.txt").search(ends) or not ends.strip():
+        return OK
+    return StepOutcome("unclear")
+
+
+def is_transient(text: str) -> bool:
+    """Whether an error may pass on its own: the network, a busy server, a lock."""
+    return any_of("transient.txt").search(text[:2_000]) is not None
+
+
+def is_interruption(text: str) -> bool:
+    """Whether *text* says that a person stopped a sub-agent: ``data/interrupted.txt``."""
+    return re.search(any_of("interrupted.txt"), text[:400]) is not None

@@ -1,0 +1,86 @@
+"""What a shell command says about the work: files that it shows and changes, and itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from brim.files import data_lines
+from brim.memory.facts import paths_in
+from brim.memory.repetition.checks import check_in
+from brim.memory.repetition.commands import CommandPart, looks, parts, writes
+from brim.record import PlainData
+from brim.rules.shell import unwrapped
+
+LONGEST = 200
+"""Characters of a command that is worth remembering: a longer one is a script for once."""
+
+_PRINTING = ("cat", "head", "tail", "less", "bat", "sed", "awk", "nl", "jq")
+"""Programs that show a file."""
+_CUT = re.compile(
+    r"\s*(?:2>&1\s*)?\|&?\s*"
+    r"(?:tail|head|grep|egrep|rg|sed|awk|tee|cat|less|sort|uniq|wc|cut|jq)\b[^;&]*$"
+)
+"""The end of a command that only cuts its output."""
+_FOLDER = re.compile(r"^\s*cd\s+[^\s&]+\s*&&\s*")
+
+
+@dataclass(frozen=True)
+class ShellFacts(PlainData):
+    """What a shell command says about the work."""
+
+    shows: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    command: str = ""
+    """The command as it would be said to somebody; empty if it isn't worth remembering."""
+    checks: bool = False
+    """Whether it tests, builds or lints."""
+
+
+@lru_cache(maxsize=1_024)
+def shell_facts(command: str) -> ShellFacts:
+    """Return what a shell *command* says about the work.
+
+    >>> shell_facts("cd /srv/app && sed -n '1,80p' src/app.py | head -40").shows
+    ('src/app.py',)
+    >>> shell_facts("cd /srv/app && uv run pytest -q tests/test_a.py 2>&1 | tail -5").command
+    'uv run pytest -q tests/test_a.py'
+    """
+    command = unwrapped(command).strip()
+    command_parts = parts(command)
+    changes = tuple(dict.fromkeys(writes(command_parts)))
+    text = _memorable(command, command_parts)
+    check, _ = check_in(command_parts)
+    return ShellFacts(
+        shows=_shown_files(command_parts, changes),
+        changes=changes,
+        command=text,
+        checks=bool(text) and check is not None,
+    )
+
+
+def _shown_files(command_parts: list[CommandPart], changes: tuple[str, ...]) -> tuple[str, ...]:
+    if not looks(command_parts):
+        return ()
+    files: dict[str, None] = {}
+    for part in command_parts:
+        if part.named[0] not in _PRINTING:
+            continue
+        for word in part.words[1:]:
+            if paths_in(word) == [word] and word not in changes:
+                files[word] = None
+    return tuple(files)
+
+
+def _memorable(command: str, command_parts: list[CommandPart]) -> str:
+    """Return *command* without its folder and what cuts its output; empty if it's trivial."""
+    everyday = data_lines(__file__, "everyday_commands.txt")
+    if not command_parts or looks(command_parts, everyday):
+        return ""
+    if "\n" in command or "<<" in command:
+        return ""
+    text = _FOLDER.sub("", _CUT.sub("", command)).removesuffix("2>&1").strip()
+    if len(text) > LONGEST:
+        return ""
+    return text

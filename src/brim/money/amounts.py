@@ -1,0 +1,62 @@
+"""How amounts are said: one rounding for everybody who shows money.
+
+Dollars have two decimals. What is above nothing and below a cent is ``<$0.01``, never ``$0.00``.
+"""
+
+from __future__ import annotations
+
+from brim.figures import DOLLAR
+
+USD = "usd"
+TOKENS = "tokens"
+PERCENT = "percent"
+UNITS = (USD, TOKENS, PERCENT)
+CENT = DOLLAR // 100
+
+
+def dollars(amount: int) -> str:
+    """Return *amount*, in micro-dollars, as dollars with two decimals.
+
+    >>> dollars(5_020_000), dollars(10_019), dollars(4_999), dollars(0), dollars(1_234_567_804_999)
+    ('$5.02', '$0.01', '<$0.01', '$0.00', '$1,234,567.80')
+    """
+    cents = (amount + CENT // 2) // CENT
+    if cents == 0 and amount > 0:
+        return "<$0.01"
+    return f"${cents // 100:,}.{cents % 100:02}"
+
+
+def tokens(amount: int) -> str:
+    """Return a number of tokens in thousands or millions, without the word.
+
+    >>> tokens(1_900_000), tokens(200_000), tokens(950)
+    ('1.9M', '200k', '950')
+    """
+    for sign, factor in (("M", 10**6), ("k", 10**3)):
+        if amount >= factor:
+            return f"{amount / factor:,.2f}".rstrip("0").rstrip(".") + sign
+    return f"{amount:,}"
+
+
+def in_unit(amount: int, unit: str) -> str:
+    """Return *amount* of a *unit* for a person.
+
+    >>> in_unit(1_250_000, "usd"), in_unit(1_250_000, "tokens"), in_unit(90, "percent")
+    ('$1.25', '1.25M tokens', '90%')
+    """
+    if unit == USD:
+        return dollars(amount)
+    if unit == PERCENT:
+        return f"{amount}%"
+    return f"{tokens(amount)} tokens"
+
+
+def out_of(spent: int, amount: int, unit: str) -> str:
+    """Return how much of a limit is spent.
+
+    >>> out_of(4_100_000, 5_000_000, "usd"), out_of(1_900_000, 2_000_000, "tokens")
+    ('$4.10 of $5.00', '1.9M of 2M tokens')
+    """
+    if unit == TOKENS:
+        return f"{tokens(spent)} of {in_unit(amount, unit)}"
+    return f"{in_unit(spent, unit)} of {in_unit(amount, unit)}"

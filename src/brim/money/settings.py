@@ -1,0 +1,221 @@
+"""Where limits are kept: as text in the user's ``config.yaml``.
+
+    limits:
+      "*":
+        - 100/month
+      /home/anna/shop:
+        - 5/day
+        - limit: 20/week
+          raised: {amount: "22", until: 2026-11-23T00:00:00+01:00}
+        - limit: "50"
+          since: 2026-11-01T09:00:00+01:00
+
+A project goes by the main folder of its repository, so its worktrees share its limits. A project's
+own files never set any. If the text has a mistake, the limits that were read last go on applying.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from brim.config.text import read_mapping, with_block, without_key
+from brim.errors import InputError
+from brim.files import replace_file
+from brim.money.limits import SpendingLimit, amount_text, read_limit
+from brim.money.periods import TOTAL
+from brim.sessions.requests import EVERYTHING
+
+KEY = "limits"
+LAST_GOOD = "limits.json"
+"""The copy of the last limits without a mistake, in the user's folder ``accepted``."""
+LARGEST_COPY = 1 << 20
+
+
+@dataclass(frozen=True)
+class LimitSettings:
+    """The limits in force, and what is wrong with the text of the settings."""
+
+    limits: tuple[SpendingLimit, ...] = ()
+    problem: str = ""
+    """A sentence to tell once; the limits are then those that were read last."""
+
+    def of_project(self, project: str) -> list[SpendingLimit]:
+        """Return the limits of *project* and of everything, the tightest kind first."""
+        return [limit for limit in self.limits if limit.project in (EVERYTHING, project)]
+
+
+def limits_in_force(value: object, home: str, problem: str = "") -> LimitSettings:
+    """Return the limits that *value*, the setting ``limits``, means.
+
+    *home* is the user's folder of brim. *problem* is what is wrong with the file, if something is:
+    then, and if a limit can't be read, the last good ones apply.
+    """
+    if not problem:
+        try:
+            settings = LimitSettings(tuple(read_limits(value)))
+        except InputError as error:
+            problem = str(error)
+        else:
+            _keep(settings.limits, home)
+            return settings
+    return LimitSettings(tuple(_last_good(home)), problem)
+
+
+def read_limits(value: object) -> list[SpendingLimit]:
+    """Return the limits in *value*: lists of them by project."""
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        raise InputError("limits: must be projects, each with a list of limits")
+    limits: list[SpendingLimit] = []
+    for project, entries in value.items():
+        if not isinstance(entries, list):
+            raise InputError(f"limits: {str(project)[:80]}: must be a list, such as [5/day]")
+        limits += [_read_entry(entry, str(project)) for entry in entries]
+    return limits
+
+
+def _read_entry(entry: object, project: str) -> SpendingLimit:
+    if not isinstance(entry, Mapping):
+        return read_limit(str(entry), project=project)
+    limit = read_limit(str(entry.get("limit", "")), project=project)
+    since = entry.get("since")
+    if since is not None:
+        limit = replace(limit, since=_moment(since))
+    raised = entry.get("raised")
+    if isinstance(raised, Mapping):
+        raised_to = read_limit(_raised_text(raised, limit)).amount
+        limit = replace(limit, raised_to=raised_to, raised_until=_moment(raised.get("until")))
+    elif raised is not None:
+        raise InputError(f"limits: {limit.text}: raised must have amount and until")
+    return limit
+
+
+def _raised_text(raised: Mapping[str, Any], limit: SpendingLimit) -> str:
+    """Return the raised amount as a limit of the same period."""
+    per = "" if limit.period == TOTAL else f"/{limit.period}"
+    return f"{raised.get('amount', '')}{per}"
+
+
+def _moment(value: object) -> float:
+    """Return the seconds of *value*, a date and time with or without its zone."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    try:
+        return datetime.fromisoformat(str(value)).timestamp()
+    except (ValueError, OverflowError):
+        raise InputError(f"limits: {str(value)[:40]!r} isn't a date and time") from None
+
+
+# Writing
+
+
+def with_limits(text: str, limits: Iterable[SpendingLimit], path: str) -> str:
+    """Return *text*, that of the settings file *path*, with these limits and no others."""
+    lines = block_of(limits)
+    if not lines:
+        return without_key(text, KEY, path)
+    changed = with_block(text, KEY, "\n".join(lines), path)
+    written = read_limits(read_mapping(changed, path)[0].get(KEY))
+    if sorted(map(repr, written)) != sorted(map(repr, limits)):
+        raise InputError(f"{path}: the limits can't be written there; please edit it by hand")
+    return changed
+
+
+def block_of(limits: Iterable[SpendingLimit]) -> list[str]:
+    """Return the lines of the setting ``limits``, nothing without limits."""
+    by_project: dict[str, list[SpendingLimit]] = {}
+    for limit in limits:
+        by_project.setdefault(limit.project, []).append(limit)
+    if not by_project:
+        return []
+    lines = [f"{KEY}:"]
+    for project, its_limits in by_project.items():
+        lines.append(f"  {json.dumps(project)}:")
+        for limit in its_limits:
+            lines += _entry_lines(limit)
+    return lines
+
+
+def _entry_lines(limit: SpendingLimit) -> list[str]:
+    text = json.dumps(limit.text)
+    if limit.since is None and limit.raised_to is None:
+        return [f"    - {text}"]
+    lines = [f"    - limit: {text}"]
+    if limit.since is not None:
+        lines.append(f"      since: {json.dumps(iso(limit.since))}")
+    if limit.raised_to is not None and limit.raised_until is not None:
+        amount = json.dumps(amount_text(limit.raised_to, limit.unit))
+        until = json.dumps(iso(limit.raised_until))
+        lines.append(f"      raised: {{amount: {amount}, until: {until}}}")
+    return lines
+
+
+def iso(moment: float) -> str:
+    """Return *moment* as a date and time with this machine's zone."""
+    return datetime.fromtimestamp(moment).astimezone().isoformat()
+
+
+def replaced(
+    limits: Sequence[SpendingLimit], changed: Iterable[SpendingLimit]
+) -> list[SpendingLimit]:
+    """Return *limits* with those that have *changed*: one of the same kind stays where it is."""
+    by_kind = {limit.kind: limit for limit in limits}
+    for limit in changed:
+        by_kind[limit.kind] = limit
+    return list(by_kind.values())
+
+
+# The last good limits
+
+
+def _copy_path(home: str) -> str:
+    return os.path.join(home, "accepted", LAST_GOOD)
+
+
+def _keep(limits: Sequence[SpendingLimit], home: str) -> None:
+    """Keep a copy of *limits*, unless it's there already; a missing *home* isn't made."""
+    text = json.dumps(_as_json(limits))
+    path = _copy_path(home)
+    if _read_copy(path) == text or not (limits or os.path.exists(path)):
+        return
+    try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        replace_file(path, text.encode(), durable=False)
+    except OSError:
+        return  # the text of the settings is what counts
+
+
+def _last_good(home: str) -> list[SpendingLimit]:
+    try:
+        return [SpendingLimit(**fields) for fields in json.loads(_read_copy(_copy_path(home)))]
+    except (ValueError, TypeError):
+        return []
+
+
+def _read_copy(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(LARGEST_COPY)
+    except (OSError, ValueError):
+        return ""
+
+
+def _as_json(limits: Iterable[SpendingLimit]) -> list[dict[str, Any]]:
+    return [
+        {
+            "amount": limit.amount,
+            "unit": limit.unit,
+            "period": limit.period,
+            "project": limit.project,
+            "since": limit.since,
+            "raised_to": limit.raised_to,
+            "raised_until": limit.raised_until,
+        }
+        for limit in limits
+    ]

@@ -1,0 +1,101 @@
+"""What is spent, and may more be spent? The one question that hooks, runs and commands ask.
+
+``Spending`` reads what is new in the session's files, within the time that a hook has, and compares
+the limits with the index. An index that was lost is filled again from the newest files on, a little
+with each question.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from brim.money.ahead import LOOKED_AT, next_cost
+from brim.money.limits import WARN_SHARE, Spender
+from brim.money.settings import LimitSettings
+from brim.money.standing import LimitStanding, PlanReadings, nearest, standings
+from brim.sessions.index import AgentFile, SessionIndex
+from brim.sessions.reading import ReadingBounds
+
+HOOK_BYTES = 8_000_000
+HOOK_SECONDS = 0.25
+"""What a hook may read before the rest waits for the next one."""
+
+
+@dataclass(frozen=True)
+class SpendingAnswer:
+    """Where the limits of a spender stand, and what should be told about it."""
+
+    standing: tuple[LimitStanding, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Sentences to tell the person once: a mistake in the settings, trouble with the index."""
+
+    @property
+    def nearest(self) -> LimitStanding | None:
+        """The limit that holds first; None without limits."""
+        return nearest(self.standing)
+
+
+class Spending:
+    """Compares *settings* with *index*, which *files* of the session bring up to date.
+
+    *every_file* lists all files of all agents: it's asked only if the index was lost. *plans* says
+    how much of a plan's window is used.
+    """
+
+    def __init__(
+        self,
+        settings: LimitSettings,
+        index: SessionIndex,
+        *,
+        files: Iterable[AgentFile] = (),
+        every_file: Callable[[], Iterable[AgentFile]] = list,
+        plans: PlanReadings = lambda _: None,
+        warn: float = WARN_SHARE,
+    ) -> None:
+        self._settings = settings
+        self._index = index
+        self._files = list(files)
+        self._every_file = every_file
+        self._plans = plans
+        self._warn = warn
+
+    def read(self, *, seconds: float = HOOK_SECONDS, size: int = HOOK_BYTES) -> None:
+        """Read what is new, for *seconds* or *size* bytes at most; the session's files first."""
+        bounds = ReadingBounds(size, time.monotonic() + seconds)
+        result = self._index.update(self._files, bounds)
+        if self._index.is_complete or not result.is_complete:
+            return
+        left = ReadingBounds(size - result.new_bytes, bounds.deadline)
+        files = self._index.unread(sorted(self._every_file(), key=_changed_at, reverse=True))
+        if self._index.update(files, left).is_complete:
+            self._index.mark_complete()
+
+    def answer(self, spender: Spender, now: float, *, looks_ahead: bool = False) -> SpendingAnswer:
+        """Return where the limits of *spender* stand; *looks_ahead* includes the next request."""
+        ahead = 0
+        if looks_ahead and spender.session:
+            last = self._index.last_requests(
+                session=spender.session, sub_agent=spender.sub_agent, count=LOOKED_AT
+            )
+            ahead = next_cost(last, self._index.prices, now)
+        standing = standings(
+            self._settings.limits,
+            self._index,
+            spender,
+            now,
+            next_cost=ahead,
+            plans=self._plans,
+            warn=self._warn,
+        )
+        problems = [problem for problem in (self._settings.problem, self._index.problem) if problem]
+        return SpendingAnswer(tuple(standing), tuple(problems))
+
+
+def _changed_at(file: AgentFile) -> float:
+    try:
+        return os.path.getmtime(file.path)
+    except OSError:
+        return 0.0

@@ -1,0 +1,299 @@
+"""Which rules apply? A project's file proposes, what the user has accepted decides.
+
+``~/.brim/accepted/<repository>/`` has the accepted wording of a project's rules and a digest of
+every content that was ever accepted: such a rule applies on any branch and in any worktree. The
+user's own file needs nobody's consent; there the folder has the last good copy, which goes on
+applying where the file has a mistake or is gone.
+
+So an agent that edits a file can propose a rule, and can't add, loosen or remove one that blocks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from brim.config.places import place_of
+from brim.files import locked, replace_file, sha256_hex
+from brim.record import PlainData
+from brim.rules.file import NAME, FileContent, RulesFile, read_content
+from brim.rules.paragraphs import inserted, replaced, split_text, without
+from brim.rules.reading import RulesText, read_rules
+from brim.rules.rule import WrittenRule
+
+FOLDER = "accepted"
+OWN = "user"
+"""The folder of the user's own file."""
+_DIGESTS = "digests"
+_PROJECT = "project"
+"""The file that says for people which project a folder is about."""
+
+NEW = "new"
+CHANGED = "changed"
+REMOVED = "removed"
+
+
+@dataclass(frozen=True)
+class RuleProposal(PlainData):
+    """A difference between a project's file and what the user has accepted."""
+
+    kind: str
+    """``new``, ``changed`` or ``removed``."""
+    name: str
+    old: str = ""
+    """The accepted paragraph."""
+    new: str = ""
+    """The paragraph in the file."""
+
+
+@dataclass(frozen=True)
+class RulesDecision(PlainData):
+    """The rules of one file that apply, and what a person should hear about it."""
+
+    rules: tuple[WrittenRule, ...]
+    proposals: tuple[RuleProposal, ...] = ()
+    news: tuple[str, ...] = ()
+    """Mistakes and losses, each with what to do."""
+    vanished: tuple[str, ...] = ()
+    """Paragraphs that someone took out of the user's own file by hand."""
+    good_text: str = ""
+    """The text to keep as the last good copy of the user's own file."""
+
+
+@dataclass(frozen=True)
+class Acceptance(PlainData):
+    """What the user has accepted of one file."""
+
+    wording: RulesText
+    contents: frozenset[tuple[str, str]] = frozenset()
+    """The digest and the name of every rule that was ever accepted."""
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """The digests of all contents."""
+        return frozenset([digest for digest, _ in self.contents])
+
+    def has(self, rule: WrittenRule) -> bool:
+        """Whether this content was accepted under this name."""
+        return (rule.digest, rule.name) in self.contents
+
+
+class AcceptedRules:
+    """The accepted rules of a project, or the last good copy of the user's own file."""
+
+    def __init__(self, home: str, project: str | None) -> None:
+        self.project = project
+        identity = OWN
+        if project is not None:
+            place = place_of(os.path.realpath(project))
+            identity = sha256_hex(os.fsencode(place))[:24]
+        self.folder = os.path.join(home, FOLDER, identity)
+        self.path = os.path.join(self.folder, NAME)
+        self.digests_path = os.path.join(self.folder, _DIGESTS)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the user has accepted the project, or the user's own file was good once."""
+        return os.path.exists(self.path) or os.path.exists(self.digests_path)
+
+    def load(self) -> Acceptance:
+        """Return what was accepted; of files that can't be read, nothing."""
+        wording = read_rules(read_content(self.path).text)
+        contents = {(rule.digest, rule.name) for rule in wording.rules}
+        with suppress(OSError, UnicodeError), open(self.digests_path, encoding="utf-8") as file:
+            for line in file:
+                digest, _, name = line.rstrip("\n").partition(" ")
+                contents.add((digest, name))
+        return Acceptance(wording, frozenset(contents))
+
+    def accept(self, content: str, names: Iterable[str] | None = None) -> None:
+        """Accept the rules of *content*, which the user was shown: those in *names*, or all.
+
+        A name that isn't in *content* is a removal that the user agrees to.
+        """
+        proposed = read_rules(content)
+        with locked(os.path.join(self.folder, ".lock"), prepare=self._make_folder):
+            accepted = self.load()
+            if names is None:
+                names = {*proposed.split.names, *accepted.wording.split.names}
+            text = read_content(self.path).text
+            for name in sorted(names):
+                text = _with_paragraph(text, name, proposed)
+            contents = set(accepted.contents)
+            for rule in proposed.rules:
+                if rule.name in names:
+                    contents.add((rule.digest, rule.name))
+            lines = sorted(map(" ".join, contents))
+            replace_file(self.digests_path, "\n".join([*lines, ""]).encode())
+            replace_file(self.path, text.encode("utf-8", "surrogateescape"))
+
+    def keep_copy(self, text: str) -> None:
+        """Keep *text* as the last good copy of the user's own file."""
+        with locked(os.path.join(self.folder, ".lock"), prepare=self._make_folder):
+            if read_content(self.path).text != text:
+                replace_file(self.path, text.encode("utf-8", "surrogateescape"))
+
+    def forget(self) -> None:
+        """Take back all that was accepted."""
+        for path in (self.digests_path, self.path):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+    def _make_folder(self) -> None:
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        if self.project is None:
+            return
+        note = os.path.join(self.folder, _PROJECT)
+        if not os.path.exists(note):
+            replace_file(note, os.fsencode(f"{self.project}\n"))
+
+
+def _with_paragraph(text: str, name: str, proposed: RulesText) -> str:
+    """Return the accepted *text* with the paragraph that *proposed* has for *name*, or without
+    one."""
+    old = split_text(text).named(name)
+    new = proposed.split.named(name)
+    if new is None:
+        if old is None:
+            return text
+        return without(text, old)
+    if proposed.rule(name) is None:  # a mistake isn't accepted: the old wording holds
+        return text
+    if old is None:
+        return inserted(text, name, new.body + "\n")
+    return replaced(text, old, new.body)
+
+
+# Deciding -----------------------------------------------------------------------------------------
+
+
+def decide_project(content: FileContent, path: str, acceptance: Acceptance) -> RulesDecision:
+    """Return which rules of a project's file apply.
+
+    A rule applies if its content was accepted. Else it waits, and the accepted wording of that name
+    holds. A rule that was removed holds while it blocks something, until the user agrees.
+    """
+    accepted = acceptance.wording
+    if content.problem:
+        if not accepted.rules:
+            return RulesDecision(())
+        return RulesDecision(accepted.rules, news=(_unusable(path, content, len(accepted.rules)),))
+    text = read_rules(content.text)
+    rules: list[WrittenRule] = []
+    proposals: list[RuleProposal] = []
+    for rule in text.rules:
+        if rule.digest in acceptance.digests:
+            rules.append(rule)
+        else:
+            kind = NEW if accepted.rule(rule.name) is None else CHANGED
+            proposals.append(_proposal(kind, rule.name, accepted, text))
+    for old in accepted.rules:
+        holds = _still_holds(old, text, acceptance)
+        if holds:
+            rules.append(old)
+        if holds == REMOVED:
+            proposals.append(_proposal(REMOVED, old.name, accepted, text))
+    news = tuple([f"{path}, {mistake}" for mistake in text.mistakes])
+    return RulesDecision(tuple(rules), tuple(proposals), news)
+
+
+def _still_holds(old: WrittenRule, text: RulesText, acceptance: Acceptance) -> str:
+    """Return why the accepted rule *old* holds although the file doesn't have it so: it was
+    ``changed``, or ``removed``; empty if it doesn't."""
+    if any(rule.digest == old.digest for rule in text.rules):
+        return ""
+    new = text.rule(old.name)
+    if new is not None and new.digest not in acceptance.digests:
+        return CHANGED
+    if new is not None and acceptance.has(new):
+        return ""  # the wording of another branch
+    if text.mistakes:
+        return CHANGED  # it may be the one with the mistake
+    if old.block:
+        return REMOVED
+    return ""
+
+
+def decide_own(content: FileContent, path: str, last_good: Acceptance) -> RulesDecision:
+    """Return which rules of the user's own file apply.
+
+    All of them; and where there is a mistake, the rule as it was. If the file is gone, empty or
+    can't be read, its last good rules.
+    """
+    good = last_good.wording
+    problem = content.problem
+    if not problem and not content.text.strip() and good.rules:
+        problem = "is empty"
+    if problem:
+        if not good.rules:
+            is_new = content.is_missing
+            return RulesDecision((), news=() if is_new else (_unusable(path, content, 0),))
+        return RulesDecision(
+            good.rules,
+            news=(_unusable(path, FileContent(problem=problem), len(good.rules)),),
+            good_text=_text_of(good),
+        )
+    text = read_rules(content.text)
+    rules = list(text.rules)
+    names = {rule.name for rule in text.rules}
+    lost = [rule for rule in good.rules if rule.name not in names]
+    news = [f"{path}, {mistake}" for mistake in text.mistakes]
+    if text.mistakes:
+        rules += lost
+        return RulesDecision(tuple(rules), news=tuple(news), good_text=_merged(text, good, lost))
+    vanished: list[str] = []
+    digests = {rule.digest for rule in text.rules}
+    for rule in lost:
+        paragraph = good.split.named(rule.name)
+        if paragraph is not None and rule.digest not in digests:
+            vanished.append(paragraph.body)
+            news.append(
+                f"{path} doesn't have the rule {rule.name} any more. It's kept: "
+                f"brim rules restore {rule.name}"
+            )
+    return RulesDecision(tuple(rules), (), tuple(news), tuple(vanished), content.text)
+
+
+def _unusable(path: str, content: FileContent, count: int) -> str:
+    if not count:
+        return f"{path} {content.problem}"
+    rules = "its rule goes" if count == 1 else f"its {count:,} rules go"
+    return f"{path} {content.problem}: {rules} on applying. To write it again: brim rules restore"
+
+
+def _proposal(kind: str, name: str, accepted: RulesText, text: RulesText) -> RuleProposal:
+    return RuleProposal(kind, name, _body(accepted, name), _body(text, name))
+
+
+def _text_of(text: RulesText) -> str:
+    """Return the text that *text* was read from."""
+    whole = text.split.preamble
+    for paragraph in text.split.paragraphs:
+        whole += paragraph.text
+    return whole
+
+
+def _merged(text: RulesText, good: RulesText, lost: list[WrittenRule]) -> str:
+    """Return the rules of *text* that can be read, and those *lost* from the last *good* copy."""
+    merged = ""
+    for rule in text.rules:
+        merged += f"{_body(text, rule.name)}\n\n"
+    for rule in lost:
+        merged += f"{_body(good, rule.name)}\n\n"
+    return merged
+
+
+def _body(text: RulesText, name: str) -> str:
+    paragraph = text.split.named(name)
+    if paragraph is None:
+        return ""
+    return paragraph.body
+
+
+def write_removed(home: str, paragraphs: Iterable[str], day: str) -> None:
+    """Keep *paragraphs* that vanished from the user's own file in ``removed.toml``."""
+    removed = RulesFile(os.path.join(home, "removed.toml"))
+    for paragraph in paragraphs:
+        removed.keep(paragraph, day)

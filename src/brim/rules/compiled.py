@@ -1,0 +1,366 @@
+"""``rules.db``: the index of all rules, so that a hook parses nothing and counts nothing.
+
+Text is the truth. The index is never changed in place: a new one is made beside it and renamed
+under a lock, so readers need no lock and a killed process leaves nothing half done. A file that is
+missing, damaged, cut or of another version is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+from brim.errors import StoreError
+from brim.files import locked, open_safely, replace_file, sha256_hex
+from brim.record import PlainData
+from brim.rules.rows import SourceRow, write_source
+from brim.rules.schema import VERSION, create_tables
+from brim.rules.source import USER, RuleSource, SourceState
+
+NAME = "rules.db"
+RACY = 50_000_000
+"""Nanoseconds: a file that was read so shortly after it changed is compared by its content."""
+LIMIT = 60
+"""Changed rules that a hook compiles itself. For more it starts a process, and uses what it has."""
+HOOK_PATIENCE = 0.3
+"""Seconds that a hook waits for another process that makes the index."""
+LARGEST = 256 << 20
+
+
+@dataclass(frozen=True)
+class FileStamp(PlainData):
+    """What tells that files have changed."""
+
+    text: str
+    changed_at: int
+    """When the newest of them changed, in nanoseconds."""
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> FileStamp:
+        """Return the stamp of *paths* as they are now."""
+        parts: list[str] = []
+        newest = 0
+        for path in paths:
+            try:
+                status = os.stat(path)
+            except OSError:
+                parts.append("missing")
+                continue
+            newest = max(newest, status.st_ctime_ns, status.st_mtime_ns)
+            parts.append(
+                f"{status.st_size} {status.st_ino} {status.st_mtime_ns} {status.st_ctime_ns}"
+            )
+        return cls("; ".join(parts), newest)
+
+
+@dataclass
+class RuleIndex:
+    """An open index, and what a person should hear about it."""
+
+    database: sqlite3.Connection
+    sources: list[RuleSource]
+    news: list[str]
+    is_partial: bool = False
+    """Whether some sources are as they were: there was no time to compile them."""
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the sources, in their order."""
+        numbers: list[int] = []
+        for source in self.sources:
+            rows = self.database.execute(
+                "SELECT number FROM sources WHERE path IN (?, ?)", (source.path, _now(source.path))
+            )
+            numbers += [row[0] for row in rows]
+        return numbers
+
+    def close(self) -> None:
+        """Close the index."""
+        self.database.close()
+
+
+Background = Callable[[list[RuleSource]], None]
+Answer = TypeVar("Answer")
+
+
+def ask_index(
+    home: str,
+    sources: list[RuleSource],
+    question: Callable[[RuleIndex], Answer],
+    *,
+    limit: int | None = None,
+    in_background: Background | None = None,
+) -> Answer:
+    """Return the answer to *question* of the index, brought up to date with *sources*.
+
+    With a *limit*, as in a hook, sources in which more rules have changed are compiled
+    *in_background*; until then their rules apply as they were, and what their text blocks is
+    blocked. If damage shows while the question is answered, the index is made again.
+    """
+    for is_last in (False, True):
+        index = open_index(home, sources, limit=limit, in_background=in_background, discard=is_last)
+        try:
+            return question(index)
+        except sqlite3.DatabaseError:
+            if is_last:
+                raise
+        finally:
+            index.close()
+    raise AssertionError
+
+
+def rebuild_index(home: str, sources: list[RuleSource]) -> None:
+    """Bring the index up to date with *sources*, however much has changed."""
+    open_index(home, sources).close()
+
+
+def open_index(
+    home: str,
+    sources: list[RuleSource],
+    *,
+    limit: int | None = None,
+    in_background: Background | None = None,
+    discard: bool = False,
+) -> RuleIndex:
+    """Return the index, as ``ask_index`` has it; *discard* makes it again."""
+    path = os.path.join(home, NAME)
+    database = None if discard else _opened_whole(path, sources)
+    stale = stale_sources(database, sources)
+    if database is not None and not stale:
+        return RuleIndex(database, sources, news_of(database, sources))
+    large: list[RuleSource] = []
+    if limit is not None:
+        large = [source for source in stale if _changes_in(database, source) > limit]
+    problem = ""
+    if not large:
+        patience = 10.0 if limit is None else HOOK_PATIENCE
+        try:
+            written = _write_index(path, sources, patience=patience, discard=discard)
+        except (OSError, StoreError, sqlite3.Error) as error:
+            problem = str(error)
+        else:
+            if database is not None:
+                database.close()
+            return RuleIndex(written, sources, news_of(written, sources))
+    elif in_background is not None:
+        in_background(large)
+    return _index_for_now(database, sources, large, problem)
+
+
+# Whether it's up to date --------------------------------------------------------------------------
+
+
+def stale_sources(
+    database: sqlite3.Connection | None, sources: list[RuleSource]
+) -> list[RuleSource]:
+    """Return those of *sources* that have changed since they were compiled."""
+    if database is None:
+        return list(sources)
+    stale = []
+    for source in sources:
+        row = database.execute(
+            "SELECT stamp, content, read_at FROM sources WHERE path = ?", (source.path,)
+        ).fetchone()
+        if row is None or not _is_fresh(source, *row):
+            stale.append(source)
+    return stale
+
+
+def _is_fresh(source: RuleSource, stamp: str, content: str, read_at: int) -> bool:
+    now = FileStamp.of(source.watched)
+    if now.text != stamp:
+        return False
+    # A file can change twice within one tick of the disk's clock, as git knows too.
+    is_racy = now.changed_at > read_at - RACY
+    return not is_racy or _content_digest(source) == content
+
+
+def _content_digest(source: RuleSource) -> str:
+    parts: list[str] = []
+    for path in source.watched:
+        try:
+            with os.fdopen(open_safely(os.path.realpath(path)), "rb") as file:
+                parts.append(sha256_hex(file.read(LARGEST)))
+        except OSError:
+            parts.append("")
+    return " ".join(parts)
+
+
+def _is_whole(database: sqlite3.Connection, sources: list[RuleSource]) -> bool:
+    """Whether the index has as many rules and blocks of *sources* as were compiled: SQLite doesn't
+    notice each page that is lost."""
+    for source in sources:
+        row = database.execute(
+            "SELECT number, rules, blocks FROM sources WHERE path = ?", (source.path,)
+        ).fetchone()
+        if row is None:
+            continue
+        number, rules, blocks = row
+        counted = database.execute("SELECT count(*) FROM rules WHERE source = ?", (number,))
+        blocking = database.execute(
+            "SELECT count(*) FROM rules WHERE source = ? AND blocks <> '[]'", (number,)
+        )
+        if (counted.fetchone()[0], blocking.fetchone()[0]) != (rules, blocks):
+            return False
+    return True
+
+
+def _changes_in(database: sqlite3.Connection | None, source: RuleSource) -> int:
+    """Return about how many rules of *source* have to be compiled."""
+    digests: set[str] = set()
+    if database is not None:
+        rows = database.execute(
+            "SELECT rules.digest FROM rules JOIN sources ON rules.source = sources.number"
+            " WHERE sources.path = ?",
+            (source.path,),
+        )
+        digests = {row[0] for row in rows}
+    if source.estimated_count() <= LIMIT:
+        return 0
+    rules = source.read().rules
+    return sum(rule.digest not in digests for rule in rules)
+
+
+# Reading and writing the file ---------------------------------------------------------------------
+
+
+def _opened_whole(path: str, sources: list[RuleSource]) -> sqlite3.Connection | None:
+    """Open the index; None if it's missing, damaged, cut, of another version, or lacks rules."""
+    database = None
+    try:
+        if _is_cut(path):
+            return None
+        database = sqlite3.connect(path, isolation_level=None, timeout=0.2)
+        database.execute("PRAGMA query_only = ON")
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        if version == VERSION and _is_whole(database, sources):
+            return database
+    except (OSError, sqlite3.Error):
+        pass
+    if database is not None:
+        database.close()
+    return None
+
+
+def _is_cut(path: str) -> bool:
+    """Whether pages are missing at the end of the file, by the count in its header."""
+    with os.fdopen(open_safely(path), "rb") as file:
+        head = file.read(100)
+        size = os.fstat(file.fileno()).st_size
+    if len(head) < 100:
+        return True
+    page_size = int.from_bytes(head[16:18], "big")
+    if page_size == 1:
+        page_size = 65_536
+    return int.from_bytes(head[28:32], "big") * page_size > size
+
+
+def _write_index(
+    path: str, sources: list[RuleSource], *, patience: float, discard: bool
+) -> sqlite3.Connection:
+    """Make the index anew and put it in place of the old one; return it, open.
+
+    What the old one has of other sources stays.
+    """
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with locked(f"{path}.lock", patience=patience):
+        database = None if discard else _opened_whole(path, sources)
+        if database is not None and not stale_sources(database, sources):
+            return database  # another process was faster
+        built = _copy_in_memory(database)
+        if database is not None:
+            database.close()
+        try:
+            built.execute("BEGIN")
+            for source in stale_sources(built, sources):
+                _compile(built, source)
+            built.execute("COMMIT")
+            data = built.serialize()
+        finally:
+            built.close()
+        for ending in ("-wal", "-shm", "-journal"):  # of a database that isn't ours
+            with suppress(FileNotFoundError):
+                os.unlink(path + ending)
+        replace_file(path, data)
+    written = _opened_whole(path, sources)
+    if written is None:
+        raise OSError(f"{path} can't be read after it was written")
+    return written
+
+
+def _copy_in_memory(database: sqlite3.Connection | None) -> sqlite3.Connection:
+    """Return a copy of *database* that can be changed; an empty index without one."""
+    built = sqlite3.connect(":memory:", isolation_level=None)
+    if database is None:
+        create_tables(built)
+    else:
+        database.backup(built)
+    return built
+
+
+def _compile(
+    database: sqlite3.Connection,
+    source: RuleSource,
+    *,
+    state: SourceState | None = None,
+    is_exact: bool = True,
+    path: str = "",
+) -> None:
+    """Read *source* and put its rules into *database*."""
+    stamp = FileStamp.of(source.watched)
+    read_at = time.time_ns()
+    row = SourceRow(path or source.path, source.kind, stamp.text, _content_digest(source), read_at)
+    write_source(database, row, state or source.read(), is_exact=is_exact)
+
+
+# When there's no time or no disk ------------------------------------------------------------------
+
+
+def _index_for_now(
+    database: sqlite3.Connection | None,
+    sources: list[RuleSource],
+    large: list[RuleSource],
+    problem: str,
+) -> RuleIndex:
+    """Return an index in memory: the *large* sources as they were, with what they block now."""
+    built = _copy_in_memory(database)
+    if database is not None:
+        database.close()
+    news: list[str] = []
+    for source in stale_sources(built, sources):
+        if source in large or source.estimated_count() > LIMIT:
+            state = source.read_blocks()
+            _compile(built, source, state=state, is_exact=False, path=_now(source.path))
+            news.append(f"{source.path} has changed much. brim is reading it")
+        else:
+            _compile(built, source, is_exact=False)
+    if problem:
+        news.append(f"The index of the rules can't be written: {problem}")
+    return RuleIndex(built, sources, [*news_of(built, sources), *news], bool(news))
+
+
+def _now(path: str) -> str:
+    """Return under which path the index in memory has what a source blocks as it is now."""
+    return f"{path}\tnow"
+
+
+def news_of(database: sqlite3.Connection, sources: list[RuleSource]) -> list[str]:
+    """Return the mistakes in *sources*, and how many rules wait for the person's consent."""
+    news: list[str] = []
+    for source in sources:
+        row = database.execute(
+            "SELECT news, waiting FROM sources WHERE path = ?", (source.path,)
+        ).fetchone()
+        if row is None:
+            continue
+        news += json.loads(row[0])
+        if row[1] and source.kind != USER:
+            rules = "rule of this project is" if row[1] == 1 else "rules of this project are"
+            news.append(f"{row[1]} {rules} new or changed: brim rules trust")
+    return news

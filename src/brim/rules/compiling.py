@@ -1,0 +1,121 @@
+"""Compiles rules into the rows of the index: their lines, what these cost, and their stems.
+
+This is what a hook doesn't do: it needs a tokenizer and the word lists. A command that changes a
+rule does it, or the first hook after a change by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from brim.behaviors.learning import infer_kind
+from brim.behaviors.summary import summarize
+from brim.record import PlainData
+from brim.rules.prose import inferred_condition
+from brim.rules.rule import WrittenRule
+from brim.rules.stems import stems_of
+from brim.rules.terms import filed_terms
+from brim.rules.text import clean_lines, listed, name_line
+from brim.rules.when import Condition
+from brim.tokens.engines import encoding_counter
+
+ENCODINGS = ("o200k_base", "cl100k_base")
+"""The vocabularies that lines are counted in; others are a ratio of the first."""
+
+Counting = Callable[[str], tuple[int, ...]]
+"""Counts a text in each of ``ENCODINGS``."""
+
+
+@dataclass(frozen=True)
+class RuleRow(PlainData):
+    """A rule as the index has it."""
+
+    name: str
+    digest: str
+    learned: str
+    must: bool
+    kind: str
+    protected: bool
+    """Whether it's cut below a summary only when nothing else is left."""
+    condition: str
+    """Its cases as JSON."""
+    waits: bool
+    blocks: str
+    before_done: str
+    section: str
+    text: str
+    full: str
+    """Its lines in a list; so are the next two, with less detail."""
+    summary: str
+    short: str
+    costs: str
+    """Tokens in each encoding and characters of full, summary and short, as JSON."""
+    length: int
+    """How many stems it has."""
+    terms: tuple[tuple[str, int], ...]
+    """Its stems and the terms of its condition, each with how often."""
+    edges: tuple[tuple[str, str, float], ...]
+    """Kind, target and weight."""
+    line: int
+
+
+def compile_rule(rule: WrittenRule, counting: Counting) -> RuleRow:
+    """Return the row of *rule*."""
+    condition = rule.when or inferred_condition(rule.text, rule.section)
+    kind = rule.kind or str(infer_kind(rule.text))
+    full = listed(clean_lines(rule.text))
+    summary = listed(clean_lines(rule.summary or summarize(rule.text)))
+    if len(summary) >= len(full):
+        summary = full
+    short = name_line(rule.name, kind, rule.tags)
+    costs = [[*counting(line), len(line)] for line in (full, summary, short)]
+    stems = Counter(stems_of(" ".join([rule.text, rule.section, *rule.tags])))
+    terms = dict(stems)
+    terms.update(dict.fromkeys(filed_terms(condition), 1))
+    return RuleRow(
+        name=rule.name,
+        digest=rule.digest,
+        learned=rule.learned,
+        must=rule.is_must,
+        kind=kind,
+        protected=rule.kind == "constraint" or (rule.is_must and not rule.kind),
+        condition=condition_json(condition),
+        waits=bool(condition),
+        blocks=json.dumps(rule.block),
+        before_done=rule.before_done,
+        section=rule.section,
+        text=rule.text,
+        full=full,
+        summary=summary,
+        short=short,
+        costs=json.dumps(costs),
+        length=sum(stems.values()),
+        terms=tuple(sorted(terms.items())),
+        edges=tuple([(edge.kind, edge.target, edge.weight) for edge in rule.edges]),
+        line=rule.line,
+    )
+
+
+def count_exactly(line: str) -> tuple[int, ...]:
+    """Count *line* in each encoding."""
+    counts = []
+    for encoding in ENCODINGS:
+        counter = encoding_counter(encoding)
+        counts.append(len(line.encode()) if counter is None else counter(line))
+    return tuple(counts)
+
+
+def count_bytes(line: str) -> tuple[int, ...]:
+    """Charge *line* its bytes: no text has more tokens. No tokenizer is loaded."""
+    return (len(line.encode("utf-8", "replace")),) * len(ENCODINGS)
+
+
+def condition_json(condition: Condition) -> str:
+    """Return *condition* as the index has it."""
+    cases = []
+    for case in condition.cases:
+        cases.append([[clause.key, list(clause.values)] for clause in case])
+    return json.dumps(cases, ensure_ascii=False)

@@ -1,0 +1,341 @@
+"""What is an agent told now, and why? One function decides, for hooks and for ``brim rules why``.
+
+At the start of a session everything is told if it fits; otherwise the rules without a *when*,
+musts first, then older. With a prompt or a tool call come the rules whose *when* it meets, then
+rules that share a word with it. No score decides whether a rule's *when* is met; scores only order
+the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from brim.record import PlainData
+from brim.rules.compiled import RuleIndex
+from brim.rules.fitting import Budget, LineSize, fitted
+from brim.rules.neighbours import neighbours
+from brim.rules.session import Session
+from brim.rules.situation import Situation
+from brim.rules.source import USER
+from brim.rules.stored import (
+    MOST_CANDIDATES,
+    RuleRef,
+    StoredEdge,
+    StoredRule,
+    StoredRules,
+    WordMatch,
+)
+from brim.rules.tiers import INTRODUCTION, Tier, left_out
+from brim.rules.when import LANGUAGE, PATH, Case, case_words
+
+START = "start"
+"""A session begins, or its window was cleared or compacted."""
+PROMPT = "prompt"
+CALL = "call"
+SUBAGENT = "subagent"
+
+AT_START_MUST = 0.8
+AT_START = 0.7
+BY_WHEN_MUST = 1.0
+BY_WHEN = 0.9
+BY_WORDS = 0.7
+SUMMARY_FROM = 0.3
+NAME_FROM = 0.1
+
+MOST_AT_ONCE = 120
+"""Rules that a prompt or call may bring. The budget of 500 tokens holds fewer."""
+
+TOLD_AT_START = "told at start"
+ALREADY_TOLD = "already told"
+DID_NOT_FIT = "didn't fit"
+NO_WORD = "waits: nothing here is about it"
+RELATED = "now: related to a rule that is told"
+OVERRIDDEN = "weakened by a rule that is told"
+
+
+@dataclass(frozen=True)
+class Choice(PlainData):
+    """One rule and what becomes of it now."""
+
+    rule: StoredRule
+    tier: Tier
+    activation: float
+    reason: str
+
+    @property
+    def id(self) -> str:
+        """What a session knows the rule by."""
+        return self.rule.id
+
+
+@dataclass(frozen=True)
+class Delivery(PlainData):
+    """What is told now: the choices in their order, the text, and what it takes."""
+
+    choices: tuple[Choice, ...]
+    text: str
+    total_tokens: int
+    waiting: int
+    """Rules that were neither told before nor now."""
+
+    @property
+    def included(self) -> tuple[Choice, ...]:
+        """The choices that are in the text."""
+        return tuple(_included(self.choices))
+
+
+def deliver(
+    index: RuleIndex,
+    moment: str,
+    situation: Situation,
+    session: Session,
+    budget: Budget,
+    *,
+    explain: bool = False,
+) -> Delivery:
+    """Return what is told at *moment*. Nothing is noted in *session*: see ``note``.
+
+    With *explain* every other rule is among the choices too, with the reason why it isn't told.
+    """
+    rules = StoredRules(index)
+    beyond = 0
+    if moment == START:
+        choices, beyond = _at_start(rules, budget)
+    elif moment == SUBAGENT:
+        choices = _chosen(rules.musts(), AT_START_MUST, AT_START, TOLD_AT_START)
+    else:
+        limit = None if explain or budget.tokens is None else MOST_AT_ONCE
+        choices, beyond = _now(rules, moment, situation, session, limit)
+    if moment != START:
+        budget = replace(budget, tokens=session.budget(budget.tokens))
+    choices = _with_neighbours(rules, choices, session)
+    choices = _fit(choices, budget, beyond)
+    text, tokens = _worded(choices, beyond, budget)
+    told_ids = {choice.id for choice in _included(choices)}
+    if moment != START:
+        told_ids.update(session.shown)
+    waiting = max(0, rules.count - len(told_ids))
+    if explain:
+        choices += _untold(rules, choices, session if moment != START else None)
+    return Delivery(tuple(choices), text, tokens, waiting)
+
+
+def note(delivery: Delivery, moment: str, session: Session) -> None:
+    """Note in *session* what was told. What is told at the start isn't charged."""
+    if moment == START:
+        session.record(delivery)
+    elif delivery.text:
+        session.charge(delivery)
+
+
+# Which rules --------------------------------------------------------------------------------------
+
+
+def _at_start(rules: StoredRules, budget: Budget) -> tuple[list[Choice], int]:
+    """Return what to tell at the start, and how many rules wait for their moment."""
+    if rules.count > MOST_CANDIDATES and not _may_fit(rules, budget):
+        standing = rules.standing()
+        choices = _chosen(standing, AT_START_MUST, AT_START, TOLD_AT_START)
+        return choices, rules.count - len(standing)
+    every_rule = rules.all()
+    choices = _chosen(every_rule, AT_START_MUST, AT_START, TOLD_AT_START)
+    size = LineSize()
+    for rule in every_rule:
+        size = size.plus(LineSize.of(rule, Tier.FULL, budget))
+    if budget.holds(size, 0):
+        return choices, 0
+    standing = [rule for rule in every_rule if not rule.waits]
+    waiting = [_waits(rule) for rule in every_rule if rule.waits]
+    choices = _chosen(standing, AT_START_MUST, AT_START, TOLD_AT_START)
+    return choices + waiting, len(waiting)
+
+
+def _may_fit(rules: StoredRules, budget: Budget) -> bool:
+    """Whether so many rules could fit, by their sum in the index."""
+    sums = rules.totals[1]
+    return budget.tokens is None or budget.tokens_of(sums[budget.encoding_number]) <= budget.tokens
+
+
+def _chosen(rules: Iterable[StoredRule], must: float, should: float, reason: str) -> list[Choice]:
+    choices = []
+    for rule in rules:
+        choices.append(Choice(rule, Tier.FULL, must if rule.must else should, reason))
+    return choices
+
+
+def _waits(rule: StoredRule) -> Choice:
+    return Choice(rule, Tier.OMITTED, 0.0, f"waits for: {rule.condition}")
+
+
+def _now(
+    rules: StoredRules, moment: str, situation: Situation, session: Session, limit: int | None
+) -> tuple[list[Choice], int]:
+    """Return the rules that a prompt or call is about, and how many there are beyond *limit*: first
+    by when, then by words."""
+    matches = rules.sharing_words(situation)
+    meeting = [ref for ref in rules.meeting(situation) if session.allows(ref.id, Tier.FULL)]
+    meeting_ids = {ref.id for ref in meeting}
+    sharing = []
+    for ref in rules.refs(matches):
+        is_new = ref.id not in meeting_ids and not _is_told(ref.id, session)
+        if is_new and not (moment == CALL and ref.waits):
+            sharing.append(ref)
+    refs = [*_in_order(meeting, matches), *_in_order(sharing, matches)]
+    by_number = rules.numbered([ref.number for ref in refs[:limit]])
+    choices = []
+    for ref in refs[:limit]:
+        rule = by_number.get(ref.number)
+        if rule is None:
+            continue  # another file has the same rule
+        if ref.id in meeting_ids:
+            choices.append(_met(rule, situation))
+        else:
+            stem = matches[ref.number].stems[0]
+            choices.append(Choice(rule, Tier.FULL, BY_WORDS, f'now: shares "{stem}"'))
+    return choices, len(refs) - len(refs[:limit])
+
+
+def _met(rule: StoredRule, situation: Situation) -> Choice:
+    case = rule.condition.case_met(situation)
+    reason = f"now: {_case_reason(case)}" if case else TOLD_AT_START
+    return Choice(rule, Tier.FULL, BY_WHEN_MUST if rule.must else BY_WHEN, reason)
+
+
+def _in_order(refs: list[RuleRef], matches: dict[int, WordMatch]) -> list[RuleRef]:
+    """Return *refs*: musts first, then those that share more, then older."""
+
+    def order(ref: RuleRef) -> tuple[bool, float, tuple[int, str, int]]:
+        match = matches.get(ref.number)
+        return not ref.must, -match.score if match else 0.0, ref.age
+
+    return sorted(refs, key=order)
+
+
+def _is_told(id: str, session: Session) -> bool:
+    """Whether the whole text of a rule is in this window."""
+    record = session.shown.get(id)
+    return record is not None and record.best is Tier.FULL
+
+
+def _case_reason(case: Case) -> str:
+    first = case[0]
+    if first.key == PATH:
+        return f"file {case_words(case)}"
+    if first.key != LANGUAGE:
+        return case_words(case)
+    return f"language {case_words(case)}"
+
+
+def _with_neighbours(rules: StoredRules, choices: list[Choice], session: Session) -> list[Choice]:
+    """Return *choices* with what spreads along their edges: related rules as a summary or name, and
+    rules that another one overrides with less detail."""
+    seeds: dict[str, float] = {}
+    numbers: list[int] = []
+    own_names: set[str] = set()
+    for choice in choices:
+        if choice.activation:
+            seeds[choice.rule.name] = choice.activation
+            numbers.append(choice.rule.number)
+        if choice.rule.source == USER:
+            own_names.add(choice.rule.name)
+    edges = [edge for edge in rules.edges(numbers) if _may_count(edge, own_names)]
+    if not edges:
+        return choices
+    values = neighbours(seeds, edges)
+    weakened = [_weakened(choice, values) for choice in choices]
+    return weakened + _related(rules, choices, values, session)
+
+
+def _weakened(choice: Choice, values: dict[str, float]) -> Choice:
+    """Return *choice* with less detail if another rule overrides it."""
+    value = values.get(choice.rule.name, choice.activation)
+    if value >= choice.activation:
+        return choice
+    return Choice(choice.rule, _tier(value, choice.rule), value, OVERRIDDEN)
+
+
+def _related(
+    rules: StoredRules, choices: list[Choice], values: dict[str, float], session: Session
+) -> list[Choice]:
+    """Return the rules that only the edges of others lead to."""
+    ids = {choice.id for choice in choices}
+    ids.update(session.shown)
+    names = set(values).difference([choice.rule.name for choice in choices])
+    related: list[Choice] = []
+    for rule in rules.named(names):
+        tier = _tier(values[rule.name], rule)
+        if rule.id not in ids and tier is not Tier.OMITTED:
+            related.append(Choice(rule, tier, values[rule.name], RELATED))
+    return related
+
+
+def _may_count(edge: StoredEdge, own_names: set[str]) -> bool:
+    """Whether *edge* may have an effect: a project's file can't weaken a rule of the user."""
+    if not edge.takes or edge.owner == USER:
+        return True
+    return edge.target not in own_names and edge.source not in own_names
+
+
+def _tier(activation: float, rule: StoredRule) -> Tier:
+    if activation >= BY_WORDS:
+        return Tier.FULL
+    if activation >= SUMMARY_FROM or rule.protected:
+        return Tier.SUMMARY
+    if activation >= NAME_FROM:
+        return Tier.NAME_ONLY
+    return Tier.OMITTED
+
+
+# The text -----------------------------------------------------------------------------------------
+
+
+def _fit(choices: list[Choice], budget: Budget, beyond: int) -> list[Choice]:
+    """Return *choices* at the tiers at which they fit into *budget*."""
+    wanted = _included(choices)
+    tiers = fitted([(choice.rule, choice.tier) for choice in wanted], budget, beyond)
+    tier_by_id = {choice.id: tier for choice, tier in zip(wanted, tiers, strict=True)}
+    changed = []
+    for choice in choices:
+        tier = tier_by_id.get(choice.id, Tier.OMITTED)
+        reason = choice.reason
+        if tier is Tier.OMITTED and choice.tier is not Tier.OMITTED:
+            reason = DID_NOT_FIT
+        changed.append(replace(choice, tier=tier, reason=reason))
+    return changed
+
+
+def _worded(choices: list[Choice], beyond: int, budget: Budget) -> tuple[str, int]:
+    """Return the text of *choices*, musts first, and its tokens. Its last line counts those that
+    didn't fit, and rules *beyond* them."""
+    uncounted = beyond + sum([choice.reason == DID_NOT_FIT for choice in choices])
+    included = sorted(_included(choices), key=lambda choice: not choice.rule.must)
+    if not included:
+        return "", 0
+    text = INTRODUCTION
+    size = LineSize()
+    for choice in included:
+        text += choice.rule.text(choice.tier)
+        size = size.plus(LineSize.of(choice.rule, choice.tier, budget))
+    return text + left_out(uncounted), budget.total_tokens(size, uncounted)
+
+
+def _included(choices: Iterable[Choice]) -> list[Choice]:
+    """Return those of *choices* that are told."""
+    return [choice for choice in choices if choice.tier is not Tier.OMITTED]
+
+
+def _untold(rules: StoredRules, choices: list[Choice], session: Session | None) -> list[Choice]:
+    """Return every rule that isn't among *choices*, with the reason why it isn't told now."""
+    ids = {choice.id for choice in choices}
+    untold = []
+    for rule in rules.all():
+        if rule.id in ids:
+            continue
+        reason = NO_WORD
+        if session is not None and _is_told(rule.id, session):
+            reason = ALREADY_TOLD
+        elif rule.waits:
+            reason = f"waits for: {rule.condition}"
+        untold.append(Choice(rule, Tier.OMITTED, 0.0, reason))
+    return untold

@@ -1,0 +1,202 @@
+"""Fits rules into a budget of tokens, characters and bytes: less detail from the end, spare room
+back from the front."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from brim.files import data_rows
+from brim.record import PlainData
+from brim.rules.stored import StoredRule
+from brim.rules.tiers import INTRODUCTION, Tier, left_out
+
+ENCODINGS = ("o200k_base", "cl100k_base")
+_PARTS = 1_000_000
+"""A ratio is rounded up to this many parts, so that sums are exact."""
+
+
+@dataclass(frozen=True)
+class LineSize(PlainData):
+    """What a part of a text takes."""
+
+    units: int = 0
+    """Tokens in the vocabulary of the budget."""
+    characters: int = 0
+    bytes: int = 0
+
+    @classmethod
+    def of(cls, rule: StoredRule, tier: Tier, budget: Budget) -> LineSize:
+        """Return what *rule* takes at *tier*."""
+        text = rule.text(tier)
+        size = len(text.encode("utf-8", "replace")) if budget.bytes is not None else 0
+        return cls(rule.tokens(tier, budget.encoding), rule.characters(tier), size)
+
+    def plus(self, other: LineSize) -> LineSize:
+        """Return what both take together."""
+        return LineSize(
+            self.units + other.units,
+            self.characters + other.characters,
+            self.bytes + other.bytes,
+        )
+
+    def minus(self, other: LineSize) -> LineSize:
+        """Return what is left without *other*."""
+        return LineSize(
+            self.units - other.units,
+            self.characters - other.characters,
+            self.bytes - other.bytes,
+        )
+
+
+@dataclass(frozen=True)
+class Budget(PlainData):
+    """What a text may take; None means no limit."""
+
+    tokens: int | None
+    characters: int | None = None
+    bytes: int | None = None
+    encoding: str = "o200k_base"
+    """The vocabulary in which lines were counted."""
+    ratio: float = 1.0
+    """Tokens of the agent's model for one token of the vocabulary."""
+
+    @property
+    def encoding_number(self) -> int:
+        """The place of the vocabulary among those of the index."""
+        return ENCODINGS.index(self.encoding)
+
+    def tokens_of(self, units: int) -> int:
+        """Return *units* in the tokens of the model, rounded up once."""
+        if self.ratio == 1.0:
+            return units
+        parts = -int(-self.ratio * _PARTS // 1)
+        return -(-units * parts // _PARTS)
+
+    def total_tokens(self, size: LineSize, uncounted: int) -> int:
+        """Return the tokens of a text whose rules take *size*, with its frame, which counts
+        *uncounted* rules."""
+        return self.tokens_of(size.units + frame_tokens(uncounted, self.encoding))
+
+    def holds(self, size: LineSize, uncounted: int) -> bool:
+        """Whether a text fits whose rules take *size*; one without rules always does."""
+        if not size.characters:
+            return True
+        frame = len(INTRODUCTION) + len(left_out(uncounted))
+        if self.tokens is not None and self.total_tokens(size, uncounted) > self.tokens:
+            return False
+        if self.characters is not None and size.characters + frame > self.characters:
+            return False
+        return self.bytes is None or size.bytes + frame <= self.bytes
+
+
+def frame_tokens(uncounted: int, encoding: str) -> int:
+    """Return what the line above the rules takes, and the one below that counts the others."""
+    costs = _frame_costs(encoding)
+    tokens = costs["introduction"]
+    if uncounted == 1:
+        tokens += costs["one_left_out"]
+    elif uncounted:
+        # A vocabulary takes numbers apart into three digits at a time.
+        tokens += costs["several_left_out"] - (-len(str(uncounted)) // 3)
+    return tokens
+
+
+@cache
+def _frame_costs(encoding: str) -> dict[str, int]:
+    column = 2 if encoding == "o200k_base" else 4
+    return {row[0]: int(row[column]) for row in data_rows(__file__, "headings.tsv")}
+
+
+class _Text:
+    """Rules at tiers, with the running size of the text that they make."""
+
+    def __init__(self, rules: list[tuple[StoredRule, Tier]], budget: Budget, beyond: int) -> None:
+        self.rules = [rule for rule, _ in rules]
+        self.wanted = [tier for _, tier in rules]
+        self.tiers = list(self.wanted)
+        self._budget = budget
+        self._uncounted = beyond
+        self._lines: list[LineSize] = []
+        self._sum = LineSize()
+        for rule, tier in rules:
+            line = LineSize.of(rule, tier, budget)
+            self._lines.append(line)
+            self._sum = self._sum.plus(line)
+
+    def fits(self) -> bool:
+        """Whether the text fits, with a last line that counts what is left out."""
+        return self._budget.holds(self._sum, self._uncounted)
+
+    def move(self, place: int, tier: Tier) -> None:
+        """Give the rule at *place* another tier."""
+        line = LineSize.of(self.rules[place], tier, self._budget)
+        self._sum = self._sum.minus(self._lines[place]).plus(line)
+        self._uncounted += (tier is Tier.OMITTED) - (self.tiers[place] is Tier.OMITTED)
+        self._lines[place] = line
+        self.tiers[place] = tier
+
+    def is_shorter_at(self, place: int, tier: Tier) -> bool:
+        """Whether the rule at *place* would take less at *tier*."""
+        new = LineSize.of(self.rules[place], tier, self._budget)
+        return new.units < self._lines[place].units
+
+    def demote(self, place: int, lowest: Tier) -> None:
+        """Give the rule at *place* less detail until the text fits, down to *lowest*."""
+        if lowest is Tier.OMITTED:
+            before = self.tiers[place]
+            self.move(place, Tier.OMITTED)
+            if not self.fits():  # so it wouldn't with some of it either
+                return
+            self.move(place, before)
+        for tier in (Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED):
+            if not lowest <= tier < self.tiers[place]:
+                continue
+            if tier is Tier.OMITTED or self.is_shorter_at(place, tier):
+                self.move(place, tier)
+                if self.fits():
+                    return
+
+
+def fitted(rules: list[tuple[StoredRule, Tier]], budget: Budget, beyond: int) -> list[Tier]:
+    """Return the tiers at which *rules* fit into *budget*, at most those that they have now.
+
+    The last line counts those that are left out, and rules *beyond* them. Constraints are cut to a
+    summary only when everything else is out, and left out last.
+    """
+    if budget.tokens == 0:
+        return [Tier.OMITTED] * len(rules)
+    text = _Text(rules, budget, beyond)
+    protected: list[int] = []
+    free: list[int] = []
+    for place, (rule, _) in enumerate(rules):
+        if rule.protected:
+            protected.append(place)
+        else:
+            free.append(place)
+    _demote(text, free, Tier.OMITTED)
+    _demote(text, protected, Tier.SUMMARY)
+    _demote(text, protected, Tier.OMITTED)
+    _give_back(text)
+    return text.tiers
+
+
+def _demote(text: _Text, places: list[int], lowest: Tier) -> None:
+    """Give the rules at *places* less detail, the last first, until the text fits."""
+    for place in reversed(places):
+        if text.fits():
+            return
+        text.demote(place, lowest)
+
+
+def _give_back(text: _Text) -> None:
+    """Give spare room back from the front, each rule as much detail as fits."""
+    for place, wanted in enumerate(text.wanted):
+        before = text.tiers[place]
+        for tier in (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY):
+            if tier > wanted or tier <= before:
+                continue
+            text.move(place, tier)
+            if text.fits():
+                break
+            text.move(place, before)

@@ -1,0 +1,251 @@
+"""Conditions that the words of a rule say: *In Python files, …*, *never edit dist/*.
+
+Nothing is scored: a pattern fits or it doesn't, and a pattern that was wrong on more than a tenth
+of real rules isn't here (*before committing* was). Only the object of the verb counts: "when you
+touch src/api/** update openapi.yaml" is about ``src/api/**``. A *for example* says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from brim.rules.prose_words import (
+    COMMAND,
+    FOLDER_NAME,
+    LANGUAGE_LIST,
+    PATH_LIST,
+    commands_in,
+    folders_in,
+    languages_in,
+    paths_in,
+)
+from brim.rules.when import ALWAYS, LANGUAGE, PATH, RUN, TASK, Clause, Condition, any_of
+
+_CODE = (
+    r"(?:source |test |unit test )?(?:files?|code|modules?|scripts?|components?|sources?|packages?"
+    r"|classes|changes|tests?)"
+)
+_EDITING = (
+    r"(?:touch|edit|chang|modify|modifi|updat|alter|add|creat|writ|work on|mov|renam|delet|remov)"
+    r"\w*"
+)
+_NOT = r"(?:never|do not|don['’]t|must not|may not|cannot|can['’]t|should not|shouldn['’]t|avoid)"
+_EXAMPLE = re.compile(r"(?i)^(?:for example|e\.g\.|for instance|such as)\b")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*])")
+_LABEL = re.compile(r"^[\w /&()'-]{2,40}(?::| -)\s+(?=[A-Z])")
+_EMPHASIS = re.compile(r"\*\*|__")
+
+_SCOPE = re.compile(
+    r"^(?i:in|for|within|inside|under)\s+(?P<scope>(?:\([^)]*\)|[^,:.(]|\.(?=\w|/|\*))*?)(?:,|:)\s"
+)
+_LANGUAGE_SCOPE = re.compile(rf"(?:(?i:all|any|new|existing|the)\s+)*{LANGUAGE_LIST}(?: {_CODE})?")
+_LANGUAGE_LABEL = re.compile(rf"^(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?:\s")
+_WHEN_EDITING = re.compile(
+    r"(?i)\b(?:when(?:ever)?|if|after|before|once|any time|every time|each time|while)\s+"
+    r"(?:(?:you|you've|you have|we|are|have|ever)\s+)*"
+    rf"{_EDITING}\s+(?P<object>.*)"
+)
+_OBJECT = re.compile(
+    r"(?i)^(?:(?:the|an?|any|all|new|existing|files?|code|anything|something|in|under|inside|within"
+    rf"|of|to|or)\s+)*(?P<paths>{PATH_LIST})"
+)
+_OBJECT_LANGUAGE = re.compile(
+    rf"^(?:(?i:the|an?|any|all|new|existing)\s+)*(?P<languages>{LANGUAGE_LIST}) {_CODE}"
+)
+_CHANGES_TO = re.compile(
+    r"(?i)(?:^|[.;:(]\s*|\bif )(?:any |a |an |all )?changes? (?:to|in|under)\s+"
+    rf"(?:the |any |files? (?:in|under) )*(?P<paths>{PATH_LIST})"
+)
+_EVERY_CHANGE = re.compile(
+    r"(?i:\b(?:after|with|on|for) (?:any|every|each|all) changes? (?:to|in|of) (?:the )?)"
+    rf"(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?"
+)
+_FILES_UNDER = re.compile(
+    r"(?i)\b(?:all |any |every |new )?(?:files?|code|modules?|components?|pages|tests?) "
+    r"(?:under|in|inside|within|below|matching)\s+(?:the )?"
+    rf"(?P<paths>(?:{PATH_LIST}|{FOLDER_NAME}))(?: folder| directory)?"
+    r"(?=\s+(?:must|require|need|should|are|have|has|is|use|may|can|shall)\b)"
+)
+_NEVER_EDIT = re.compile(
+    rf"(?i)\b{_NOT}\s+(?:ever |directly |manually |hand-)?"
+    r"(?:chang|edit|modify|touch|delet|updat|creat|remov|mov|renam)\w*\s+"
+    r"(?:any |the |or \w+ |(?:\w+ )?files? (?:in|under|inside) |anything (?:in|under|inside) )*"
+    rf"(?P<paths>{PATH_LIST})"
+)
+_NEVER_RUN = re.compile(
+    rf"(?i)\b{_NOT}\s+(?:ever |directly |manually )?(?:us|run|invok|call|execut)\w*\s+"
+    rf"(?:the |raw |plain |bare )?(?P<commands>{COMMAND}(?:(?:,| or| and|, or|/) {COMMAND})*)"
+)
+_BEFORE_RUNNING = re.compile(
+    r"(?i)\b(?:before|when(?:ever)?|if|while|prior to) (?:you |we )?"
+    r"(?:run|runn|execut|invok|us|call)(?:ning|ing|e)?\s+(?:any |the )*"
+    rf"(?P<commands>{COMMAND}(?:(?:,| or| and|/) {COMMAND})*)"
+)
+_ALL_COMMANDS = re.compile(
+    rf"(?i)\b(?:all|any|every|each) (?P<commands>{COMMAND}(?:(?:,| or| and|/) {COMMAND})*) "
+    r"(?:commands?|calls?|invocations?)\b"
+)
+_IN_TESTS = re.compile(
+    r"(?i)^(?:in (?:unit |integration |e2e )?tests?[,:]"
+    r"|(?:unit |integration |e2e )?tests? (?:should|must|do not|don['’]t|never|may not)\b)"
+)
+_TESTS_EXIST = re.compile(
+    r"(?i)\btests? (?:must|should) (?:\w+ )?(?:cover|exist|pass|accompany|run|be (?:added|written|"
+    r"included|green|run))"
+)
+
+TEST_FILES = (
+    "tests/**",
+    "test/**",
+    "__tests__/**",
+    "spec/**",
+    "test_*",
+    "*_test.*",
+    "*.test.*",
+    "*.spec.*",
+    "*Test.*",
+    "*_spec.*",
+)
+"""Where tests are, in most projects."""
+
+_MOMENT_OF_HEADING = (
+    (r"(?:git )?commits?(?: messages?| titles?| style| guidelines| conventions)?", "git commit"),
+    (
+        r"(?:PRs?|pull requests?)(?: (?:titles?|descriptions?|guidelines|conventions))?",
+        "gh pr create",
+    ),
+    (r"push(?:es|ing)?", "git push"),
+)
+"""Headings that are a moment, and the command that is run then."""
+
+
+def inferred_condition(text: str, heading: str = "") -> Condition:
+    """Return the condition that *text* says, under its *heading*; always if it says none.
+
+    >>> str(inferred_condition("In Python files, use pathlib instead of os.path"))
+    'python'
+    >>> str(inferred_condition("When you touch `src/api/**` update openapi.yaml"))
+    'src/api/**'
+    >>> str(inferred_condition("Prefer small functions"))
+    'always'
+    """
+    clauses = list(dict.fromkeys(_clauses(text, heading)))
+    if clauses:
+        return any_of(*clauses)
+    return ALWAYS
+
+
+def _clauses(text: str, heading: str) -> Iterator[Clause]:
+    plain = re.sub(r"\s+", " ", _EMPHASIS.sub("", text)).strip()
+    yield from _of_label(plain)
+    body = _LABEL.sub("", plain)
+    sentences = _SENTENCE_END.split(body)
+    # "Change it only through X. Never run Y." is about more than running Y.
+    yield from _of_prohibition(sentences[0])
+    for sentence in sentences:
+        if _EXAMPLE.match(sentence):
+            continue
+        for reader in _READERS:
+            yield from reader(sentence)
+    yield from _of_heading(re.sub(r"[*`#]", "", heading).strip())
+
+
+def _of_label(text: str) -> Iterator[Clause]:
+    label = _LANGUAGE_LABEL.match(text)
+    if label is not None:
+        yield from _language_clause(label["languages"])
+
+
+def _of_heading(heading: str) -> Iterator[Clause]:
+    for pattern, command in _MOMENT_OF_HEADING:
+        if re.fullmatch(pattern, heading, re.IGNORECASE):
+            yield Clause(RUN, (command,))
+            yield Clause(TASK, (command.split()[1],))
+
+
+def _of_scope(sentence: str) -> Iterator[Clause]:
+    scope = _SCOPE.match(sentence)
+    if scope is None:
+        return
+    words = scope["scope"].strip()
+    if _LANGUAGE_SCOPE.fullmatch(words):
+        yield from _language_clause(words)
+        return
+    paths = paths_in(words) or folders_in(words)
+    if paths:
+        yield Clause(PATH, tuple(paths))
+
+
+def _of_editing(sentence: str) -> Iterator[Clause]:
+    moment = _WHEN_EDITING.search(sentence)
+    if moment is None or re.search(r"(?i)for example,?\s*$", sentence[: moment.start()]):
+        return
+    target = moment["object"]
+    paths = _OBJECT.match(target)
+    if paths is not None:
+        yield from _path_clause(paths["paths"])
+        return
+    languages = _OBJECT_LANGUAGE.match(target)
+    if languages is not None:
+        yield from _language_clause(languages["languages"])
+        return
+    folders = folders_in(re.split(r"[,;:]", target)[0])
+    if folders:
+        yield Clause(PATH, tuple(folders))
+
+
+def _of_changes(sentence: str) -> Iterator[Clause]:
+    language = _EVERY_CHANGE.search(sentence)
+    if language is not None:
+        yield from _language_clause(language["languages"])
+    for pattern in (_CHANGES_TO, _FILES_UNDER):
+        match = pattern.search(sentence)
+        if match is not None:
+            yield from _path_clause(match["paths"])
+
+
+def _of_prohibition(sentence: str) -> Iterator[Clause]:
+    edit = _NEVER_EDIT.search(sentence)
+    if edit is not None:
+        yield from _path_clause(edit["paths"])
+    for match in _NEVER_RUN.finditer(sentence):
+        yield from _command_clause(match["commands"])
+
+
+def _of_commands(sentence: str) -> Iterator[Clause]:
+    for pattern in (_BEFORE_RUNNING, _ALL_COMMANDS):
+        for match in pattern.finditer(sentence):
+            yield from _command_clause(match["commands"])
+
+
+def _command_clause(words: str) -> Iterator[Clause]:
+    commands = commands_in(words)
+    if commands:
+        yield Clause(RUN, tuple(commands))
+
+
+def _of_tests(sentence: str) -> Iterator[Clause]:
+    if _IN_TESTS.match(sentence) and not _TESTS_EXIST.search(sentence):
+        yield Clause(PATH, TEST_FILES)
+
+
+def _path_clause(words: str) -> Iterator[Clause]:
+    paths = paths_in(words) or folders_in(f"{words} folder")
+    if paths:
+        yield Clause(PATH, tuple(paths))
+
+
+def _language_clause(words: str) -> Iterator[Clause]:
+    languages = languages_in(words)
+    if languages:
+        yield Clause(LANGUAGE, tuple(languages))
+
+
+_READERS: tuple[Callable[[str], Iterator[Clause]], ...] = (
+    _of_scope,
+    _of_editing,
+    _of_changes,
+    _of_commands,
+    _of_tests,
+)

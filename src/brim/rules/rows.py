@@ -1,0 +1,120 @@
+"""How the rules of a source become rows of ``rules.db``."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from brim.record import PlainData
+from brim.rules.compiling import RuleRow, compile_rule, count_bytes, count_exactly
+from brim.rules.schema import COLUMNS
+from brim.rules.source import SourceState
+
+
+@dataclass(frozen=True)
+class SourceRow(PlainData):
+    """A source as the index has it, before its totals are known."""
+
+    path: str
+    kind: str
+    stamp: str
+    content: str
+    """The digest of its files."""
+    read_at: int
+
+
+def write_source(
+    database: sqlite3.Connection, source: SourceRow, state: SourceState, *, is_exact: bool = True
+) -> None:
+    """Put the rules of *source* into the index in place of those that it has of it.
+
+    A rule that hasn't changed isn't compiled again. Without *is_exact*, lines are charged their
+    bytes and no tokenizer is loaded.
+    """
+    counting = count_exactly if is_exact else count_bytes
+    old_numbers = _numbers_by_content(database, source.path)
+    compiled: list[RuleRow | None] = []
+    for rule in state.rules:
+        is_old = (rule.name, rule.digest) in old_numbers
+        compiled.append(None if is_old else compile_rule(rule, counting))
+    number = _insert_source(database, source, state)
+    for position, (rule, row) in enumerate(zip(state.rules, compiled, strict=True)):
+        if row is not None:
+            _insert_rule(database, row, number, position)
+            continue
+        database.execute(
+            "UPDATE rules SET source = ?, position = ?, line = ? WHERE number = ?",
+            (number, position, rule.line, old_numbers[rule.name, rule.digest]),
+        )
+    _drop_source(database, source.path)
+    database.execute("UPDATE sources SET path = ? WHERE number = ?", (source.path, number))
+    _note_totals(database, number)
+
+
+def _numbers_by_content(database: sqlite3.Connection, path: str) -> dict[tuple[str, str], int]:
+    rows = database.execute(
+        "SELECT rules.name, rules.digest, rules.number FROM rules"
+        " JOIN sources ON rules.source = sources.number WHERE sources.path = ?",
+        (path,),
+    )
+    return {(name, digest): number for name, digest, number in rows}
+
+
+def _insert_source(database: sqlite3.Connection, source: SourceRow, state: SourceState) -> int:
+    """Add a row for *source* under another path; it gets its own when the old one is gone."""
+    cursor = database.execute(
+        "INSERT INTO sources (path, kind, stamp, content, read_at, rules, blocks, tokens, waiting,"
+        " news) VALUES (?, ?, ?, ?, ?, 0, 0, '[]', ?, ?)",
+        (
+            f"{source.path}\n",
+            source.kind,
+            source.stamp,
+            source.content,
+            source.read_at,
+            state.waiting,
+            json.dumps(state.news),
+        ),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def _drop_source(database: sqlite3.Connection, path: str) -> None:
+    row = database.execute("SELECT number FROM sources WHERE path = ?", (path,)).fetchone()
+    if row is None:
+        return
+    rules = "SELECT number FROM rules WHERE source = ?"
+    database.execute(f"DELETE FROM postings WHERE rule IN ({rules})", row)  # noqa: S608
+    database.execute(f"DELETE FROM edges WHERE rule IN ({rules})", row)  # noqa: S608
+    database.execute("DELETE FROM rules WHERE source = ?", row)
+    database.execute("DELETE FROM sources WHERE number = ?", row)
+
+
+def _insert_rule(database: sqlite3.Connection, row: RuleRow, source: int, position: int) -> None:
+    columns = ("source", "position", *COLUMNS)
+    marks = ", ".join("?" * len(columns))
+    values = [getattr(row, column) for column in COLUMNS]
+    insert = f"INSERT INTO rules ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+    cursor = database.execute(insert, (source, position, *values))
+    number = cursor.lastrowid
+    postings = [(term, number, weight) for term, weight in row.terms]
+    database.executemany("INSERT INTO postings VALUES (?, ?, ?)", postings)
+    edges = [(number, *edge) for edge in row.edges]
+    database.executemany("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?)", edges)
+
+
+def _note_totals(database: sqlite3.Connection, number: int) -> None:
+    """Note how many rules, blocks and stems a source has, and what telling all of them takes."""
+    totals: list[int] = []
+    count = 0
+    blocking = 0
+    rows = database.execute("SELECT blocks, costs, length FROM rules WHERE source = ?", (number,))
+    for blocks, costs, length in rows:
+        full = [*json.loads(costs)[0], length]
+        totals = [sum(pair) for pair in zip(totals or [0] * len(full), full, strict=True)]
+        count += 1
+        blocking += blocks != "[]"
+    database.execute(
+        "UPDATE sources SET rules = ?, blocks = ?, tokens = ? WHERE number = ?",
+        (count, blocking, json.dumps(totals), number),
+    )

@@ -1,0 +1,93 @@
+"""``WrittenRule``: what a person wants agents to do, with when it's told and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+from brim.files import sha256_hex
+from brim.record import PlainData
+from brim.rules.musts import contains_must
+from brim.rules.when import ALWAYS, Condition
+
+KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")
+EDGE_KINDS = ("related", "requires", "conflicts", "overrides")
+
+
+@dataclass(frozen=True)
+class RuleEdge(PlainData):
+    """One rule's relation to another rule, which it names."""
+
+    kind: str
+    """One of ``EDGE_KINDS``."""
+    target: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class WrittenRule(PlainData):
+    """A rule. Its name is its id within the file that it stands in."""
+
+    name: str
+    text: str
+    when: Condition = ALWAYS
+    """When it's told, as a person declared it."""
+    block: tuple[str, ...] = ()
+    """The calls that it refuses: see ``brim.rules.blocks``."""
+    before_done: str = ""
+    """The command that must have succeeded before a turn is over."""
+    kind: str = ""
+    """One of ``KINDS``; empty if the file doesn't say."""
+    must: bool | None = None
+    """Whether it's a must; None if the file doesn't say."""
+    tags: tuple[str, ...] = ()
+    summary: str = ""
+    section: str = ""
+    """The heading that it stands under."""
+    edges: tuple[RuleEdge, ...] = ()
+    learned: str = ""
+    """The day on which it was learned."""
+    instead_of: str = ""
+    """The wrong command or text that it corrects."""
+    off: bool = False
+    """Whether a person has switched it off."""
+    line: int = 0
+    """The line in its file where it begins."""
+
+    @property
+    def is_must(self) -> bool:
+        """Whether it comes before rules that only advise."""
+        if self.must is not None:
+            return self.must
+        return self.kind == "constraint" or bool(self.block) or speaks_of_must(self.text)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of what the rule says. Its name, place and history don't count, nor the comments
+        in its file."""
+        content: dict[str, object] = {
+            "text": self.text,
+            "when": self.when.to_dict()["cases"],
+            "block": sorted(self.block),
+            "before_done": self.before_done,
+            "kind": self.kind,
+            "must": self.must,
+            "tags": sorted(self.tags),
+            "summary": self.summary,
+            "section": self.section,
+            "edges": [edge.to_dict() for edge in self.edges],
+            "off": self.off,
+        }
+        # Without empty values, a key that a later brim knows doesn't change the digest.
+        plain = {key: value for key, value in content.items() if value not in (None, "", [], False)}
+        return sha256_hex(json.dumps(plain, sort_keys=True).encode())[:24]
+
+
+def speaks_of_must(text: str) -> bool:
+    """Whether the words of *text* leave no choice: *must*, *never*, *only*, in several languages.
+
+    >>> speaks_of_must("Never push to main"), speaks_of_must("Prefer small functions")
+    (True, False)
+    """
+    return contains_must(text)

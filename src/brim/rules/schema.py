@@ -1,0 +1,64 @@
+"""The tables of ``rules.db``."""
+
+from __future__ import annotations
+
+import sqlite3
+
+VERSION = 1
+"""Of the index: another one is made again."""
+
+SCHEMA = """
+CREATE TABLE sources (
+    number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, stamp TEXT NOT NULL,
+    content TEXT NOT NULL, read_at INTEGER NOT NULL, rules INTEGER NOT NULL,
+    blocks INTEGER NOT NULL,
+    tokens TEXT NOT NULL, waiting INTEGER NOT NULL, news TEXT NOT NULL
+);
+CREATE TABLE rules (
+    number INTEGER PRIMARY KEY, source INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT NOT NULL, digest TEXT NOT NULL, learned TEXT NOT NULL, must INTEGER NOT NULL,
+    kind TEXT NOT NULL, protected INTEGER NOT NULL, condition TEXT NOT NULL, waits INTEGER NOT NULL,
+    blocks TEXT NOT NULL, before_done TEXT NOT NULL, section TEXT NOT NULL, text TEXT NOT NULL,
+    full TEXT NOT NULL, summary TEXT NOT NULL, short TEXT NOT NULL, costs TEXT NOT NULL,
+    length INTEGER NOT NULL, line INTEGER NOT NULL
+);
+CREATE INDEX rules_in_order ON rules (source, waits, must, learned, position);
+CREATE INDEX rules_by_name ON rules (name);
+CREATE INDEX rules_with_blocks ON rules (source) WHERE blocks <> '[]';
+CREATE TABLE postings (
+    term TEXT NOT NULL, rule INTEGER NOT NULL, weight INTEGER NOT NULL, PRIMARY KEY (term, rule)
+) WITHOUT ROWID;
+CREATE INDEX postings_by_rule ON postings (rule);
+CREATE TABLE edges (
+    rule INTEGER NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, weight REAL NOT NULL,
+    PRIMARY KEY (rule, kind, target)
+) WITHOUT ROWID;
+CREATE INDEX edges_by_target ON edges (target);
+"""
+
+COLUMNS = (
+    "name",
+    "digest",
+    "learned",
+    "must",
+    "kind",
+    "protected",
+    "condition",
+    "waits",
+    "blocks",
+    "before_done",
+    "section",
+    "text",
+    "full",
+    "summary",
+    "short",
+    "costs",
+    "length",
+    "line",
+)
+"""The columns of a rule that are its own."""
+
+
+def create_tables(database: sqlite3.Connection) -> None:
+    """Make the tables of an empty index."""
+    database.executescript(f"{SCHEMA}\nPRAGMA user_version = {VERSION};")

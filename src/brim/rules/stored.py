@@ -1,0 +1,324 @@
+"""Rules as a hook reads them from the index: only those that a situation finds."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+
+from brim.record import PlainData
+from brim.rules.compiled import RuleIndex
+from brim.rules.situation import Situation
+from brim.rules.terms import situation_terms
+from brim.rules.tiers import Tier
+from brim.rules.when import Clause, Condition
+
+K1 = 1.2
+B = 0.75
+"""The usual constants of BM25."""
+MOST_CANDIDATES = 400
+"""Rules that are looked at closely. A text of 3,000 tokens holds far fewer."""
+_CHUNK = 500
+_DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
+_ENCODINGS = ("o200k_base", "cl100k_base")
+
+
+@dataclass(frozen=True)
+class StoredRule(PlainData):
+    """A rule of the index."""
+
+    number: int
+    name: str
+    digest: str
+    must: bool
+    kind: str
+    protected: bool
+    condition: Condition
+    lines: tuple[str, str, str]
+    """Its lines in full, as a summary, and its name."""
+    costs: tuple[tuple[int, ...], ...]
+    """Tokens in each encoding and characters of these lines."""
+    age: tuple[int, str, int]
+    """What sorts the user's rules before others, and older rules before newer ones."""
+    source: str
+    """The kind of its source."""
+    path: str
+    line: int
+    before_done: str
+    blocks: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """What a session knows it by: a rule with other words is another one."""
+        return self.digest
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has a when."""
+        return bool(self.condition)
+
+    def text(self, tier: Tier) -> str:
+        """Return its lines at *tier*."""
+        if tier is Tier.OMITTED:
+            return ""
+        return self.lines[_DETAIL.index(tier)]
+
+    def tokens(self, tier: Tier, encoding: str) -> int:
+        """Return what its lines take at *tier*, in a vocabulary that the index knows."""
+        if tier is Tier.OMITTED:
+            return 0
+        return self.costs[_DETAIL.index(tier)][_ENCODINGS.index(encoding)]
+
+    def characters(self, tier: Tier) -> int:
+        """Return how long its lines are at *tier*."""
+        if tier is Tier.OMITTED:
+            return 0
+        return self.costs[_DETAIL.index(tier)][-1]
+
+
+@dataclass(frozen=True)
+class RuleRef(PlainData):
+    """A rule of the index, as far as it's needed to sort it."""
+
+    number: int
+    id: str
+    must: bool
+    waits: bool
+    age: tuple[int, str, int]
+
+
+@dataclass(frozen=True)
+class WordMatch(PlainData):
+    """A rule that shares stems with a situation."""
+
+    number: int
+    score: float
+    stems: tuple[str, ...]
+    """The shared stems, those that say most first."""
+
+
+@dataclass(frozen=True)
+class StoredEdge(PlainData):
+    """One rule's relation to another, by their names."""
+
+    source: str
+    kind: str
+    target: str
+    weight: float
+    owner: str
+    """The kind of the source that declares it."""
+
+    @property
+    def takes(self) -> bool:
+        """Whether it weakens what it leads to."""
+        return self.kind in ("conflicts", "overrides")
+
+
+class StoredRules:
+    """The rules of an index that count here."""
+
+    def __init__(self, index: RuleIndex) -> None:
+        self._database = index.database
+        self._numbers = index.numbers
+        self._marks = ",".join("?" * len(self._numbers))
+        self._order = {number: place for place, number in enumerate(self._numbers)}
+
+    @cached_property
+    def totals(self) -> tuple[int, list[int]]:
+        """How many rules there are; tokens in each encoding, characters and stems of all."""
+        count = 0
+        sums = [0, 0, 0, 0]
+        rows = self._rows("SELECT rules, tokens FROM sources WHERE number IN (:sources)")
+        for rules, tokens in rows:
+            count += rules
+            for place, number in enumerate(json.loads(tokens)):
+                sums[place] += number
+        return count, sums
+
+    @property
+    def count(self) -> int:
+        """How many rules there are."""
+        return self.totals[0]
+
+    def all(self) -> list[StoredRule]:
+        """Return every rule: musts first, then older."""
+        return self._read("1")
+
+    def standing(self) -> list[StoredRule]:
+        """Return the rules without a when, musts first, then older; of very many the first."""
+        rules = self._read(
+            "rules.waits = 0 ORDER BY rules.must DESC, sources.kind = 'user' DESC, rules.learned"
+            f" LIMIT {MOST_CANDIDATES}",
+            (),
+        )
+        return sorted(rules, key=_by_importance)
+
+    def musts(self) -> list[StoredRule]:
+        """Return the musts, older first; of very many the first."""
+        rules = self._read(
+            "rules.must = 1 ORDER BY sources.kind = 'user' DESC, rules.learned"
+            f" LIMIT {MOST_CANDIDATES}"
+        )
+        return sorted(rules, key=_by_importance)
+
+    def numbered(self, numbers: Iterable[int]) -> dict[int, StoredRule]:
+        """Return the rules with these numbers, by number."""
+        rules: list[StoredRule] = []
+        for chunk in _chunks(list(numbers)):
+            rules += self._read("rules.number IN (:values)", chunk)
+        return {rule.number: rule for rule in rules}
+
+    def named(self, names: Iterable[str]) -> list[StoredRule]:
+        """Return the rules with these names."""
+        rules: list[StoredRule] = []
+        for chunk in _chunks(sorted(names)):
+            rules += self._read("rules.name IN (:values)", chunk)
+        return rules
+
+    def with_blocks(self) -> list[StoredRule]:
+        """Return the rules that block something."""
+        return self._read("rules.blocks <> '[]'")
+
+    def meeting(self, situation: Situation) -> list[RuleRef]:
+        """Return the rules whose when *situation* meets."""
+        sql = (
+            "SELECT DISTINCT rules.number, rules.digest, rules.must, rules.waits, rules.learned,"
+            " rules.source, rules.position, rules.condition"
+            " FROM postings JOIN rules ON rules.number = postings.rule"
+            " WHERE rules.source IN (:sources) AND postings.term IN (:values)"
+        )
+        is_met: dict[str, bool] = {}
+        refs: dict[int, RuleRef] = {}
+        for chunk in _chunks(situation_terms(situation)):
+            for *columns, condition in self._rows(sql, chunk):
+                if condition not in is_met:  # many rules have the same one
+                    is_met[condition] = condition_of(condition).is_met(situation)
+                if is_met[condition]:
+                    refs[columns[0]] = self._ref(columns)
+        return list(refs.values())
+
+    def refs(self, numbers: Iterable[int]) -> list[RuleRef]:
+        """Return what is needed to sort the rules with these numbers."""
+        sql = (
+            "SELECT number, digest, must, waits, learned, source, position FROM rules"
+            " WHERE source IN (:sources) AND number IN (:values)"
+        )
+        refs: list[RuleRef] = []
+        for chunk in _chunks(sorted(numbers)):
+            refs += [self._ref(columns) for columns in self._rows(sql, chunk)]
+        return refs
+
+    def _ref(self, columns: Sequence[object]) -> RuleRef:
+        number, digest, must, waits, learned, source, position = columns
+        age = (self._order[int(str(source))], str(learned), int(str(position)))
+        return RuleRef(int(str(number)), str(digest), bool(must), bool(waits), age)
+
+    def sharing_words(self, situation: Situation) -> dict[int, WordMatch]:
+        """Return the rules that share a stem with *situation*, by number, with BM25's score."""
+        query = situation.query
+        count, sums = self.totals
+        average = sums[-1] / count if count else 1.0
+        scores: dict[int, list[tuple[float, str]]] = {}
+        for term, postings in self._postings(sorted(query)):
+            rarity = log(1 + (count - len(postings) + 0.5) / (len(postings) + 0.5))
+            for number, frequency, length in postings:
+                norm = K1 * (1 - B + B * length / (average or 1.0))
+                score = query[term] * rarity * frequency * (K1 + 1) / (frequency + norm)
+                scores.setdefault(number, []).append((-score, term))
+        matches: dict[int, WordMatch] = {}
+        for number, parts in scores.items():
+            total = -sum([score for score, _ in parts])
+            matches[number] = WordMatch(number, total, tuple([term for _, term in sorted(parts)]))
+        return matches
+
+    def _postings(self, terms: list[str]) -> Iterator[tuple[str, list[tuple[int, int, int]]]]:
+        """Yield each of *terms* with the rules that have it: number, how often, and length."""
+        sql = (
+            "SELECT rules.number, postings.weight, rules.length FROM postings"
+            " JOIN rules ON rules.number = postings.rule"
+            " WHERE rules.source IN (:sources) AND postings.term IN (:values)"
+        )
+        for term in terms:
+            rows = list(self._rows(sql, [term]))
+            if rows:
+                yield term, rows
+
+    def edges(self, numbers: list[int]) -> list[StoredEdge]:
+        """Return the edges that touch the rules *numbers*, in one order."""
+        edges: set[tuple[str, str, str, float, str]] = set()
+        columns = (
+            "SELECT rules.name, edges.kind, edges.target, edges.weight, sources.kind FROM edges"
+            " JOIN rules ON rules.number = edges.rule JOIN sources ON sources.number = rules.source"
+            " WHERE rules.source IN (:sources) AND "
+        )
+        for chunk in _chunks(numbers):
+            edges.update(self._rows(f"{columns} edges.rule IN (:values)", chunk))
+            named = "SELECT name FROM rules WHERE number IN (:values)"
+            edges.update(self._rows(f"{columns} edges.target IN ({named})", chunk))
+        return [StoredEdge(*edge) for edge in sorted(edges)]
+
+    def _rows(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Ask the index; ``:sources`` are those that count here, ``:values`` are *values*."""
+        sql = sql.replace(":sources", self._marks)
+        sql = sql.replace(":values", ",".join("?" * len(values)))
+        return self._database.execute(sql, [*self._numbers, *values])
+
+    def _read(self, condition: str, values: Sequence[object] = ()) -> list[StoredRule]:
+        sql = (
+            "SELECT rules.number, rules.name, rules.digest, rules.must, rules.kind,"
+            " rules.protected, rules.condition, rules.full, rules.summary, rules.short,"
+            " rules.costs, rules.learned, rules.source, rules.position, sources.kind, sources.path,"
+            " rules.line, rules.before_done, rules.blocks"
+            " FROM rules JOIN sources ON sources.number = rules.source"
+            " WHERE rules.source IN (:sources) AND "
+        )
+        rules = []
+        digests: set[str] = set()
+        for row in self._rows(sql + condition, values):
+            rule = _rule_of(row, self._order)
+            if rule.digest not in digests:  # two files may have the same rule
+                digests.add(rule.digest)
+                rules.append(rule)
+        return sorted(rules, key=_by_importance)
+
+
+def _rule_of(row: tuple[object, ...], order: dict[int, int]) -> StoredRule:
+    (number, name, digest, must, kind, protected, condition, full, summary, short, costs) = row[:11]
+    (learned, source, position, source_kind, path, line, before_done, blocks) = row[11:]
+    return StoredRule(
+        number=int(str(number)),
+        name=str(name),
+        digest=str(digest),
+        must=bool(must),
+        kind=str(kind),
+        protected=bool(protected),
+        condition=condition_of(str(condition)),
+        lines=(str(full), str(summary), str(short)),
+        costs=tuple([tuple(cost) for cost in json.loads(str(costs))]),
+        age=(order[int(str(source))], str(learned), int(str(position))),
+        source=str(source_kind),
+        path=str(path),
+        line=int(str(line)),
+        before_done=str(before_done),
+        blocks=tuple(json.loads(str(blocks))),
+    )
+
+
+def condition_of(written: str) -> Condition:
+    """Return the condition that the index has as JSON."""
+    cases = []
+    for case in json.loads(written):
+        cases.append(tuple([Clause(key, tuple(values)) for key, values in case]))
+    return Condition(tuple(cases))
+
+
+def _by_importance(rule: StoredRule) -> tuple[bool, tuple[int, str, int]]:
+    return not rule.must, rule.age
+
+
+def _chunks(values: list[object] | list[int] | list[str]) -> Iterator[list[object]]:
+    for start in range(0, len(values), _CHUNK):
+        yield list(values[start : start + _CHUNK])

@@ -1,0 +1,1 @@
+"""Limits: what people write, what is spent, and what happens."""

@@ -1,0 +1,107 @@
+"""Conditions that the words of a rule say: right nearly always, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from brim.rules.prose import inferred_condition
+
+RIGHT = [
+    ("In Python files, use pathlib instead of os.path", "", "python"),
+    ("In Go code, wrap errors with %w.", "", "go"),
+    ("For TypeScript and Vue components, use script setup.", "", "typescript, vue"),
+    ("In `src/api/`, every handler is async.", "", "src/api/**"),
+    ("Under packages/ui/, use the design tokens.", "", "packages/ui/**"),
+    ("In the `web` folder, use pnpm.", "", "web/**"),
+    ("For `*.proto` files, keep field numbers stable.", "", "*.proto"),
+    ("Python: type every public function.", "", "python"),
+    ("TS: no default exports.", "", "typescript"),
+    ("Rust code: no unwrap outside of tests.", "", "rust"),
+    ("When you touch `src/api/**` update openapi.yaml", "", "src/api/**"),
+    ("When you edit migrations/, run `make db-check`.", "", "migrations/**"),
+    ("After changing `schema.prisma`, run `npx prisma generate`.", "", "schema.prisma"),
+    ("Whenever you modify Dockerfile or docker-compose.yml, rebuild the image.", "", None),
+    ("If you change proto/*.proto, regenerate the clients.", "", "proto/**/*.proto"),
+    ("When writing Rust code, prefer iterators.", "", "rust"),
+    ("Before editing files in `infra/`, read infra/README.md.", "", "infra/**"),
+    ("Never edit `dist/`: change src/ and run make build.", "", "dist/**"),
+    ("Do not modify generated files in src/gen/.", "", None),
+    ("Don't touch `package-lock.json` by hand.", "", None),
+    ("Do not edit `CHANGELOG.md` directly.", "", "CHANGELOG.md"),
+    ("Changes to `.github/workflows/` need a review by ops.", "", ".github/workflows/**"),
+    ("All files under src/legacy/ must keep the old header.", "", "src/legacy/**"),
+    ("Never run `terraform apply` yourself.", "", "run terraform apply"),
+    ("Don't use `pip install` or `pip3 install`.", "", "run pip install, pip3 install"),
+    ("Before running `npm publish`, ask.", "", "run npm publish"),
+    ("When you run `pytest`, pass -x.", "", "run pytest"),
+    ("All `git commit` commands need --signoff.", "", "run git commit"),
+    ("Use imperative mood and at most 50 characters.", "Commit messages", None),
+    ("Link the issue.", "Pull requests", None),
+    ("In tests, use factories instead of fixtures.", "", None),
+    ("Run `make lint` after every change to Python code.", "", "python"),
+    ("Tests should not sleep.", "", None),
+    ("Unit tests must not use the network.", "", None),
+]
+"""Rules with the condition that they say; None for any."""
+
+ALWAYS = [
+    "Prefer small functions.",
+    "Use uv, never pip.",
+    "We use TypeScript and React.",
+    "Tests must pass before you finish.",
+    "Add tests for new features.",
+    "Explain your plan first, for example in docs/plan.md.",
+    "Use the logger, not print.",
+    "Keep the README up to date.",
+    "Write commit messages in English.",
+    "See docs/style.md for naming.",
+    "The API is described in openapi.yaml.",
+    "Use `useState()` sparingly.",
+    "Don't use `any`.",
+    "Never use `var`.",
+    "In general, ask before you add a dependency.",
+    "In short, keep it simple.",
+    "For example, in Python files use pathlib.",
+    "Note: Go slowly.",
+    "Shell out as little as possible.",
+    "Read src/app.py to understand the structure.",
+    "Update openapi.yaml when the API changes.",
+    "Use and/or sparingly in prose.",
+    "Ask if in doubt.",
+    "If you are not sure, ask.",
+    "When you are done, summarize what you did.",
+    "Before you finish, run `make test`.",
+    "Log ids, never names.",
+    "For large changes, propose a plan.",
+    "Make changes in small steps.",
+    "Never commit secrets.",
+    "Change the database only through `pnpm db:migrate`. Never run `prisma db push`.",
+    "Dependencies are managed with uv. Don't edit `uv.lock` by hand.",
+]
+"""Rules that are always true, or whose moment no pattern can tell."""
+
+
+@pytest.mark.parametrize(("text", "heading", "condition"), RIGHT)
+def test_what_a_rule_says(text: str, heading: str, condition: str | None) -> None:
+    inferred = str(inferred_condition(text, heading))
+    assert inferred != "always"
+    if condition is not None:
+        assert inferred == condition
+
+
+@pytest.mark.parametrize("text", ALWAYS)
+def test_what_a_rule_does_not_say(text: str) -> None:
+    assert str(inferred_condition(text)) == "always"
+
+
+def test_only_the_object_of_the_verb_counts() -> None:
+    for text in (
+        "When you touch src/api/** update openapi.yaml and docs/api.md",
+        "If you change src/api/**, also change tests/api/** accordingly.",
+    ):
+        assert str(inferred_condition(text)) == "src/api/**"
+
+
+def test_any_text_can_be_read() -> None:
+    for text in ("", "`", "In , x", "When you edit ", "Never run ``", "**", "In ((((((, x" * 50):
+        inferred_condition(text)
