@@ -315,7 +315,8 @@ class Child:
         listens: bool,
     ) -> None:
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - what a person asked to run, without a shell
+            # What a person asked to run, without a shell.
+            self._process = subprocess.Popen(  # noqa: S603
                 list(words),
                 stdin=subprocess.PIPE if listens else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
