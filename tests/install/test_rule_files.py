@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from brim.install.rule_places import loaders_of
+from brim.workspace import Workspace
 from tests.cli.conftest import Brim
 from tests.cli.stored import recalled
 
@@ -198,3 +200,25 @@ def test_a_rule_that_left_the_file_is_said(project: Brim) -> None:
     ran = project("rules", "import", "--yes")
     assert "CLAUDE.md doesn't have use" in ran.err
     assert len(recalled(project, "project")) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "agents"),
+    [
+        ("CLAUDE.md", ["claude"]),
+        (".claude/rules/a.md", ["claude"]),
+        ("rules/a.md", []),
+        ("AGENTS.md", ["claude", "codex"]),
+        ("AGENTS.override.md", ["codex"]),
+        ("GEMINI.md", ["gemini"]),
+        (".cursorrules", []),
+    ],
+)
+def test_which_agents_load_a_file_of_the_project(
+    project: Brim, name: str, agents: list[str]
+) -> None:
+    project.write(name, "- Use it.\n")
+    environ = {"HOME": str(project.home)}
+    workspace = Workspace(environ, str(project.cwd), who="person", now=1.8e9)
+    loaders = loaders_of(str(project.cwd / name), workspace, scoped=False)
+    assert [loader.agent for loader in loaders] == agents

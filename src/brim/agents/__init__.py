@@ -76,10 +76,17 @@ AGENTS = tuple([line.name for line in TABLE])
 _OTHER_SIGNS = {"BRIM_RUN_ID": "brim run", "AI_AGENT": "an agent"}
 
 
+def table_line(name: str) -> TableLine:
+    """Return the line of the agent *name*; a ``KeyError`` if there is none."""
+    for line in TABLE:
+        if line.name == name:
+            return line
+    raise KeyError(name)
+
+
 def agent_named(name: str) -> Agent:
     """Return the agent *name*; a ``KeyError`` if there is none."""
-    if name not in [line.name for line in TABLE]:
-        raise KeyError(name)
+    table_line(name)
     module = f"brim.agents.{name}.value"
     __import__(module)
     agent: Agent = sys.modules[module].AGENT

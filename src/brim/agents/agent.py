@@ -161,6 +161,8 @@ class Transcripts(PlainData):
     """Whether each sub-agent has a file, next to the session's."""
     repeats_prompts: bool = False
     """Whether a prompt is in two lines, each with an id of its own."""
+    has_texts: bool = True
+    """Whether it has what was said and done, and not only what it took."""
     writes_answers_late: bool = False
     """Whether the end of a turn is reported before its last answer is written."""
 

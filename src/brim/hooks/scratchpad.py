@@ -33,9 +33,6 @@ PATIENCE = 0.4
 """Seconds that a hook waits for another writer of the journal: many sessions may share a
 project."""
 
-WITHOUT_TRANSCRIPT = ("opencode",)
-"""Agents that keep no transcript with texts: what brim's plugin reports is their record."""
-
 _CHECKED = "scratch"
 
 
@@ -86,7 +83,9 @@ def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
     """Write down what a person typed; not what a machine wrote, nor the prompt of a sub-agent."""
     if not call.human or call.sub_agent or not call.prompt.strip():
         return
-    refs = {} if call.agent.name in WITHOUT_TRANSCRIPT else {UNCONFIRMED: True}
+    refs = {}
+    if call.agent.transcripts.has_texts:  # else what brim's plugin reports is the record
+        refs = {UNCONFIRMED: True}
     entry = draft("human", call.prompt, session=call.session, time=workspace.now, refs=refs)
     _append(call, workspace, [entry])
 

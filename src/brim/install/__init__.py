@@ -1,13 +1,14 @@
 """How does brim get into an agent's settings, and out again?
 
-What is special about an agent is in its ``SETTINGS``. ``agents`` finds the agents' files and what of
-them is brim's, ``shell`` quotes commands for their shells, and ``changes`` says what was in a file
-before and what it becomes. ``installation`` is what is installed here, and the only place that
+What is special about an agent is in its ``SETTINGS``. ``agents`` finds the agents' files and what
+of them is brim's, ``shell`` quotes commands for their shells, and ``changes`` says what was in a
+file before and what it becomes. ``installation`` is what is installed here, and the only place that
 writes it. ``launchers`` are the scripts that settings name, ``git_exclude`` hides a project's
 settings from git. ``setup`` is ``brim init`` and ``uninstall``, ``pausing`` is ``brim pause``.
-``doctor`` says whether it all works, with ``probe`` for what hooks answer and ``doctor_stores`` for
-brim's own files, and ``status`` what needs attention. ``rule_files`` reads the rule files that
-agents have, and ``rule_places`` finds them.
+
+``doctor`` says whether it all works, in ``findings``: ``probe`` tries and counts what hooks answer,
+``doctor_stores`` looks at brim's own files. ``status`` says what needs attention. ``rule_files``
+reads the rule files that agents have, and ``rule_places`` finds them.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.agents import TABLE, agent_named, every_agent
+from brim.agents import TABLE, agent_named, every_agent, table_line
 from brim.agents.fields import items, mapping, text
 from brim.agents.settings import json_settings, read_settings, settings_for, toml_settings
 from brim.errors import InputError
@@ -135,6 +135,13 @@ def user_target(agent: str, environ: Mapping[str, str]) -> Target:
 def project_target(agent: str, project: str) -> Target:
     """Return the file of *agent* in *project* that is meant for this machine alone."""
     return Target(agent, "project", agent_named(agent).places.project_file(project))
+
+
+def project_hook_files(agent: str, project: str) -> list[str]:
+    """Return all files in *project* in which hooks of *agent* may be set."""
+    line = table_line(agent)
+    folder = os.path.join(project, line.folder)
+    return [os.path.join(folder, name) for name in line.hook_files]
 
 
 def agent_folder(agent: str, environ: Mapping[str, str]) -> str:
@@ -272,6 +279,7 @@ class Ours:
         return list(dict.fromkeys(events))
 
     def _calls(self, program: str, name: str) -> bool:
+        """Whether *program* is brim's launcher *name*, of any home."""
         folder = os.path.normcase(os.path.dirname(program))
         if program_name(program) != name:
             return False
@@ -293,6 +301,7 @@ def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
 
 
 def _is_served(agent: str, environ: Mapping[str, str], project: str | None) -> bool:
+    """Whether *agent* starts ``brim mcp`` here."""
     settings = settings_for(agent)
     if any(map(_names_server, settings.server_settings(environ, project))):
         return True

@@ -134,6 +134,7 @@ class _Doctor:
             yield Finding(OFF, name, self._absent(target), **facts)
 
     def _absent(self, target: Target) -> str:
+        """Return why brim isn't in the user's settings of an agent."""
         installed = self.installation.installed([target.agent])
         if any(other.scope == "project" for other in installed):
             return "installed in some projects only"
@@ -246,6 +247,7 @@ class _Doctor:
         return Finding(OK, "hook", text, **facts)
 
     def _switched_off(self) -> Iterator[Finding]:
+        """Say why no hook says anything: a pause, or a variable."""
         until = paused_until(self.installation.home)
         if until == float("inf"):
             yield Finding(OFF, "paused", "no hook says anything: brim pause off", paused=True)
@@ -317,6 +319,7 @@ class _Doctor:
         return Finding(OK, "server", text, agents=agents, schemas=schemas)
 
     def _log(self) -> Finding:
+        """Say what hooks wrote down when they failed."""
         path = log_path(self.installation.environ)
         lines = last_lines(path)
         if lines:
@@ -358,6 +361,7 @@ class _Corrections:
                 self.problems.append(str(error))
 
     def _plan(self, installation: Installation, target: Target) -> None:
+        """Add the change that *target* needs."""
         if target.is_orphan:
             self.orphans.append(installation.plan_removal(target))
         elif target.scope == "project" and installation.has_user_hooks(target.agent):

@@ -58,6 +58,7 @@ def _lost_rules(installation: Installation, path: str) -> Iterator[Finding]:
 
 
 def _missing_store(path: str, *, installed: bool) -> Finding:
+    """Say that the user has no store; with brim *installed* hooks need one."""
     facts: dict[str, Any] = {"scope": "user", "file": path, "version": None}
     if not installed:
         return Finding(OFF, "store", "no rules for all your projects yet", **facts)
@@ -66,6 +67,7 @@ def _missing_store(path: str, *, installed: bool) -> Finding:
 
 
 def _store(scope: str, path: str) -> Finding:
+    """Say whether the store *path* can be read."""
     facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
     try:
         with open_store(path, create=False, timeout=1.0) as store:
@@ -121,6 +123,7 @@ def _trust(installation: Installation, changes: str) -> Finding:
 
 
 def _would_be_committed(store: str) -> bool:
+    """Whether git shows *store* as a new file."""
     return os.path.exists(store) and not is_tracked(store) and bool(not_ignored([store]))
 
 

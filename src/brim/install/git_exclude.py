@@ -29,8 +29,8 @@ def hide(paths: Sequence[str]) -> list[str]:
 
 
 def unhide(paths: Iterable[str], *, other_paths: Iterable[str] = ()) -> None:
-    """Take *paths* and their backups out again, except for a line that hides one of *other_paths*, in
-    another worktree."""
+    """Take *paths* and their backups out again, except for a line that hides one of *other_paths*,
+    in another worktree."""
     used_places = {_place(path) for path in other_paths}
     for path in paths:
         place = _place(path)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from brim.agents import TABLE
 from brim.agents.jsonc import BLANK
 from brim.agents.settings import json_settings, read_settings, settings_for
 from brim.config.retention import UNFINISHED
@@ -31,6 +30,7 @@ from brim.install.agents import (
     agent_names,
     has_plugin,
     model_of,
+    project_hook_files,
     project_target,
     user_target,
 )
@@ -138,11 +138,8 @@ class Installation(Workspace):
         record = self.records.get(target.path)
         if target.scope == "user" or (record is not None and record.status is not None):
             return True
-        folder = os.path.dirname(target.path)
-        files = [self.target(target.agent, "user").path]
-        for line in TABLE:
-            if line.name == target.agent:
-                files += [os.path.join(folder, name) for name in line.hook_files]
+        files = project_hook_files(target.agent, target.project)
+        files.append(self.target(target.agent, "user").path)
         return not any(STATUS in json_settings(path) for path in files)
 
     # Changing them --------------------------------------------------------------------------------

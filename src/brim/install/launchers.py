@@ -127,6 +127,7 @@ def _texts(
 
 
 def _python_script(path: str) -> str:
+    """Return the script in Python that the batch file *path* runs."""
     return os.path.splitext(path)[0] + ".py"
 
 
@@ -256,6 +257,7 @@ def _tokens_in(path: str) -> str:
 
 
 def _read(path: str) -> str:
+    """Return the script *path*; empty if it can't be read."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
             return file.read(65_536)
@@ -264,6 +266,7 @@ def _read(path: str) -> str:
 
 
 def _write(path: str, text: str) -> bool:
+    """Write the script *path*, if it isn't so; return whether it was written."""
     if _read(path) == text and os.access(path, os.X_OK):
         return False
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)

@@ -66,6 +66,7 @@ def duration(text: str) -> float:
 
 
 def _write(home: str, content: bytes) -> None:
+    """Write the file of the pause."""
     path = os.path.join(home, PAUSED)
     try:
         make_folder(home)

@@ -154,6 +154,7 @@ class RuleSources:
     def _read(
         self, path: str, importers: tuple[str, ...], imported: tuple[RuleLoader, ...]
     ) -> None:
+        """Read *path*, and then what it imports; *imported* are the agents that load it so."""
         name = "standard input" if path == "-" else self._name(path)
         content = read_text(path, at_most=LARGEST)
         if _is_json(content):

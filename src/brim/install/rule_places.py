@@ -13,13 +13,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from brim.agents import TABLE
 from brim.agents.fields import items, mapping, text
 from brim.agents.settings import Instructions, json_settings, settings_for
 from brim.behaviors.floop import floop_folder
 from brim.config.places import home_folder
 from brim.errors import BrimError
-from brim.install.agents import agent_folder, agent_names, user_target
+from brim.install.agents import agent_folder, agent_names, project_hook_files, user_target
 from brim.store.loaded import RuleLoader
 from brim.tokens.inputs import SKIPPED_FOLDERS
 from brim.workspace import Workspace
@@ -248,13 +247,13 @@ def _settings_files(workspace: Workspace) -> list[str]:
     """Return the files in which agents may call floop: the user's, and the project's."""
     paths = [user_target(agent, workspace.environ).path for agent in agent_names()]
     if workspace.project:
-        for line in TABLE:
-            folder = os.path.join(workspace.project, line.folder)
-            paths += [os.path.join(folder, name) for name in line.hook_files]
+        for agent in agent_names():
+            paths += project_hook_files(agent, workspace.project)
     return [path for path in paths if path.endswith(".json")]
 
 
 def _hook_commands(path: str) -> Iterator[str]:
+    """Yield the command of each hook in the settings file *path*."""
     settings = json_settings(path)
     for event in mapping(settings, "hooks"):
         for group in items(settings, "hooks", event):

@@ -71,6 +71,7 @@ class Installed:
         return [self._agent(change) for change in self.changes]
 
     def _agent(self, change: SettingsChange) -> dict[str, Any]:
+        """Return what became of one agent."""
         agent = change.target.agent
         path = change.target.path
         hooks = ALL
@@ -135,6 +136,7 @@ class Uninstalled:
         return [self._agent(change) for change in self.changes]
 
     def _agent(self, change: SettingsChange) -> dict[str, Any]:
+        """Return what became of one agent."""
         return {
             **change.to_dict(),
             "removed": change.changes and change.after is None,
@@ -263,6 +265,7 @@ def _stronger_tokens(budget: SettingEdit | None, environ: Mapping[str, str]) -> 
 def _next_steps(
     installation: Installation, changes: Sequence[SettingsChange], inside: Sequence[str]
 ) -> Iterator[str]:
+    """Yield what is left for the person to do."""
     changed_agents = [change.target.agent for change in changes if change.changes]
     for agent in changed_agents:
         if settings_for(agent).asks_for_trust:

@@ -41,6 +41,7 @@ def program_in(agent: str, path: str, *, person: str = "", windows: bool = WINDO
 
 
 def _for_git_bash(path: str, person: str) -> str:
+    """Return *path*, which has slashes, as both shells of Claude Code on Windows read it."""
     if _PLAIN.fullmatch(path):
         return path
     inside = path.removeprefix(f"{person}/")

@@ -182,6 +182,7 @@ def open_limits(workspace: Workspace) -> Iterator[Limits | None]:
 
 
 def _limits(workspace: Workspace) -> tuple[LimitRow, ...]:
+    """Return the limits of this project and of all; none if they can't be read."""
     with suppress(BrimError), open_limits(workspace) as limits:
         if limits is not None:
             project = limits.ledger.project(workspace.place, claim=False)

@@ -226,6 +226,7 @@ class Conversation:
             self._child = None
 
     def _take_from_agent(self, child: Child, line: object) -> None:
+        """Take in a line of the agent, or None at the end of them."""
         if not isinstance(line, bytes):
             self.end(grace=1.0)
             return
@@ -314,7 +315,8 @@ class Child:
         listens: bool,
     ) -> None:
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - what a person asked to run, without a shell
+            # What a person asked to run, without a shell.
+            self._process = subprocess.Popen(  # noqa: S603
                 list(words),
                 stdin=subprocess.PIPE if listens else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -376,11 +378,13 @@ class Child:
         return self._process.poll() is not None
 
     def _signal(self, number: int) -> None:
+        """Send a signal to the agent and what it started."""
         if not self.is_over:
             with suppress(OSError):  # it may end just now
                 os.killpg(self._process.pid, number)
 
     def _listen(self) -> None:
+        """Hand on all lines, and None after the last."""
         output = self._process.stdout
         if output is not None:
             with suppress(OSError):

@@ -268,6 +268,7 @@ class Purse:
         return allowance.spent >= (allowance.limit.amount or 0)
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
+        """Return the limit in *status*, as it was answered."""
         self._period = status.period
         budget = CostBudget(status.limit, self._warn, scope=status.scope, spent=status.spent)
         if _is_ending(status.state):
@@ -388,4 +389,5 @@ def _micro_dollars_of(usage: object) -> int:
 
 
 def _is_ending(state: str) -> bool:
+    """Whether nothing but a wrap-up may be sent in the *state* of a limit."""
     return state in (WRAPPING_UP, STOPPED)

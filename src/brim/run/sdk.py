@@ -149,6 +149,7 @@ class SupervisedClient:
             )
 
     def _must_compact(self) -> bool:
+        """Whether the window is full enough to ask for a compaction."""
         if self._is_over or self._refusals >= MOST_REFUSALS:
             return False
         return self.context.should_compact
@@ -161,6 +162,7 @@ class SupervisedClient:
         self._tracked.notes.close()
 
     async def _exchange(self, text: str, before: str = "") -> AsyncIterator[Any]:
+        """Send *text* as a turn, and give every message of it; one that runs is interrupted."""
         if self._client is None:
             self._client = self._connect(self._limited_options())
             await self._client.connect()
@@ -181,6 +183,7 @@ class SupervisedClient:
         self._tracked.notes.save()
 
     def _take(self, message: Any) -> None:
+        """Take in one *message* of the SDK."""
         line = line_of(message, self.session)
         if not line:
             return
@@ -234,6 +237,7 @@ class SupervisedClient:
                 yield message
 
     def _can_wrap_up(self) -> bool:
+        """Whether money is left for a wrap-up, and the session can be resumed."""
         purse = self._tracked.purse
         return purse.budget.left != 0 and purse.held is None and bool(self.session)
 
@@ -249,6 +253,7 @@ class SupervisedClient:
         )
 
     async def _disconnect(self) -> None:
+        """End the process of the client, if there is one."""
         if self._client is not None:
             client = self._client
             self._client = None

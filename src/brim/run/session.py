@@ -105,6 +105,7 @@ class Notes:
         self._try(lambda writer: writer.close())
 
     def _try(self, act: Callable[[ScratchWriter], object]) -> None:
+        """Let the writer act; what fails is said once."""
         if self._writer is not None and not self._failed:
             try:
                 act(self._writer)
@@ -112,6 +113,7 @@ class Notes:
                 self._fail(error)
 
     def _fail(self, why: object) -> None:
+        """Go on without scratch memory."""
         self._failed = True
         self._tell(f"no scratch memory in this run: {why}")
 
@@ -238,6 +240,7 @@ class Tracked:
         return [*notices, *self.purse.look()]
 
     def _take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
+        """Note what *event* says about the session."""
         if not event.agent:
             if event.session and event.session != self.session:
                 self.session = event.session
@@ -251,4 +254,5 @@ class Tracked:
         return self._count(event, line)
 
     def _count(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
+        """Count *event*, and return what must be told because of it."""
         return [*self.budget.update(event), *self.purse.take(event, line)]

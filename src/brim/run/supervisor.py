@@ -171,9 +171,11 @@ class Supervisor:
 
     @property
     def _is_full(self) -> bool:
+        """Whether the last turn failed because the window is full."""
         return self._last is not None and self._last.is_full
 
     def _step(self) -> str:
+        """Return what comes next."""
         purse = self._tracked.purse
         return next_step(
             self._last,
@@ -187,10 +189,12 @@ class Supervisor:
         )
 
     def _take_turn(self, text: str) -> None:
+        """Let what a person typed be a turn."""
         self._waiting.append(text)
         self._face.tell(f"the next turn: {fold(text, 100)}")
 
     def _send_for_person(self, text: str) -> None:
+        """Send a person's turn, with what was piped in before the first."""
         self._continues = 0
         self._tracked.notes.person_said(text)
         text = with_input(self._talk.agent, text, self._piped)
@@ -360,6 +364,7 @@ class Supervisor:
         return answer
 
     def _ask(self) -> str:
+        """Ask the person, until the answer is understood; stop at a signal."""
         purse = self._tracked.purse
         while True:
             self._face.ask(question(purse.asked))
@@ -403,6 +408,7 @@ class Supervisor:
     # The end --------------------------------------------------------------------------------------
 
     def _may_start(self) -> bool:
+        """Whether the next turn can reach the session; the run fails if not."""
         if self._talk.is_open or not self._report.turns or self._talk.can_resume:
             return True
         self._fail("the session cannot be resumed, and its process is gone")

@@ -56,7 +56,7 @@ def server_settings(environ: Mapping[str, str], _: str | None) -> list[Mapping[s
 
 def plugin_files(plugin: Plugin) -> dict[str, Any]:
     """Return the marketplace, the manifest and the hooks; it has no commands."""
-    shown = {
+    interface = {
         "displayName": PLUGIN_NAME,
         "shortDescription": plugin.about,
         "category": CATEGORY,
@@ -77,7 +77,7 @@ def plugin_files(plugin: Plugin) -> dict[str, Any]:
         },
         f"{plugin.folder}/.codex-plugin/plugin.json": {
             **plugin.manifest,
-            "interface": shown,
+            "interface": interface,
             "hooks": "./hooks/codex.json",
             "skills": "./skills/",
             "mcpServers": "./.mcp.json",

@@ -49,6 +49,7 @@ AGENT = Agent(
         format="opencode",
         readers={"opencode": "OpencodeReader"},
         needles=(b'"tokens"',),
+        has_texts=False,
     ),
     model="claude-sonnet-4-5",
     signs=("OPENCODE",),
