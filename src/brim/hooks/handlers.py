@@ -219,8 +219,10 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 def _with_note(answer: Answer) -> Answer:
     """Return *answer* with a line for the person if it gives something back to the agent."""
-    note = returned_note(answer.preamble) if answer.preamble else ""
-    return joined(answer, Answer(note=note)) if note else answer
+    if not answer.preamble:
+        return answer
+    note = returned_note(answer.preamble)
+    return joined(answer, Answer(note=note))
 
 
 def _measure_if_compacted(call: HookCall, workspace: HookWorkspace) -> None:
