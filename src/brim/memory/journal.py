@@ -256,15 +256,21 @@ def _needle(session: str, entries: Iterable[MemoryEntry]) -> bytes:
 def _missing(entries: list[MemoryEntry], known_entries: list[MemoryEntry]) -> list[MemoryEntry]:
     """Return those of *entries* that aren't there. A file is noted once, whatever changes it."""
     ids = {(entry.session, entry.id) for entry in known_entries}
-    files: set[tuple[str, str]] = set()
-    for entry in known_entries:
-        if entry.kind == "artifact":
-            files.add((entry.session, entry.text))
-        elif entry.kind == "withdrawn":
-            files.discard((entry.session, entry.text))
+    files = _noted_files(known_entries)
     missing = []
     for entry in entries:
         is_noted_file = entry.kind == "artifact" and (entry.session, entry.text) in files
         if (entry.session, entry.id) not in ids and not is_noted_file:
             missing.append(entry)
     return missing
+
+
+def _noted_files(entries: Iterable[MemoryEntry]) -> set[tuple[str, str]]:
+    """Return the session and the path of each file in *entries* that wasn't taken back."""
+    files: set[tuple[str, str]] = set()
+    for entry in entries:
+        if entry.kind == "artifact":
+            files.add((entry.session, entry.text))
+        elif entry.kind == "withdrawn":
+            files.discard((entry.session, entry.text))
+    return files
