@@ -125,6 +125,7 @@ def test_every_setting_has_a_variable_but_models_commands_and_what_no_agent_may_
     assert len(names) == len(set(names))
     assert [setting.key for setting in SETTINGS if not setting.variables] == [
         "models",
+        "hooks.notes",
         "hooks.protect",
         "limits",
         "notify",

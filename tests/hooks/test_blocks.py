@@ -72,6 +72,15 @@ def test_it_is_refused_every_time_with_the_rule_and_the_person_is_told_once_how_
     ]
 
 
+def test_without_notes_a_call_is_refused_and_no_line_is_shown(agent: Agent) -> None:
+    agent.configure("hooks:\n  notes: false\n", "project")
+    assert agent.tool("Bash", command="npm install").note, "only the person switches them off"
+    agent.configure("hooks:\n  notes: false\n")
+    answer = agent.tool("WebFetch", url="https://example.com")
+    assert answer.deny
+    assert not answer.note
+
+
 def test_what_no_rule_refuses_is_made(agent: Agent) -> None:
     assert not bash(agent, "pnpm install && grep 'npm install' README.md")
     assert not agent.edit("src/app.py").deny

@@ -152,6 +152,16 @@ def test_what_the_summary_lost_is_given_back_with_the_next_prompt_once(sitting: 
     assert "left these out" not in json.dumps(sitting.prompt("and on"))
 
 
+def test_without_notes_it_is_given_back_and_no_line_is_shown(sitting: Sitting) -> None:
+    (sitting.home / "config.yaml").write_text("hooks:\n  notes: false\n")
+    work(sitting)
+    sitting.hook("PreCompact", trigger="auto")
+    sitting.hook("PostCompact", trigger="auto", compact_summary="<summary>SQLite.</summary>")
+    answer = sitting.prompt("go on")
+    assert "parser.py" in answer["hookSpecificOutput"]["additionalContext"]
+    assert "systemMessage" not in answer
+
+
 def test_a_summary_that_has_everything_loses_nothing(sitting: Sitting) -> None:
     work(sitting)
     sitting.hook("PreCompact", trigger="auto")

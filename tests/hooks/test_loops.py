@@ -77,6 +77,17 @@ def test_the_second_time_the_person_is_told_and_the_agent_is_not_held(agent: Age
     )
 
 
+def test_without_notes_the_person_is_not_told_and_the_agent_is_held(agent: Agent) -> None:
+    (agent.home / "config.yaml").write_text("hooks:\n  notes: false\n")
+    reasons = []
+    notes = []
+    for _ in range(20):
+        reasons.append(agent.test())
+        notes.append(agent.note)
+    assert sum(map(bool, reasons)) == 1
+    assert not any(notes)
+
+
 def test_a_different_failure_is_not_the_same(agent: Agent) -> None:
     assert not any(agent.test(f"assert {number} == 3") for number in range(12))
 

@@ -13,10 +13,9 @@ import pytest
 from brim.config.retention import JOURNALS
 from brim.errors import InputError, StoreError
 from brim.memory import Journal, MemoryEntry, MemoryView, ScratchWriter
-from brim.memory.folder import save
+from brim.memory.folder import LIVE, own_names, save
 from brim.memory.index import LINES, render_index
 from brim.memory.model import ScratchModel
-from brim.memory.owners import LIVE, own_names
 
 USES: list[Callable[[ScratchWriter], object]] = [
     lambda writer: writer.append_human_input("go"),

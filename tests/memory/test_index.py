@@ -98,6 +98,39 @@ def test_tool_text_is_quoted_and_marked() -> None:
     )
 
 
+def lost(number: int, noun: str, text: str) -> MemoryEntry:
+    return MemoryEntry(number=number, kind="lost", text=text, refs={"noun": noun})
+
+
+def test_what_a_section_shows_is_not_repeated_as_left_out() -> None:
+    prompt = "Fix the login in src/app.py. Keep the timeout at 45 seconds."
+    entries = [
+        MemoryEntry(number=1, kind="human", text=prompt),
+        MemoryEntry(number=2, kind="artifact", text="/home/ada/shop/src/app.py"),
+        lost(3, "file", "src/app.py"),
+        lost(4, "file", "app.py.bak"),
+        lost(5, "instruction", "Keep the timeout at 45 seconds."),
+        lost(6, "instruction", "Keep the timeout at 45 second"),
+    ]
+    text = render_index(MemoryView(entries))
+    assert text.count("Keep the timeout at 45 seconds.") == 1
+    assert text.partition("## Left Out")[2].splitlines()[1:] == [
+        "- 2 shown above: .context/left-out.md",
+        "- #4 file `app.py.bak`",
+        "- #6 instruction `Keep the timeout at 45 second`",
+    ]
+
+
+def test_what_a_section_cuts_off_is_shown_as_left_out() -> None:
+    prompt = f"{'Fix the login. ' * 20}Keep the timeout at 45 seconds."
+    instruction = "Keep the timeout at 45 seconds."
+    entries = [
+        MemoryEntry(number=1, kind="human", text=prompt),
+        lost(2, "instruction", instruction),
+    ]
+    assert f"- #2 instruction `{instruction}`" in render_index(MemoryView(entries))
+
+
 def test_a_long_human_message_is_cut_to_its_line() -> None:
     model = ScratchModel()
     model.add_human_input("word " * 100)

@@ -128,6 +128,8 @@ def test_what_brim_refused_did_not_run() -> None:
         ("git add -A && npm run build", (), (), "git add -A && npm run build"),
         ("sed -i 's/a/b/' src/a.py", (), ("src/a.py",), ""),
         ("make test > out.txt", (), ("out.txt",), "make test > out.txt"),
+        ("echo 1 > /dev/shm/app/src/a.py", (), ("/dev/shm/app/src/a.py",), ""),
+        ("echo 1 > /dev/stderr", (), (), ""),
         ("/bin/bash -lc 'cargo test --all'", (), (), "cargo test --all"),
         ("cd web && pnpm test | grep -E 'FAIL|ERROR' | head", (), (), "pnpm test"),
         ("python - <<'E'\nprint(1)\nE", (), (), ""),

@@ -351,6 +351,14 @@ SETTINGS = (
         yours=True,
     ),
     Setting(
+        "hooks.notes",
+        "flag",
+        True,
+        "whether the terminal shows a line when brim refused a call, saw a loop go on or gave something back",
+        from_env=(),
+        yours=True,
+    ),
+    Setting(
         "hooks.protect",
         "flag",
         True,

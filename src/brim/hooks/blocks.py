@@ -370,6 +370,8 @@ class Blocked:
     def refuse(self) -> Answer:
         """Return why the call isn't made, and, once a session, what the person can do."""
         self.record("blocked")
+        if not self._workspace.config["hooks.notes"]:
+            return Answer(deny=self._reason)
         session = self._call.session
         is_new = not session or self._workspace.state(session).tell_once(self._latch)
         note = self._note if is_new else ""

@@ -121,7 +121,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     _measure_if_compacted(call, workspace)
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, new_prompt=call.human, retry_without_project=True)
-    answer = _with_note(joined(late, rules))
+    answer = _with_note(joined(late, rules), workspace)
     if workspace.only_injects or not call.session:
         return answer
     if call.human:
@@ -162,7 +162,7 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
     if call.session and not rules.deny:
         attempt(note_repeated, call, workspace)
-    return joined(spending, looping, _with_note(rules))
+    return joined(spending, looping, _with_note(rules, workspace))
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -187,7 +187,7 @@ def _tell_after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
         return NOTHING
     late = attempt(_tell_late, call, workspace)
     rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
-    return _with_note(joined(late, rules))
+    return _with_note(joined(late, rules), workspace)
 
 
 def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
@@ -217,10 +217,12 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     return attempt(note_compaction, call, workspace)
 
 
-def _with_note(answer: Answer) -> Answer:
+def _with_note(answer: Answer, workspace: HookWorkspace) -> Answer:
     """Return *answer* with a line for the person if it gives something back to the agent."""
-    note = returned_note(answer.preamble) if answer.preamble else ""
-    return joined(answer, Answer(note=note)) if note else answer
+    if not answer.preamble or not workspace.config["hooks.notes"]:
+        return answer
+    note = returned_note(answer.preamble)
+    return joined(answer, Answer(note=note))
 
 
 def _measure_if_compacted(call: HookCall, workspace: HookWorkspace) -> None:

@@ -51,6 +51,8 @@ def hold_loop(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         return None
     if not workspace.state(call.session).tell_once(f"loop {loop.key} {loop.goes_on}"):
         return None
+    if loop.goes_on and not workspace.config["hooks.notes"]:
+        return None
     if loop.goes_on:
         note = (
             f"brim: the agent goes in circles: {loop.description}. "

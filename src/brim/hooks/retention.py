@@ -18,8 +18,15 @@ from brim.errors import BrimError
 from brim.files import locked, unfinished
 from brim.hooks.state import FOLDER, HookWorkspace, old_files
 from brim.memory.archive import keep_journals, old_journals
-from brim.memory.folder import LOCK, NAME, check_folder, remove_ours
-from brim.memory.owners import is_live, owner_of, session_folders
+from brim.memory.folder import (
+    LOCK,
+    NAME,
+    check_folder,
+    is_live,
+    owner_of,
+    remove_ours,
+    session_folders,
+)
 from brim.store.database import open_database
 from brim.store.events import RECENT
 from brim.store.trust import is_trusted, trusted_projects

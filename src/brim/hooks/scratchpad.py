@@ -20,12 +20,11 @@ from brim.agents.call import HookCall
 from brim.agents.events import ToolResult
 from brim.errors import BrimError, StoreError
 from brim.hooks.state import HookWorkspace
-from brim.memory.appending import append_entries
 from brim.memory.calls import Calls, failed_command
 from brim.memory.entries import UNCONFIRMED, MemoryEntry, draft
-from brim.memory.folder import NAME, check_folder
+from brim.memory.folder import NAME, check_folder, owner_of, place_of
 from brim.memory.index import NAME as INDEX
-from brim.memory.owners import owner_of, place_of
+from brim.memory.journal import append_entries
 from brim.memory.writer import ScratchWriter
 from brim.workspace import without_controls
 

@@ -2,8 +2,8 @@
 
 ``.context/``: ``quotes`` makes text harmless, and an entry (``entries``) is one thing that must
 survive. ``calls``, ``decisions`` and ``states`` take entries from events, ``repetition`` finds what
-an agent repeats, and ``model`` collects all of that for one job. ``folder`` and ``owners`` manage
-the folder, ``journal`` is the file that everything else is made from, ``matching`` avoids
+an agent repeats, and ``model`` collects all of that for one job. ``folder`` manages the folder and
+its owners, ``journal`` is the file that everything else is made from, ``matching`` avoids
 duplicates, ``view`` says what holds, ``sentences`` and ``index`` put it into words, ``writer``
 writes the files, and ``archive`` has the journals of memory that was removed.
 

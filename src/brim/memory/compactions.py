@@ -314,19 +314,27 @@ class _Window:
 
     def _take_told(self, text: str, by: str) -> None:
         """Note which of the last compaction's losses *text* names: somebody brought them back."""
+        if not by or not text:
+            return
         last = self._compactions[-1]
-        missing = []
-        for fact, use in last.lost.items():
-            if not use.back and self._missing.get(fact) is last:
-                missing.append(fact)
-        still_missing = set(compare(missing, text).lost) if by and text else set(missing)
+        missing = self._missing_of(last)
+        still_missing = set(compare(missing, text).lost)
         is_ours = by == "hook" and HEADING in text
         for fact in missing:
-            if fact not in still_missing:
-                use = last.lost[fact]
-                use.back = by  # reading the file again still costs something
-                use.given_back = is_ours
-                self._inventory.note(fact)
+            if fact in still_missing:
+                continue
+            use = last.lost[fact]
+            use.back = by  # reading the file again still costs something
+            use.given_back = is_ours
+            self._inventory.note(fact)
+
+    def _missing_of(self, compaction: _OneCompaction) -> list[Fact]:
+        """Return what *compaction* lost and nobody brought back or used since."""
+        missing = []
+        for fact, use in compaction.lost.items():
+            if not use.back and self._missing.get(fact) is compaction:
+                missing.append(fact)
+        return missing
 
     def reports(self, agent: str, ratio: BilledRatio) -> Iterator[CompactionReport]:
         """Yield what is known of each compaction."""

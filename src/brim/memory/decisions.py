@@ -101,14 +101,27 @@ def was_asked(result: ToolResult) -> bool:
 
 def plan_of(call: ToolCall, result: ToolResult) -> str:
     """Return the plan that was answered: as approved, else as given, else the call's name."""
-    approved = None if result.error else _APPROVED.search(result.text)
-    if approved is not None and result.text[approved.end() :].strip():
-        return result.text[approved.end() :]
+    approved_plan = _approved_plan(result)
+    if approved_plan.strip():
+        return approved_plan
+    places = [call.input]
     if isinstance(result.detail, Mapping):
-        plan = result.detail.get("plan")
-        if isinstance(plan, str) and plan.strip():
+        places.insert(0, result.detail)
+    for place in places:
+        plan = first_text(place, ("plan",))
+        if plan:
             return plan
-    return first_text(call.input, ("plan",)) or call.name
+    return call.name
+
+
+def _approved_plan(result: ToolResult) -> str:
+    """Return the plan that a person approved, as *result* repeats it; empty if it doesn't."""
+    if result.error:
+        return ""
+    approved = _APPROVED.search(result.text)
+    if approved is None:
+        return ""
+    return result.text[approved.end() :]
 
 
 # Questions and answers ----------------------------------------------------------------------------
@@ -147,15 +160,20 @@ def _asked(call: ToolCall) -> list[tuple[str, str]]:
     asked = []
     if isinstance(questions, list):
         for place, question in enumerate(questions):
-            text, name = _question_text(question), str(place)
-            if isinstance(question, Mapping) and isinstance(question.get("id"), str):
-                name = question["id"] or name
+            text = _question_text(question)
             if text:
-                asked.append((name, text))
+                asked.append((_question_id(question) or str(place), text))
     single = call.input.get("question")
     if isinstance(single, str) and single.strip():
         asked.append(("", single.strip()))
     return asked
+
+
+def _question_id(question: object) -> str:
+    if not isinstance(question, Mapping):
+        return ""
+    name = question.get("id")
+    return name if isinstance(name, str) else ""
 
 
 def _question_text(question: object) -> str:
@@ -192,15 +210,22 @@ def _answers_in(value: object) -> object:
 
 
 def _joined(answer: object) -> str:
-    if isinstance(answer, Mapping):
-        for key in ("answers", "answer", "selected"):
-            if key in answer:
-                return _joined(answer[key])
+    if answer is None:
         return ""
+    if isinstance(answer, Mapping):
+        return _joined(_chosen_in(answer))
     if isinstance(answer, list | tuple):
-        texts = [_joined(part) for part in answer]
-        return ", ".join([text for text in texts if text])
-    return "" if answer is None else str(answer)
+        texts = map(_joined, answer)
+        return ", ".join(filter(None, texts))
+    return str(answer)
+
+
+def _chosen_in(answer: Mapping[str, object]) -> object:
+    """Return what *answer* says was chosen, by one of the names that clients give to that."""
+    for key in ("answers", "answer", "selected"):
+        if key in answer:
+            return answer[key]
+    return None
 
 
 def _paired(text: str, questions: list[str]) -> list[tuple[str, str]]:

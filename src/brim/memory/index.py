@@ -2,12 +2,14 @@
 
 The index has at most 200 lines of at most 120 characters, whatever happened. Its sections share the
 room by need and show their newest entries. Each says how many older ones there are and where. An
-entry's number finds its full text in the file that the section names: two steps.
+entry's number finds its full text in the file that the section names: two steps. What the last
+summary left out isn't repeated where a section above shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
 from brim.memory.entries import MemoryEntry
 from brim.memory.folder import SECTIONS, FolderSection
@@ -39,6 +41,13 @@ _LABELS = {
     ),
     "lost": "What the window held before the last compaction, and its summary left out.",
 }
+_SHOWN_AS = {
+    "instruction": "human",
+    "decision": "decision",
+    "file": "artifact",
+    "command": "command",
+}
+"""The section that may show a lost thing already, by the noun of its entry."""
 _UNCONFIRMED = (
     "# Not confirmed\n\n"
     "A hook was called with these prompts, but no line of the client's transcript has them yet: "
@@ -62,8 +71,11 @@ def render_index(view: MemoryView, folder: str = ".context", *, session: str = "
     shown_parts = [part for part in parts if part.is_shown]
     headings = sum(part.heading_lines for part in shown_parts)
     room = LINES - len(lines) - headings
+    lines_above: dict[str, list[str]] = {}
     for part, share in zip(shown_parts, _shares(shown_parts, room), strict=True):
-        lines += part.lines(folder, share)
+        part_lines = part.lines(folder, share, lines_above)
+        lines_above[part.section.kind] = part_lines
+        lines += part_lines
     return "\n".join(lines) + "\n"
 
 
@@ -92,8 +104,8 @@ class _SectionPart:
         """How many lines it takes beside those of its entries."""
         return 2 + (self.ended > 0) + (self.unconfirmed > 0)
 
-    def lines(self, folder: str, share: int) -> list[str]:
-        """Return its lines, with room for *share* entries."""
+    def lines(self, folder: str, share: int, lines_above: Mapping[str, list[str]]) -> list[str]:
+        """Return its lines, with room for *share* entries; *lines_above* are those by kind."""
         file = f"{folder}/{self.section.file}"
         heading = f"## {self.section.title} ({len(self.entries):,}): {file}"
         lines = ["", shortened(heading, WIDTH)]
@@ -108,9 +120,28 @@ class _SectionPart:
         if len(self.entries) > share > 0:
             older = len(self.entries) - share + 1
             lines.append(shortened(f"- {older:,} older not shown: {file}", WIDTH))
-        if share:
-            lines += [headline(entry) for entry in self.entries[older:]]
-        return lines
+        if not share:
+            return lines
+        repeated = 0
+        headlines = []
+        for entry in self.entries[older:]:
+            if _stands_in(lines_above, entry):
+                repeated += 1
+            else:
+                headlines.append(headline(entry))
+        if repeated:
+            lines.append(shortened(f"- {repeated:,} shown above: {file}", WIDTH))
+        return lines + headlines
+
+
+def _stands_in(lines_above: Mapping[str, list[str]], entry: MemoryEntry) -> bool:
+    """Whether one of *lines_above* shows the whole text of *entry*, which a summary left out."""
+    if entry.kind != "lost":
+        return False
+    shown_as = _SHOWN_AS.get(str(entry.refs.get("noun")), "")
+    text = re.escape(one_line(entry.text))
+    pattern = re.compile(rf"(?<![\w.-]){text}(?![\w-])")
+    return any(pattern.search(line) for line in lines_above.get(shown_as, ()))
 
 
 def _shares(parts: list[_SectionPart], room: int) -> list[int]:

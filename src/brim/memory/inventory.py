@@ -63,11 +63,16 @@ class Use:
             return BINDING
         if self.changed:
             return CHANGED
-        if self.kind == "command" and (self.uses > 1 or self.fails or self.fixed):
+        if self.kind == "command" and self._has_mattered:
             return COMMAND
         if self.kind == "file" and self.uses > 1:
             return READ_AGAIN
         return OTHER
+
+    @property
+    def _has_mattered(self) -> bool:
+        """Whether a command was run again, or failed."""
+        return self.uses > 1 or self.fails or self.fixed
 
     @property
     def rank(self) -> tuple[int, bool, int, int]:

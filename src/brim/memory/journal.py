@@ -17,8 +17,9 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from brim.errors import StoreError
-from brim.files import SAFE_FLAGS, sync_folder
+from brim.files import SAFE_FLAGS, locked, sync_folder
 from brim.memory.entries import MemoryEntry
+from brim.memory.folder import LOCK, make_folder, own, place_of
 from brim.memory.quotes import encodable
 
 NAME = "journal.jsonl"
@@ -30,6 +31,8 @@ _HIGHEST = 2**53
 _BLOCK = 1 << 20
 _FARTHEST = 1_000_000
 """A number farther from the last one than this must be damage."""
+_NO_LINE = b"\n"
+"""What no line of a journal holds."""
 _REASONS = {
     errno.EROFS: "read-only",
     errno.EACCES: "read-only",
@@ -209,3 +212,65 @@ def _write_line(handle: int, data: bytes) -> None:
 def _problem(path: str, problem: str, error: OSError) -> StoreError:
     reason = _REASONS.get(error.errno or 0, "failed")
     return StoreError(f"{path}: {problem}: {error.strerror or error}", reason)
+
+
+# What one event says ------------------------------------------------------------------------------
+
+
+def append_entries(
+    root: str,
+    session: str,
+    entries: list[MemoryEntry],
+    *,
+    now: float,
+    secret: str,
+    patience: float,
+) -> None:
+    """Append those of *entries* that the journal of *session* lacks, in one write.
+
+    This is as cheap as a hook needs it: only the lines of the same session are parsed, and no file
+    is rendered. *root* is the folder ``.context``. *patience* is how many seconds to wait for another writer.
+    """
+
+    def make_root() -> None:
+        make_folder(root, secret)
+
+    with locked(os.path.join(root, LOCK), patience=patience, prepare=make_root):
+        make_root()  # again, now that no other process removes it
+        folder = place_of(root, session, now=now, claim=True)
+        if folder != root:
+            make_folder(folder, secret)
+        own(folder, session, now=now)
+        journal = Journal(os.path.join(folder, NAME))
+        known_entries = journal.refresh(only=_needle(session, entries))
+        journal.append(_missing(entries, known_entries))
+
+
+def _needle(session: str, entries: Iterable[MemoryEntry]) -> bytes:
+    """Return what every line of the journal holds that may say the same as one of *entries*."""
+    if any(entry.id or entry.kind == "artifact" for entry in entries):
+        return encodable(json.dumps(session, ensure_ascii=False)).encode()
+    return _NO_LINE  # what a person says twice was said twice: no line is like it
+
+
+def _missing(entries: list[MemoryEntry], known_entries: list[MemoryEntry]) -> list[MemoryEntry]:
+    """Return those of *entries* that aren't there. A file is noted once, whatever changes it."""
+    ids = {(entry.session, entry.id) for entry in known_entries}
+    files = _noted_files(known_entries)
+    missing = []
+    for entry in entries:
+        is_noted_file = entry.kind == "artifact" and (entry.session, entry.text) in files
+        if (entry.session, entry.id) not in ids and not is_noted_file:
+            missing.append(entry)
+    return missing
+
+
+def _noted_files(entries: Iterable[MemoryEntry]) -> set[tuple[str, str]]:
+    """Return the session and the path of each file in *entries* that wasn't taken back."""
+    files: set[tuple[str, str]] = set()
+    for entry in entries:
+        if entry.kind == "artifact":
+            files.add((entry.session, entry.text))
+        elif entry.kind == "withdrawn":
+            files.discard((entry.session, entry.text))
+    return files

@@ -82,15 +82,20 @@ class Matching:
             for candidate in self._without_id.get((session, entry.kind, entry.text), ()):
                 if candidate.id in self._claimed:
                     continue
-                is_near = candidate.time is not None and abs(candidate.time - time) <= NEAR
-                if replay:
-                    fits = is_near or session == entry.session
+                if replay and session == entry.session:
+                    fits = True
                 else:
-                    fits = is_near and candidate.number not in self._own_numbers
+                    fits = self._is_near(candidate, time, replay=replay)
                 if fits:
                     self._claimed.add(candidate.id)
                     return candidate
         return None
+
+    def _is_near(self, candidate: MemoryEntry, time: float, *, replay: bool) -> bool:
+        """Whether *candidate* was written near *time*; unless it is a *replay*, by another."""
+        if candidate.time is None or abs(candidate.time - time) > NEAR:
+            return False
+        return replay or candidate.number not in self._own_numbers
 
     def wrote(self, entry: MemoryEntry, *, by_itself: bool) -> None:
         """Note that *entry* was written, on its own (*by_itself*) or from a model."""

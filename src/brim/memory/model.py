@@ -94,12 +94,16 @@ class ScratchModel:
         if isinstance(event, ToolCall):
             self._add(self._calls.called(event))
         elif isinstance(event, ToolResult):
-            call = self._calls.call_of(event)
-            if call is not None:
-                self._states.learn_task(call, event)
-                self._add(self._calls.answered(call, event))
+            self._take_result(event)
         if self._finds_dead_ends:
             self._add([dead_end.entry(event.time) for dead_end in self._dead_ends(event)])
+
+    def _take_result(self, result: ToolResult) -> None:
+        call = self._calls.call_of(result)
+        if call is None:
+            return
+        self._states.learn_task(call, result)
+        self._add(self._calls.answered(call, result))
 
     def _dead_ends(self, event: Event) -> list[DeadEnd]:
         if self._detector is not None:

@@ -115,13 +115,7 @@ def _heading(entry: MemoryEntry) -> str:
 
 def _body(entry: MemoryEntry) -> str:
     refs = entry.refs
-    if entry.quoted:
-        label = refs.get("noun") if entry.kind == "lost" else ""
-        if entry.kind == "artifact":
-            label = "file"
-        lines = [f"- {label if label in _NOUNS else 'what'}: {code(entry.text)}"]
-    else:
-        lines = [f"> {line}".rstrip() for line in plain_lines(entry.text)] or [">"]
+    lines = _text_lines(entry)
     if "outcome" in refs:
         lines.append(f"- outcome: {one_line(str(refs['outcome']))}")
     if entry.kind == "command" and isinstance(refs.get("times"), int):
@@ -134,6 +128,23 @@ def _body(entry: MemoryEntry) -> str:
     if places:
         lines.append(f"- at byte: {', '.join(places)}")
     return "\n".join(lines)
+
+
+def _text_lines(entry: MemoryEntry) -> list[str]:
+    """Return the text of *entry*: an agent's or a tool's as code, a person's as a quote."""
+    if entry.quoted:
+        return [f"- {_label(entry)}: {code(entry.text)}"]
+    lines = [f"> {line}".rstrip() for line in plain_lines(entry.text)]
+    return lines or [">"]
+
+
+def _label(entry: MemoryEntry) -> str:
+    if entry.kind == "artifact":
+        return "file"
+    noun = entry.refs.get("noun")
+    if entry.kind == "lost" and noun in _NOUNS:
+        return str(noun)
+    return "what"
 
 
 def _places(at: object) -> list[str]:

@@ -58,6 +58,9 @@ class States:
         return [draft("state", text, session=event.session, time=event.time, source=source)]
 
     def _todo_entries(self, call: ToolCall) -> list[MemoryEntry]:
+        return self._changed_todos(call) + self._changed_task(call)
+
+    def _changed_todos(self, call: ToolCall) -> list[MemoryEntry]:
         entries = []
         for label, status in _listed_todos(call):
             if not label or not status:
@@ -65,14 +68,19 @@ class States:
             before = self._replace(call, f"todo {label}", status)
             if before and before != status:
                 entries.append(_todo_entry(call, label, before, status))
+        return entries
+
+    def _changed_task(self, call: ToolCall) -> list[MemoryEntry]:
+        """Return the entry of a task that *call* names by its number, if its status changes."""
         task = call.input.get("taskId")
         task_status = call.input.get("status")
-        if isinstance(task, str | int) and isinstance(task_status, str) and task_status:
-            label = self._task_names.get((call.session, str(task)[:100]), f"task {task}")
-            before = self._replace(call, f"todo {label}", task_status)
-            if before != task_status:
-                entries.append(_todo_entry(call, label, before, task_status))
-        return entries
+        if not isinstance(task, str | int) or not isinstance(task_status, str) or not task_status:
+            return []
+        label = self._task_names.get((call.session, str(task)[:100]), f"task {task}")
+        before = self._replace(call, f"todo {label}", task_status)
+        if before == task_status:
+            return []
+        return [_todo_entry(call, label, before, task_status)]
 
     def _replace(self, event: Event, name: str, value: str) -> str | None:
         """Set the state *name* to *value*; return the value that it had."""

@@ -24,9 +24,13 @@ from brim.memory.folder import (
     SECTIONS,
     check_folder,
     make_folder,
+    own,
+    owner_of,
+    place_of,
     remove_leftovers,
     remove_ours,
     save,
+    session_folders,
 )
 from brim.memory.index import NAME as INDEX
 from brim.memory.index import render_details, render_index
@@ -34,7 +38,6 @@ from brim.memory.journal import NAME as JOURNAL
 from brim.memory.journal import Journal
 from brim.memory.matching import Matching
 from brim.memory.model import ScratchModel
-from brim.memory.owners import own, owner_of, place_of, session_folders
 from brim.memory.view import MemoryView
 
 APPENDED = ("human", "decision", "state", "dead-end")

@@ -12,10 +12,9 @@ from brim.behaviors.jsonl import as_object
 from brim.behaviors.summary import summarize
 from brim.config.text import read_settings, read_text
 from brim.memory.entries import MemoryEntry
-from brim.memory.folder import NAME, mark_folder
+from brim.memory.folder import NAME, foreign_folders, mark_folder, session_folders
 from brim.memory.journal import NAME as JOURNAL
 from brim.memory.journal import Journal
-from brim.memory.owners import foreign_folders, session_folders
 from brim.memory.writer import ScratchWriter
 from brim.store.scopes import open_scopes
 from brim.store.trust import is_trusted, settings_digest, trust, user_secret

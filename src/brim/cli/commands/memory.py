@@ -25,12 +25,11 @@ from brim.config import project_folder
 from brim.errors import InputError
 from brim.memory.comparison import KINDS
 from brim.memory.entries import MemoryEntry
-from brim.memory.folder import NAME, check_folder, is_foreign
+from brim.memory.folder import NAME, check_folder, is_foreign, session_folders
 from brim.memory.index import render_index
 from brim.memory.journal import Journal
 from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.model import ScratchModel
-from brim.memory.owners import session_folders
 from brim.memory.sentences import sentence, when
 from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter

@@ -150,12 +150,19 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
         return Check(kind or "build", program, _target(words[1:], plain[1:]))
     if kind:
         return Check(kind, " ".join(plain[:2]), _target(words[1:], plain[2:]))
+    files = _test_files(words[1:])
+    if not files:
+        return None
+    return Check("test", program, " ".join(files))
+
+
+def _test_files(words: list[str]) -> list[str]:
     files = []
-    for word in words[1:]:
+    for word in words:
         match = _TEST_FILE.search(word)
         if match is not None:
             files.append(match[1])
-    return Check("test", program, " ".join(files)) if files else None
+    return files
 
 
 def _kind_of_task(program: str, task: str) -> str:

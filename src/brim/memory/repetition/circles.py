@@ -246,13 +246,19 @@ class _Tries:
             self._calls = []
             self._failures = {}
             self._last_step = {}
-        elif not is_same and not (step.only_looks or step.check is not None):
+        elif not is_same and not _leaves_things(step):
             self._failures = {}
         self._last_step[key] = step
         self._calls.append((key, not is_same))
+        self._count_failure(key, step, is_same=is_same)
+
+    def _count_failure(self, key: _CallKey, step: SessionStep, *, is_same: bool) -> None:
         times = self._failures.pop(key, 0)
-        if step.failed:
-            self._failures[key] = times + 1 if is_same else 1
+        if not step.failed:
+            return
+        if not is_same:
+            times = 0
+        self._failures[key] = times + 1
 
     def repeated(self, pending: SessionStep, number: int) -> tuple[str, list[str]] | None:
         """Return what the *pending* call repeats, in words and as the words of its calls."""
@@ -444,6 +450,17 @@ def _is_receipt(step: SessionStep) -> bool:
     return text.startswith(openings)
 
 
+def _leaves_things(step: SessionStep) -> bool:
+    """Whether a call leaves everything as it was: it looks, or it checks."""
+    return step.only_looks or step.check is not None
+
+
+def _reads_log(step: SessionStep) -> bool:
+    reads = step.call.kind == "read" or (bool(step.parts) and step.only_looks)
+    subject = step.command or str(step.call.input.get("file_path"))
+    return reads and _LOG.search(subject) is not None
+
+
 def _waits(step: SessionStep) -> bool:
     """Whether a call waits for something, or asks how far it is.
 
@@ -451,9 +468,7 @@ def _waits(step: SessionStep) -> bool:
     """
     if step.polls or step.check is not None:
         return step.polls
-    subject = step.command or str(step.call.input.get("file_path"))
-    reads = step.call.kind == "read" or (bool(step.parts) and step.only_looks)
-    if reads and _LOG.search(subject):
+    if _reads_log(step):
         return True
     text = step.result.text
     if step.failed or len(text) > _LONGEST_STATUS:

@@ -34,7 +34,9 @@ _FILTERS = frozenset(
 _EDITORS = ("sed", "gsed", "perl", "ruby")
 _IN_PLACE = r"-\w*i|--in-place"
 _SUFFIX = r"\.\w{1,8}$"
-_NO_FILES = ("/dev/", "&", "$")
+_NO_FILE = re.compile(r"/dev/(?!shm/)|[&$]")
+"""What a word opens with that names a device, another output or a variable. Files in ``/dev/shm``
+are kept in memory, and are files all the same."""
 
 
 @cache
@@ -112,15 +114,23 @@ def goes_to(command: list[CommandPart]) -> str:
 
 def writes(command: list[CommandPart]) -> list[str]:
     """Return the files that *command* changes in place or rewrites, as far as its words say."""
-    files: list[str] = []
+    words: list[str] = []
     for part in command:
-        name, *arguments = part.named
-        if name in _EDITORS and any(re.match(_IN_PLACE, word) for word in arguments):
-            files += filter(_is_file_argument, arguments[1:])
-        elif name == "tee":
-            files += [word for word in arguments if not word.startswith("-")]
-        files += part.redirects
-    return [file for file in files if file and not file.startswith(_NO_FILES)]
+        words += _edited(part)
+        words += part.redirects
+    return [word for word in words if word and not _NO_FILE.match(word)]
+
+
+def _edited(part: CommandPart) -> list[str]:
+    """Return the arguments of *part* that name files which it changes."""
+    name, *arguments = part.named
+    if name == "tee":
+        return [word for word in arguments if not word.startswith("-")]
+    if name not in _EDITORS:
+        return []
+    if not any(re.match(_IN_PLACE, word) for word in arguments):
+        return []
+    return [word for word in arguments[1:] if _is_file_argument(word)]
 
 
 def _is_file_argument(word: str) -> bool:

@@ -137,6 +137,14 @@ def is_prose(path: str) -> bool:
     return path.lower().endswith(tuple(data_lines(__file__, "prose.txt")))
 
 
+def _replaced(before: str | None, change: FileChange, every: bool) -> str | None:
+    """Return the text *before* with *change* in it; None if it doesn't have what is replaced."""
+    if before is None or not change.old or change.old not in before:
+        return None
+    count = -1 if every else 1
+    return before.replace(change.old, change.new or "", count)
+
+
 def only_looks(old: str | None, new: str | None) -> bool:
     """Whether a change only adds lines that show what happens: ``data/probes.txt``.
 
@@ -253,11 +261,19 @@ class Versions:
         last = self._versions[-1]
         if change.by or (change.old is None and change.new is None):
             return hash((last.mark, edit.at, edit.when))
-        if before is not None and change.old and change.old in before:
-            return hash(before.replace(change.old, change.new or "", -1 if every else 1))
-        if last.edit is not None and edit.is_opposite_of(last.edit) and len(self._versions) > 1:
+        after = _replaced(before, change, every)
+        if after is not None:
+            return hash(after)
+        if self._takes_back_last(edit):
             return self._versions[-2].mark
         return hash((last.mark, edit.old, edit.new))
+
+    def _takes_back_last(self, edit: Edit) -> bool:
+        """Whether *edit* is the opposite of the last one, and the version before that is known."""
+        last_edit = self._versions[-1].edit
+        if last_edit is None or len(self._versions) < 2:
+            return False
+        return edit.is_opposite_of(last_edit)
 
     def _opposite(self, change: FileChange, edit: Edit) -> Edit | None:
         """Return the last edit that *edit* is the opposite of, if both texts are reported."""

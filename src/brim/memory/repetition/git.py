@@ -36,7 +36,7 @@ _STASH = {
     "drop": "drop",
     "clear": "drop",
 }
-_EVERYTHING = (".", "./", ":/", "*")
+_EVERYTHING = frozenset([".", "./", ":/", "*"])
 _BACK = ("HEAD~", "HEAD^", "@~", "@^", "ORIG_HEAD", "HEAD@{")
 
 
@@ -88,27 +88,34 @@ def _git_commands(command: list[CommandPart]) -> list[list[str]]:
 
 def _step(words: list[str]) -> GitStep | None:
     verb, *arguments = words
-    flags = set()
-    names = []
-    for word in arguments:
-        if not word.startswith("-"):
-            names.append(word)
-        elif word != "--":
-            flags.add(word)
+    names = [word for word in arguments if not word.startswith("-")]
+    flags = {word for word in arguments if word.startswith("-")} - {"--"}
     if _commits(verb, flags):
         return GitStep("commit")
     if verb == "stash":
-        does = _STASH.get(names[0] if names else "push")
-        return None if does is None else GitStep(does, tuple(names[1:]))
+        return _stash_step(names)
     if verb == "reset" and "--hard" in flags:
         commits = any(name.startswith(_BACK) for name in names)
         return GitStep("reset", everything=True, commits=commits)
-    if flags & _NO_FILES or {flag.partition("=")[0] for flag in flags} & _SIDES:
+    if flags & _NO_FILES or _takes_a_side(flags):
         return None
     paths = _restored_paths(verb, arguments, flags)
     if not paths:
         return None
-    return GitStep("restore", tuple(paths), any(path in _EVERYTHING for path in paths))
+    return GitStep("restore", tuple(paths), not _EVERYTHING.isdisjoint(paths))
+
+
+def _stash_step(names: list[str]) -> GitStep | None:
+    verb, *arguments = names or ["push"]
+    does = _STASH.get(verb)
+    if does is None:
+        return None
+    return GitStep(does, tuple(arguments))
+
+
+def _takes_a_side(flags: set[str]) -> bool:
+    """Whether a file is taken from one side of a merge."""
+    return any(flag.partition("=")[0] in _SIDES for flag in flags)
 
 
 def _commits(verb: str, flags: set[str]) -> bool:
