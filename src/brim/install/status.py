@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Status
-from brim.errors import BrimError
 from brim.figures import counted
 from brim.hooks.process import is_paused
-from brim.hooks.standing import project_status
 from brim.install.agents import NAMES, has_plugin, is_present
 from brim.install.changes import read_records
 from brim.install.rule_files import shared_news
-from brim.spend.ledger import ScopeStatus
-from brim.spend.periods import EVERYWHERE
+from brim.money.book import LimitBook
+from brim.money.periods import DAY, begin_of
+from brim.money.standing import LimitStanding
+from brim.sessions.requests import project_scope
 from brim.store.backup import lost_rules
-from brim.store.limits import LimitRow, Limits
 from brim.store.suggestions import Suggestions
 from brim.tracking.plan_windows import PlanWindow, current_plan_windows
 from brim.workspace import DATABASE, Workspace
@@ -34,9 +32,10 @@ class HomeStatus:
     rules: Mapping[str, int]
     """How many there are of the ``project`` and of the ``user``, and how many notes and corrections
     wait."""
-    spending: ScopeStatus | None
-    limits: tuple[LimitRow, ...]
-    """Those of this project, of each of its sessions, and of all projects."""
+    spent_today: int
+    """What this project cost today, in micro-dollars."""
+    limits: tuple[LimitStanding, ...]
+    """Where the limits stand that hold in this project, those that stopped somebody first."""
     plan_windows: tuple[PlanWindow, ...]
     paused: bool
     installed: bool
@@ -48,8 +47,7 @@ class HomeStatus:
         return {
             **vars(self),
             "rules": dict(self.rules),
-            "spending": None if self.spending is None else self.spending.to_dict(),
-            "limits": [each.to_dict() for each in self.limits],
+            "limits": [standing.to_dict() for standing in self.limits],
             "plan_windows": [each.to_dict() for each in self.plan_windows],
             "attention": [{"text": text, "fix": fix} for text, fix in self.attention],
         }
@@ -71,7 +69,8 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
         "pending": sum(state is Status.PENDING for _, state in live),
         "corrections": len(Suggestions(workspace.home).waiting(workspace.project)),
     }
-    spending = project_status(workspace)
+    spent_today, limits = _money(workspace)
+    stopped = [standing for standing in limits if standing.is_stopped]
     used = [name for name in NAMES if is_present(name, workspace.environ)]
     wants = [
         (not installed and bool(used), "brim is not installed in your agents", "brim init"),
@@ -94,20 +93,19 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
             "brim rules review",
         ),
         (
-            spending is not None and spending.state != "open",
-            "the limit of this project is reached",
+            bool(stopped),
+            "agents are stopped by a limit",
             "brim limit",
         ),
         (almost_full, "the window is almost full: compact soon", "brim context"),
     ]
     attention = tuple((text, fix) for wanted, text, fix in wants if wanted)
     plan = tuple(current_plan_windows(workspace.environ, workspace.now))
-    limits = _limits(workspace)
     return HomeStatus(
         workspace.project,
         workspace.trusted,
         rules,
-        spending,
+        spent_today,
         limits,
         plan,
         paused,
@@ -123,22 +121,13 @@ def is_installed(workspace: Workspace) -> bool:
     )
 
 
-@contextmanager
-def open_limits(workspace: Workspace) -> Iterator[Limits | None]:
-    """Open the limits of this person; None if nothing was spent or limited yet."""
-    if not os.path.exists(workspace.database):
-        yield None
-        return
-    with workspace.open_limits() as limits:
-        yield limits
-
-
-def _limits(workspace: Workspace) -> tuple[LimitRow, ...]:
-    with suppress(BrimError), open_limits(workspace) as limits:
-        if limits is not None:
-            project = limits.ledger.project(workspace.place, claim=False)
-            return (*limits.rows(project), *limits.rows(EVERYWHERE))
-    return ()
+def _money(workspace: Workspace) -> tuple[int, tuple[LimitStanding, ...]]:
+    """Return what the project cost today, and where its limits stand."""
+    project = workspace.limits_project
+    with workspace.open_index() as index:
+        book = LimitBook.of_user(workspace.limit_settings, index, workspace.environ, workspace.now)
+        today = index.spent(project_scope(project), begin_of(DAY, workspace.now))
+        return today.cost, tuple(book.standings(project))
 
 
 def _about_project(workspace: Workspace, rules: int, changes: str) -> list[tuple[bool, str, str]]:

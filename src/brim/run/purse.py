@@ -1,8 +1,8 @@
-"""The money of a supervised run: counted once per request, kept in the ledger, and held against two
-limits.
+"""The money of a supervised run: counted once per request, and held against its own limit and the
+person's.
 
-The run has a limit of its own, and the project may have several. brim isn't in the calls, so they
-are checked between them, and the agent is told what is left.
+brim isn't in the calls, so limits are checked between them, and the agent is told what is left. A
+program may give the run a ledger, which then has the other limits.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Any, TypeVar
 from brim.agents.call import Event
 from brim.agents.events import RunTotal, Usage
 from brim.errors import InputError, StoreError
-from brim.hooks.settlement import UNATTRIBUTED
 from brim.models.price_list import PriceList
+from brim.money.periods import when
+from brim.money.standing import LimitStanding
+from brim.run.limits import RunLimits
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
@@ -26,6 +28,8 @@ from brim.store.ledger import LONGEST_ID, StoredLedger
 from brim.store.project import name_of, segment
 from brim.tracking.notices import Notice
 
+UNATTRIBUTED = "unattributed:"
+"""The beginning of the id of what no line shows; the session follows."""
 ON_LIMIT = ("ask", "continue", "wrap_up", "stop")
 """What may be done at the limit. ``ask`` without a person to ask is ``wrap_up``."""
 _WORDS = {
@@ -59,12 +63,15 @@ class Purse:
         resumed: bool = False,
         plans: Callable[[Allowance], list[Allowance]] | None = None,
         branch: str = "",
+        limits: RunLimits | None = None,
         tell: Callable[[str], object] = print,
     ) -> None:
         self.scope = scope
         self.meter = SpendMeter()
         self._ledger, self._warn, self._tell = ledger, warn, tell
         self._plans, self._branch = plans, branch
+        self._limits = limits
+        self._held_standing: LimitStanding | None = None
         self._period = ""
         """The period of the project's limit."""
         self.held: CostBudget | None = None
@@ -76,6 +83,7 @@ class Purse:
         """Where each request counts: a sub-agent has a scope of its own."""
         self._carried: dict[str, int] | None = {} if resumed else None
         self._amounts: dict[str, int] = {}
+        self._tokens: dict[str, int] = {}
         self._model, self._client_says = "", False
         self._project = lineage(scope)[0]
         self.budget = CostBudget(limit, warn, scope=scope)
@@ -88,7 +96,7 @@ class Purse:
             self.budget = CostBudget(
                 limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent
             )
-            self._look_further()
+        self._look_further()
 
     @property
     def is_spent(self) -> bool:
@@ -136,6 +144,7 @@ class Purse:
 
     def take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
         """Count *event*, which *line* says; return what must be told because of it."""
+        whole_event = event
         if isinstance(event, Usage) and not event.agent:
             self._model = event.model or self._model
         if isinstance(event, RunTotal):
@@ -152,6 +161,8 @@ class Purse:
             key, f"{self.scope}/{segment(event.agent)}" if event.agent else self.scope
         )
         tokens, model = (event.tokens.fresh, event.model) if isinstance(event, Usage) else (0, "")
+        if self._limits is not None and isinstance(whole_event, Usage | RunTotal):
+            self._limits.add(whole_event, amount, self._new_tokens(key, tokens))
         made_with = {"model": model, "branch": self._branch}
         # An InputError says that another run has counted this request already.
         self._try(
@@ -167,6 +178,12 @@ class Purse:
         asked = self.asked
         if asked.unit == PERCENT and answer == "continue":
             raise InputError("a plan's window has no tenth more: raise the limit, wrap up or stop")
+        standing = self._held_standing
+        if asked is self.held and standing is not None and self._limits is not None:
+            self._limits.answer(standing, answer)
+            self._is_wrapping_up = answer == "wrap_up"
+            self._look_further()
+            return
         if asked.unit != PERCENT:  # of which nothing is held back
             asked.answer(answer)
         if isinstance(answer, Raise) and asked is self.budget.parent:
@@ -182,6 +199,8 @@ class Purse:
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
         self._look_further()
+        if self._limits is not None:
+            return []
         parent = self.budget.parent
         found = (
             self._try(lambda ledger: ledger.tightest(self._project)) if parent is not None else None
@@ -206,6 +225,9 @@ class Purse:
     def _look_further(self) -> None:
         """Look whether a limit is reached that isn't followed here: of tokens, a session, a
         sub-agent or a plan."""
+        if self._limits is not None:
+            self._look_at_limits(self._limits)
+            return
         scopes = [self.scope, *sorted({*self._scopes.values()} - {self.scope})]
         found = self._try(
             lambda ledger: [
@@ -231,6 +253,33 @@ class Purse:
                 unit=first.unit,
                 when=first.when,
             )
+
+    def _look_at_limits(self, limits: RunLimits) -> None:
+        """Look whether a limit of the person is reached; a wrap-up may use what is kept for it."""
+        self.held = None
+        self._held_standing = None
+        for standing in limits.standings():
+            is_over = standing.is_stopped
+            if self._is_wrapping_up:
+                is_over = standing.spent >= standing.amount
+            if not is_over:
+                continue
+            self._held_standing = standing
+            self._held_period = standing.limit.period
+            self.held = CostBudget(
+                standing.amount,
+                scope=standing.limit.project_name,
+                spent=standing.spent,
+                unit=standing.limit.unit,
+                when=when(standing.limit.period),
+            )
+            return
+
+    def _new_tokens(self, key: str, tokens: int) -> int:
+        """Return how many *tokens* of the request *key* weren't counted yet."""
+        new = max(0, tokens - self._tokens.get(key, 0))
+        self._tokens[key] = self._tokens.get(key, 0) + new
+        return new
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
         self._period = status.period
