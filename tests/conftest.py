@@ -117,7 +117,7 @@ def _one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 HOOK_LIMITS = (
     "brim.hooks.process.SECONDS",
     "brim.hooks.endings.SECONDS",
-    "brim.hooks.settlement.SECONDS",
+    "brim.money.spending.HOOK_SECONDS",
 )
 
 

@@ -350,8 +350,8 @@ def write_turn(transcript: Path, calls: object) -> None:
             file.write(json.dumps({"type": each["role"], **where, "message": each}) + "\n")
 
 
-LIMIT_MODULES = 60
-"""Modules of brim that ``brim limit`` may import."""
+LIMIT_MODULES = 100
+"""Modules of brim that ``brim limit`` may import: it reads what is new in the sessions of all agents."""
 
 
 @pytest.mark.parametrize("words", [["limit"], ["limit", "5/day", "2M tokens/day"]])

@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from brim.config.places import place_of, project_folder, user_folder
+from brim.config.places import home_folder, place_of, project_folder, user_folder
 from brim.config.values import Config, load, load_cached
 from brim.errors import ConfigError, InputError, StoreError
 from brim.files import save, sha256_hex
@@ -48,11 +48,19 @@ from brim.store.trust import (
 )
 
 if TYPE_CHECKING:
+    from brim.money.settings import LimitSettings
+    from brim.sessions.index import SessionIndex
     from brim.store.limits import Limits
     from brim.store.scopes import Scopes
 
 DATABASE = "brim.db"
 """The store's file, in the user's folder and in a project's ``.brim``."""
+
+LAST_LIMITS = os.path.join("accepted", "limits.json")
+"""The last good limits, in the user's folder; they apply while the settings have a mistake."""
+
+NO_LIMITS = 2
+"""Bytes of that file if there are none: an empty list."""
 
 BUSY = 0.15
 """Seconds that an agent's hook waits for another writer of the store."""
@@ -437,6 +445,52 @@ class Workspace:
             shared=shared,
             default=default,
         )
+
+    @property
+    def may_have_limits(self) -> bool:
+        """Whether a limit may be in force: only then is anything about money loaded."""
+        config = self.config
+        if config.yours["limits"] or config["spend.limit"] is not None or "user" in self.problems:
+            return True
+        try:
+            return os.path.getsize(os.path.join(self.home, LAST_LIMITS)) > NO_LIMITS
+        except OSError:
+            return False
+
+    @property
+    def limit_settings(self) -> LimitSettings:
+        """The limits in force, also if the settings have a mistake.
+
+        ``spend.limit`` is a project's if it has no other.
+        """
+        from brim.money.settings import limits_in_force, with_default
+
+        value = self.config.yours["limits"]
+        problem = ""
+        if not value:  # a mistake elsewhere in the file changes no limit
+            problem = self.problems.get("user", "")
+        settings = limits_in_force(value, self.home, problem)
+        default = self.config["spend.limit"]
+        if default is None:
+            return settings
+        return with_default(settings, default, self.limits_project)
+
+    @cached_property
+    def limits_project(self) -> str:
+        """The project as limits and sums name it: the repository of the working folder."""
+        from brim.sessions.repository import project_of
+
+        return project_of(self.cwd, home_folder(self.environ)) if self.cwd else ""
+
+    def open_index(self) -> SessionIndex:
+        """Open the index of requests; it may lack what was written since it was last read."""
+        from brim.sessions.index import SessionIndex, index_path
+
+        _ = self.config  # its models have prices
+        path = index_path(self.environ)
+        if not os.path.lexists(path):
+            path = ""  # only looking makes no file
+        return SessionIndex(path, home=home_folder(self.environ))
 
     @property
     def shared_name(self) -> str:

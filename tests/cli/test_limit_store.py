@@ -34,7 +34,7 @@ def test_a_project_goes_by_where_it_comes_from_or_by_its_id(brim: Brim, shop: Pa
     assert brim("limit", "--store", store, "7/week").out.startswith("our-shop: $7.00/week")
     names = [each["scope"] for each in brim("limit", "--store", store, "--json").json["projects"]]
     assert names == ["example.org-acme-shop", "our-shop"]
-    assert brim("limit", "--json").json["projects"] == []  # nothing of it is on this machine
+    assert brim("limit", "--json").json["limits"] == []  # nothing of it is on this machine
 
 
 def test_a_guard_elsewhere_is_held_by_it(brim: Brim, shop: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 from brim.hooks.process import answer_to
 from brim.memory import Journal, MemoryEntry
+from brim.sessions.index import SessionIndex
+from brim.sessions.requests import EVERYTHING
 from brim.store import open_ledger
 from brim.store.ledger import StoredLedger
 from tests.store.making import make_store
@@ -143,10 +145,15 @@ class Sitting:
         """Open the ledger."""
         return open_ledger(str(self.home / "brim.db"))
 
-    def spent(self, scope: str) -> int:
-        """Return what the ledger has of *scope*."""
-        with self.ledger() as ledger:
-            return ledger.status(scope).spent
+    def spent(self) -> int:
+        """Return what the index has of everything."""
+        with SessionIndex(str(self.home / "index.db")) as index:
+            return index.spent(EVERYTHING).cost
+
+    def limit(self, *texts: str) -> None:
+        """Limit everything on this machine."""
+        limits = json.dumps({EVERYTHING: texts})
+        (self.home / "config.yaml").write_text(f"limits: {limits}\n", encoding="utf-8")
 
     def state(self) -> dict[str, Any]:
         """Return what is remembered of the session."""

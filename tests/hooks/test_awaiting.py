@@ -172,9 +172,10 @@ with open({str(sitting.transcript)!r}, "a") as file:
             time.sleep(0.01)
         begun.touch()
         sitting.now = time.time()
+        sitting.limit("100/day")
         sitting.hook("Stop", last_assistant_message="It is done.")
         assert writer.wait(timeout=300) == 0
-    assert sitting.spent("shop") == 1_500 * 3
+    assert sitting.spent() == 1_500 * 3
 
 
 def test_nothing_is_waited_for_where_much_has_to_be_read(
@@ -186,7 +187,8 @@ def test_nothing_is_waited_for_where_much_has_to_be_read(
     sitting.used("m1", 1_000)
     for _ in range(3):
         sitting.line("user", message={"role": "user", "content": "x" * (LARGE // 2)})
+    sitting.limit("100/day")
     sitting.now = begun = time.time()
     sitting.hook("Stop", last_assistant_message="It is done.")
     assert time.time() < begun + 3_600
-    assert sitting.spent("shop") == 1_000 * 3
+    assert sitting.spent() == 1_000 * 3

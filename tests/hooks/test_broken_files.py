@@ -14,7 +14,6 @@ import pytest
 from brim.behaviors import Rule
 from brim.hooks.statusline import lines_for
 from brim.store import open_store
-from brim.store.ledger import open_ledger
 from brim.store.trust import trust
 from tests.hooks.hook_world import RULE, World
 from tests.store.making import make_store
@@ -35,11 +34,12 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def spend(world: World, *, limit: int | None = 10_000) -> None:
-    with open_ledger(str(world.database)) as ledger:
-        if limit is not None:
-            ledger.limit("project", limit)
-        ledger.record("project/other/main", "r1", 12_000)
+def spend(world: World, *, limit: str = "0.01") -> None:
+    """Limit the project to what its session has spent already: its transcript is there."""
+    if limit:
+        path = world.home / "config.yaml"
+        path.write_text(json.dumps({"limits": {str(world.project): [limit]}}), encoding="utf-8")
+        tool(world)
 
 
 def told(world: World, event: str, **own: object) -> dict[str, object]:
@@ -214,6 +214,7 @@ def test_a_pipe_in_gits_folder_is_not_waited_for(world: World, name: str) -> Non
 def test_a_broken_file_of_the_user_lifts_no_limit(world: World, name: str) -> None:
     spend(world)
     path = world.home / "config.yaml"
+    path.unlink()
     SETTINGS.get(name, wrong_model)(path)
     said = start(world)
     assert RULE in str(said)
@@ -234,7 +235,7 @@ def test_a_broken_file_of_the_user_lifts_no_limit(world: World, name: str) -> No
     ],
 )
 def test_the_limit_in_a_file_holds_whatever_else_is_wrong_there(world: World, more: str) -> None:
-    spend(world, limit=None)
+    spend(world, limit="")
     for folder in (world.home, world.project / ".brim"):
         path = folder / "config.yaml"
         path.write_text(f"{more}\nspend: {{limit: 0.01}}\n", encoding="utf-8")
@@ -244,7 +245,7 @@ def test_the_limit_in_a_file_holds_whatever_else_is_wrong_there(world: World, mo
 
 
 def test_a_wrong_variable_is_left_out_and_the_others_count(world: World) -> None:
-    spend(world, limit=None)
+    spend(world, limit="")
     world.environ |= {"BRIM_TOKEN_BUDGET": "2k", "BRIM_SPEND_LIMIT": "0.01"}
     said = start(world)
     assert RULE in str(said)

@@ -171,17 +171,16 @@ def test_a_refusal_is_said_in_each_clients_words() -> None:
                 "permissionDecisionReason": "the limit is reached",
             },
         }
-        assert said(agent, "UserPromptSubmit", Answer(deny="no")) == {
-            "decision": "block",
-            "reason": "no",
-        }
+        refused = said(agent, "UserPromptSubmit", Answer(deny="no"))
+        shown = {"systemMessage": "no"} if agent == "codex" else {}  # it doesn't show the reason
+        assert refused == {"decision": "block", "reason": "no", **shown}
     assert said("gemini", "BeforeTool", Answer(deny="no")) == {"decision": "deny", "reason": "no"}
 
 
 def test_a_refusal_after_the_fact_refuses_nothing() -> None:
     for agent in AGENTS:
         for event, known in agent_named(agent).events.items():
-            if known.event not in ("before_tool", "prompt", "stop"):
+            if known.event not in ("before_tool", "prompt", "stop", "before_compact"):
                 assert said(agent, event, Answer(deny="no")) is None
 
 

@@ -224,7 +224,7 @@ def test_a_supervised_agent_journals_nothing(sitting: Sitting) -> None:
     sitting.used("m1", 1000)
     sitting.hook("Stop")
     assert not sitting.context.exists()
-    assert sitting.spent("shop") == 0
+    assert sitting.spent() == 0
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -72,7 +72,9 @@ def test_hooks_at_the_same_time_write_everything_once(tmp_path: Path) -> None:
     for _ in range(2):
         sitting.hook("Stop")
     assert sorted(sitting.texts("artifact")) == [f"/p/{at}.py" for at in range(6)]
-    assert sitting.spent("shop") == 6 * 1_000 * 3
+    sitting.limit("100/day")
+    sitting.hook("Stop")
+    assert sitting.spent() == 6 * 1_000 * 3
     numbers = [
         json.loads(line)["number"]
         for line in (sitting.context / "journal.jsonl").read_text().splitlines()

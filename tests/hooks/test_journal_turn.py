@@ -152,8 +152,8 @@ def test_whatever_the_state_holds_nothing_fails(tmp_path: Path, junk: Any) -> No
         "scratch",
         "looked",
         "compacted",
-        "denied",
-        "limited",
+        "limit refusals",
+        "began in",
         "failures",
         "turn begun",
         "told",
@@ -161,8 +161,7 @@ def test_whatever_the_state_holds_nothing_fails(tmp_path: Path, junk: Any) -> No
     )
     (sitting.home / "state").mkdir()
     (sitting.home / "state" / f"{SESSION}.json").write_text(json.dumps(dict.fromkeys(names, junk)))
-    with sitting.ledger() as ledger:
-        ledger.limit("shop", 0)
+    sitting.limit("100/day")
     sitting.prompt("hello")
     sitting.hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t")
     sitting.tool("Bash", {"command": "make"}, fails="Exit code 1\nbad")
@@ -170,4 +169,4 @@ def test_whatever_the_state_holds_nothing_fails(tmp_path: Path, junk: Any) -> No
     for event in ("PreCompact", "PostCompact", "Stop", "SubagentStop", "SessionEnd"):
         sitting.hook(event, compact_summary="x", trigger="auto", agent_transcript_path=7)
     assert sitting.log() == ""
-    assert sitting.spent("shop") == 190_000 * 3
+    assert sitting.spent() == 190_000 * 3

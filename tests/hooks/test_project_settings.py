@@ -190,7 +190,6 @@ def test_a_projects_prices_lift_no_limit(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     trust(str(sitting.project), str(sitting.home), now=0.0)
-    with sitting.ledger() as ledger:
-        ledger.limit("shop", 10_000)
+    (sitting.home / "config.yaml").write_text(f'limits: {{"{sitting.project}": ["0.01"]}}\n')
     sitting.used("m1", 4_000)
-    assert "brim limit continue" in sitting.tool("Read", {"file_path": "a"})["systemMessage"]
+    assert "brim limit +10%" in sitting.prompt("Go on.")["reason"]

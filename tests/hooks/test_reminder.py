@@ -117,9 +117,7 @@ def test_it_must_succeed_after_the_last_change(tmp_path: Path) -> None:
 
 def test_not_at_a_limit(tmp_path: Path) -> None:
     sitting = sitting_with(tmp_path)
-    with sitting.ledger() as ledger:
-        ledger.limit("shop", 10_000)
-        ledger.record("shop/other/main", "r1", 12_000)
+    (sitting.home / "config.yaml").write_text('limits: {"*": ["0/day"]}\n')
     sitting.prompt("Change it")
     edit(sitting)
     assert not reminded(sitting)

@@ -13,7 +13,6 @@ from mcp import Client
 from mcp_types import Implementation
 
 from brim.hooks.state import SessionState, UsageSeen
-from brim.store import open_ledger
 from tests.mcp.conftest import World
 
 SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
@@ -58,7 +57,7 @@ def seen(world: World, tokens: int, session: str) -> None:
 def test_without_a_session_the_window_is_not_known(world: World) -> None:
     data = world.call("status").data
     assert data["window"] is None
-    assert data["spent"] is None
+    assert data["spent"] == {"usd": 0.0, "limit_usd": None, "state": "open"}
     assert data["project"] == "shop"
     assert data["trusted"]
 
@@ -101,11 +100,9 @@ def test_a_client_that_names_its_session_is_told_of_that_one(world: World) -> No
 
 
 def test_what_the_project_has_spent_is_told(world: World) -> None:
-    ledger = open_ledger(str(world.user / "brim.db"))
-    ledger.limit("shop", 10_000_000)
-    ledger.settle(ledger.reserve("shop/job/main", 2_500_000, request_id="r1"), 2_500_000)
-    ledger.close()
-    assert world.call("status").data["spent"] == {"usd": 2.5, "limit_usd": 10.0, "state": "open"}
+    assert world.call("status").data["spent"]["limit_usd"] is None
+    (world.user / "config.yaml").write_text('limits: {"*": ["10/day"]}\n')
+    assert world.call("status").data["spent"] == {"usd": 0.0, "limit_usd": 10.0, "state": "open"}
 
 
 def test_rules_and_notes_are_counted(world: World) -> None:

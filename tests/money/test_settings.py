@@ -17,8 +17,8 @@ from brim.money.settings import (
     limits_in_force,
     read_limits,
     replaced,
-    with_limits,
 )
+from brim.money.writing import with_limits
 from tests.money.test_limits import LIMITS
 
 SHOP = "/home/anna/shop"

@@ -157,7 +157,7 @@ def test_other_sentences() -> None:
         "1.7M of 2M tokens spent this week (85%); it resets on 2026-01-12."
     )
     assert go_on(standing("90%/5h", 95)) == ("Go on without this limit: brim limit remove 90%/5h")
-    assert go_on(standing("0", 0)) == "Go on: brim limit raise 1"
+    assert go_on(standing("0", 0)) == "Go on: brim limit remove 0"
 
 
 def test_a_sum_under_a_cent_is_never_more_exact_than_that() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import stored
 from tests.cli.conftest import Brim
 from tests.run import supervised_others
 from tests.run.supervised_run import Run, program
@@ -164,20 +163,24 @@ def test_nothing_may_be_spent_under_a_limit_of_nothing(run: Run) -> None:
     assert not run.log.exists()
 
 
-def test_what_is_spent_is_in_the_ledger_once(run: Run) -> None:
-    report = run("COST=0.25 hi", "--then", "COST=0.5 more", "--scope", "shop/job", "--json").json
-    scopes = {each["scope"]: each["spent"] for each in run.brim("limit", "--json").json["scopes"]}
+def test_what_is_spent_counts_once_though_the_agent_keeps_no_session(run: Run) -> None:
+    run.brim("limit", "5/day")
+    report = run("COST=0.25 hi", "--then", "COST=0.5 more", "--json").json
     assert report["cost"] == 750_000
-    assert scopes == {"shop": 750_000, "shop/job": 750_000}
+    for _ in range(2):
+        assert run.brim("limit", "--json").json["limits"][0]["spent"] == 750_000
+    for path in (run.brim.home / ".brim").glob("index.db*"):
+        path.unlink()
+    assert run.brim("limit", "--json").json["limits"][0]["spent"] == 750_000
 
 
 def test_a_limit_of_the_project_holds_too_and_is_not_begun_anew(run: Run) -> None:
-    stored.limit(run.brim, "shop", 1_000_000)
-    assert run("COST=0.6 hi", "--scope", "shop/one", "--json").code == 0
-    ran = run("COST=0.36 hi", "--then", "more", "--scope", "shop/two", "--json")
+    run.brim("limit", "1/day")
+    assert run("COST=0.6 hi", "--json").code == 0
+    ran = run("COST=0.97 hi", "--then", "more", "--json")
     assert (ran.code, ran.json["outcome"]) == (1, "limit")
-    assert ran.json["why"].endswith("of $1.00 in shop")
-    ran = run("hi", "--scope", "shop/three", "--json")
+    assert ran.json["why"].endswith("of $1.00 today in work")
+    ran = run("hi", "--json")
     assert (ran.code, ran.json["turns"]) == (1, 0)
 
 
@@ -218,8 +221,8 @@ def test_a_folder_without_a_repository_has_limits_of_its_own(run: Run) -> None:
     run.brim("limit", "1/day")
     ran = run("COST=0.97 hi", "--then", "more", "--on-limit", "stop", "--json")
     assert (ran.code, ran.json["outcome"]) == (1, "limit")
-    (row,) = run.brim("limit", "--json").json["projects"]
-    assert row["limits"][0]["spent"] == 970_000
+    (row,) = run.brim("limit", "--json").json["limits"]
+    assert row["spent"] == 970_000
 
 
 def test_what_a_resumed_session_had_cost_before_is_not_this_runs(run: Run) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from brim.figures import dollars, rounded
-from brim.hooks.limit_words import HELD
+from brim.money.words import STOPPED_BY
 from brim.report.context import GROUPS, timeline
 from brim.tracking.requests import read_requests
 from tests.ui.conftest import Pages, World, served
@@ -160,8 +160,8 @@ def test_a_call_that_was_held_is_marked_and_nothing_else(world: World) -> None:
     story = world.story()
     story.play(cut=True)
     for text, is_error in (
-        (f"{HELD} shop: $5.03 of $5.00", True),
-        (f"The page says: {HELD}", False),
+        (f"{STOPPED_BY}: $5.03 of $5.00", True),
+        (f"The page says: {STOPPED_BY}", False),
         ("no such file", True),
     ):
         block = {"tool_use_id": "t", "type": "tool_result", "content": text, "is_error": is_error}

@@ -27,12 +27,45 @@ RECORD = os.path.join(PACKAGE, f"brim-{__version__}.dist-info", "RECORD")
 modules."""
 
 
+BETWEEN_REQUESTS = ("PostToolBatch", "BeforeModel")
+"""The agents' own names for the events between two requests: most have nothing to do there."""
+_LIMITS = (("config.yaml", b"limit"), ("accepted/limits.json", b"amount"))
+"""Files of the user's folder, and the word in each without which it sets no limit: the settings,
+and the limits that apply while those have a mistake."""
+_PROJECT_SETTINGS = ".brim/config.yaml"
+"""A project's settings, which may set a limit for it."""
+_LARGEST_SETTINGS = 1 << 17
+
+
 def hook() -> None:
     """Answer one event and end: the process that an agent starts."""
+    home = os.environ.get("BRIM_HOME", "")
+    if home and sys.argv[1:2] and sys.argv[1] in BETWEEN_REQUESTS and not may_have_limits(home):
+        while os.read(0, 1 << 16):  # an agent may fail if nobody takes what it sends
+            pass
+        os._exit(0)
     _use_startup_of_user()
     from brim.hooks.process import main
 
     main()
+
+
+def may_have_limits(home: str) -> bool:
+    """Whether the user's folder *home* may set a limit. Anything that can't be read may."""
+    if "BRIM_SPEND_LIMIT" in os.environ or os.path.exists(_PROJECT_SETTINGS):
+        return True
+    for name, word in _LIMITS:
+        try:
+            handle = os.open(os.path.join(home, name), _FLAGS)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True
+        settings = os.read(handle, _LARGEST_SETTINGS)
+        os.close(handle)
+        if word in settings or len(settings) == _LARGEST_SETTINGS:
+            return True
+    return False
 
 
 def status_line() -> None:

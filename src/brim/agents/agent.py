@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, Answer, HookCall, Tools
+from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, PROMPT, Answer, HookCall, Tools
 from brim.agents.fields import mapping, text
 from brim.config.places import home_folder
 from brim.record import PlainData
@@ -47,7 +47,10 @@ class Answers(PlainData):
     instruction_chars: int = 0
     """Characters for the summarizer before a compaction; 0 if it hears nothing."""
     refusals: Mapping[str, str] | None = None
-    """The word of a decision about a whole event; None is ``block`` for a prompt or an end."""
+    """The word of a decision about a whole event; None is ``block`` for a prompt, a compaction or
+    an end."""
+    shows_refusals: bool = True
+    """Whether a person sees why a prompt was refused; if not, it's a note too."""
     ends_turns: bool = True
     """Whether an answer can end the turn."""
     no_note_at: tuple[str, ...] = ()
@@ -62,19 +65,22 @@ class Answers(PlainData):
     def refusal(self, event: str) -> str:
         """Return the word that refuses *event* as a whole; empty if there is none."""
         if self.refusals is None:
-            return "block" if event in ("prompt", "stop") else ""
+            return "block" if event in ("prompt", "stop", "before_compact") else ""
         return self.refusals.get(event, "")
 
     def word(self, call: HookCall, answer: Answer) -> str:
         """Return *answer* in the agent's format; empty for nothing."""
-        if call.event == BEFORE_COMPACT and self.instruction_chars:
+        if call.event == BEFORE_COMPACT and self.instruction_chars and not answer.deny:
             return self._instructions(answer)
         worded = self._decision(call, answer)
         if answer.stop_reason and self.ends_turns:
             worded["continue"] = False
             worded["stopReason"] = answer.stop_reason
-        if answer.note and call.event not in self.no_note_at:
-            worded["systemMessage"] = answer.note
+        note = answer.note
+        if answer.deny and call.event == PROMPT and not self.shows_refusals:
+            note = "\n".join(filter(None, [answer.deny, note]))
+        if note and call.event not in self.no_note_at:
+            worded["systemMessage"] = note
         specific = self._specific(call, answer)
         if specific:
             worded["hookSpecificOutput"] = {"hookEventName": call.name, **specific}

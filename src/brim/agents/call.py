@@ -32,6 +32,7 @@ PROMPT = "prompt"
 BEFORE_TOOL = "before_tool"
 AFTER_TOOL = "after_tool"
 TOOL_FAILED = "tool_failed"
+BETWEEN_REQUESTS = "between_requests"
 BEFORE_COMPACT = "before_compact"
 AFTER_COMPACT = "after_compact"
 STOP = "stop"
@@ -45,6 +46,7 @@ EVENTS = (
     BEFORE_TOOL,
     AFTER_TOOL,
     TOOL_FAILED,
+    BETWEEN_REQUESTS,
     BEFORE_COMPACT,
     AFTER_COMPACT,
     STOP,
@@ -53,7 +55,8 @@ EVENTS = (
     MODEL_CALL,
     "other",
 )
-"""What can happen. ``model_call`` is the report of one request; brim has no answer to ``other``."""
+"""What can happen. ``between_requests`` comes before a turn's next request, where an agent says so;
+``model_call`` is the report of one. brim has no answer to ``other``."""
 
 BEGIN = "*** Begin Patch"
 """How a patch begins, which Codex passes as a command or as a tool's input."""

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from brim.cli.output import dollars, home_path, paint, symbols
 from brim.cli.tables import heading, table
-from brim.figures import clock
+from brim.money.amounts import in_unit
+from brim.money.forecast import Forecast
+from brim.money.limits import SpendingLimit
+from brim.money.standing import LimitStanding
+from brim.money.words import clock, go_on, raised_sentence, sum_sentence
+from brim.sessions.requests import EVERYTHING
 from brim.spend.ledger import ScopeStatus
 from brim.spend.periods import PERCENT
 from brim.store.limits import LimitRow, ProjectRow
@@ -24,6 +29,52 @@ STATES = {
 """What a state is called."""
 DOES_NOT_FIT = "asked: a request did not fit"
 """What the state ``asked`` is called while there is still room."""
+
+
+def limits_view(
+    standings: Sequence[LimitStanding],
+    unread: Sequence[SpendingLimit],
+    forecasts: Sequence[Forecast | None],
+    now: float,
+) -> str:
+    """Return a table of limits, then how to go on, and how far the rest of a limit reaches."""
+    rows = [["", "project", "limit", "spent", "left", "", "resets"]]
+    for standing in standings:
+        rows.append(_standing_row(standing, now))
+    for limit in unread:
+        rows.append(["", _project_name(limit), limit.text, "", "", "", ""])
+    parts = [heading(table(rows, right=(3, 4), optional=(5, 6)))]
+    for standing in standings:
+        if standing.is_stopped:
+            parts.append(f"{sum_sentence(standing)} {go_on(standing)}")
+    for standing, forecast in zip(standings, forecasts, strict=True):
+        if forecast is not None and not standing.is_stopped:
+            words = ", ".join(filter(None, [str(forecast), forecast.earliest_words]))
+            parts.append(f"{standing.limit.text}: {words}")
+    return "\n\n".join([parts[0], "\n".join(parts[1:])]).rstrip()
+
+
+def _standing_row(standing: LimitStanding, now: float) -> list[str]:
+    limit = standing.limit
+    state = paint("stopped", "red") if standing.is_stopped else ""
+    filling = ""
+    if standing.amount:
+        filling = bar(standing.spent, 0, standing.amount, standing.left)
+    resets = ""
+    if standing.resets_at is not None:
+        resets = clock(standing.resets_at, now)
+    text = limit.text
+    if raised_sentence(limit, now):
+        text = f"{text}, {raised_sentence(limit, now)}"
+    spent = in_unit(standing.spent, limit.unit)
+    left = in_unit(standing.left, limit.unit)
+    return [state, _project_name(limit), text, spent, left, filling, resets]
+
+
+def _project_name(limit: SpendingLimit) -> str:
+    if limit.project == EVERYTHING:
+        return "all projects"
+    return home_path(limit.project)
 
 
 def project_table(projects: Sequence[ProjectRow], now: float) -> str:

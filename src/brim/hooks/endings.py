@@ -1,5 +1,5 @@
-"""The end of a turn, of a sub-agent or of a session: what it cost is settled, and what it left is
-written down."""
+"""The end of a turn, of a sub-agent or of a session: what it left is written down, and where the
+limits stand is told."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import json
 import time
 
 from brim.agents.call import NOTHING, SESSION_END, STOP, Answer, Event, HookCall, joined
+from brim.hooks.limits import keep_requests, note_limits
 from brim.hooks.process import attempt
 from brim.hooks.reminder import remind
 from brim.hooks.retention import tidy
 from brim.hooks.scratchpad import writer_of
-from brim.hooks.settlement import cost_note
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import LOOKED, context_note, size_of, stat_of, tail_lines
 from brim.hooks.turns import note_turn
+from brim.money.decision import STOP as AT_STOP
 
 SECONDS = 0.4
 """How long the end of a turn may read in all; the next hook reads on."""
@@ -27,7 +28,7 @@ LARGE = 1 << 21
 
 
 def end(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Settle what a turn, sub-agent or session cost, and journal what it left.
+    """Say where the limits stand, and journal what a turn, sub-agent or session left.
 
     The human is told at the end of a turn; at the end of a session nothing is shown.
     """
@@ -40,12 +41,14 @@ def end(call: HookCall, workspace: HookWorkspace) -> Answer:
             attempt(_await, call, workspace)
             begun = time.monotonic()
         notes.append(attempt(context_note, call, workspace))
-    notes.append(attempt(cost_note, call, workspace))
+    if call.event != SESSION_END and workspace.may_have_limits:
+        notes.append(attempt(note_limits, call, workspace, kind=AT_STOP))
     left = max(LEAST, SECONDS - (time.monotonic() - begun))
     events: list[Event] | None = [] if _reminds(call, workspace) else None
     attempt(note_turn, call, workspace, seconds=left, seen=events)
     if call.event == SESSION_END:
         attempt(_close, call, workspace)
+        attempt(keep_requests, call, workspace)
         attempt(_tidy, call, workspace)
         return NOTHING
     if not call.agent.reports(SESSION_END):

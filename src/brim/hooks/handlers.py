@@ -7,7 +7,7 @@ what must survive, and a model call how full the window was.
 
 from __future__ import annotations
 
-from brim.agents.call import NOTHING, PROMPT, SESSION_START, Answer, HookCall, joined
+from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
 from brim.behaviors.corrections import is_correction
 from brim.hooks.attention import project_note
 from brim.hooks.blocks import hold_block
@@ -20,12 +20,17 @@ from brim.hooks.compactions import (
 )
 from brim.hooks.corrections import keep_correction
 from brim.hooks.endings import end
-from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
+from brim.hooks.limits import (
+    hold_compaction,
+    hold_prompt,
+    hold_request,
+    hold_tool,
+    note_limits,
+)
 from brim.hooks.loops import hold_loop
 from brim.hooks.process import attempt
 from brim.hooks.rules import forget_held, note_repeated, tell_at_start, tell_now
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
-from brim.hooks.settlement import cost_note, limits_reached
 from brim.hooks.state import COMPACTED, HookWorkspace
 from brim.hooks.transcript import (
     BEGAN,
@@ -39,6 +44,7 @@ from brim.hooks.transcript import (
     size_of,
 )
 from brim.hooks.turns import note_turn
+from brim.money.decision import START
 
 RENEWING = ("startup", "clear", "compact")
 """How a session begins with an empty window."""
@@ -62,7 +68,10 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.session:
         _renew(call, workspace, how)
     rules = attempt(_tell_start, call, workspace, how=how)
-    return joined(rules, attempt(project_note, call, workspace))
+    answer = joined(rules, attempt(project_note, call, workspace))
+    if workspace.may_have_limits:
+        answer = joined(answer, attempt(note_limits, call, workspace, kind=START))
+    return answer
 
 
 def _renew(call: HookCall, workspace: HookWorkspace, how: str) -> None:
@@ -114,8 +123,13 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Tell what is due for a prompt, and journal what a person typed. A machine's prompt brings up
     no rules.
 
-    It is also the first chance to warn after a turn that was interrupted.
+    At a limit it's refused: then nothing is told, and nothing was said.
     """
+    spending = NOTHING
+    if workspace.may_have_limits:
+        spending = attempt(hold_prompt, call, workspace)
+    if spending.deny:
+        return spending
     if call.human and call.session:
         forget_held(call, workspace)
     _measure_if_compacted(call, workspace)
@@ -123,12 +137,12 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     rules = attempt(tell_now, call, workspace, new_prompt=call.human, retry_without_project=True)
     answer = _with_note(joined(late, rules), workspace)
     if workspace.only_injects or not call.session:
-        return answer
+        return joined(spending, answer)
     if call.human:
         attempt(journal_prompt, call, workspace)
         attempt(_keep_correction, call, workspace)
     note = attempt(project_note, call, workspace)
-    return joined(answer, note, attempt(_warn_meanwhile, call, workspace))
+    return joined(spending, answer, note, attempt(_warn_meanwhile, call, workspace))
 
 
 def _keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
@@ -149,7 +163,9 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     then. A call that a constraint is about can be held back once, so that it is known before: the
     setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
     """
-    spending = attempt(spend_gate, call, workspace)
+    spending = NOTHING
+    if workspace.may_have_limits:
+        spending = attempt(hold_tool, call, workspace)
     if spending.deny:
         return spending
     blocked = attempt(hold_block, call, workspace, retry_without_project=True)
@@ -168,8 +184,6 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Journal what a call changed, and warn if it is due. Most calls change nothing, and then
     nothing is opened.
-
-    Money is settled here only if there is a limit; otherwise the end of the turn does that.
     """
     answer = _tell_after_tool(call, workspace)
     if workspace.only_injects or not call.session:
@@ -190,6 +204,13 @@ def _tell_after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     return _with_note(joined(late, rules), workspace)
 
 
+def between_requests(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """End the turn if its next request would go over a limit."""
+    if not workspace.may_have_limits:
+        return NOTHING
+    return attempt(hold_request, call, workspace)
+
+
 def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
     """Note what the turn has left when several calls have failed."""
     state = workspace.state(call.session)
@@ -203,11 +224,15 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what the summarizer is told."""
+    """Return what the summarizer is told; at a limit nothing is compacted."""
     if not call.agent.reports_compactions:
         # This comes before every request, whether anything is compacted or not.
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
+    if workspace.may_have_limits:
+        spending = attempt(hold_compaction, call, workspace)
+        if spending.deny:
+            return spending
     return attempt(instruct, call, workspace)
 
 
@@ -235,7 +260,7 @@ def _measure_if_compacted(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Settle what a turn, sub-agent or session cost, and journal what it left."""
+    """Say where the limits stand, and journal what a turn, sub-agent or session left."""
     return end(call, workspace)
 
 
@@ -255,28 +280,13 @@ def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 
 def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what the human has to be told in the middle of a turn about the window and the money;
-    each once.
+    """Return what the human has to be told in the middle of a turn about the window, once.
 
-    Only if there is a limit, or much was written since the last look.
+    Only if much was written since the last look.
     """
-    if call.event == PROMPT and call.human:
-        forget_refusals(call, workspace)
-    is_limited = may_be_limited(call, workspace)
-    is_due = is_look_due(call, workspace)
-    notes = []
-    if is_limited:
-        notes.append(attempt(_cost_if_limited, call, workspace))
-    if is_due:
-        notes.append(attempt(context_note, call, workspace))
-    return joined(*notes)
-
-
-def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    if not limits_of(call, workspace):
-        return None
-    cost = attempt(cost_note, call, workspace)
-    return joined(cost, attempt(limits_reached, call, workspace))
+    if not is_look_due(call, workspace):
+        return NOTHING
+    return attempt(context_note, call, workspace)
 
 
 HANDLERS = {
@@ -285,6 +295,7 @@ HANDLERS = {
     "before_tool": before_tool,
     "after_tool": after_tool,
     "tool_failed": after_tool,
+    "between_requests": between_requests,
     "before_compact": before_compact,
     "after_compact": after_compact,
     "stop": ending,

@@ -24,7 +24,7 @@ _OWN_FILES = ("config.yaml", "trusted")
 LOOSENING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "edit", "import", "ui"), ()),
     "config": ("set", "unset"),
-    "limit": ("raise", "remove", "continue", "none", "unlimited"),
+    "limit": ("raise", "remove", "+10%", "forget", "continue", "none", "unlimited"),
     "review": ("accept",),
     "init": ("injection-only",),
 }

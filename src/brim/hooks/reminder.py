@@ -18,7 +18,7 @@ from brim.agents.events import Message, ToolResult
 from brim.behaviors.behavior import Rule, Status
 from brim.behaviors.tasks import programs_of, tasks_of
 from brim.behaviors.when import EDITING
-from brim.hooks.gate import limits_of, spent_of
+from brim.hooks.limits import is_held
 from brim.hooks.rules import DYNAMIC, size
 from brim.hooks.state import HookWorkspace
 from brim.record import PlainData
@@ -79,12 +79,9 @@ def remind(call: HookCall, workspace: HookWorkspace, events: Iterable[Event]) ->
         return None
     rules = _due(turn, workspace)
     scopes, config = workspace.scopes, workspace.config.yours
-    if (
-        not rules
-        or scopes.user is None
-        or scopes.user.readonly
-        or spent_of(limits_of(call, workspace))
-    ):
+    if not rules or scopes.user is None or scopes.user.readonly:
+        return None
+    if workspace.may_have_limits and is_held(call, workspace):
         return None
     with (
         scopes.writing("user"),

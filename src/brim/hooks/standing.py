@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from brim.agents import AGENTS, agent_named, every_agent
 from brim.agents.call import HookCall
 from brim.agents.stream import subagent_of
 from brim.behaviors.behavior import LIVE, Status
-from brim.errors import BrimError
 from brim.figures import DOLLAR
+from brim.hooks.limits import session_files_of
 from brim.hooks.state import HookWorkspace, UsageSeen
 from brim.hooks.transcript import stat_of, usage_now
-from brim.spend.ledger import ScopeStatus
+from brim.money.limits import Spender
+from brim.money.periods import DAY, begin_of
+from brim.money.plans import plan_readings
+from brim.money.spending import Spending
+from brim.sessions.requests import project_scope
 from brim.store.planner import START_KEY
 from brim.tracking.sessions import AGENTS as WRITING
 from brim.tracking.sessions import SessionFile, own_files
@@ -37,7 +41,7 @@ class StandingWindow:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the project has spent, of which limit."""
+    """What is spent of the nearest limit; without one, what the project cost today."""
 
     usd: float
     limit_usd: float | None
@@ -73,7 +77,7 @@ def standing(
     return Standing(
         session=asking.id,
         window=_window(workspace, asking),
-        spent=_spent(workspace),
+        spent=_spent(workspace, asking),
         rules=len(statuses) - unconfirmed,
         unconfirmed=unconfirmed,
         scratch_entries=kept(asking.id),
@@ -182,27 +186,26 @@ def _time_of(usage: UsageSeen, transcript: str) -> float:
     return status.st_mtime
 
 
-def project_status(workspace: Workspace) -> ScopeStatus | None:
-    """Return what the project has spent, of which limit; None if nothing is recorded or it cannot
-    be read."""
-    if not os.path.exists(workspace.database):
+def _spent(workspace: Workspace, session: _StandingSession) -> Spent | None:
+    """Return what counts for the nearest limit on *session*, or what the project cost today."""
+    project = workspace.limits_project
+    if not project:
         return None
-    try:
-        with workspace.open_ledger() as ledger:
-            scope = ledger.project(workspace.place, claim=False)
-            found = ledger.tightest(scope)
-            is_known = found.limit is not None or any(
-                each.scope == scope for each in ledger.statuses(scope, most=1)
-            )
-            return replace(found, scope=scope) if is_known else None
-    except BrimError:
-        return None
-
-
-def _spent(workspace: Workspace) -> Spent | None:
-    known = project_status(workspace)
-    if known is None:
-        return None
-    return Spent(
-        known.spent / DOLLAR, None if known.limit is None else known.limit / DOLLAR, known.state
-    )
+    with workspace.open_index() as index:
+        spending = Spending(
+            workspace.limit_settings,
+            index,
+            files=session_files_of(session.agent, session.transcript, workspace.cwd),
+            plans=plan_readings(workspace.environ, workspace.now, session.agent),
+        )
+        spending.read()
+        spender = Spender(index.project_of_session(session.id) or project, session.id)
+        nearest = spending.answer(spender, workspace.now).nearest
+        if nearest is not None and nearest.counts_money:
+            state = "stopped" if nearest.is_stopped else "open"
+            return Spent(nearest.spent / DOLLAR, nearest.amount / DOLLAR, state)
+        today = index.spent(project_scope(spender.project), begin_of(DAY, workspace.now))
+    state = "open"
+    if nearest is not None and nearest.is_stopped:
+        state = "stopped"
+    return Spent(today.cost / DOLLAR, None, state)

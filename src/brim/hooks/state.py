@@ -23,9 +23,9 @@ from brim.errors import StoreError
 from brim.files import locked, read_safely, replace_file, sha256_hex
 from brim.masking import mask
 from brim.record import PlainData
+from brim.sessions.index import SessionIndex
 from brim.store.database import Database
-from brim.store.project import scope_at
-from brim.workspace import Workspace
+from brim.workspace import BUSY, Workspace
 
 FOLDER = "state"
 LARGEST = 1 << 20
@@ -36,6 +36,8 @@ SOURCES = ("statusline", "transcript", "hook")
 """Where a reading of the window comes from."""
 LEFT_OUT = "project left out"
 """The latch of a session whose project can't be read."""
+
+_left_open: list[SessionIndex] = []
 
 _HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
@@ -80,14 +82,14 @@ class HookWorkspace(Workspace):
 
     @property
     def user_database(self) -> Database | None:
-        """The database with the user's ledger; None if there is nothing yet."""
+        """The user's database; None if there is nothing yet."""
         return self.scopes.home.database if self.has_user_store else None
 
     @cached_property
-    def ledger_scope(self) -> str:
-        """The project's scope in the user's ledger."""
-
-        return scope_at(self.user_database, self.place)
+    def index(self) -> SessionIndex:
+        """The index of requests, opened once, without waiting long."""
+        _ = self.config  # its models have prices
+        return SessionIndex.of_user(self.environ, patience=BUSY)
 
     def state(self, session: str) -> SessionState:
         """Return what is remembered of *session*; ``close`` writes it if it changed."""
@@ -99,6 +101,11 @@ class HookWorkspace(Workspace):
         """Write the states that changed, and close the store."""
         for state in self._states.values():
             state.save()
+        index = self.__dict__.pop("index", None)
+        if index is not None and self.ending:
+            _left_open.append(index)  # closing it would wait for the disk
+        elif index is not None:
+            index.close()
         super().close()
 
 

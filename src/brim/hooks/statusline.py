@@ -19,20 +19,21 @@ from typing import Any, BinaryIO
 from brim.agents.fields import mapping, text, value
 from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
-from brim.hooks.gate import payer, session_scope
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.hooks.transcript import known_window
+from brim.money.amounts import out_of
+from brim.money.decision import BELOW
+from brim.money.limits import Spender
+from brim.money.periods import when
+from brim.money.standing import nearest, standings
 from brim.record import PlainData
-from brim.spend.periods import out_of, said_when
-from brim.store.database import open_database
 from brim.store.project import branch
 from brim.store.suggestions import Suggestions
 from brim.tracking.auto_compact import AutoCompact, auto_compact, client_command
 from brim.tracking.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
-from brim.workspace import BUSY
 
 MOST_BYTES = 4 << 20
 """Bytes of standard input that are read."""
@@ -463,53 +464,27 @@ def _amount(number: object) -> float | None:
 
 # Limits -------------------------------------------------------------------------------------------
 
-_SCOPES = "SELECT scope, amount, is_default, state, spent FROM spend_scopes WHERE scope IN (?, ?)"
-_LIMITS = (
-    "SELECT period, unit, amount, state, spent FROM spend_limits WHERE scope IN ('*', ?, ?) AND unit <> 'percent' "
-    "AND (ends IS NULL OR ends > ?)"
-)
-_STATES = {"stopped": "spending stopped", "wrapping_up": "wrapping up"}
-
 
 def limit_notice(status: StatusLine, workspace: HookWorkspace) -> str:
-    """Return where the fullest limit on this session stands, once it is worth a warning; else
+    """Return where the nearest limit on this session stands, once it is worth a warning; else
     nothing.
 
-    The ledger's table is read directly: hooks settle what was spent, and open far more for it.
+    Nothing is read here: hooks bring the index up to date.
     """
-    if not status.session or not workspace.has_user_store:
+    if not status.session or not workspace.may_have_limits:
         return ""
-
-    database = open_database(workspace.database, create=False, timeout=BUSY)
-    try:
-        project, default = payer(status.session, workspace, database)
-        names = project, session_scope(status.session, project)
-        rows = database.rows(_SCOPES, names)
-        limits = database.rows(_LIMITS, (*names, workspace.now))
-    finally:
-        database.close()
-    warn = workspace.config["spend.warn"]
-    near = []
-    for scope, own, is_default, state, spent in rows:
-        follows = scope == project and is_default and default is not None and state == "open"
-        amount = round((default or 0.0) * 1_000_000) if follows else own
-        share = spent / amount if amount and state == "open" else 0.0
-        if state != "open" or amount == 0:  # an answer is due, or a person has said stop
-            share = float("inf")
-        if share >= warn:
-            stands = "" if amount is None else f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}"
-            said = _STATES.get(state, "spending limit reached" if share >= 1 else "")
-            near.append(
-                (share, f"{said}: {stands}" if said and stands else said or f"spending {stands}")
-            )
-    for period, unit, amount, state, spent in limits:
-        share = float("inf") if state != "open" else spent / amount if amount else 0.0
-        if share >= warn:
-            stands = (
-                f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}"
-                if unit == "usd"
-                else out_of(spent, amount, unit)
-            )
-            said = "spending limit reached:" if share >= 1 else "spending"
-            near.append((share, f"{said} {stands}{said_when(period)}"))
-    return max(near)[1] if near else ""
+    settings = workspace.limit_settings
+    project = workspace.index.project_of_session(status.session) or workspace.limits_project
+    standing = nearest(
+        standings(
+            settings.limits,
+            workspace.index,
+            Spender(project, status.session),
+            workspace.now,
+            warn=workspace.config["spend.warn"],
+        )
+    )
+    if standing is None or standing.level == BELOW:
+        return ""
+    spent = f"{out_of(standing.spent, standing.amount, standing.limit.unit)}{when(standing.limit.period)}"
+    return f"stopped: {spent}" if standing.is_stopped else f"spending {spent}"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Status
-from brim.errors import BrimError
 from brim.figures import counted
 from brim.hooks.process import is_paused
-from brim.hooks.standing import project_status
 from brim.install.agents import agent_names, has_plugin, is_present
 from brim.install.changes import read_records
 from brim.install.rule_files import shared_news
-from brim.record import plain
-from brim.spend.ledger import ScopeStatus
-from brim.spend.periods import EVERYWHERE
+from brim.money.book import LimitBook
+from brim.money.periods import DAY, begin_of
+from brim.money.standing import LimitStanding
+from brim.sessions.requests import project_scope
 from brim.store.backup import lost_rules
-from brim.store.limits import LimitRow, Limits
 from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions
 from brim.tracking.plan_windows import PlanWindow, current_plan_windows
@@ -36,9 +33,10 @@ class HomeStatus:
     rules: Mapping[str, int]
     """How many there are of the ``project`` and of the ``user``, and how many notes and corrections
     wait."""
-    spending: ScopeStatus | None
-    limits: tuple[LimitRow, ...]
-    """Those of this project, of each of its sessions, and of all projects."""
+    spent_today: int
+    """What this project cost today, in micro-dollars."""
+    limits: tuple[LimitStanding, ...]
+    """Where the limits stand that hold in this project, those that stopped somebody first."""
     plan_windows: tuple[PlanWindow, ...]
     paused: bool
     installed: bool
@@ -50,8 +48,7 @@ class HomeStatus:
         return {
             **vars(self),
             "rules": dict(self.rules),
-            "spending": plain(self.spending),
-            "limits": [limit.to_dict() for limit in self.limits],
+            "limits": [standing.to_dict() for standing in self.limits],
             "plan_windows": [window.to_dict() for window in self.plan_windows],
             "attention": [{"text": text, "fix": fix} for text, fix in self.attention],
         }
@@ -80,7 +77,7 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
         news = shared_news(workspace, scopes)
     installed = is_installed(workspace)
     paused = is_paused(workspace.home)
-    spending = project_status(workspace)
+    spent_today, limits = _money(workspace)
     attention = _Attention()
     if not installed:
         _add_install(attention, workspace)
@@ -88,16 +85,16 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
     _add_project(attention, workspace, rules["project"], changes)
     attention.add(news, "brim rules import", when=bool(news))
     _add_reviews(attention, rules)
-    is_reached = spending is not None and spending.state != "open"
-    attention.add("the limit of this project is reached", "brim limit", when=is_reached)
+    is_stopped = any(standing.is_stopped for standing in limits)
+    attention.add("agents are stopped by a limit", "brim limit", when=is_stopped)
     text = "the window is almost full: compact soon"
     attention.add(text, "brim context", when=almost_full)
     return HomeStatus(
         workspace.project,
         workspace.trusted,
         rules,
-        spending,
-        _limits(workspace),
+        spent_today,
+        limits,
         tuple(current_plan_windows(workspace.environ, workspace.now)),
         paused,
         installed,
@@ -171,23 +168,13 @@ def is_installed(workspace: Workspace) -> bool:
     return any(has_plugin(agent, workspace.environ) for agent in agent_names())
 
 
-@contextmanager
-def open_limits(workspace: Workspace) -> Iterator[Limits | None]:
-    """Open the limits of this person; None if nothing was spent or limited yet."""
-    if not os.path.exists(workspace.database):
-        yield None
-        return
-    with workspace.open_limits() as limits:
-        yield limits
-
-
-def _limits(workspace: Workspace) -> tuple[LimitRow, ...]:
-    """Return the limits of this project and of all; none if they can't be read."""
-    with suppress(BrimError), open_limits(workspace) as limits:
-        if limits is not None:
-            project = limits.ledger.project(workspace.place, claim=False)
-            return (*limits.rows(project), *limits.rows(EVERYWHERE))
-    return ()
+def _money(workspace: Workspace) -> tuple[int, tuple[LimitStanding, ...]]:
+    """Return what the project cost today, and where its limits stand."""
+    project = workspace.limits_project
+    with workspace.open_index() as index:
+        book = LimitBook.of_user(workspace.limit_settings, index, workspace.environ, workspace.now)
+        today = index.spent(project_scope(project), begin_of(DAY, workspace.now))
+        return today.cost, tuple(book.standings(project))
 
 
 def _about_project(workspace: Workspace, rules: int, changes: str) -> list[tuple[bool, str, str]]:

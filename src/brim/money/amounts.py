@@ -59,4 +59,15 @@ def out_of(spent: int, amount: int, unit: str) -> str:
     """
     if unit == TOKENS:
         return f"{tokens(spent)} of {in_unit(amount, unit)}"
-    return f"{in_unit(spent, unit)} of {in_unit(amount, unit)}"
+    return f"{in_unit(spent, unit)} of {as_written(amount, unit)}"
+
+
+def as_written(amount: int, unit: str) -> str:
+    """Return the *amount* of a limit as it was written, not rounded.
+
+    >>> as_written(138_000, "usd"), as_written(5_000_000, "usd")
+    ('$0.138', '$5.00')
+    """
+    if unit != USD or amount % CENT == 0:
+        return in_unit(amount, unit)
+    return f"${amount // DOLLAR:,}.{amount % DOLLAR:06}".rstrip("0")

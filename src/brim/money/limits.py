@@ -6,6 +6,7 @@ says so, and a new day, a raise or an edit lets go of it.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 
 from brim.errors import InputError
@@ -69,6 +70,13 @@ class SpendingLimit:
     def kind(self) -> tuple[str, str, str]:
         """What tells it from other limits: another of the same kind replaces it."""
         return self.project, self.period, self.unit
+
+    @property
+    def project_name(self) -> str:
+        """Whose limit it is, in a word or two."""
+        if self.project == EVERYTHING:
+            return "all projects"
+        return os.path.basename(self.project) or self.project
 
     @property
     def text(self) -> str:
@@ -169,6 +177,8 @@ def read_limit(text: str, *, subagent: bool = False, project: str = EVERYTHING) 
     number, slash, per = written.partition("/")
     try:
         amount, unit = _amount(number.strip())
+        if slash and not per.strip():
+            raise ValueError(text)
         period = _period(per.strip().lower(), unit)
     except ValueError:
         raise InputError(f'"{text[:40]}" isn\'t a limit. Try {EXAMPLES}.') from None

@@ -62,9 +62,9 @@ class Spending:
         self._plans = plans
         self._warn = warn
 
-    def read(self, *, seconds: float = HOOK_SECONDS, size: int = HOOK_BYTES) -> None:
-        """Read what is new, for *seconds* or *size* bytes at most; the session's files first."""
-        bounds = ReadingBounds(size, time.monotonic() + seconds)
+    def read(self, *, size: int = HOOK_BYTES) -> None:
+        """Read what is new, as long as a hook may or *size* bytes; the session's files first."""
+        bounds = ReadingBounds(size, time.monotonic() + HOOK_SECONDS)
         result = self._index.update(self._files, bounds)
         if self._index.is_complete or not result.is_complete:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brim.money.amounts import PERCENT, TOKENS, USD
@@ -43,6 +43,11 @@ class LimitStanding:
         return self.limit.amount_at(self.now)
 
     @property
+    def counts_money(self) -> bool:
+        """Whether the limit is in dollars."""
+        return self.limit.unit == USD
+
+    @property
     def set_aside(self) -> int:
         """What is kept for the wrap-up."""
         return self.limit.set_aside_at(self.now)
@@ -74,6 +79,10 @@ class LimitStanding:
     def is_stopped(self) -> bool:
         """Whether prompts are refused."""
         return self.level in (SOFT, HARD)
+
+    def with_spent(self, spent: int) -> LimitStanding:
+        """Return it with another sum."""
+        return replace(self, spent=spent)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""

@@ -19,6 +19,8 @@ SMALLEST = 10_000
 """The lowest limit that is offered: a cent, or so many tokens."""
 DAY_SECONDS = 86_400.0
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+STOPPED_BY = "Stopped by your user's limit"
+"""How a refusal begins."""
 WRAP_UP = (
     "Wrap up now without tools: start nothing new, and say in a few lines what is done, "
     "what isn't, and what the next step would be."
@@ -60,7 +62,7 @@ def compaction_refused(standing: LimitStanding) -> str:
 def tool_denied(standing: LimitStanding, *, wraps_up: bool) -> str:
     """Return what the agent reads whose tool was denied. It never has the commands to go on."""
     spent = sum_sentence(standing)[:-1]
-    reason = f"Stopped by your user's limit: {spent}{_until(standing)}."
+    reason = f"{STOPPED_BY}: {spent}{_until(standing)}."
     if wraps_up:
         return f"{reason} No tool runs now. {WRAP_UP}"
     return f"{reason} No tool runs now."
@@ -79,6 +81,20 @@ def warning(standing: LimitStanding) -> str:
     return f"{sum_sentence(standing)[:-1]} ({share}%){_until(standing)}."
 
 
+def problem_told(problem: str) -> str:
+    """Return what a person reads about settings or an index that can't be used as they are."""
+    return f"{problem}. Limits go on applying: brim limit shows them"
+
+
+def unpriced(model: str) -> str:
+    """Return what a person reads about a model whose requests count as nothing."""
+    name = model[:80] or "a model without a name"
+    return (
+        f"The price of {name} isn't known: its requests count as nothing. "
+        "Put it under 'models' in the configuration."
+    )
+
+
 def _until(standing: LimitStanding) -> str:
     resets = reset_words(standing)
     if not resets:
@@ -93,7 +109,7 @@ def go_on(standing: LimitStanding) -> str:
         return f"Go on without this limit: brim limit remove {_everywhere(limit)}{limit.text}"
     higher = f"brim limit raise {_everywhere(limit)}{higher_limit(standing).text}"
     if limit.amount == 0:
-        return f"Go on: {higher}"
+        return f"Go on: brim limit remove {_everywhere(limit)}{limit.text}"
     once = {DAY: "Go on for today", TOTAL: "Go on once"}.get(limit.period, "Go on for now")
     return f"{once}: brim limit {_everywhere(limit)}+10%. For good: {higher}"
 

@@ -1,8 +1,8 @@
-"""The money of a supervised run: counted once per request, kept in the ledger, and held against two
-limits.
+"""The money of a supervised run: counted once per request, and held against its own limit and the
+person's.
 
-The run has a limit of its own, and the project may have several. brim isn't in the calls, so they
-are checked between them, and the agent is told what is left.
+brim isn't in the calls, so limits are checked between them, and the agent is told what is left. A
+program may give the run a ledger, which then has the other limits.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Any, TypeVar
 from brim.agents.call import Event
 from brim.agents.events import RunTotal, Usage
 from brim.errors import InputError, StoreError
-from brim.hooks.settlement import UNATTRIBUTED
 from brim.models.price_list import PriceList
+from brim.money.periods import when
+from brim.money.standing import LimitStanding
+from brim.run.limits import RunLimits
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
@@ -26,6 +28,8 @@ from brim.store.ledger import LONGEST_ID, StoredLedger
 from brim.store.project import name_of, segment
 from brim.tracking.notices import Notice
 
+UNATTRIBUTED = "unattributed:"
+"""The beginning of the id of what no line shows; the session follows."""
 ON_LIMIT = ("ask", "continue", "wrap_up", "stop")
 """What may be done at the limit. ``ask`` without a person to ask is ``wrap_up``."""
 _WORDS = {
@@ -59,6 +63,7 @@ class Purse:
         resumed: bool = False,
         plans: Callable[[Allowance], list[Allowance]] | None = None,
         branch: str = "",
+        limits: RunLimits | None = None,
         tell: Callable[[str], object] = print,
     ) -> None:
         self.scope = scope
@@ -68,6 +73,8 @@ class Purse:
         self._tell = tell
         self._plans = plans
         self._branch = branch
+        self._limits = limits
+        self._held_standing: LimitStanding | None = None
         self._period = ""
         """The period of the project's limit."""
         self.held: CostBudget | None = None
@@ -81,6 +88,7 @@ class Purse:
         self._carried: dict[str, int] = {}
         """What each session that was there before had cost."""
         self._amounts: dict[str, int] = {}
+        self._tokens: dict[str, int] = {}
         self._model = ""
         self._client_says = False
         self._project = lineage(scope)[0]
@@ -143,6 +151,7 @@ class Purse:
 
     def take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
         """Count *event*, which *line* says; return what must be told because of it."""
+        whole_event = event
         if isinstance(event, Usage) and not event.agent:
             self._model = event.model or self._model
         if isinstance(event, RunTotal):
@@ -151,7 +160,23 @@ class Purse:
         amount = self.meter.update(event)
         if not amount:
             return []
-        self._record(event, amount)
+        key = event.request if isinstance(event, Usage) else ""
+        # A session may be continued in another run, which has an amount of its own.
+        key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
+        total = self._amounts[key] = self._amounts.get(key, 0) + amount
+        scope = self._scopes.setdefault(
+            key, f"{self.scope}/{segment(event.agent)}" if event.agent else self.scope
+        )
+        tokens, model = (event.tokens.fresh, event.model) if isinstance(event, Usage) else (0, "")
+        if self._limits is not None and isinstance(whole_event, Usage | RunTotal):
+            self._limits.add(whole_event, amount, self._new_tokens(key, tokens))
+        made_with = {"model": model, "branch": self._branch}
+        # An InputError says that another run has counted this request already.
+        self._try(
+            lambda ledger: ledger.record(
+                scope, key, max(0, total), tokens=tokens, at=event.time, **made_with
+            )
+        )
         self._look_further()
         return self.budget.add(amount)
 
@@ -186,6 +211,12 @@ class Purse:
         asked = self.asked
         if asked.unit == PERCENT and answer == "continue":
             raise InputError("a plan's window has no tenth more: raise the limit, wrap up or stop")
+        standing = self._held_standing
+        if asked is self.held and standing is not None and self._limits is not None:
+            self._limits.answer(standing, answer)
+            self._is_wrapping_up = answer == "wrap_up"
+            self._look_further()
+            return
         if asked.unit != PERCENT:  # of which nothing is held back
             asked.answer(answer)
         if isinstance(answer, Raise):
@@ -206,6 +237,8 @@ class Purse:
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
         self._look_further()
+        if self._limits is not None:
+            return []
         parent = self.budget.parent
         if parent is None:
             return []
@@ -231,6 +264,9 @@ class Purse:
     def _look_further(self) -> None:
         """Look whether a limit is reached that isn't followed here: of tokens, a session, a
         sub-agent or a plan."""
+        if self._limits is not None:
+            self._look_at_limits(self._limits)
+            return
         self.held = None
         for allowance in self._reached():
             if allowance.unit == USD and "/" not in allowance.scope:
@@ -266,6 +302,33 @@ class Purse:
         if allowance.unit == PERCENT or allowance.scope.startswith(f"{self.scope}/"):
             return False
         return allowance.spent >= (allowance.limit.amount or 0)
+
+    def _look_at_limits(self, limits: RunLimits) -> None:
+        """Look whether a limit of the person is reached; a wrap-up may use what is kept for it."""
+        self.held = None
+        self._held_standing = None
+        for standing in limits.standings():
+            is_over = standing.is_stopped
+            if self._is_wrapping_up:
+                is_over = standing.spent >= standing.amount
+            if not is_over:
+                continue
+            self._held_standing = standing
+            self._held_period = standing.limit.period
+            self.held = CostBudget(
+                standing.amount,
+                scope=standing.limit.project_name,
+                spent=standing.spent,
+                unit=standing.limit.unit,
+                when=when(standing.limit.period),
+            )
+            return
+
+    def _new_tokens(self, key: str, tokens: int) -> int:
+        """Return how many *tokens* of the request *key* weren't counted yet."""
+        new = max(0, tokens - self._tokens.get(key, 0))
+        self._tokens[key] = self._tokens.get(key, 0) + new
+        return new
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
         """Return the limit in *status*, as it was answered."""

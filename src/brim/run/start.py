@@ -7,20 +7,16 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from brim.errors import BrimError, ConfigError, InputError
-from brim.hooks.limit_words import notify
+from brim.errors import InputError
 from brim.report.watch import budget_of
 from brim.run.command import ClientCommand
 from brim.run.conversation import Face
+from brim.run.limits import RunLimits
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
 from brim.run.supervisor import Supervisor
 from brim.spend.money import micro_dollars
-from brim.spend.periods import plan_limits
-from brim.store.limits import Limits
-from brim.store.project import branch
 from brim.tracking.live import Counts
-from brim.tracking.notices import COST_LIMIT, COST_WARNING, Notice
 from brim.workspace import Workspace
 
 
@@ -39,31 +35,16 @@ class RunRequest:
     scope: str
 
 
-def open_run_limits(workspace: Workspace, face: Face) -> Limits | None:
-    """Open the user's limits for a run; None, and a word about it, if they can't be used."""
-    try:
-        limits = workspace.open_limits(time.time)  # a run may last beyond midnight
-    except ConfigError:
-        raise
-    except BrimError as error:
-        face.tell(f"spending is counted but not saved: {error}")
-        return None
-    if limits.ledger.database.readonly:
-        limits.ledger.close()
-        face.tell("spending is counted but not saved: the ledger can only be read")
-        return None
-    command = workspace.config.yours["notify"]
-
-    def tell_person(notice: Notice) -> None:
-        if notice.kind in (COST_WARNING, COST_LIMIT):
-            notify(command, str(notice), reached=notice.kind == COST_LIMIT, environ=os.environ)
-
-    limits.ledger.subscribe(tell_person)
+def open_run_limits(workspace: Workspace, agent: str, face: Face) -> RunLimits:
+    """Open the limits that a run of *agent* is under, and say so if they can't be kept."""
+    limits = RunLimits(workspace, agent)
+    if limits.problem:
+        face.tell(f"spending is counted but not saved: {limits.problem}")
     return limits
 
 
 def supervisor_of(
-    request: RunRequest, workspace: Workspace, limits: Limits | None, face: Face, counts: Counts
+    request: RunRequest, workspace: Workspace, limits: RunLimits, face: Face, counts: Counts
 ) -> Supervisor:
     """Return the supervisor of a run that is about to start."""
     if not workspace.cwd:
@@ -100,7 +81,7 @@ def supervisor_of(
 
 
 def _purse(
-    request: RunRequest, workspace: Workspace, limits: Limits | None, face: Face, run_id: str
+    request: RunRequest, workspace: Workspace, limits: RunLimits, face: Face, run_id: str
 ) -> Purse:
     """Return the money of the run.
 
@@ -108,26 +89,14 @@ def _purse(
     """
     config = workspace.config
     command = request.command
-    ledger = None
-    if limits is not None:
-        ledger = limits.ledger
-    scope = request.scope or scope_of(workspace.place, run_id, ledger)
-    if limits is not None:
-        limits.apply_default(scope)
+    scope = request.scope or scope_of(workspace.place, run_id)
     amounts = [request.budget_usd, command.own_cap or None]
     caps = [micro_dollars(text, up=False) for text in amounts if text is not None]
-    current_branch = None
-    if workspace.project:
-        current_branch = branch(workspace.project)
     return Purse(
         min(caps, default=None),
         scope=scope,
-        ledger=ledger,
+        limits=limits,
         warn=config["spend.warn"],
         resumed=command.resumed,
-        plans=lambda limit: plan_limits(
-            limit, command.agent, workspace.home, workspace.environ, time.time()
-        ),
-        branch=current_branch or "",
         tell=face.tell,
     )

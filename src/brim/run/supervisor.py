@@ -323,7 +323,7 @@ class Supervisor:
         report.outcome = LIMIT
         report.why = f"paused at {spent_of(budget)}{budget.when} in {budget.scope}"
         if was_ended:
-            report.why += f"; it was stopped: 'brim limit raise {budget.scope} USD' lets it go on"
+            report.why += "; it was stopped: brim limit shows how to go on"
         if answer == "wrap_up" and report.turns:
             self._wrap_up(budget)
 

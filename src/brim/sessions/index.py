@@ -406,6 +406,21 @@ class SessionIndex:
         rows = self._rows("SELECT session, agent, project FROM requests GROUP BY 1")
         return {session: (agent, project) for session, agent, project in rows}
 
+    def project_of_session(self, session: str) -> str:
+        """Return the project that *session* began in; empty if it has no requests yet."""
+        query = "SELECT project FROM requests WHERE session = ? ORDER BY time LIMIT 1"
+        for (project,) in self._rows_of(query, session):
+            return str(project)
+        return ""
+
+    def unpriced_models(self, session: str) -> list[str]:
+        """Return the models of *session* that have no price, if its client says no total either."""
+        query = "SELECT 1 FROM totals WHERE session = ? AND cost IS NOT NULL"
+        if not session or self._rows_of(query, session):
+            return []
+        query = "SELECT DISTINCT model FROM requests WHERE session = ? AND cost IS NULL ORDER BY 1"
+        return [model for (model,) in self._rows_of(query, session)]
+
     def files(self) -> dict[str, IndexedFile]:
         """Return every file that was read, by path."""
         return self._guarded(lambda: indexed_files(self.database))
@@ -416,6 +431,9 @@ class SessionIndex:
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         return self._guarded(lambda: self.database.execute(query).fetchall())
+
+    def _rows_of(self, query: str, session: str) -> list[tuple[Any, ...]]:
+        return self._guarded(lambda: self.database.execute(query, (session,)).fetchall())
 
     # Keeping it right
 

@@ -28,7 +28,7 @@ from brim.agents.events import RunTotal, StateSeen, Usage
 from brim.agents.fields import parsed_line, text, value
 from brim.agents.readers import AnyReader, format_of
 from brim.agents.stream import BLOCK, LONGEST_LINE, read, subagent_of
-from brim.config.places import home_folder
+from brim.config.places import home_folder, user_folder
 from brim.errors import InputError
 from brim.files import sha256_hex
 from brim.models.usage import Tokens
@@ -37,6 +37,9 @@ AGENTS = tuple([agent.name for agent in every_agent() if agent.session_folders i
 """The agents whose own folders are known."""
 
 TRANSCRIPT = "claude-transcript"
+TRANSCRIPT_AGENT = "claude"
+RUNS = "runs"
+"""The folder with what runs have spent whose agents keep no session files, as transcripts."""
 FIRST_BYTES = 64_000
 """How much of a file is read to learn which project it belongs to."""
 MOST_OPENED = 50
@@ -141,6 +144,10 @@ def own_files(
             slug = agent.session_slug(parts)
             if slug is not None:
                 found.append(file._replace(format=agent.transcripts.format, slug=slug))
+    if TRANSCRIPT_AGENT in agents:
+        runs = os.path.join(user_folder(environ), RUNS)
+        for file in _files(runs, on_problem):
+            found.append(file._replace(format=TRANSCRIPT))
     return _once(found)
 
 

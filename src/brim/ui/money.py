@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -14,20 +14,29 @@ from starlette.responses import Response
 
 from brim.config.places import home_folder
 from brim.errors import InputError
-from brim.install.status import open_limits
+from brim.money.amounts import in_unit
+from brim.money.book import (
+    LimitBook,
+    change_limits,
+    limits_to_set,
+    raised_by_tenth,
+    stopped_limit,
+    with_new,
+    without,
+)
+from brim.money.decision import BELOW, WARNED
+from brim.money.limits import SpendingLimit
+from brim.money.standing import LimitStanding
+from brim.money.words import go_on, sum_sentence
 from brim.report.reading import read_sessions
 from brim.report.usage import UsageFilter, UsageReport, price_version, usage_report
-from brim.spend.limits import ANSWERS, OPEN
-from brim.spend.periods import EVERYWHERE, PERCENT, read_ceiling
-from brim.store.limits import LimitRow, Limits, ProjectRow
+from brim.sessions.requests import EVERYTHING
 from brim.tracking.sessions import SessionFile
 from brim.ui.place import Place, page
 from brim.workspace import Workspace
 
 BY = ("day", "week", "project", "branch", "model", "session")
 DAYS = {7: "7 days", 30: "30 days", 90: "90 days", 0: "everything"}
-ALMOST = 0.8
-"""The share of a limit from which on its bar warns."""
 MOST_ROWS = 200
 """Rows of the table; ``brim usage --json`` has all."""
 
@@ -36,31 +45,33 @@ MOST_ROWS = 200
 class Bar:
     """One limit as it is drawn."""
 
-    row: LimitRow
+    standing: LimitStanding
     spent: str
     left: str
-    share: float
-    """Of the limit that is spent, at most 1."""
-    level: str
-    """``ok``, ``warn`` or ``compact``, as a window's."""
+    go_on: str
+    """How to go on after it was reached; empty if it isn't."""
+
+    @property
+    def share(self) -> float:
+        """How much of the limit is spent, at most 1."""
+        return min(1.0, self.standing.share)
+
+    @property
+    def level(self) -> str:
+        """``ok``, ``warn`` or ``compact``, as a window's."""
+        levels = {BELOW: "ok", WARNED: "warn"}
+        return levels.get(self.standing.level, "compact")
 
 
-def bar(row: LimitRow) -> Bar:
-    """Return how *row* is drawn."""
-    if row.each:
-        return Bar(row, "", "", 0.0, "ok")
-    left = row.in_words(row.left)
-    if row.unit == PERCENT and row.read_at is None:
-        return Bar(row, "", left, 0.0, "ok")
-    share = 0.0
-    if row.amount:
-        share = min(1.0, row.spent / row.amount)
-    level = "ok"
-    if row.left == 0 or row.state != OPEN:
-        level = "compact"
-    elif share >= ALMOST:
-        level = "warn"
-    return Bar(row, row.in_words(row.spent, up=True), left, share, level)
+def bar(standing: LimitStanding) -> Bar:
+    """Return how *standing* is drawn."""
+    unit = standing.limit.unit
+    spent = in_unit(standing.spent, unit)
+    left = in_unit(standing.left, unit)
+    remedy = ""
+    if standing.is_stopped:
+        remedy = f"{sum_sentence(standing)} {go_on(standing)}"
+    return Bar(standing, spent, left, remedy)
 
 
 def usage(place: Place, by: str, days: int) -> UsageReport:
@@ -126,57 +137,65 @@ def money(place: Place, request: Request) -> Response:
         sums=sums[:MOST_ROWS],
         more=max(0, len(sums) - MOST_ROWS),
         most=max((row.cost for row in sums), default=0),
-        projects=project_bars(workspace),
-        project=os.path.basename(workspace.place),
+        projects=limit_bars(workspace),
+        project=os.path.basename(workspace.limits_project),
     )
 
 
-def project_bars(workspace: Workspace) -> list[tuple[ProjectRow, list[Bar]]]:
-    """Return every project with its limits as they are drawn."""
-    with open_limits(workspace) as limits:
-        if limits is None:
-            return []
-        projects = limits.projects()
-    return [(project, list(map(bar, project.limits))) for project in projects]
+def limit_bars(workspace: Workspace) -> list[tuple[str, list[Bar], list[SpendingLimit]]]:
+    """Return every project with its limits as they are drawn, and those whose sum isn't known; what
+    is stopped comes first."""
+    settings = workspace.limit_settings
+    with workspace.open_index() as index:
+        book = LimitBook.of_user(settings, index, workspace.environ, workspace.now)
+        standings = book.standings()
+        unread = book.unread()
+    projects = [standing.limit.project for standing in standings]
+    projects += [limit.project for limit in unread]
+    return [
+        (
+            project,
+            [bar(standing) for standing in standings if standing.limit.project == project],
+            [limit for limit in unread if limit.project == project],
+        )
+        for project in dict.fromkeys(projects)
+    ]
 
 
 def set_limit(place: Place, form: dict[str, str]) -> str:
-    """Set, raise or remove a limit, or answer at one, as ``brim limit`` does."""
+    """Set, raise or remove a limit, or go on after one, as ``brim limit`` does."""
+    workspace = place.workspace()
+    project = form.get("project") or workspace.limits_project
+    if form.get("everywhere"):
+        project = EVERYTHING
+    limits = change_limits(
+        os.path.join(workspace.home, "config.yaml"),
+        lambda limits: _changed(limits, project, form, workspace),
+    )
+    texts = [limit.text for limit in limits if limit.project == project]
+    name = "All projects" if project == EVERYTHING else project
+    return f"{name}: {', '.join(texts) or 'no limit'}."
+
+
+def _changed(
+    limits: list[SpendingLimit], project: str, form: dict[str, str], workspace: Workspace
+) -> Sequence[SpendingLimit]:
+    """Return *limits* after what the *form* asks for."""
     action = form.get("action", "")
     text = form.get("limit", "").strip()
-    with place.workspace().open_limits() as limits:
-        scope = form.get("scope", "")
-        if not scope:
-            project = form.get("project", "")
-            if form.get("everywhere"):
-                project = EVERYWHERE
-            scope = limits.scope(project)
-        name = limits.name(scope)
-        if action == "set":
-            rows = limits.set(scope, [read_ceiling(text)])
-            return f"{name}: {_row_names(rows)}."
-        if action == "remove":
-            rows = limits.remove(scope, list(filter(None, [text])))
-            return f"Removed from {name}: {_row_names(rows)}."
-        return _answer(limits, scope, action, text)
-
-
-def _row_names(rows: Iterable[LimitRow]) -> str:
-    return ", ".join(row.said for row in rows)
-
-
-def _answer(limits: Limits, scope: str, action: str, text: str) -> str:
-    """Answer at a limit, and say what holds now."""
-    if action not in ANSWERS:
-        raise InputError(f"a limit isn't answered with {action[:40]!r}")
-    ceiling = None
-    if action == "raise":
-        ceiling = read_ceiling(text)
-    limits.answer(scope, action, ceiling)
-    results = {
-        "continue": "may go on",
-        "raise": f"has a limit of {text} now",
-        "wrap_up": "wraps up",
-        "stop": "is stopped",
-    }
-    return f"{limits.name(scope)} {results[action]}."
+    if action == "remove":
+        return without(limits, project, [text] if text else [])
+    if action == "stop":
+        return with_new(limits, [stopped_limit(project)])
+    if action == "continue":
+        with workspace.open_index() as index:
+            book = LimitBook.of_user(
+                workspace.limit_settings, index, workspace.environ, workspace.now
+            )
+            standings = book.standings(project)
+        own = [standing for standing in standings if standing.limit.project == project]
+        return raised_by_tenth(limits, [standing for standing in own if standing.is_stopped])
+    if action not in ("set", "raise"):
+        raise InputError(f"a limit isn't changed by {action[:40]!r}")
+    new = limits_to_set([text], project, subagent=False, now=workspace.now)
+    return with_new(limits, new)

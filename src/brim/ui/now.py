@@ -16,14 +16,12 @@ from starlette.responses import Response, StreamingResponse
 
 from brim.errors import BrimError
 from brim.install import pausing
-from brim.install.status import home_status, open_limits
+from brim.install.status import home_status
 from brim.report.usage import UsageReport
 from brim.report.watch import Reading
-from brim.spend.limits import OPEN
-from brim.store.limits import LimitRow, ProjectRow
 from brim.tracking.auto_compact import AutoCompact
 from brim.ui.background import AWAKE, INTERVAL, MOST, PATIENCE, Followed, StillReading
-from brim.ui.money import read_usage
+from brim.ui.money import limit_bars, read_usage
 from brim.ui.place import Head, Place, about, page, render
 
 RECENT = 12
@@ -111,28 +109,12 @@ def today(place: Place, patience: float | None = PATIENCE) -> UsageReport | None
 
 
 def _standing(place: Place) -> str:
-    """Return the part that says what needs attention, and which projects wait at a limit or were
-    stopped."""
+    """Return the part that says what needs attention, and which limits have stopped agents."""
     workspace = place.workspace()
     workspace.goes_on = True
-    projects: list[ProjectRow] = []
-    with open_limits(workspace) as limits:
-        if limits is not None:
-            projects = limits.projects()
-    waiting = []
-    for project in projects:
-        limit = _reached_limit(project)
-        if limit is not None or project.state != OPEN:
-            waiting.append((project, limit))
+    bars = [limit for _, limits, _ in limit_bars(workspace) for limit in limits]
+    waiting = [limit for limit in bars if limit.go_on]
     return render("standing.html", place, status=home_status(workspace), waiting=waiting)
-
-
-def _reached_limit(project: ProjectRow) -> LimitRow | None:
-    """Return the first limit at which *project* waits or was stopped."""
-    for row in project.limits:
-        if row.state != OPEN:
-            return row
-    return None
 
 
 def fragments(

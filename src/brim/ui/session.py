@@ -27,9 +27,9 @@ from brim.agents.call import Event
 from brim.agents.events import Message, ToolResult
 from brim.errors import BrimError, InputError
 from brim.figures import counted, dollars, rounded
-from brim.hooks.limit_words import HELD
 from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
+from brim.money.words import STOPPED_BY
 from brim.report.cache import CAUSES, CacheBreak
 from brim.report.context import (
     GROUPS,
@@ -342,7 +342,7 @@ def _matters(event: Event) -> bool:
         return False
     if isinstance(event, Message):
         return event.human and bool(event.text.strip())
-    return isinstance(event, ToolResult) and event.error and HELD in event.text[:400]
+    return isinstance(event, ToolResult) and event.error and STOPPED_BY in event.text[:400]
 
 
 @dataclass(frozen=True)

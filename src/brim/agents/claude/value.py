@@ -24,6 +24,7 @@ EVENTS = {
     "PreToolUse": AgentEvent("before_tool", matcher="*", injects=True),
     "PostToolUse": AgentEvent("after_tool", matcher="*"),
     "PostToolUseFailure": AgentEvent("tool_failed", matcher="*"),
+    "PostToolBatch": AgentEvent("between_requests"),
     "PreCompact": AgentEvent("before_compact"),
     "PostCompact": AgentEvent("after_compact", injects=True),
     "Stop": AgentEvent("stop"),
@@ -196,7 +197,14 @@ AGENT = Agent(
     title="Claude Code",
     events=EVENTS,
     answers=Answers(
-        text_at=("session_start", "prompt", "before_tool", "after_tool", "tool_failed"),
+        text_at=(
+            "session_start",
+            "prompt",
+            "before_tool",
+            "after_tool",
+            "tool_failed",
+            "between_requests",
+        ),
         instruction_chars=9_000,
     ),
     tools=TOOLS,

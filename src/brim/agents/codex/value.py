@@ -125,6 +125,7 @@ AGENT = Agent(
         chars=7_500,
         bytes=9_900,  # Codex takes four bytes for a token, and at most 2,500 tokens
         ends_turns=False,
+        shows_refusals=False,
         no_note_at=("session_end",),
     ),
     tools=TOOLS,

@@ -22,6 +22,7 @@ EVENTS = {
     "BeforeAgent": AgentEvent("prompt", matcher="*", injects=True),
     "BeforeTool": AgentEvent("before_tool", matcher="*", injects=True),
     "AfterTool": AgentEvent("after_tool", matcher="*", injects=True),
+    "BeforeModel": AgentEvent("between_requests", matcher="*"),
     "AfterModel": AgentEvent("model_call", matcher="*"),
     "PreCompress": AgentEvent("before_compact", matcher="*"),
     "AfterAgent": AgentEvent("stop", matcher="*"),

@@ -11,7 +11,7 @@ from brim.agents.call import Tools
 from brim.agents.claude.value import EVENTS as SENT
 from brim.agents.claude.value import read_own
 
-_NOT_SENT = ("PostToolUseFailure", "PostCompact", "SubagentStop", "SessionEnd")
+_NOT_SENT = ("PostToolUseFailure", "PostToolBatch", "PostCompact", "SubagentStop", "SessionEnd")
 
 EVENTS = {name: event for name, event in SENT.items() if name not in _NOT_SENT}
 

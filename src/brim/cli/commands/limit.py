@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from brim.cli.asking import need_person
-from brim.cli.limit_views import STATES, project_table, scope_table
+from brim.cli.ledger_limits import ledger_limit
+from brim.cli.limit_views import limits_view
 from brim.cli.options import add_json, command, here, option, whole_number
-from brim.cli.output import dollars, emit, home_path, note
-from brim.errors import BrimError, InputError
-from brim.spend.ledger import ScopeStatus
-from brim.spend.limits import build_wrap_up_prompt
-from brim.spend.money import limit_in
-from brim.spend.periods import EVERYWHERE, SPANS, read_ceiling
-from brim.store.limits import LimitRow, Limits, ProjectRow
+from brim.cli.output import emit, home_path, note
+from brim.errors import InputError
+from brim.money.book import (
+    LimitBook,
+    change_limits,
+    limits_to_set,
+    loosens,
+    raised_by_tenth,
+    stopped_limit,
+    with_new,
+    without,
+)
+from brim.money.limits import SpendingLimit, amount_text
+from brim.money.words import problem_told
+from brim.sessions.requests import EVERYTHING
 from brim.workspace import Workspace
 
-ANSWERS = ("continue", "raise", "wrap-up", "stop")
+TENTH = "+10%"
+SET = "set"
+ACTIONS = ("raise", "remove", "stop", "forget", TENTH)
 UNLIMITED = ("none", "unlimited")
-NOT_FINITE = ("nan", "inf", "infinity")
 USAGE = (
-    "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day,"
-    " or brim limit remove [PROJECT]"
-)
-MOST_SHOWN = 200
-MOST_WRITTEN = 10_000
-MOST = option(
-    "--most",
-    type=whole_number(1),
-    metavar="N",
-    help=f"scopes to show (default: {MOST_SHOWN}; with --json 10,000)",
+    "write it as: brim limit 5/day 20/week, brim limit raise 8/day, brim limit +10%,"
+    " brim limit stop, or brim limit remove [5/day]"
 )
 
 
@@ -42,30 +43,12 @@ class LimitWords:
     """What a person typed after ``brim limit``."""
 
     action: str
-    """One of ``ANSWERS``, ``remove``, or nothing: then limits are set or shown."""
-    project: str
-    limits: tuple[str, ...]
-
-
-def complete_scope(prefix: str, **_: object) -> list[str]:
-    """Return the known scopes that begin with what was typed."""
-    with suppress(BrimError):
-        workspace = here()
-        if os.path.exists(workspace.database):
-            with workspace.open_limits() as limits:
-                statuses, _more = limits.statuses(prefix.rpartition("/")[0], limit=MOST_WRITTEN)
-            return [status.scope for status in statuses if status.scope.startswith(prefix)]
-    return []
+    """One of ``ACTIONS`` or ``SET``; nothing shows the limits."""
+    texts: tuple[str, ...]
 
 
 @command(
-    option(
-        "words",
-        nargs="*",
-        metavar="[PROJECT] [LIMIT ...]",
-        help="whose limit, and what",
-        completer=complete_scope,
-    ),
+    option("words", nargs="*", metavar="[LIMIT ...]", help="5/day, 20/week, or what to do"),
     option(
         "--all",
         action="store_true",
@@ -74,106 +57,52 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     ),
     option("--subagent", action="store_true", help="the limit is for each sub-agent"),
     option(
-        "--including-past",
-        action="store_true",
-        help="also count what was spent before, in this period or ever",
-    ),
-    option("--sessions", action="store_true", help="also show sessions, agents and reservations"),
-    option(
         "--store",
         metavar="URL",
         default="",
-        help="the limits of many machines, in PostgreSQL: postgresql://...",
+        help="the limits of a ledger, for programs that reserve money: postgresql://...",
     ),
-    MOST,
+    option("--including-past", action="store_true", help="with --store: also count earlier money"),
+    option(
+        "--sessions", action="store_true", help="with --store: also show what is below projects"
+    ),
+    option("--most", type=whole_number(1), metavar="N", help="with --store: scopes to show"),
     add_json,
 )
 def limit(options: Namespace) -> int:
     """Limit what agents may spend, and see what is spent.
 
-    A limit is for this project, for the one you name (by name or path), or with --all for
-    everything on this machine. It's in dollars, in tokens, or in percent of a subscription's
-    window, per day, week, month, session, or over all time. It counts from now, and you can set
-    several. brim warns at 80%, and refuses the agent's tool calls at the limit.
+    A limit is for this project, or with --all for everything on this machine: in dollars, in
+    tokens, or in percent of a subscription's window. A day, week or month counts the whole period,
+    the same sum as brim usage; a limit without a period counts from now. At 80% you're warned; at
+    the limit prompts are refused, tools are denied, and the turn ends.
 
-      brim limit [PROJECT] LIMIT ...        set limits: 5/day 20/week 100/month 2/session 50 "2M tokens/day" 90%/5h
-      brim limit remove [PROJECT] [LIMIT]   remove one of them, or all
-
-    When a limit is reached, decide:
-
-      brim limit continue [PROJECT]         go on once, with a tenth more; also undoes a stop
-      brim limit raise [PROJECT] LIMIT      set this limit from now on
-      brim limit wrap-up [PROJECT]          allow only the wrap-up, from the part kept for it
-      brim limit stop [PROJECT]             allow no more spending
-
-    With --store, limits are for programs that reserve money in that PostgreSQL server (brim.Guard,
-    open_ledger). PROJECT is a scope there (default: the setting project.id, or this repository's
-    remote). Hooks of coding agents don't use that server: they follow the limits that are set
-    without --store.
+      brim limit LIMIT ...           set limits: 5/day 100/month 2/session 50 "2M tokens/day" 90%/5h
+      brim limit raise LIMIT         allow more from now on
+      brim limit +10%                go on: a tenth more, until the period ends
+      brim limit stop                allow nothing more
+      brim limit remove [LIMIT]      remove one limit, or all of this project
+      brim limit forget KEY          drop a request that shouldn't count: brim usage --requests
 
     Examples:
       brim limit 5/day 20/week
       brim limit --all 100/month
       brim limit --subagent 200k tokens
       brim limit raise 8/day
-      brim limit --store postgresql://brim@db.example.org/money shop 500/month
     """
-    words = _read(options)
+    if options.store:
+        return ledger_limit(options)
+    if options.including_past or options.sessions or options.most:
+        raise InputError("--including-past, --sessions and --most are for --store")
+    words = _read(options.words)
     workspace = here()
-    _check_store(options.store)
-    if not words.action and not words.limits:
-        return _show(workspace, words.project, options)
-    with workspace.open_limits(store=options.store) as limits:
-        project = words.project
-        if options.everywhere:
-            project = EVERYWHERE
-        scope = _scope(limits, project, words.action)
-        if words.action == "remove":
-            return _remove(limits, scope, words, options)
-        if words.action:
-            return _answer(limits, scope, words, options)
-        return _set(limits, scope, words, options)
+    if words.action:
+        _change(words, workspace, options)
+    return _show(workspace, options)
 
 
-def _check_store(store: str) -> None:
-    if store and "://" not in store and not os.path.exists(store):
-        raise InputError(
-            f"--store {store[:80]}: isn't an address: write postgresql://USER@HOST/DATABASE"
-        )
-
-
-def _scope(limits: Limits, name: str, action: str = "", *, known: bool = False) -> str:
-    """Return the scope that *name* means; an action may have been mistyped."""
-    try:
-        return limits.scope(name, known=known or bool(action))
-    except InputError:
-        actions = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
-        if actions and not action:
-            raise InputError(f"did you mean 'brim limit {actions[0]}'?") from None
-        raise
-
-
-# Reading what was typed ---------------------------------------------------------------------------
-
-
-def _read(options: Namespace) -> LimitWords:
-    words = list(options.words)
-    action = ""
-    if words and words[0] in (*ANSWERS, "remove"):
-        action = words.pop(0)
-    limits = _join_units(words)
-    project = ""
-    if limits and not _is_limit(limits[0], action):
-        project = limits.pop(0)
-    if project and options.everywhere:
-        raise InputError("name a project, or give --all, not both")
-    if not action and limits and limits[0].lower() in UNLIMITED:
-        return LimitWords("remove", project, ())
-    return LimitWords(action, project, tuple(limits))
-
-
-def _join_units(words: list[str]) -> list[str]:
-    """Return *words*, in which "2M tokens/day" may have come as two."""
+def _read(words: Sequence[str]) -> LimitWords:
+    """Return what *words* mean; "2M tokens/day" may have come as two of them."""
     joined: list[str] = []
     for word in words:
         unit = word.lower().partition("/")[0]
@@ -181,152 +110,119 @@ def _join_units(words: list[str]) -> list[str]:
             joined[-1] = f"{joined[-1]} {word}"
         else:
             joined.append(word)
-    return joined
+    if not joined:
+        return LimitWords("", ())
+    first = joined[0].lower()
+    if first in UNLIMITED:
+        return LimitWords("remove", ())
+    if first in ACTIONS:
+        return LimitWords(first, tuple(joined[1:]))
+    return LimitWords(SET, tuple(joined))
 
 
-def _is_limit(word: str, action: str) -> bool:
-    """Whether *word* is meant as a limit, right or wrong, and not as the name of a project."""
-    lower = word.lower()
-    if lower in UNLIMITED or lower in NOT_FINITE:
-        return True
-    if action == "remove" and lower in SPANS:
-        return True
-    with suppress(InputError):
-        return bool(read_ceiling(word))
-    amount, _, period = lower.rpartition("/")
-    if amount and period in SPANS[:4] and not os.path.isdir(word):
-        return True
-    return word[:1] in tuple("$-+0123456789")
-
-
-# Changing -----------------------------------------------------------------------------------------
-
-
-def _set(limits: Limits, scope: str, words: LimitWords, options: Namespace) -> int:
-    ceilings = [read_ceiling(text, subagent=options.subagent) for text in words.limits]
-    if limits.loosens(scope, ceilings, including_past=options.including_past):
-        need_person("sets a limit that leaves more than the one there is")
-    rows = limits.set(scope, ceilings, including_past=options.including_past)
-    if scope != EVERYWHERE and not options.including_past and not all(row.each for row in rows):
-        spent = limits.ledger.status(scope).spent
-        if spent:
-            note(
-                "it counts from now. --including-past also counts what was spent before"
-                f" ({dollars(spent, up=True)} in all)"
-            )
-    return _emit_limits(limits, scope, rows, "", options)
-
-
-def _remove(limits: Limits, scope: str, words: LimitWords, options: Namespace) -> int:
-    need_person("decides about a limit that is set")
-    removed = limits.remove(scope, list(words.limits))
-    texts = ", ".join(row.limit for row in removed)
-    view = "There is no limit here."
-    if removed:
-        view = f"Removed from {home_path(limits.name(scope))}: {texts}"
-    return emit({"removed": [row.to_dict() for row in removed]}, view, options.as_json)
-
-
-def _answer(limits: Limits, scope: str, words: LimitWords, options: Namespace) -> int:
-    if words.action != "stop":
+def _change(words: LimitWords, workspace: Workspace, options: Namespace) -> None:
+    if words.action in (TENTH, "stop") and words.texts:
+        raise InputError(USAGE)
+    if words.action in ("raise", "forget") and len(words.texts) != 1:
+        raise InputError(USAGE)
+    if words.action not in (SET, "stop"):
         need_person("decides about a limit that is set")
-    ceilings = [read_ceiling(text, subagent=options.subagent) for text in words.limits]
-    if words.action == "raise" and len(ceilings) == 1:
-        rows = limits.answer(scope, "raise", ceilings[0])
-    elif words.action != "raise" and not ceilings:
-        rows = limits.answer(scope, words.action.replace("-", "_"))
-    else:
-        raise InputError(USAGE)
-    return _emit_limits(limits, scope, rows, words.action, options)
+    if words.action == "forget":
+        _forget(words.texts[0], workspace)
+        return
+    project = EVERYTHING if options.everywhere else workspace.limits_project
+    if not project:
+        raise InputError("the current folder was deleted: go to another, or use --all")
+    limits = change_limits(
+        os.path.join(workspace.home, "config.yaml"),
+        lambda limits: _changed(limits, words, project, workspace, options),
+    )
+    for name in ("config", "limit_settings"):
+        workspace.__dict__.pop(name, None)
+    if not any(limit.project == project for limit in limits):
+        where = "all projects" if options.everywhere else home_path(project)
+        note(f"there is no limit for {where} now")
 
 
-def _emit_limits(
-    limits: Limits, scope: str, rows: list[LimitRow], action: str, options: Namespace
-) -> int:
-    """Print the limits of *scope* as they stand after *action*."""
-    now = here().now
-    result: dict[str, object] = {"scope": scope, "limits": [row.to_dict() for row in rows]}
-    name = home_path(limits.name(scope))
-    lines = [f"{name}: {row.sentence(now)}" for row in rows]
-    if not lines:
-        lines = [f"{name}: no limit"]
-    if scope == EVERYWHERE:
-        return emit(result, "\n".join(lines), options.as_json)
-    status = limits.ledger.status(scope)
-    result |= status.to_dict()
-    if action in ("stop", "wrap-up"):
-        lines.append(f"{name}: {STATES.get(status.state) or 'open'}")
-    if action == "wrap-up":
-        prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
-        result["prompt"] = prompt
-        lines += ["", prompt]
-    return emit(result, "\n".join(lines), options.as_json)
+def _changed(
+    limits: list[SpendingLimit],
+    words: LimitWords,
+    project: str,
+    workspace: Workspace,
+    options: Namespace,
+) -> list[SpendingLimit]:
+    """Return *limits* after what a person wants."""
+    if words.action == "remove":
+        return without(limits, project, words.texts, subagent=options.subagent)
+    if words.action == "stop":
+        return with_new(limits, [stopped_limit(project)])
+    if words.action == TENTH:
+        with workspace.open_index() as index:
+            book = LimitBook.of_user(
+                workspace.limit_settings, index, workspace.environ, workspace.now
+            )
+            standings = book.standings(project)
+        stopped = [
+            standing
+            for standing in standings
+            if standing.is_stopped and standing.limit.project == project
+        ]
+        return raised_by_tenth(limits, stopped)
+    new = limits_to_set(words.texts, project, subagent=options.subagent, now=workspace.now)
+    earlier = {limit.kind for limit in limits}
+    if words.action == "raise" and new[0].kind not in earlier:
+        raise InputError(
+            f"There is no such limit here to raise. To set one: brim limit {new[0].text}"
+        )
+    changed = with_new(limits, new)
+    if loosens(workspace.limit_settings.limits, changed, workspace.now):
+        need_person("sets a limit that leaves more than the one there is")
+    return changed
 
 
-# Showing ------------------------------------------------------------------------------------------
+def _forget(key: str, workspace: Workspace) -> None:
+    with workspace.open_index() as index:
+        if not index.forget(key):
+            raise InputError(
+                f'No request has the key "{key[:80]}": brim usage --requests shows keys'
+            )
+    note(f"{key[:80]} doesn't count any more")
 
 
-def _show(workspace: Workspace, name: str, options: Namespace) -> int:
-    if options.subagent or options.including_past:
-        raise InputError(USAGE)
-    projects: list[ProjectRow] = []
-    scopes: list[ScopeStatus] = []
-    hidden = 0
-    if options.store or os.path.exists(workspace.database):
-        with workspace.open_limits(store=options.store) as limits:
-            under = _shown_scope(limits, name, options)
-            projects = limits.projects(under.partition("/")[0])
-            if options.as_json or options.sessions or (name and not options.everywhere):
-                scopes, hidden = _scopes(limits, under, options)
-    elif name:
-        raise InputError(f'No project is called "{name[:80]}": nothing was spent yet.')
-    result: dict[str, object] = {
-        "projects": [project.to_dict() for project in projects],
-        "scopes": [status.to_dict() for status in scopes],
+def _show(workspace: Workspace, options: Namespace) -> int:
+    """Print every limit in force, those first that stopped somebody."""
+    settings = workspace.limit_settings
+    if settings.problem:
+        note(problem_told(settings.problem))
+    if not settings.limits:
+        hint = "brim limit 5/day sets a limit of $5.00 per day for this project"
+        return emit({"limits": []}, "", options.as_json, empty=f"no limit yet: {hint}")
+    from brim.cli.commands.usage import brought_up_to_date
+
+    reading = brought_up_to_date([])
+    with reading.index as index:
+        book = LimitBook.of_user(settings, index, workspace.environ, workspace.now)
+        standings = book.standings()
+        unread = book.unread()
+        forecasts = [book.forecast(standing) for standing in standings]
+    rows = []
+    for standing, reach in zip(standings, forecasts, strict=True):
+        forecast = None if reach is None else f"{reach}; {reach.earliest_words}".rstrip("; ")
+        rows.append({**standing.to_dict(), "forecast": forecast})
+    rows += [_unread_row(limit) for limit in unread]
+    view = limits_view(standings, unread, forecasts, workspace.now)
+    return emit({"limits": rows}, view, options.as_json)
+
+
+def _unread_row(limit: SpendingLimit) -> dict[str, object]:
+    """Return a limit whose sum isn't known: each sub-agent's, or a plan that nobody has read."""
+    return {
+        "limit": limit.text,
+        "project": limit.project,
+        "unit": limit.unit,
+        "period": limit.period,
+        "amount": limit.amount,
+        "amount_text": amount_text(limit.amount, limit.unit),
+        "spent": None,
+        "stopped": False,
     }
-    hint = ""
-    if hidden:
-        result["more"] = hidden
-        hint = f"{hidden:,} more: --most {len(scopes) + hidden} shows all"
-    view = _tables(projects, scopes, workspace.now)
-    empty = f"nothing counted{_usual_limit(workspace, options)}"
-    return emit(result, view, options.as_json, hint, empty=empty)
-
-
-def _shown_scope(limits: Limits, name: str, options: Namespace) -> str:
-    if options.everywhere:
-        return EVERYWHERE
-    if not name:
-        return ""
-    return _scope(limits, name, known=True)
-
-
-def _scopes(limits: Limits, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
-    """Return the scopes that are shown, and how many more there are."""
-    limit = MOST_SHOWN
-    if options.as_json:
-        limit = MOST_WRITTEN
-    if under == EVERYWHERE:
-        under = ""
-    return limits.statuses(under, limit=options.most or limit)
-
-
-def _tables(projects: list[ProjectRow], scopes: list[ScopeStatus], now: float) -> str:
-    tables = []
-    if projects:
-        tables.append(project_table(projects, now))
-    sessions = [status for status in scopes if "/" in status.scope]
-    if sessions:
-        tables.append(scope_table(sessions))
-    return "\n\n".join(tables)
-
-
-def _usual_limit(workspace: Workspace, options: Namespace) -> str:
-    """Return which limit holds while nothing is counted, and how to set one."""
-    hint = "brim limit 5/day sets a limit of $5.00 per day for this project"
-    default = None
-    if not options.store:
-        default = limit_in(workspace.config["spend.limit"])
-    if default is None:
-        return f" and no limit yet: {hint}"
-    return f" yet; spend.limit allows each project {dollars(default)} in all: {hint}"

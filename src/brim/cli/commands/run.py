@@ -127,7 +127,7 @@ def _supervise(request: RunRequest, workspace: Workspace, *, quiet: bool) -> Run
     face = TerminalFace(
         workspace.config, memory, counts, output=request.command.output, quiet=quiet
     )
-    limits = open_run_limits(workspace, face)
+    limits = open_run_limits(workspace, request.command.agent, face)
     try:
         own_prices(workspace.config)
         supervisor = supervisor_of(request, workspace, limits, face, counts)
@@ -138,8 +138,7 @@ def _supervise(request: RunRequest, workspace: Workspace, *, quiet: bool) -> Run
     finally:
         face.clear()
         memory.close()
-        if limits is not None:
-            limits.ledger.close()
+        limits.close()
 
 
 def _prompt(command: ClientCommand) -> tuple[str, str]:

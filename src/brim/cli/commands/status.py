@@ -15,9 +15,9 @@ from brim.cli.tables import facts, table
 from brim.errors import InputError
 from brim.figures import percent
 from brim.install.status import HomeStatus, home_status, is_installed
+from brim.money.words import go_on, sum_sentence
 from brim.report.lost import named_session
 from brim.report.watch import Reading, read_session
-from brim.spend.money import limit_in
 from brim.tracking.auto_compact import AutoCompact
 from brim.tracking.sessions import newest
 from brim.workspace import Workspace
@@ -140,14 +140,10 @@ def _session_line(session: Reading | None) -> str:
 
 
 def _money_line(status: HomeStatus) -> str:
+    """Return what stopped an agent and how to go on; else where every limit stands."""
+    stopped = [standing for standing in status.limits if standing.is_stopped]
+    if stopped:
+        return f"stopped: {sum_sentence(stopped[0])} {go_on(stopped[0])}"
     if status.limits:
-        return ", ".join(limit.summary(time.time()) for limit in status.limits)
-    if status.spending is None:
-        default = limit_in(here().config["spend.limit"])
-        if default is None:
-            return "nothing counted yet, no limit"
-        return f"nothing counted yet, {dollars(default)} allowed in all"
-    spent = dollars(status.spending.spent, up=True)
-    if status.spending.limit is None:
-        return f"{spent} spent, no limit on it"
-    return f"{spent} of {dollars(status.spending.limit, up=False)} spent"
+        return ", ".join(sum_sentence(standing)[:-1] for standing in status.limits)
+    return f"{dollars(status.spent_today)} spent today, no limit"

@@ -1,0 +1,241 @@
+"""``brim limit --store``: limits in a ledger, for programs that reserve money."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from brim.cli.asking import need_person
+from brim.cli.limit_views import STATES, project_table, scope_table
+from brim.cli.options import here
+from brim.cli.output import dollars, emit, home_path, note
+from brim.errors import InputError
+from brim.spend.ledger import ScopeStatus
+from brim.spend.limits import build_wrap_up_prompt
+from brim.spend.periods import EVERYWHERE, SPANS, read_ceiling
+from brim.store.limits import LimitRow, Limits, ProjectRow
+from brim.workspace import Workspace
+
+ANSWERS = ("continue", "raise", "wrap-up", "stop")
+UNLIMITED = ("none", "unlimited")
+NOT_FINITE = ("nan", "inf", "infinity")
+USAGE = (
+    "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day,"
+    " or brim limit remove [PROJECT]"
+)
+MOST_SHOWN = 200
+MOST_WRITTEN = 10_000
+
+
+@dataclass(frozen=True)
+class LedgerWords:
+    """What a person typed after ``brim limit``."""
+
+    action: str
+    """One of ``ANSWERS``, ``remove``, or nothing: then limits are set or shown."""
+    project: str
+    limits: tuple[str, ...]
+
+
+def ledger_limit(options: Namespace) -> int:
+    """Set, show or answer the limits in the ledger that ``--store`` names."""
+    words = _read(options)
+    workspace = here()
+    _check_store(options.store)
+    if not words.action and not words.limits:
+        return _show(workspace, words.project, options)
+    with workspace.open_limits(store=options.store) as limits:
+        project = words.project
+        if options.everywhere:
+            project = EVERYWHERE
+        scope = _scope(limits, project, words.action)
+        if words.action == "remove":
+            return _remove(limits, scope, words, options)
+        if words.action:
+            return _answer(limits, scope, words, options)
+        return _set(limits, scope, words, options)
+
+
+def _check_store(store: str) -> None:
+    if store and "://" not in store and not os.path.exists(store):
+        raise InputError(
+            f"--store {store[:80]}: isn't an address: write postgresql://USER@HOST/DATABASE"
+        )
+
+
+def _scope(limits: Limits, name: str, action: str = "", *, is_known: bool = False) -> str:
+    """Return the scope that *name* means; an action may have been mistyped."""
+    try:
+        return limits.scope(name, known=is_known or bool(action))
+    except InputError:
+        actions = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
+        if actions and not action:
+            raise InputError(f"did you mean 'brim limit {actions[0]}'?") from None
+        raise
+
+
+# Reading what was typed ---------------------------------------------------------------------------
+
+
+def _read(options: Namespace) -> LedgerWords:
+    words = list(options.words)
+    action = ""
+    if words and words[0] in (*ANSWERS, "remove"):
+        action = words.pop(0)
+    limits = _join_units(words)
+    project = ""
+    if limits and not _is_limit(limits[0], action):
+        project = limits.pop(0)
+    if project and options.everywhere:
+        raise InputError("name a project, or give --all, not both")
+    if not action and limits and limits[0].lower() in UNLIMITED:
+        return LedgerWords("remove", project, ())
+    return LedgerWords(action, project, tuple(limits))
+
+
+def _join_units(words: list[str]) -> list[str]:
+    """Return *words*, in which "2M tokens/day" may have come as two."""
+    joined: list[str] = []
+    for word in words:
+        unit = word.lower().partition("/")[0]
+        if joined and unit in ("token", "tokens"):
+            joined[-1] = f"{joined[-1]} {word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _is_limit(word: str, action: str) -> bool:
+    """Whether *word* is meant as a limit, right or wrong, and not as the name of a project."""
+    lower = word.lower()
+    if lower in UNLIMITED or lower in NOT_FINITE:
+        return True
+    if action == "remove" and lower in SPANS:
+        return True
+    with suppress(InputError):
+        return bool(read_ceiling(word))
+    amount, _, period = lower.rpartition("/")
+    if amount and period in SPANS[:4] and not os.path.isdir(word):
+        return True
+    return word[:1] in tuple("$-+0123456789")
+
+
+# Changing -----------------------------------------------------------------------------------------
+
+
+def _set(limits: Limits, scope: str, words: LedgerWords, options: Namespace) -> int:
+    ceilings = [read_ceiling(text, subagent=options.subagent) for text in words.limits]
+    if limits.loosens(scope, ceilings, including_past=options.including_past):
+        need_person("sets a limit that leaves more than the one there is")
+    rows = limits.set(scope, ceilings, including_past=options.including_past)
+    if scope != EVERYWHERE and not options.including_past and not all(row.each for row in rows):
+        spent = limits.ledger.status(scope).spent
+        if spent:
+            note(
+                "it counts from now. --including-past also counts what was spent before"
+                f" ({dollars(spent, up=True)} in all)"
+            )
+    return _emit_limits(limits, scope, rows, "", options)
+
+
+def _remove(limits: Limits, scope: str, words: LedgerWords, options: Namespace) -> int:
+    need_person("decides about a limit that is set")
+    removed = limits.remove(scope, list(words.limits))
+    texts = ", ".join(row.limit for row in removed)
+    view = "There is no limit here."
+    if removed:
+        view = f"Removed from {home_path(limits.name(scope))}: {texts}"
+    return emit({"removed": [row.to_dict() for row in removed]}, view, options.as_json)
+
+
+def _answer(limits: Limits, scope: str, words: LedgerWords, options: Namespace) -> int:
+    if words.action != "stop":
+        need_person("decides about a limit that is set")
+    ceilings = [read_ceiling(text, subagent=options.subagent) for text in words.limits]
+    if words.action == "raise" and len(ceilings) == 1:
+        rows = limits.answer(scope, "raise", ceilings[0])
+    elif words.action != "raise" and not ceilings:
+        rows = limits.answer(scope, words.action.replace("-", "_"))
+    else:
+        raise InputError(USAGE)
+    return _emit_limits(limits, scope, rows, words.action, options)
+
+
+def _emit_limits(
+    limits: Limits, scope: str, rows: list[LimitRow], action: str, options: Namespace
+) -> int:
+    """Print the limits of *scope* as they stand after *action*."""
+    now = here().now
+    result: dict[str, object] = {"scope": scope, "limits": [row.to_dict() for row in rows]}
+    name = home_path(limits.name(scope))
+    lines = [f"{name}: {row.sentence(now)}" for row in rows]
+    if not lines:
+        lines = [f"{name}: no limit"]
+    if scope == EVERYWHERE:
+        return emit(result, "\n".join(lines), options.as_json)
+    status = limits.ledger.status(scope)
+    result |= status.to_dict()
+    if action in ("stop", "wrap-up"):
+        lines.append(f"{name}: {STATES.get(status.state) or 'open'}")
+    if action == "wrap-up":
+        prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
+        result["prompt"] = prompt
+        lines += ["", prompt]
+    return emit(result, "\n".join(lines), options.as_json)
+
+
+# Showing ------------------------------------------------------------------------------------------
+
+
+def _show(workspace: Workspace, name: str, options: Namespace) -> int:
+    if options.subagent or options.including_past:
+        raise InputError(USAGE)
+    projects: list[ProjectRow] = []
+    scopes: list[ScopeStatus] = []
+    hidden = 0
+    with workspace.open_limits(store=options.store) as limits:
+        under = _shown_scope(limits, name, options)
+        projects = limits.projects(under.partition("/")[0])
+        if options.as_json or options.sessions or (name and not options.everywhere):
+            scopes, hidden = _scopes(limits, under, options)
+    result: dict[str, object] = {
+        "projects": [project.to_dict() for project in projects],
+        "scopes": [status.to_dict() for status in scopes],
+    }
+    hint = ""
+    if hidden:
+        result["more"] = hidden
+        hint = f"{hidden:,} more: --most {len(scopes) + hidden} shows all"
+    view = _tables(projects, scopes, workspace.now)
+    return emit(result, view, options.as_json, hint, empty="nothing counted and no limit yet")
+
+
+def _shown_scope(limits: Limits, name: str, options: Namespace) -> str:
+    if options.everywhere:
+        return EVERYWHERE
+    if not name:
+        return ""
+    return _scope(limits, name, is_known=True)
+
+
+def _scopes(limits: Limits, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
+    """Return the scopes that are shown, and how many more there are."""
+    limit = MOST_SHOWN
+    if options.as_json:
+        limit = MOST_WRITTEN
+    if under == EVERYWHERE:
+        under = ""
+    return limits.statuses(under, limit=options.most or limit)
+
+
+def _tables(projects: list[ProjectRow], scopes: list[ScopeStatus], now: float) -> str:
+    tables = []
+    if projects:
+        tables.append(project_table(projects, now))
+    sessions = [status for status in scopes if "/" in status.scope]
+    if sessions:
+        tables.append(scope_table(sessions))
+    return "\n\n".join(tables)
