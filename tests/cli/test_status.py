@@ -118,11 +118,11 @@ def test_without_a_session_there_is_no_context(brim: Brim) -> None:
 
 def test_what_compactions_dropped_is_listed(brim: Brim) -> None:
     assert brim("memory", "lost").code == 1
-    lost = [["path", "src/app.py"], ["decision", "Keep SQLite"]]
+    lost = [["file", "src/app.py"], ["decision", "Keep SQLite"]]
     detail = {
         "agent": "claude",
         "trigger": "auto",
-        "counts": {"path": [3, 1], "decision": [1, 1]},
+        "counts": {"file": [3, 1], "decision": [1, 1]},
         "lost": lost,
     }
     with open_store(str(database(brim))) as store:
