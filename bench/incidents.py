@@ -23,7 +23,8 @@ from brim.hooks.process import answer_to
 from brim.hooks.statusline import lines_for
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.spend.periods import in_unit, read_ceiling
+from brim.spend.money import in_unit
+from brim.spend.periods import read_ceiling
 from brim.store import open_ledger, open_store
 from report import Target, arguments, finish, table, this_machine
 

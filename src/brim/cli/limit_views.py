@@ -13,7 +13,7 @@ from brim.money.standing import LimitStanding
 from brim.money.words import clock, go_on, raised_sentence, sum_sentence
 from brim.sessions.requests import EVERYTHING
 from brim.spend.ledger import ScopeStatus
-from brim.spend.periods import PERCENT
+from brim.spend.money import PERCENT
 from brim.store.limits import LimitRow, ProjectRow
 
 BAR = 16

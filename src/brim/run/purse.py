@@ -22,8 +22,8 @@ from brim.run.limits import RunLimits
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
-from brim.spend.money import micro_dollars
-from brim.spend.periods import PERCENT, TOKENS, USD, Allowance, in_unit, out_of, read_ceiling
+from brim.spend.money import PERCENT, TOKENS, USD, in_unit, micro_dollars, out_of
+from brim.spend.periods import Allowance, read_ceiling
 from brim.store.ledger import LONGEST_ID, StoredLedger
 from brim.store.project import name_of, segment
 from brim.tracking.notices import Notice

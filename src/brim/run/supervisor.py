@@ -30,7 +30,7 @@ from brim.run.turns import (
 )
 from brim.run.turns import FAILED as TURN_FAILED
 from brim.spend.limits import CostBudget, build_wrap_up_prompt
-from brim.spend.periods import PERCENT, in_unit
+from brim.spend.money import PERCENT, in_unit
 from brim.text import fold
 from brim.tracking.compaction import build_compact_prompt
 

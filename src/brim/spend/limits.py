@@ -14,7 +14,7 @@ from typing import Self
 from brim.errors import InputError
 from brim.figures import DOLLAR
 from brim.record import PlainData
-from brim.spend.money import MOST, checked_amount, in_dollars
+from brim.spend.money import MOST, checked_amount, in_dollars, in_unit, out_of
 from brim.text import fold
 from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
 
@@ -146,8 +146,6 @@ class Limit(PlainData):
         if isinstance(answer, Raise):
             if self.amount is None:
                 raise InputError("there is no limit to raise: set one, as in 'brim limit 5/day'")
-            from brim.spend.periods import in_unit
-
             now, to = in_unit(self.amount, unit), in_unit(answer.to, unit)
             if answer.to <= self.amount:
                 lower = "set a lower limit if that is what is meant"
@@ -203,13 +201,9 @@ class CostNotice(Notice):
 
     @property
     def _sum(self) -> str:
-        from brim.spend.periods import out_of
-
         return out_of(self.spent, self.limit, self.unit)
 
     def _said(self, amount: int) -> str:
-        from brim.spend.periods import in_unit
-
         return in_unit(amount, self.unit)
 
 
@@ -407,8 +401,6 @@ def build_wrap_up_prompt(
     what = ""
     if task:  # hooks name none, so they don't pay for the import
         what = fold(task)
-    from brim.spend.periods import out_of
-
     pause_at = Limit(limit).pause_at
     reached = (
         ""

@@ -12,6 +12,11 @@ from brim.errors import InputError, UnknownPrice
 from brim.figures import DOLLAR
 from brim.models.usage import Tokens
 
+USD = "usd"
+TOKENS = "tokens"
+PERCENT = "percent"
+UNITS = (USD, TOKENS, PERCENT)
+
 MOST = 10**15
 """The largest amount: a billion dollars. Sums of many of them still fit into what SQLite can
 store."""
@@ -119,3 +124,29 @@ def estimate_cost(
             f"the price of {model[:80]} is not known, so nothing is reserved: {remedy}", model
         )
     return found
+
+
+def out_of(spent: int, limit: int | None, unit: str) -> str:
+    """Return how much of a limit is spent, for a person.
+
+    >>> out_of(4_100_000, 5_000_000, "usd"), out_of(1_900_000, 2_000_000, "tokens"), out_of(5, None, "tokens")
+    ('$4.10 of $5.00', '1.9M of 2M tokens', '5 tokens')
+    """
+    said = in_unit(spent, unit)
+    return said if limit is None else f"{said.removesuffix(' tokens')} of {in_unit(limit, unit)}"
+
+
+def in_unit(amount: int, unit: str) -> str:
+    """Return *amount* for a person.
+
+    >>> in_unit(1_250_000, "usd"), in_unit(1_250_000, "tokens"), in_unit(90, "percent")
+    ('$1.25', '1.25M tokens', '90%')
+    """
+    if unit == USD:
+        return in_dollars(amount)
+    if unit == PERCENT:
+        return f"{amount}%"
+    for sign, factor in (("M", 10**6), ("k", 10**3)):
+        if amount >= factor:
+            return f"{amount / factor:,.2f}".rstrip("0").rstrip(".") + f"{sign} tokens"
+    return f"{amount:,} tokens"

@@ -17,11 +17,15 @@ from brim.errors import InputError
 from brim.figures import DOLLAR
 from brim.record import PlainData
 from brim.spend.limits import Limit
-from brim.spend.money import MOST, in_dollars, micro_dollars
+from brim.spend.money import (
+    MOST,
+    PERCENT,
+    TOKENS,
+    USD,
+    in_unit,
+    micro_dollars,
+)
 from brim.tracking.plan_windows import PlanWindow, read_plan_windows
-
-USD, TOKENS, PERCENT = "usd", "tokens", "percent"
-UNITS = (USD, TOKENS, PERCENT)
 
 DAY, WEEK, MONTH, SESSION, SUBAGENT, TOTAL = "day", "week", "month", "session", "subagent", "total"
 SPANS = (DAY, WEEK, MONTH, SESSION, TOTAL, SUBAGENT)
@@ -135,32 +139,6 @@ def window_name(period: str) -> str:
 def said_when(period: str) -> str:
     """Return *period* in a sentence, with a space before it: `` today``; empty if there is none."""
     return _SAID.get(period, "")
-
-
-def out_of(spent: int, limit: int | None, unit: str) -> str:
-    """Return how much of a limit is spent, for a person.
-
-    >>> out_of(4_100_000, 5_000_000, "usd"), out_of(1_900_000, 2_000_000, "tokens"), out_of(5, None, "tokens")
-    ('$4.10 of $5.00', '1.9M of 2M tokens', '5 tokens')
-    """
-    said = in_unit(spent, unit)
-    return said if limit is None else f"{said.removesuffix(' tokens')} of {in_unit(limit, unit)}"
-
-
-def in_unit(amount: int, unit: str) -> str:
-    """Return *amount* for a person.
-
-    >>> in_unit(1_250_000, "usd"), in_unit(1_250_000, "tokens"), in_unit(90, "percent")
-    ('$1.25', '1.25M tokens', '90%')
-    """
-    if unit == USD:
-        return in_dollars(amount)
-    if unit == PERCENT:
-        return f"{amount}%"
-    for sign, factor in (("M", 10**6), ("k", 10**3)):
-        if amount >= factor:
-            return f"{amount / factor:,.2f}".rstrip("0").rstrip(".") + f"{sign} tokens"
-    return f"{amount:,} tokens"
 
 
 # When a period begins and ends --------------------------------------------------------------------

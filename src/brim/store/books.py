@@ -26,18 +26,8 @@ from brim.spend.limits import (
     InputRequested,
     Limit,
 )
-from brim.spend.periods import (
-    EVERYWHERE,
-    PERCENT,
-    SECONDS_PER_DAY,
-    SESSION,
-    SUBAGENT,
-    TOKENS,
-    TOTAL,
-    UNITS,
-    USD,
-    Allowance,
-)
+from brim.spend.money import PERCENT, TOKENS, UNITS, USD
+from brim.spend.periods import EVERYWHERE, SECONDS_PER_DAY, SESSION, SUBAGENT, TOTAL, Allowance
 from brim.store.database import ALL, Database
 from brim.tracking.notices import Notice
 

@@ -32,20 +32,8 @@ from brim.spend.ledger import (
     lineage,
 )
 from brim.spend.limits import ASKED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
-from brim.spend.money import checked_amount, in_dollars
-from brim.spend.periods import (
-    EVERYWHERE,
-    PERCENT,
-    TOKENS,
-    TOTAL,
-    USD,
-    Allowance,
-    Ceiling,
-    bounds,
-    in_unit,
-    out_of,
-    read_ceiling,
-)
+from brim.spend.money import PERCENT, TOKENS, USD, checked_amount, in_dollars, in_unit, out_of
+from brim.spend.periods import EVERYWHERE, TOTAL, Allowance, Ceiling, bounds, read_ceiling
 from brim.store.books import Books, Scope, below, is_ending
 from brim.store.database import POSTGRES, TIMEOUT, Database, open_database
 from brim.store.project import scope_at

@@ -17,18 +17,15 @@ from brim.figures import age, clock, dollars
 from brim.record import PlainData
 from brim.spend.ledger import ScopeStatus, lineage
 from brim.spend.limits import ASKED, OPEN, Limit, Raise
+from brim.spend.money import PERCENT, UNITS, USD, in_unit
 from brim.spend.periods import (
     EVERYWHERE,
     FRESH,
-    PERCENT,
     SPANS,
     SUBAGENT,
     TOTAL,
-    UNITS,
-    USD,
     Allowance,
     Ceiling,
-    in_unit,
     local_zone,
     plan_readings,
     read_ceiling,

@@ -22,7 +22,8 @@ from typing import Any
 from brim.errors import InputError, LimitReached, StoreError
 from brim.spend.ledger import Reservation, lineage
 from brim.spend.limits import WARN
-from brim.spend.periods import EVERYWHERE, TOKENS
+from brim.spend.money import TOKENS
+from brim.spend.periods import EVERYWHERE
 from brim.store.books import LIMIT_COLUMNS, SCOPE_COLUMNS, allowance_of, scope_of
 from brim.store.database import TIMEOUT
 from brim.store.ledger import Order, StoredLedger, refusal
