@@ -354,7 +354,7 @@ SETTINGS = (
         "hooks.notes",
         "flag",
         True,
-        "whether the terminal shows a line when brim refused a call, saw a loop go on or gave something back",
+        "whether the terminal shows a line when brim refuses a call or gives something back",
         from_env=(),
         yours=True,
     ),

@@ -229,7 +229,8 @@ def append_entries(
     """Append those of *entries* that the journal of *session* lacks, in one write.
 
     This is as cheap as a hook needs it: only the lines of the same session are parsed, and no file
-    is rendered. *root* is the folder ``.context``. *patience* is how many seconds to wait for another writer.
+    is rendered. *root* is the folder ``.context``. *patience* is how many seconds to wait for
+    another writer.
     """
 
     def make_root() -> None:
