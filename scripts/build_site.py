@@ -42,7 +42,7 @@ GUIDES = {
     "models": "models.md",
     "report": "report.md",
     "memory": "memory.md",
-    "spend": "limits.md",
+    "spend": "ledgers.md",
     "store": "store.md",
     "tokens": "tokens.md",
     "tracking": "tracking.md",
