@@ -42,7 +42,7 @@ GUIDES = {
     "report": "report.md",
     "rules": "injection.md",
     "memory": "memory.md",
-    "spend": "limits.md",
+    "spend": "ledgers.md",
     "store": "store.md",
     "tokens": "tokens.md",
     "tracking": "tracking.md",

@@ -66,7 +66,7 @@ def test_limits_are_set_shown_and_say_the_same_as_usage(brim: Brim, shop: Path) 
     assert shown["5/day"]["stopped"] is False
     lines = brim("limit").lines
     assert lines[0].split() == ["project", "limit", "spent", "left", "resets"]
-    assert lines[1].split()[:4] == ["~/a/shop", "5/day", "$1.20", "$3.55"]
+    assert lines[1].split()[:4] == ["shop", "5/day", "$1.20", "$3.55"]
 
 
 def test_a_limit_is_written_into_the_settings_beside_what_is_there(brim: Brim, shop: Path) -> None:
@@ -87,7 +87,7 @@ def test_what_is_stopped_comes_first_with_the_command_that_lets_it_go_on(
     brim("limit", "20/week", "1/day")
     spend(brim, 1.2)
     lines = brim("limit").lines
-    assert lines[1].split()[:3] == ["stopped", "~/a/shop", "1/day"]
+    assert lines[1].split()[:3] == ["stopped", "shop", "1/day"]
     assert lines[-1] == (
         "$1.20 of $1.00 spent today. "
         "Go on for today: brim limit +10%. For good: brim limit raise 2/day"

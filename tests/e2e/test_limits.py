@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -14,10 +15,11 @@ REFUSED = "Stopped by your user's limit"
 
 
 def never_stops(agent: Agent, *, tokens: int = 20_000) -> None:
-    """Let the model call a tool in every answer."""
+    """Let the model call a tool in every answer, with *tokens* more that no cache has."""
+    requests = itertools.count(1)
 
     def model(asked: Asked) -> Step:
-        return agent.shell("echo again >> again.txt", tokens=tokens)
+        return agent.shell("echo again >> again.txt", tokens=tokens * next(requests))
 
     agent.world.api.will(*[model] * 40)
 
@@ -151,8 +153,9 @@ def test_three_sub_agents_at_once_each_end_within_a_request(claude: Agent) -> No
     def model(asked: Asked) -> Step:
         if asked.holding("Say hello."):
             return of_main.pop(0) if of_main else Say("That is all.")
-        return claude.shell("echo again >> again.txt", tokens=40_000)
+        return claude.shell("echo again >> again.txt", tokens=40_000 * next(requests))
 
+    requests = itertools.count(1)
     claude.world.api.will(*[model] * 60)
     claude.ask("Say hello.", "--allowedTools", "Bash", "Agent")
     assert len(claude.world.api.turns) <= 5 + 8 + 2 * 4

@@ -39,6 +39,22 @@ REMOVED: tuple[str, ...] = (
 """Places that are no longer answered, or are new, as ``scenario/answer/key/key``; ``*`` stands for anything."""
 
 
+# New: limits are looked at between two requests, so these events are installed for everybody.
+NEW_EVENTS = ("PostToolBatch", "BeforeModel")
+
+
+def without_new_events(lines: list[str]) -> list[str]:
+    """Return the *lines* of a settings file without the events that weren't asked for before."""
+    kept: list[str] = []
+    is_new = False
+    for line in lines:
+        if '": [' in line and not line.startswith("      "):
+            is_new = any(f'"{event}"' in line for event in NEW_EVENTS)
+        if not is_new:
+            kept.append(line)
+    return kept
+
+
 def reworded(text: str) -> str:
     """Return a recorded text in today's words."""
     for recorded, now in WORDS.items():

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.recorded.differences import REMOVED, reworded
+from tests.recorded.differences import REMOVED, reworded, without_new_events
 from tests.recorded.scenarios import SCENARIOS
 from tests.recorded.world import DATA
 
@@ -59,6 +59,8 @@ def without_removed(value: Any, place: str) -> Any:
             for key in value
             if not is_removed(places[key])
         }
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return without_new_events(value)
     if isinstance(value, list):
         items = []
         for number, item in enumerate(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from brim.cli.output import dollars, home_path, paint, symbols
@@ -11,7 +12,6 @@ from brim.money.forecast import Forecast
 from brim.money.limits import SpendingLimit
 from brim.money.standing import LimitStanding
 from brim.money.words import clock, go_on, raised_sentence, sum_sentence
-from brim.sessions.requests import EVERYTHING
 from brim.spend.ledger import ScopeStatus
 from brim.spend.money import PERCENT
 from brim.store.limits import LimitRow, ProjectRow
@@ -39,10 +39,11 @@ def limits_view(
 ) -> str:
     """Return a table of limits, then how to go on, and how far the rest of a limit reaches."""
     rows = [["", "project", "limit", "spent", "left", "", "resets"]]
+    names = _project_names([*[standing.limit for standing in standings], *unread])
     for standing in standings:
-        rows.append(_standing_row(standing, now))
+        rows.append(_standing_row(standing, names[standing.limit.project], now))
     for limit in unread:
-        rows.append(["", _project_name(limit), limit.text, "", "", "", ""])
+        rows.append(["", names[limit.project], limit.text, "", "", "", ""])
     parts = [heading(table(rows, right=(3, 4), optional=(5, 6)))]
     for standing in standings:
         if standing.is_stopped:
@@ -54,7 +55,7 @@ def limits_view(
     return "\n\n".join([parts[0], "\n".join(parts[1:])]).rstrip()
 
 
-def _standing_row(standing: LimitStanding, now: float) -> list[str]:
+def _standing_row(standing: LimitStanding, name: str, now: float) -> list[str]:
     limit = standing.limit
     state = paint("stopped", "red") if standing.is_stopped else ""
     filling = ""
@@ -68,13 +69,17 @@ def _standing_row(standing: LimitStanding, now: float) -> list[str]:
         text = f"{text}, {raised_sentence(limit, now)}"
     spent = in_unit(standing.spent, limit.unit)
     left = in_unit(standing.left, limit.unit)
-    return [state, _project_name(limit), text, spent, left, filling, resets]
+    return [state, name, text, spent, left, filling, resets]
 
 
-def _project_name(limit: SpendingLimit) -> str:
-    if limit.project == EVERYTHING:
-        return "all projects"
-    return home_path(limit.project)
+def _project_names(limits: Sequence[SpendingLimit]) -> dict[str, str]:
+    """Return a name for each project: that of its folder, or its path if two have the same."""
+    names = {limit.project: limit.project_name for limit in limits}
+    unique = Counter(names.values())
+    return {
+        project: name if unique[name] == 1 else home_path(project)
+        for project, name in names.items()
+    }
 
 
 def project_table(projects: Sequence[ProjectRow], now: float) -> str:

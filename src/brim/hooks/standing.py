@@ -41,7 +41,7 @@ class StandingWindow:
 
 @dataclass(frozen=True)
 class Spent:
-    """What is spent of the nearest limit; without one, what the project cost today."""
+    """What the project has spent, of which limit."""
 
     usd: float
     limit_usd: float | None
@@ -205,6 +205,8 @@ def _spent(workspace: Workspace, session: _StandingSession) -> Spent | None:
             state = "stopped" if nearest.is_stopped else "open"
             return Spent(nearest.spent / DOLLAR, nearest.amount / DOLLAR, state)
         today = index.spent(project_scope(spender.project), begin_of(DAY, workspace.now))
+    if nearest is None and not today.cost:
+        return None
     state = "open"
     if nearest is not None and nearest.is_stopped:
         state = "stopped"

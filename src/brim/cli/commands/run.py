@@ -53,7 +53,7 @@ AT_LIMIT = (
     option(
         "--scope",
         metavar="SCOPE",
-        help="the ledger's scope (default: the project and a name for this run)",
+        help="the name of this run in its report (default: the project and a number)",
     ),
     option(
         "--agent",
