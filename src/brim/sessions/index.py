@@ -96,8 +96,8 @@ class UpdateResult:
 def agent_of(format: str) -> str:
     """Return the agent that writes files of *format*.
 
-    >>> agent_of("codex-rollout"), agent_of("openai-chat")
-    ('codex', 'other')
+    >>> agent_of("openai-chat")
+    'other'
     """
     formats = agent_formats()
     if format in formats:
