@@ -197,11 +197,12 @@ def test_a_request_that_was_dropped_counts_no_more(brim: Brim, shop: Path) -> No
     brim("limit", "5/day")
     spend(brim, 0.3)
     assert limits(brim)["5/day"]["spent"]
-    path = next((brim.home / ".claude").rglob("s-1.jsonl"))
-    line = json.loads(path.read_text())
     assert brim("limit", "forget", "nothing").code == 2
-    assert brim("limit", "forget", f"{line['message']['id']}:{line['requestId']}").code == 0
+    (request,) = brim("usage", "--requests", "--json").json["requests"]
+    assert request["key"] in brim("usage", "--requests").out
+    assert brim("limit", "forget", request["key"]).code == 0
     assert limits(brim)["5/day"]["spent"] == 0
+    assert brim("usage", "--requests", "--json").json["requests"] == []
 
 
 def test_near_a_limit_it_says_how_far_the_rest_reaches(brim: Brim, shop: Path) -> None:

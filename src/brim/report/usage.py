@@ -21,7 +21,7 @@ import brim.models
 from brim import __version__
 from brim.errors import InputError
 from brim.report.reading import SessionsReading
-from brim.sessions.requests import ESTIMATE, QUARTER, REQUEST, REST
+from brim.sessions.requests import ESTIMATE, QUARTER, REQUEST, REST, IndexedRequest
 from brim.sessions.sums import UsageCell
 from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import slug_of
@@ -341,8 +341,8 @@ class UsageFilter:
             "project": self.project,
         }
 
-    def lets_pass(self, cell: UsageCell, day_of: Callable[..., str]) -> bool:
-        """Whether *cell* is wanted; *day_of* names the day of a moment."""
+    def lets_pass(self, cell: UsageCell | IndexedRequest, day_of: Callable[..., str]) -> bool:
+        """Whether *cell*, or one request, is wanted; *day_of* names the day of a moment."""
         if self.agent and cell.agent != self.agent:
             return False
         if self.project and not is_named(cell.project, self.project):

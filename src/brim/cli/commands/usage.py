@@ -15,6 +15,7 @@ from brim.cli.tables import MOST_ROWS, heading, listed, table
 from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.report.reading import SessionsReading, keep_index, read_sessions
+from brim.report.requests import RequestList, request_list
 from brim.report.usage import (
     BY,
     GROUPINGS,
@@ -53,6 +54,7 @@ def _day(text: str) -> str:
     option(
         "--project", metavar="NAME", help="this project only: its folder, or the last part of it"
     ),
+    option("--requests", action="store_true", help="list single requests with their keys"),
     option("--utc", action="store_true", help="use days in UTC"),
     option("--no-index", action="store_true", help="read everything again, and keep nothing"),
     add_json,
@@ -63,6 +65,8 @@ def usage(options: Namespace) -> int:
     Start with daily, weekly, monthly, session or blocks (5-hour billing windows) to choose the
     rows, or use --by. PATH is a session's file, a folder of them, or a saved stream (default: the
     folders of Claude Code, Codex and Gemini CLI). Days are in your time zone.
+
+    --requests lists the newest requests with the keys that 'brim limit forget' takes.
 
     Requests are kept in ~/.brim/index.db, so the next run reads only new lines, and what agents
     have deleted still counts. PATHs are read anew each time.
@@ -86,11 +90,14 @@ def usage(options: Namespace) -> int:
     if options.agent:
         agents = (options.agent,)
     reading = brought_up_to_date(paths, agents, is_indexed=not options.no_index)
+    code = 2 if reading.lacks(paths) else 0
     with reading.index:
+        if options.requests:
+            requests = request_list(reading, wanted, utc=options.utc)
+            return emit(requests, show_requests, options.as_json, *reading.failed, code=code)
         report = usage_report(
             reading, by=by, wanted=wanted, utc=options.utc, now=time.time(), plan_windows=plan
         )
-    code = 2 if reading.lacks(paths) else 0
     return emit(report, show_usage, options.as_json, *reading.failed, code=code)
 
 
@@ -144,6 +151,29 @@ def show_usage(report: UsageReport) -> None:
     if hidden:
         print(paint(hidden, "faint"))
     _show_remarks(report)
+
+
+def show_requests(listing: RequestList) -> None:
+    """Print the newest requests, each with its key."""
+    if not listing.requests:
+        note("no requests yet: run an agent first")
+        return
+    rows = [["time", "agent", "model", "cost", "key"]]
+    for request in listing.requests[:MOST_ROWS]:
+        cost = "unknown"
+        if request.cost is not None:
+            cost = dollars(request.cost)
+        rows.append([_when(request.time), request.agent, request.model, cost, request.key])
+    print(heading(table(rows, right=(3,), optional=(1, 2))))
+    hidden = len(listing.requests) - MOST_ROWS
+    if hidden > 0:
+        print(paint(f"and {counted(hidden, 'earlier request')}: --json lists all", "faint"))
+
+
+def _when(moment: float | None) -> str:
+    if moment is None:
+        return "no date"
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
 def _nothing_to_show(report: UsageReport) -> str:
