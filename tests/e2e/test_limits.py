@@ -96,7 +96,8 @@ def test_a_limit_in_dollars_ends_the_turn_before_the_request_that_goes_over(
 def test_a_limit_for_each_session_starts_over_with_the_next(agent: Agent) -> None:
     agent.install()
     agent.world.brim("limit", "70k tokens/session")
-    agent.world.api.will(*[Say("Hello.", tokens=80_000)] * 4)
+    # The second prompt begins as the first one: what the provider has of it doesn't count.
+    agent.world.api.will(Say("Hello.", tokens=80_000), *[Say("Hello.", tokens=160_000)] * 3)
     agent.ask("Say hello.")
     agent.ask("Say hello.")
     assert len(agent.world.api.turns) == 2

@@ -193,6 +193,15 @@ def test_codex_is_read_from_the_end_of_its_newest_rollout(tmp_path: Path) -> Non
     assert read_plan_windows(str(tmp_path), environ) == [newer]
 
 
+def test_a_session_of_codex_that_has_just_begun_hides_no_reading(tmp_path: Path) -> None:
+    path = rollout(tmp_path, "2026/11/15", counted(93.0, "2026-11-15T13:30:00Z"))
+    newest = path.with_name("rollout-2026-11-15T13-59-00-0b.jsonl")
+    newest.write_text('{"type": "session_meta"}\n')
+    os.utime(path, (NOW - 60, NOW - 60))
+    (reading,) = read_plan_windows(str(tmp_path), {"CODEX_HOME": str(tmp_path)})
+    assert reading.used == 0.93
+
+
 def test_without_codex_there_is_nothing_of_it(tmp_path: Path) -> None:
     assert read_plan_windows(str(tmp_path), {"HOME": str(tmp_path)}) == []
 

@@ -35,8 +35,12 @@ LENGTHS = {"five_hour": 300, "seven_day": 10_080}
 """Minutes of Claude Code's windows; what follows such a name (``seven_day_opus``) is the model that
 it's about."""
 
-LARGEST, TAIL = 1 << 16, 1 << 18
-"""Bytes of the file that are read, and of a rollout's end."""
+LARGEST = 1 << 16
+"""Bytes of the file with the readings that are read."""
+ROLLOUTS = 3
+"""Files of Codex whose ends are read."""
+TAIL = 1 << 18
+"""Bytes of a rollout's end that are read."""
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -88,10 +92,13 @@ class PlanWindow(PlainData):
 def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> list[PlanWindow]:
     """Return the last reading of each window, the shortest window of each agent first.
 
-    *home* is the user's folder of brim. With *environ*, the end of Codex's newest rollout is read
-    as well.
+    *home* is the user's folder of brim. With *environ*, the ends of Codex's newest rollouts are
+    read as well.
     """
-    kept = [] if environ is None else _from_rollout(_newest_rollout(environ))
+    kept: list[PlanWindow] = []
+    if environ is not None:
+        for path in _newest_rollouts(environ):
+            kept += _from_rollout(path)
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         for each in json.loads(read_safely(os.path.join(home, NAME), at_most=LARGEST))["windows"]:
             found = _window(
@@ -177,24 +184,23 @@ def _is_same(kept: PlanWindow, new: PlanWindow) -> bool:
     return replace(kept, read_at=new.read_at) == new and 0 <= new.read_at - kept.read_at < REPEAT
 
 
-def _newest_rollout(environ: Mapping[str, str]) -> str:
-    """Return the file that Codex wrote to last among those of its newest day; empty if there is
-    none."""
-    folder = os.path.join(
-        environ.get("CODEX_HOME") or os.path.join(home_folder(environ), ".codex"), "sessions"
-    )
+def _newest_rollouts(environ: Mapping[str, str]) -> list[str]:
+    """Return the files that Codex wrote to last among those of its newest day.
+
+    Several, because that of a session that has just begun says nothing about the plan yet.
+    """
+    codex_home = environ.get("CODEX_HOME") or os.path.join(home_folder(environ), ".codex")
+    folder = os.path.join(codex_home, "sessions")
+    paths: list[str] = []
     with suppress(OSError, ValueError):
         for _ in ("year", "month", "day"):
-            folder = os.path.join(
-                folder, max(name for name in os.listdir(folder) if name.isdigit())
-            )
-        names = [
-            name
-            for name in os.listdir(folder)
-            if name.startswith("rollout-") and name.endswith(".jsonl")
-        ]
-        return max((os.path.join(folder, name) for name in names), key=os.path.getmtime)
-    return ""
+            numbers = [name for name in os.listdir(folder) if name.isdigit()]
+            folder = os.path.join(folder, max(numbers))
+        for name in os.listdir(folder):
+            if name.startswith("rollout-") and name.endswith(".jsonl"):
+                paths.append(os.path.join(folder, name))
+        paths.sort(key=os.path.getmtime, reverse=True)
+    return paths[:ROLLOUTS]
 
 
 def _from_rollout(path: str) -> list[PlanWindow]:
