@@ -17,7 +17,6 @@ import random
 import re
 import shlex
 import signal
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -26,14 +25,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from brim.files import try_lock
 from brim.memory import Journal, ScratchWriter
-from brim.store import open_ledger, open_store
+from brim.store import open_store
 from hook import install_wheel
 from measure import say
 from report import table, this_machine
@@ -179,9 +178,9 @@ class Soak:
         self.changing, span = threading.Lock(), max(20, options.calls // 25)
         first, second = options.calls // 3, options.calls * 2 // 3
         self.plans: list[tuple[int, tuple[str, ...]]] = [
-            (first, ("--all", "--including-past", "0.01/day")),
+            (first, ("--all", "0.01/day")),
             (first + span, ("raise", "--all", "900/day")),
-            (second, ("--all", "--including-past", "0.02/week")),
+            (second, ("--all", "0.02/week")),
             (second + span, ("raise", "--all", "5000/week")),
         ]
         """The limits, and after how many calls they are set."""
@@ -415,41 +414,25 @@ class Soak:
                     self.wrong(f"{path.relative_to(self.root)}: {problem}")
 
     def look_at_money(self, agents: list[Agent]) -> None:
-        """Compare the ledger with what the agents wrote: each request once, to the micro-dollar."""
-        path = str(self.brim_home / "brim.db")
+        """Compare the index with what the agents wrote: each request once, to the micro-dollar."""
+        usage = self.brim("usage", "--by", "session")
+        sessions = {row["session"]: (row["requests"], row["cost"]) for row in usage["rows"]}
         for agent in agents:
-            with closing(sqlite3.connect(path)) as database:
-                pattern = f"%/{agent.session[-8:]}/%"
-                rows = database.execute(
-                    "SELECT count(*), coalesce(sum(charged), 0) FROM reservations WHERE scope LIKE ? AND charged > 0",
-                    (pattern,),
-                ).fetchone()
-            if tuple(rows) != (agent.requests, agent.spent):
+            counted = sessions.get(agent.session, (0, 0))
+            if counted != (agent.requests, agent.spent):
                 self.wrong(
-                    f"{agent.name} {agent.session}: the ledger has {rows[0]} requests for {rows[1]}, "
-                    f"its file {agent.requests} for {agent.spent}"
+                    f"{agent.name} {agent.session}: brim usage has {counted[0]} requests for "
+                    f"{counted[1]}, its file {agent.requests} for {agent.spent}"
                 )
         spent = sum(agent.spent for agent in agents)
-        with open_ledger(path) as ledger:
-            days = sum(each.amount for each in ledger.days())
-        if days != spent:
-            self.wrong(f"the ledger adds up to {days}, the session files to {spent}")
-        with closing(sqlite3.connect(path)) as database:
-            (left,) = database.execute(
-                "SELECT count(*) FROM reservations WHERE state = 'open'"
-            ).fetchone()
-            sums = dict(
-                database.execute("SELECT scope, spent FROM spend_scopes WHERE scope NOT LIKE '%/%'")
-            )
-        if left:
-            self.wrong(f"{left} reservations are open")
-        usage = self.brim("usage")["total"]
-        if (usage["requests"], usage["cost"]) != (self.done.requests, spent):
+        total = usage["total"]
+        if (total["requests"], total["cost"]) != (self.done.requests, spent):
             self.wrong(
-                f"brim usage has {usage['requests']} requests for {usage['cost']}, not {spent}"
+                f"brim usage has {total['requests']} requests for {total['cost']}, not {spent}"
             )
-        if sum(sums.values()) != spent:
-            self.wrong(f"the projects add up to {sum(sums.values())}, the session files to {spent}")
+        for limit in self.brim("limit")["limits"]:
+            if limit["spent"] != usage["spent"]:
+                self.wrong(f"{limit['limit']} counts {limit['spent']}, brim usage {usage['spent']}")
 
     def look_at_memory(self, agents: list[Agent]) -> None:
         """Compare each journal with what was typed, and what is shown with what the journal renders

@@ -106,7 +106,7 @@ whole = int(
     .total_tokens
 )
 kept = [entry["kind"] for entry in brim("memory", "list")["entries"]]
-spent = brim("limit")["scopes"][0]["spent"]
+spent = brim("limit")["limits"][0]["spent"]
 had, lost = compared()
 log = HOME / ".brim" / "log" / "hook.log"
 failures = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from brim.money.words import STOPPED_BY
 from tests.e2e.agents import Opencode
 from tests.e2e.programs import program
 from tests.e2e.script import Say
@@ -52,7 +53,7 @@ def test_a_limit_holds_and_uninstalling_ends_it(opencode: Opencode) -> None:
     world.brim("limit", "0.02/day")
     world.api.will(*(opencode.shell(f"echo step {number}") for number in range(4)), Say())
     opencode.ask("Count.")
-    assert world.api.turns[-1].times("Held by your user's limit.") >= 2
+    assert world.api.turns[-1].times(STOPPED_BY) >= 2
     world.brim("uninstall", environ=opencode.environ())
     world.api.will(opencode.shell("printf 'it was %s' run"), Say())
     opencode.ask("Go on.")

@@ -110,5 +110,5 @@ def test_rules_are_told_blocks_refuse_and_a_limit_holds(brim: Brim) -> None:
     refused, fine, _, held = found["results"]
     assert "Use pnpm" in refused
     assert fine.startswith("done")
-    assert held.startswith("refused: Held by your user's limit."), held
+    assert held.startswith("refused: Stopped by your user's limit"), held
     assert any("limit" in each for each in found["shown"]), "the person is told"

@@ -44,7 +44,7 @@ def limits_view(
         rows.append(_standing_row(standing, names[standing.limit.project], now))
     for limit in unread:
         rows.append(["", names[limit.project], limit.text, "", "", "", ""])
-    parts = [heading(table(rows, right=(3, 4), optional=(5, 6)))]
+    parts = [heading(table(rows, right=(3, 4), optional=(5, 6, 4)))]
     for standing in standings:
         if standing.is_stopped:
             parts.append(f"{sum_sentence(standing)} {go_on(standing)}")

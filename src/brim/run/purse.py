@@ -101,7 +101,7 @@ class Purse:
                 parent = self._budget_of(ledger.tightest(self._project))
             spent = ledger.status(scope).spent
             self.budget = CostBudget(limit, warn, scope=scope, spent=spent, parent=parent)
-            self._look_further()
+        self._look_further()
 
     @property
     def is_spent(self) -> bool:
