@@ -95,23 +95,23 @@ def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> li
     *home* is the user's folder of brim. With *environ*, the ends of Codex's newest rollouts are
     read as well.
     """
-    kept: list[PlanWindow] = []
+    windows: list[PlanWindow] = []
     if environ is not None:
         for path in _newest_rollouts(environ):
-            kept += _from_rollout(path)
+            windows += _from_rollout(path)
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        for each in json.loads(read_safely(os.path.join(home, NAME), at_most=LARGEST))["windows"]:
-            found = _window(
-                each["agent"],
-                each["minutes"],
-                100 * each["used"],
-                each["resets_at"],
-                each["read_at"],
+        for entry in json.loads(read_safely(os.path.join(home, NAME), at_most=LARGEST))["windows"]:
+            window = _window(
+                entry["agent"],
+                entry["minutes"],
+                100 * entry["used"],
+                entry["resets_at"],
+                entry["read_at"],
             )
-            kept += [replace(found, name=str(each["name"]))] if found else []
+            windows += [replace(window, name=str(entry["name"]))] if window else []
     newest: dict[tuple[str, int, str], PlanWindow] = {}
-    for each in sorted(kept, key=lambda window: window.read_at):
-        newest[each.agent, each.minutes, each.name] = each
+    for entry in sorted(windows, key=lambda window: window.read_at):
+        newest[entry.agent, entry.minutes, entry.name] = entry
     return [newest[key] for key in sorted(newest)]
 
 
