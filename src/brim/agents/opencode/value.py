@@ -10,6 +10,7 @@ from brim.agents.agent import Agent, Answers, Places, Transcripts
 from brim.agents.call import Tools
 from brim.agents.claude.value import EVENTS as SENT
 from brim.agents.claude.value import read_own
+from brim.agents.native import NativeFiles
 
 _NOT_SENT = ("PostToolUseFailure", "PostToolBatch", "PostCompact", "SubagentStop", "SessionEnd")
 
@@ -50,6 +51,11 @@ AGENT = Agent(
         readers={"opencode": "OpencodeReader"},
         needles=(b'"tokens"',),
         has_texts=False,
+    ),
+    native_files=NativeFiles(
+        kinds=("AGENTS.md", "CLAUDE.md"),
+        hidden_by={"CLAUDE.md": ("AGENTS.md",)},
+        users_of=("opencode", "claude"),
     ),
     model="claude-sonnet-4-5",
     signs=("OPENCODE",),
