@@ -195,14 +195,14 @@ _HEAD = "ref: refs/heads/"
 
 def branch_of(folder: str) -> str:
     """Return the branch that is checked out around *folder*; empty without one."""
-    git = None
-    here = os.path.realpath(folder)
+    git: str | None = None
+    current = os.path.realpath(folder)
     while git is None:
-        git = git_folder(here)
-        above = os.path.dirname(here)
-        if above == here:
+        git = git_folder(current)
+        above = os.path.dirname(current)
+        if above == current:
             break
-        here = above
+        current = above
     if git is None:
         return ""
     try:

@@ -19,7 +19,10 @@ from brim.rules.programs import WRAPPERS
 from brim.rules.shell import SHELLS
 
 _OWN_FILES = ("config.yaml", "trusted")
-"""Files in a folder ``.brim`` that steer agents."""
+"""Files in a project's ``.brim`` that steer agents. Its ``rules.toml`` isn't one: it proposes rules
+and decides nothing."""
+_LINKED_FILES = ("rules.toml", "config.yaml", "inbox.toml", "removed.toml")
+"""Files in the user's folder that people link to others, which steer agents then."""
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "edit", "import", "ui"), ()),
@@ -271,11 +274,23 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     hooks."""
     if path.startswith(os.path.join(os.path.realpath(workspace.home), "")):
         return True
+    if path in linked_files(workspace.home):
+        return True
     folder, name = os.path.split(path)
-    last = os.path.basename(folder)
-    if last == ".brim" and (name in _OWN_FILES or name.startswith("brim.db")):
+    if os.path.basename(folder) == ".brim" and name in _OWN_FILES:
         return True
     return any(_holds_hooks(path, line, workspace.environ) for line in agents.TABLE)
+
+
+def linked_files(home: str) -> list[str]:
+    """Return where the links in the user's folder *home* lead, among the files that steer
+    agents."""
+    paths: list[str] = []
+    for name in _LINKED_FILES:
+        path = os.path.join(home, name)
+        if os.path.islink(path):
+            paths.append(os.path.realpath(path))
+    return paths
 
 
 def _holds_hooks(path: str, line: TableLine, environ: Mapping[str, str]) -> bool:

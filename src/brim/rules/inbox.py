@@ -19,6 +19,8 @@ from brim.rules.rule import WrittenRule
 
 MOST_NOTES = 200
 """Notes that wait at a time. More would never be read."""
+LONGEST_CALL = 200
+"""Characters of the call that a note corrects."""
 _ORIGIN = ("agent", "session", "project")
 
 
@@ -54,7 +56,14 @@ class Inbox:
         return notes
 
     def add(
-        self, name: str, text: str, *, agent: str = "", session: str = "", project: str = ""
+        self,
+        name: str,
+        text: str,
+        *,
+        agent: str = "",
+        session: str = "",
+        project: str = "",
+        instead_of: str = "",
     ) -> str:
         """Add a note; return its name. Secrets in it are masked."""
         masked_text = mask(text)
@@ -64,7 +73,13 @@ class Inbox:
                 return note.rule.name
         if len(notes) >= MOST_NOTES:
             raise InputError(f"{MOST_NOTES} notes wait already: brim rules review")
-        fields = {"text": masked_text, "agent": agent, "session": session, "project": project}
+        fields = {
+            "text": masked_text,
+            "agent": agent,
+            "session": session,
+            "project": project,
+            "instead_of": mask(instead_of[:LONGEST_CALL]),
+        }
         return self.file.add(name, fields)
 
     def accept(self, name: str, rules: RulesFile) -> str:

@@ -50,7 +50,7 @@ _PARTS = ("", "-journal", "-wal", "-shm")
 
 
 @dataclass(frozen=True)
-class Refusal(PlainData):
+class RuleRefusal(PlainData):
     """How often a rule refused a call, and the last time."""
 
     count: int
@@ -121,9 +121,10 @@ class RulesState:
         return None
 
     def _keep_session(self, id: str, sub_agent: str, session: Session) -> None:
-        told = json.dumps(session.to_dict(), separators=(",", ":"))
+        record = json.dumps(session.to_dict(), separators=(",", ":"))
         self._run(
-            "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", (id, sub_agent, told, self._now)
+            "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)",
+            (id, sub_agent, record, self._now),
         )
 
     # Permissions ----------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ class RulesState:
                 (rule, place, session, call, self._now),
             )
 
-    def refusal(self, rule: str, place: str) -> Refusal | None:
+    def refusal(self, rule: str, place: str) -> RuleRefusal | None:
         """Return how often *rule* of *place* refused a call; None if it never did."""
         with suppress(StoreError):
             rows = self._run(
@@ -181,7 +182,7 @@ class RulesState:
                 (rule, place),
             )
             if rows:
-                return Refusal(*rows[0])
+                return RuleRefusal(*rows[0])
         return None
 
     def remove_before(self, time: float) -> None:
@@ -277,11 +278,11 @@ def _new_session(sub_agent: str, limits: dict[str, Any]) -> Session:
     return Session(**limits)
 
 
-def _load(session: Session, told: str | None) -> None:
+def _load(session: Session, record: str | None) -> None:
     """Let *session* go on where it was; what isn't ours is as if nothing had been told."""
-    if told is not None:
+    if record is not None:
         with suppress(ValueError, TypeError, KeyError, AttributeError):
-            session.load(json.loads(told))
+            session.load(json.loads(record))
 
 
 def _reason(error: sqlite3.OperationalError) -> str:

@@ -18,7 +18,6 @@ from starlette.responses import HTMLResponse, Response
 
 from brim.agents.events import Message, StateSeen
 from brim.agents.stream import Feed, subagent_of
-from brim.behaviors.corrections import rule_in
 from brim.behaviors.sentences import heard, refused
 from brim.errors import InputError
 from brim.figures import (
@@ -36,6 +35,7 @@ from brim.figures import (
 from brim.memory.quotes import masked_line
 from brim.models.overrides import use
 from brim.report.index import findings_cache
+from brim.rules.corrections import rule_in
 from brim.rules.text import summary_of
 from brim.sessions.index import index_path
 from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files

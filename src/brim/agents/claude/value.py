@@ -29,6 +29,7 @@ EVENTS = {
     "PreCompact": AgentEvent("before_compact"),
     "PostCompact": AgentEvent("after_compact", injects=True),
     "Stop": AgentEvent("stop"),
+    "SubagentStart": AgentEvent("subagent_start", injects=True),
     "SubagentStop": AgentEvent("subagent_stop"),
     "SessionEnd": AgentEvent("session_end"),
 }
@@ -218,6 +219,7 @@ AGENT = Agent(
     answers=Answers(
         text_at=(
             "session_start",
+            "subagent_start",
             "prompt",
             "before_tool",
             "after_tool",

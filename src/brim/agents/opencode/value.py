@@ -12,7 +12,14 @@ from brim.agents.claude.value import EVENTS as SENT
 from brim.agents.claude.value import read_own
 from brim.agents.native import NativeFiles
 
-_NOT_SENT = ("PostToolUseFailure", "PostToolBatch", "PostCompact", "SubagentStop", "SessionEnd")
+_NOT_SENT = (
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "PostCompact",
+    "SubagentStart",
+    "SubagentStop",
+    "SessionEnd",
+)
 
 EVENTS = {name: event for name, event in SENT.items() if name not in _NOT_SENT}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 
 from brim.behaviors.behavior import BehaviorKind, Rule, Status
-from brim.behaviors.corrections import rule_in
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.sentences import heard
 from brim.cli.asking import answer, is_person_there, need_person, one_key
@@ -14,6 +13,7 @@ from brim.cli.output import age, block, counted, emit, note, paint, printable
 from brim.cli.rule_options import add_scope, complete_rule, scope_of
 from brim.cli.rule_views import whole
 from brim.errors import InputError
+from brim.rules.corrections import rule_in
 from brim.store.rulebook import (
     accept_correction,
     decide_notes,
