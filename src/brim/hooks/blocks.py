@@ -27,7 +27,8 @@ from brim.rules.when import BRANCH, ENVIRONMENT, Case
 
 _SETTINGS = tuple(dict.fromkeys([name for line in TABLE for name in line.hook_files]))
 """Files in which an agent's hooks are set, or turned off."""
-_NAMED = ("brim", *_SETTINGS, *[line.folder for line in TABLE])
+_OWN_FILES = ("rules.", "config.yaml", "inbox.toml", "removed.toml", "state.db", "trust")
+_NAMED = ("brim", *_OWN_FILES, *_SETTINGS, *[line.folder for line in TABLE])
 """What a command names that is about them, or about the folders that they are in."""
 PossibleBlock = tuple[BlockingRule, str]
 """A rule, and one of its blocks."""

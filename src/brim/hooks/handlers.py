@@ -28,7 +28,7 @@ from brim.hooks.limits import (
 )
 from brim.hooks.loops import hold_loop
 from brim.hooks.process import attempt
-from brim.hooks.rules import tell_at_start, tell_now, tell_sub_agent
+from brim.hooks.rules import finish_start, tell_at_start, tell_now, tell_sub_agent
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
 from brim.hooks.state import COMPACTED, HookWorkspace
 from brim.hooks.transcript import (
@@ -132,7 +132,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     if spending.deny:
         return spending
     _measure_if_compacted(call, workspace)
-    late = attempt(_tell_late, call, workspace)
+    late = joined(attempt(_tell_late, call, workspace), attempt(finish_start, call, workspace))
     moment = PROMPT if call.human else ""
     rules = attempt(tell_now, call, workspace, moment=moment, is_new_prompt=call.human)
     answer = _with_note(joined(late, rules), workspace)

@@ -20,9 +20,13 @@ from brim.hooks.room import AT_START, DURING_WORK, Room, room_at
 from brim.hooks.situations import budget_of, rules_of, situation_of
 from brim.hooks.state import HookWorkspace, log
 from brim.rules.compiled import RuleReader
-from brim.rules.delivery import CALL, START, SUBAGENT, Delivery, deliver, note
+from brim.rules.delivery import CALL, LATE_START, START, SUBAGENT, Delivery, deliver, note
 from brim.rules.session import Session
 from brim.rules.situation import Situation
+
+UNFINISHED = "start unfinished"
+"""Kept for a session at whose start there was no time to read all rules: the next prompt tells what
+is missing."""
 
 _RENEWED = "renewed"
 """Kept for a session whose window began again: how. Nothing counts as told in it."""
@@ -55,12 +59,25 @@ def _rules_at_start(call: HookCall, workspace: HookWorkspace, *, how: str, room:
     reader = rules_of(call, workspace)
     if reader is None:
         return NOTHING
+    session = workspace.rule_state.session(call.session)
+    session.begin(how)
+    moment = START if how else LATE_START
     situation = situation_of(call, workspace)
     budget = budget_of(call, workspace, room)
-    delivery = reader.ask(lambda index: deliver(index, START, situation, Session(), budget))
+    delivery = reader.ask(lambda index: deliver(index, moment, situation, session, budget))
     if call.session:
         _note_start(call, workspace, how, delivery)
+        if reader.index is not None and reader.index.is_partial:
+            workspace.state(call.session).keep(UNFINISHED, True)
     return Answer(context=delivery.text)
+
+
+def finish_start(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Return the rules that were missing at the start, once; mostly nothing."""
+    if not call.session or not workspace.state(call.session).kept(UNFINISHED):
+        return NOTHING
+    workspace.state(call.session).keep(UNFINISHED, None)
+    return _rules_at_start(call, workspace, how="", room=room_at(call, workspace, AT_START))
 
 
 def _note_start(call: HookCall, workspace: HookWorkspace, how: str, delivery: Delivery) -> None:

@@ -10,11 +10,10 @@ from brim.config.places import branch_of
 from brim.hooks.room import Room
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import model_of
-from brim.rules.blocks import commands_of
 from brim.rules.compiled import LIMIT, RuleReader
 from brim.rules.fitting import Budget, vocabulary_of
 from brim.rules.languages import language_of
-from brim.rules.situation import Situation, named_paths
+from brim.rules.situation import Situation, commands_in, named_paths
 from brim.rules.source import RuleSource, sources_for
 
 LONGEST = 4_000
@@ -70,7 +69,7 @@ def situation_of(call: HookCall, workspace: HookWorkspace) -> Situation:
     tool = call.tool
     commands: tuple[tuple[str, ...], ...] = ()
     if tool.command:
-        commands = tuple([tuple(words) for words in commands_of(tool.command)])
+        commands = commands_in(tool.command)
     written = ""
     if tool.changes_files:
         written = _ends(tool.patch or tool.text)
