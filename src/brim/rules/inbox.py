@@ -54,7 +54,14 @@ class Inbox:
         return notes
 
     def add(
-        self, name: str, text: str, *, agent: str = "", session: str = "", project: str = ""
+        self,
+        name: str,
+        text: str,
+        *,
+        instead_of: str = "",
+        agent: str = "",
+        session: str = "",
+        project: str = "",
     ) -> str:
         """Add a note; return its name. Secrets in it are masked."""
         masked_text = mask(text)
@@ -64,7 +71,13 @@ class Inbox:
                 return note.rule.name
         if len(notes) >= MOST_NOTES:
             raise InputError(f"{MOST_NOTES} notes wait already: brim rules review")
-        fields = {"text": masked_text, "agent": agent, "session": session, "project": project}
+        fields = {
+            "text": masked_text,
+            "instead_of": mask(instead_of),
+            "agent": agent,
+            "session": session,
+            "project": project,
+        }
         return self.file.add(name, fields)
 
     def accept(self, name: str, rules: RulesFile) -> str:
