@@ -21,6 +21,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from brim.config.places import home_folder, place_of, project_folder, user_folder
+from brim.config.trust import (
+    UNREADABLE,
+    agree_to_settings,
+    is_trusted,
+    settings_agreed,
+    settings_digest,
+    trust,
+    user_secret,
+)
 from brim.config.values import Config, load, load_cached
 from brim.errors import ConfigError, InputError, StoreError
 from brim.files import save, sha256_hex
@@ -37,18 +46,10 @@ from brim.store.project import (
     remote_of,
     segment,
 )
-from brim.store.trust import (
-    UNREADABLE,
-    agree_to_settings,
-    is_trusted,
-    settings_agreed,
-    settings_digest,
-    trust,
-    user_secret,
-)
 
 if TYPE_CHECKING:
     from brim.money.settings import LimitSettings
+    from brim.rules.rulebook import Rulebook
     from brim.sessions.index import SessionIndex
     from brim.store.limits import Limits
     from brim.store.scopes import Scopes
@@ -194,7 +195,8 @@ class Workspace:
             raise StoreError(
                 f"{folder}: cannot be made: {error.strerror or error}", "read-only"
             ) from None
-        trust(project, self.home, now=self.now)
+        make_folder(folder)
+        trust(project, self.home)
         for property_name in ("project", "trusted", "_agreed_settings", "settings_changed"):
             self.__dict__.pop(property_name, None)
 
@@ -225,13 +227,21 @@ class Workspace:
         digest = settings_digest(self.project)
         return digest == UNREADABLE or digest not in ("", self._agreed_settings)
 
-    def changes_of(self, scopes: Scopes) -> str:
-        """Say what changed in a trusted project, without brim, since the user agreed; empty if
+    @cached_property
+    def rulebook(self) -> Rulebook:
+        """The rules that count here: the user's, and the project's if it may be used."""
+        from brim.rules.rulebook import Rulebook  # commands about money load no rules
+
+        return Rulebook(self.home, self.usable_project)
+
+    @property
+    def changes(self) -> str:
+        """What changed in a trusted project, without brim, since the user accepted it; empty if
         nothing did."""
         if self.project is None or self._agreed_settings is None:
             return ""
         parts = []
-        rules = len(scopes.unagreed())
+        rules = len(self.rulebook.proposals())
         if rules == 1:
             parts.append("1 rule")
         elif rules:
@@ -243,6 +253,10 @@ class Workspace:
         name = without_controls(os.path.basename(self.project))
         changes = f"{' and '.join(parts)} of {name} changed since you trusted it"
         return f"{changes}: 'brim rules trust' shows them"
+
+    def changes_of(self, scopes: Scopes) -> str:  # noqa: ARG002 - hooks still name the stores
+        """Return ``changes``."""
+        return self.changes
 
     @cached_property
     def _agreed_settings(self) -> str | None:

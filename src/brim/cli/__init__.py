@@ -49,7 +49,7 @@ RULES = {
     "remove": "rules.remove",
     "restore": "rules.restore",
     "review": "review.review",
-    "trust": "setup.trust",
+    "trust": "trust.trust",
     "allow": "rules.allow",
     "import": "rule_files.import_",
     "audit": "audit.audit",

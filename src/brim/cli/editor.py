@@ -8,35 +8,34 @@ import shutil
 import subprocess
 from tempfile import mkdtemp
 
-from brim.behaviors.behavior import Rule
-from brim.behaviors.yaml_form import from_yaml
 from brim.cli.asking import agrees, is_person_there
 from brim.cli.output import note
 from brim.errors import InputError
 from brim.files import WINDOWS, write_new
+from brim.rules.file import check_paragraph
 from brim.tokens.inputs import read_text
 
 
-def edited_rule(old: Rule, path: str) -> Rule | None:
-    """Return what a person made of *old* in the file *path*; None if they emptied it to say no."""
-    before = read_text(path)
+def edited_text(before: str, path: str) -> str:
+    """Return what a person made of the rule *before* in the file *path*; empty if they emptied it
+    to say no."""
     while True:
         _open_editor(path)
         if not os.path.exists(path):
             raise InputError(f"{path}: is gone: the editor did not leave a file")
         text = read_text(path)
-        if text == before:
-            return old
-        if not text.strip():
-            return None
+        if text == before or not text.strip():
+            return text
         try:
-            return from_yaml(text, old, os.path.basename(path))
+            check_paragraph(text)
         except InputError as error:
             if not is_person_there():
                 raise
             note(str(error))
             if not agrees("Edit it again?"):
                 raise
+        else:
+            return text
 
 
 def new_file(name: str, text: str) -> str:

@@ -2,65 +2,89 @@
 
 from __future__ import annotations
 
-from brim.behaviors.behavior import Rule
-from brim.behaviors.jsonl import iso
-from brim.behaviors.sentences import refused
+from typing import Any
+
 from brim.cli.output import block, paint, printable
+from brim.rules.outlook import NOT_CHECKED, Outlook, kept_words, told_words
+from brim.rules.rulebook import OFF, REMOVAL, WAITING, RuleEntry, visible
+from brim.rules.source import NATIVE
 
-_COLOURS = {
-    "constraint": "red",
-    "preference": "cyan",
-    "procedure": "blue",
-    "workflow": "blue",
-    "episodic": "faint",
+REMEDY = "Make it checkable: --block COMMAND or --before-done COMMAND"
+STATE_WORDS = {
+    WAITING: "not before you accept it: brim rules trust",
+    OFF: "it is switched off",
+    REMOVAL: "it was removed, and holds until you agree: brim rules trust",
 }
-"""The colours of the kinds that stand out; a directive is the usual one."""
+NATIVE_WORDS = "told by your agent"
 
 
-def kind_of(rule: Rule) -> str:
-    """Return the kind of *rule*, in its colour."""
-    kind = rule.kind.value
-    if kind not in _COLOURS:
-        return kind
-    return paint(kind, _COLOURS[kind])
+def told_line(entry: RuleEntry, told: Outlook) -> str:
+    """Return when agents are told a rule."""
+    if entry.state in STATE_WORDS:
+        return STATE_WORDS[entry.state]
+    if entry.place == NATIVE:
+        return NATIVE_WORDS
+    return told_words(entry.condition, at_start=told.is_told_at_start(entry.rule))
 
 
-def title(rule: Rule) -> str:
-    """Return the line that says which rule it is."""
-    parts = [paint(rule.name, "green"), kind_of(rule), rule.id, f"({rule.status}, {rule.scope})"]
-    return "  ".join(parts)
+def promise_view(entry: RuleEntry, told: Outlook) -> list[str]:
+    """Return when a rule is told and how it's kept, line by line."""
+    view = [f"told  {printable(told_line(entry, told))}"]
+    kept = kept_words(entry.rule)
+    for words in kept:
+        view.append(f"kept  {printable(words)}")
+    if not kept:
+        view.append(f"      not checked: {NOT_CHECKED}. {REMEDY}")
+    return view
 
 
-def whole(rule: Rule) -> str:
-    """Return all that an agent can be told about *rule*, and when.
-
-    A person is asked to agree to it. Blank lines are left out, as they are for the agent: what
-    follows a thousand of them isn't overlooked.
-    """
-    parts = [rule.name, *(f"#{tag}" for tag in rule.tags)]
-    if rule.when:
-        parts.append(f"when {rule.when}")
-    if rule.status == "pending":
-        parts.append("(an agent's note)")
-    text = [f"{kind_of(rule)}  {printable('  '.join(parts))}"]
-    text += [line for line in block(rule.canonical).split("\n") if line.strip()]
-    if rule.blocks:
-        text.append(f"  refuses {printable(refused(rule))}")
-    return "\n".join(text)
-
-
-def tokens_line(tokens: dict[str, int]) -> str:
-    """Return what ``tier_tokens`` found, in one line."""
-    full = f"{tokens['full']:,} whole"
-    summary = f"{tokens['summary']:,} as a summary"
-    return f"{full}, {summary}, {tokens['name_only']:,} by name"
+def entry_object(entry: RuleEntry, told: Outlook) -> dict[str, Any]:
+    """Return a rule for ``--json``."""
+    rule = entry.rule
+    return {
+        "name": rule.name,
+        "text": rule.text,
+        "when": [str(case) for case in _cases(entry)],
+        "inferred": entry.is_inferred,
+        "block": list(rule.block),
+        "before_done": rule.before_done,
+        "kind": rule.kind,
+        "must": rule.is_must,
+        "tags": list(rule.tags),
+        "place": entry.place,
+        "file": entry.path,
+        "line": rule.line,
+        "state": entry.state,
+        "told": told_line(entry, told),
+        "kept": kept_words(rule),
+    }
 
 
-def day(time: float | None) -> str:
-    """Return the date in UTC of *time*; empty if it is None."""
-    if time is None:
-        return ""
-    try:
-        return iso(time)[:10]
-    except (OverflowError, ValueError, ArithmeticError):
-        return str(time)[:10]
+def _cases(entry: RuleEntry) -> list[str]:
+    words = []
+    for case in entry.condition.cases:
+        words.append(" and ".join([str(clause) for clause in case]))
+    return words
+
+
+def state_of(entry: RuleEntry) -> str:
+    """Return what brim does about a rule, in a word or two."""
+    if entry.state != "active":
+        return paint(entry.state, "yellow")
+    words = []
+    if entry.place == NATIVE:
+        words.append(NATIVE_WORDS)
+    else:
+        words.append("told")
+    if entry.rule.block:
+        words.append(paint("refused", "red"))
+    if entry.rule.before_done:
+        words.append("before done")
+    if not entry.is_kept:
+        words.append("not checked")
+    return ", ".join(words)
+
+
+def paragraph_view(text: str) -> str:
+    """Return a paragraph of a rules file, indented, with every character visible."""
+    return block(visible(text.strip("\n")))

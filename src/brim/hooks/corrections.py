@@ -10,6 +10,8 @@ from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
 from brim.rules.inbox import Inbox
 
+LONGEST_CALL = 200
+"""Characters of the last call that are kept."""
 TAIL = 1 << 18
 """Bytes of the transcript in which the last call is looked for."""
 
@@ -19,7 +21,7 @@ def keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
     Inbox(workspace.home).add(
         "correction",
         call.prompt,
-        instead_of=last_call(call),
+        instead_of=last_call(call)[:LONGEST_CALL],
         session=call.session,
         project=workspace.project or "",
     )

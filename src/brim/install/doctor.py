@@ -28,17 +28,17 @@ from brim.install.agents import (
     status_path,
 )
 from brim.install.changes import STATUS, SettingsChange
-from brim.install.doctor_stores import (
+from brim.install.doctor_rules import (
     check_blocks,
     check_project,
+    check_rules,
     check_settings,
-    check_stores,
 )
 from brim.install.findings import FIX, OFF, OK, WRONG, Diagnosis, Finding, shown_limit
+from brim.install.floop_traces import floop_traces
 from brim.install.installation import Installation
 from brim.install.launchers import check_lasting, install_launchers, interpreter_of
 from brim.install.probe import RUNS, last_lines, probe, start_tokens
-from brim.install.rule_places import floop_traces
 from brim.install.setup import EXPERIMENTAL
 from brim.install.shell import words_of
 
@@ -92,7 +92,7 @@ class _Doctor:
                 yield Finding(OFF, "windows", EXPERIMENTAL)
         yield from self._switched_off()
         yield from check_settings(self.installation)
-        yield from check_stores(self.installation, installed=bool(agents))
+        yield from check_rules(self.installation)
         yield from check_project(self.installation)
         yield from check_blocks(self.installation, agents)
         for path, text in floop_traces(self.installation):
@@ -275,18 +275,11 @@ class _Doctor:
             text += f" ({tokens.basis})"
         text += f"; then at most {limits['injection']} with a prompt or call"
         text += f", {limits['session']} in all"
-        saved = sum(tokens.read)
-        if tokens.read and agent is not None:
-            rules = counted(len(tokens.read), "rule")
-            title = agent_named(agent).title
-            text += f"; {title} reads {rules} on its own, which saves {saved:,}"
         facts: dict[str, Any] = {
             "start": tokens.start,
             "basis": tokens.basis,
             "budget": tokens.limits["start"],
             "limits": tokens.limits,
-            "read": len(tokens.read),
-            "saved": saved,
         }
         yield Finding(OK, "tokens", text, **facts)
         if tokens.unfit:

@@ -18,6 +18,7 @@ from brim.agents.jsonc import BLANK
 from brim.agents.settings import json_settings, read_settings, settings_for
 from brim.config.retention import UNFINISHED
 from brim.config.text import SettingEdit
+from brim.config.trust import is_trusted, trusted_projects
 from brim.errors import BrimError, InputError, StoreError
 from brim.files import backup_name, keep, locked, remove_unfinished, replace_file
 from brim.hooks.status_chain import NAME as CHAIN
@@ -49,7 +50,6 @@ from brim.install.changes import (
 from brim.install.git_exclude import unhide
 from brim.store.project import make_folder
 from brim.store.store import open_store
-from brim.store.trust import is_trusted, trusted_projects
 from brim.workspace import DATABASE, Workspace
 
 NO_PROJECT = "not in a project: run this in a git repository, or 'mkdir .brim' first"

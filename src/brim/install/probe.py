@@ -17,19 +17,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from brim.activation.context import Context
 from brim.agents import agent_named, every_agent
-from brim.behaviors.behavior import Rule
+from brim.config.trust import is_trusted
 from brim.hooks.state import log_path
 from brim.install.agents import model_of
 from brim.install.installation import Installation
 from brim.install.launchers import copy_launcher
 from brim.record import PlainData
-from brim.store.loaded import loaded_rules
-from brim.store.planner import Planner
-from brim.store.store import open_store
-from brim.store.trust import is_trusted
-from brim.workspace import DATABASE, Workspace
+from brim.rules.delivery import DID_NOT_FIT
+from brim.rules.outlook import DeliveryLimits, outlook
+from brim.rules.rulebook import Rulebook
+from brim.rules.source import USER
+from brim.workspace import Workspace
 
 RUNS = 3
 RULE = "Say that brim answers."
@@ -89,8 +88,7 @@ def first_told_event(agent: str) -> str:
 
 def _make_home(home: str, launcher: str) -> None:
     """Make a user's folder with one rule, whose hooks start as fast as they do for the user."""
-    with open_store(os.path.join(home, DATABASE)) as store:
-        store.put(Rule("doctor", "doctor", "constraint", RULE), event="learned", now=0)
+    Rulebook(home, None).learn(USER, {"name": "doctor", "text": RULE})
     cache = os.path.join(os.path.dirname(os.path.dirname(launcher)), "cache")
     if os.path.isdir(cache):
         shutil.copytree(cache, os.path.join(home, "cache"))
@@ -152,8 +150,6 @@ class StartTokens(PlainData):
     limits: Mapping[str, int | None]
     """The most tokens at the ``start``, with one prompt or call (``injection``), and in a whole
     ``session``."""
-    read: tuple[int, ...] = ()
-    """The tokens of each rule that would be told too, if the agent didn't read it in a file."""
     unfit: int = 0
     """How many rules don't fit."""
 
@@ -170,25 +166,17 @@ def start_tokens(installation: Installation, agent: str | None) -> StartTokens:
     workspace = make()
     if workspace.config.yours["model"] is None and agent is not None:
         workspace = make(flags={"model": model_of(agent, installation.environ)})
-    config = workspace.config.yours
     limits = _limits(workspace)
-    with workspace.open(create=False) as scopes:
-        if scopes.user is None and scopes.project is None:
-            return StartTokens(0, "", limits)
-        context = Context(**installation.surroundings)
-        loaded = loaded_rules(scopes, agent or "", folder or "")
-        planner = Planner(scopes, workspace.config, context, now=installation.now, leave=loaded)
-        plan = planner.plan(limits["start"])
-        whole = plan
-        if loaded:
-            planner = Planner(scopes, workspace.config, context, now=installation.now)
-            whole = planner.plan(limits["start"])
-    read = tuple(int(item.tokens) for item in whole.included if item.id in loaded)
-    unfit = sum(item.tier < item.mapped and not item.tier for item in plan.items)
-    if not plan.included:
-        return StartTokens(0, "", limits, read, unfit)
-    basis = f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}"
-    return StartTokens(int(plan.total_tokens), basis, limits, read, unfit)
+    index = workspace.rulebook.open_index()
+    told = outlook(index, DeliveryLimits.of(workspace.config))
+    index.close()
+    unfit = 0
+    for choice in told.start.choices:
+        unfit += choice.reason == DID_NOT_FIT
+    if not told.start.text:
+        return StartTokens(0, "", limits, unfit=unfit)
+    basis = f"for {workspace.config.yours['model'] or 'o200k_base'}"
+    return StartTokens(told.start.total_tokens, basis, limits, unfit=unfit)
 
 
 def _limits(workspace: Workspace) -> dict[str, int | None]:

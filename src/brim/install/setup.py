@@ -10,6 +10,7 @@ from typing import Any
 from brim.agents import agent_named
 from brim.agents.settings import settings_for
 from brim.config.text import SettingEdit
+from brim.config.trust import is_trusted, trust
 from brim.errors import BrimError
 from brim.files import WINDOWS
 from brim.install.agents import (
@@ -25,12 +26,11 @@ from brim.install.agents import (
     served_agents,
 )
 from brim.install.changes import SettingsChange, command_target, plan_command
+from brim.install.floop_traces import floop_traces
 from brim.install.git_exclude import hide, not_ignored
 from brim.install.installation import Installation
 from brim.install.launchers import install_launchers, remove_launchers
-from brim.install.rule_places import floop_traces
 from brim.install.shell import server_command
-from brim.store.trust import is_trusted, trust
 
 EXPERIMENTAL = "hooks on Windows are experimental: they were never run inside the agents there"
 """What a person is told on Windows."""
@@ -237,7 +237,8 @@ def _prepare(result: Installed, installation: Installation, *, scope: str, trust
     if scope == "project" and installation.project is not None:
         installation.begin_project()
         if trusting and not is_trusted(installation.project, installation.home):
-            trust(installation.project, installation.home, now=installation.now)
+            trust(installation.project, installation.home)
+            installation.rulebook.trust(installation.rulebook.proposals())
         result.trusted = installation.trusted
     if result.budget is not None:
         result.budget.write(installation.save_settings)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Status
-from brim.figures import counted
+from brim.figures import counted, home_path
 from brim.hooks.process import is_paused
 from brim.install.agents import agent_names, has_plugin, is_present
 from brim.install.changes import read_records
-from brim.install.rule_files import shared_news
 from brim.money.book import LimitBook
 from brim.money.periods import DAY, begin_of
 from brim.money.standing import LimitStanding
+from brim.rules.rulebook import ACTIVE
 from brim.sessions.requests import project_scope
-from brim.store.backup import lost_rules
-from brim.store.scopes import Scopes
-from brim.store.suggestions import Suggestions
 from brim.tracking.plan_windows import PlanWindow, current_plan_windows
-from brim.workspace import DATABASE, Workspace
+from brim.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -71,10 +66,9 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
 
     A *workspace* that goes on says so if a project can't be read.
     """
-    with workspace.open() as scopes:
-        rules = _count_rules(workspace, scopes)
-        changes = workspace.changes_of(scopes)
-        news = shared_news(workspace, scopes)
+    rules = _count_rules(workspace)
+    changes = workspace.changes
+    news = _news(workspace)
     installed = is_installed(workspace)
     paused = is_paused(workspace.home)
     spent_today, limits = _money(workspace)
@@ -83,7 +77,8 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
         _add_install(attention, workspace)
     attention.add("hooks are paused", "brim pause off", when=paused)
     _add_project(attention, workspace, rules["project"], changes)
-    attention.add(news, "brim rules import", when=bool(news))
+    for text in news:
+        attention.add(text, "brim rules audit")
     _add_reviews(attention, rules)
     is_stopped = any(standing.is_stopped for standing in limits)
     attention.add("agents are stopped by a limit", "brim limit", when=is_stopped)
@@ -102,16 +97,25 @@ def home_status(workspace: Workspace, *, almost_full: bool = False) -> HomeStatu
     )
 
 
-def _count_rules(workspace: Workspace, scopes: Scopes) -> dict[str, int]:
-    """Return how many rules there are in each scope, and how many notes and corrections wait."""
-    rules = {"project": 0, "user": 0, "pending": 0}
-    for rule in scopes.behaviors(LIVE):
-        if rule.scope in ("project", "user"):
-            rules[rule.scope] += 1
-        if rule.status is Status.PENDING:
-            rules["pending"] += 1
-    rules["corrections"] = len(Suggestions(workspace.home).waiting(workspace.project))
+def _count_rules(workspace: Workspace) -> dict[str, int]:
+    """Return how many rules there are in each place, and how many notes and corrections wait."""
+    rules = {"project": 0, "user": 0, "pending": 0, "corrections": 0}
+    for entry in workspace.rulebook.entries(native=False):
+        if entry.state == ACTIVE or not workspace.trusted:
+            rules[entry.place] += 1
+    for note in workspace.rulebook.inbox.notes():
+        if note.project in ("", workspace.project):
+            rules["pending" if note.agent else "corrections"] += 1
     return rules
+
+
+def _news(workspace: Workspace) -> list[str]:
+    """Return the mistakes in the rules files, in a few words."""
+    news = []
+    for path, text in workspace.rulebook.texts():
+        if text.mistakes:
+            news.append(f"{counted(len(text.mistakes), 'mistake')} in {home_path(path)}")
+    return news
 
 
 def _add_install(attention: _Attention, workspace: Workspace) -> None:
@@ -135,19 +139,10 @@ def _add_project(
     attention: _Attention, workspace: Workspace, number_of_rules: int, changes: str
 ) -> None:
     """Say what is wrong with the project and its memory."""
-    folder = workspace.scope_folders.get("project")
-    lost = None
-    if folder:
-        lost = lost_rules(os.path.join(folder, DATABASE), workspace.home)
     attention.add(
         "this project isn't trusted, so agents don't hear its rules",
         "brim rules trust",
         when=bool(number_of_rules) and not workspace.trusted,
-    )
-    attention.add(
-        "this project's store has lost rules, and brim kept a copy",
-        "brim rules restore",
-        when=lost is not None,
     )
     attention.add(
         "this project's rules can't be read, so agents go without",
@@ -175,35 +170,3 @@ def _money(workspace: Workspace) -> tuple[int, tuple[LimitStanding, ...]]:
         book = LimitBook.of_user(workspace.limit_settings, index, workspace.environ, workspace.now)
         today = index.spent(project_scope(project), begin_of(DAY, workspace.now))
         return today.cost, tuple(book.standings(project))
-
-
-def _about_project(workspace: Workspace, rules: int, changes: str) -> list[tuple[bool, str, str]]:
-    """Return what can be wrong with the project and its memory, and whether it is."""
-    folder, memory = workspace.scope_folders.get("project"), workspace.memory_problem
-    lost = lost_rules(os.path.join(folder, DATABASE), workspace.home) if folder else None
-    is_foreign = memory is not None and memory.reason == "foreign"
-    is_untrusted = bool(rules) and not workspace.trusted
-    return [
-        (
-            is_untrusted,
-            "this project isn't trusted, so agents don't hear its rules",
-            "brim rules trust",
-        ),
-        (
-            lost is not None,
-            "this project's store has lost rules, and brim kept a copy",
-            "brim rules restore",
-        ),
-        (
-            "project" in workspace.problems,
-            "this project's rules can't be read, so agents go without",
-            "brim doctor",
-        ),
-        (bool(changes), changes.partition(":")[0], "brim rules trust"),
-        (is_foreign, "agents don't use the memory in .context/", "brim rules trust"),
-        (
-            not is_foreign and memory is not None,
-            "agents don't use the memory in .context/",
-            "brim doctor",
-        ),
-    ]

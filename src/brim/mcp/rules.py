@@ -9,39 +9,35 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from brim.activation.context import Context
-from brim.activation.explanation import explain
-from brim.behaviors.behavior import LIVE, Rule, Status
-from brim.behaviors.learning import propose
+from brim.activation.written import plan_now
 from brim.errors import InputError, StoreError
 from brim.mcp.measures import local_mode
+from brim.rules.compiled import RuleIndex
 from brim.rules.languages import language_of
+from brim.rules.outlook import DeliveryLimits, outlook
 from brim.rules.plan import InjectionPlan, Item
+from brim.rules.rulebook import check_text, name_for
+from brim.rules.situation import Situation
+from brim.rules.source import NATIVE
+from brim.rules.stored import StoredRule, StoredRules
 from brim.rules.text import render, summary_of
 from brim.rules.tiers import Tier
-from brim.store.planner import START_KEY, Planner
-from brim.store.rulebook import RuleFilter, note_down
-from brim.store.scopes import Scopes
+from brim.store.project import branch
 from brim.tokens.counters import counter_for
+from brim.tokens.protocol import TokenCounter
 from brim.workspace import Workspace
+
+START_KEY = "token_budget.default"
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Call = Callable[Concatenate[Workspace, Arguments], Result]
 
 
-def without_broken_project(read: Call[Arguments, Result]) -> Call[Arguments, Result]:
-    """Let *read* go on without a project that can't be read: the user's own rules are told."""
-    return _guarded(read, tries_again=True)
-
-
 def hiding_project_text(call: Call[Arguments, Result]) -> Call[Arguments, Result]:
     """Let *call* say that a project can't be read, but not why: the project's own words would be in
     it."""
-    return _guarded(call, tries_again=False)
 
-
-def _guarded(call: Call[Arguments, Result], *, tries_again: bool) -> Call[Arguments, Result]:
     @wraps(call)
     def calling(
         workspace: Workspace, /, *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -51,13 +47,10 @@ def _guarded(call: Call[Arguments, Result], *, tries_again: bool) -> Call[Argume
         except StoreError as error:
             if not _is_of_project(error, workspace):
                 raise
-            if not tries_again:
-                path = workspace.databases[-1]
-                raise StoreError(
-                    f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason
-                ) from None
-            workspace.problems["project"] = str(error)
-        return call(workspace, *args, **kwargs)
+            path = workspace.databases[-1]
+            raise StoreError(
+                f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason
+            ) from None
 
     return calling
 
@@ -77,12 +70,13 @@ MOST_FILES = 20
 _WORD = re.compile(r"[^\s\"'`(),;<>|=*?\[\]{}]+")
 
 
-def context_of(workspace: Workspace, text: str = "", task: str = "") -> Context:
-    """Return the situation that *text* tells of, with what can be told by looking around."""
-    text = text[:LOOKED_AT]
-    return Context(
-        file=files_in(text), task=task.strip()[:200] or None, prompt=text, **workspace.surroundings
-    )
+def situation_in(workspace: Workspace, text: str = "", task: str = "") -> Situation:
+    """Return the situation that *text* tells of."""
+    current_branch = ""
+    if workspace.usable_project is not None:
+        current_branch = branch(workspace.usable_project) or ""
+    prompt = f"{text[:LOOKED_AT]}\n{task.strip()[:200]}".strip()
+    return Situation(prompt, tuple(files_in(text)), branch=current_branch)
 
 
 def files_in(text: str) -> list[str]:
@@ -117,7 +111,7 @@ def _is_file(name: str) -> bool:
 POINTER = "`brim://behaviors/expand/NAME` has one of these whole\n"
 """The last line where something was cut: how to get the rest."""
 
-NOTHING = "Nothing that was learned matters here."
+NOTHING = "No rule matters here."
 LONGEST_SUMMARY = 300
 """Characters of a summary in a list: a rule without a place to cut is its own summary."""
 
@@ -126,20 +120,18 @@ LONGEST_SUMMARY = 300
 class RuleAnswer:
     """One line of a list."""
 
-    id: str
     name: str
     kind: str
-    status: str
     scope: str
     summary: str
 
     @classmethod
-    def of(cls, rule: Rule) -> Self:
+    def of(cls, rule: StoredRule) -> Self:
         """Return the line of *rule*."""
-        summary = " ".join(summary_of(rule).split())
+        summary = " ".join(rule.text(Tier.SUMMARY).removeprefix("- ").split())
         if len(summary) > LONGEST_SUMMARY:
             summary = f"{summary[:LONGEST_SUMMARY]}…"
-        return cls(rule.id, rule.name, rule.kind.value, rule.status.value, rule.scope, summary)
+        return cls(rule.name, rule.kind, rule.source, summary)
 
 
 @dataclass(frozen=True)
@@ -150,147 +142,117 @@ class Rules:
     total: int
 
 
-@without_broken_project
 def active_text(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters, within ``token_budget.default``, everything in the text included; empty
     if nothing does."""
-    with workspace.open(create=True) as scopes:
-        planner = _planner(scopes, workspace, situation, task)
-        return _planned_text(scopes, workspace, planner)
+    return _planned_text(workspace, situation, task)[0]
 
 
-@without_broken_project
 def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters.
 
     Where there is nothing to tell, say whether nothing matters or nothing fits.
     """
-    with workspace.open(create=True) as scopes:
-        planner = _planner(scopes, workspace, situation, task)
-        text = _planned_text(scopes, workspace, planner)
-        if text:
-            return text
-        rules = len(planner.plan(None, limited=False).included)
-    if not rules:
+    text, plan = _planned_text(workspace, situation, task)
+    if text:
+        return text
+    if not plan.items:
         return NOTHING
     remedy = f"the limits leave no room: ask the user to raise {START_KEY}"
-    return f"Rules that matter here: {rules:,}, but {remedy}"
+    return f"Rules that matter here: {len(plan.items):,}, but {remedy}"
 
 
-@hiding_project_text
-def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
-    """Return the live rules that *query* is a part of: of the id, the name, a tag or the text."""
-
-    wanted = RuleFilter((query.strip(),))
-    with workspace.open(create=True) as scopes:
-        rules = [rule for rule in scopes.behaviors(LIVE) if wanted.matches(rule)]
-    rules.sort(key=lambda rule: (rule.name.casefold(), rule.id))
-    return Rules([RuleAnswer.of(rule) for rule in rules[: max(0, limit)]], len(rules))
-
-
-@without_broken_project
-def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
-    """Return why one rule applies or does not, and the tier that it gets."""
-
-    with workspace.open(create=True) as scopes:
-        behavior = found_rule(scopes, id)
-        if not behavior.live:
-            return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
-        planner = _planner(scopes, workspace, situation)
-        account = explain(
-            scopes, planner.context, behavior.id, now=workspace.now, course=planner.course
-        )
-        unlimited_plan = planner.plan(None, limited=False)
-        plan = planner.plan(workspace.config.yours[START_KEY])
-    budget = "without a limit"
-    if plan.token_budget is not None:
-        budget = f"within {plan.token_budget:,} tokens"
-    lines = [
-        f"{behavior.name}: {account.outcome}",
-        f"  tier: {_tier_in(unlimited_plan, behavior.id)}",
-        f"  {budget}: {_tier_in(plan, behavior.id)}",
-    ]
-    return "\n".join(lines)
-
-
-@without_broken_project
-def expanded_text(workspace: Workspace, id: str) -> str:
-    """Return one rule whole.
-
-    An unconfirmed note is told by its summary only, as everywhere, until it is accepted.
-    """
-    with workspace.open(create=True) as scopes:
-        behavior = found_rule(scopes, id)
-    if not behavior.live:
-        raise InputError(f"{behavior.name} ({behavior.id}) is {behavior.status}, so it is not told")
-    tags = "".join(f" #{tag}" for tag in behavior.tags)
-    head = f"{behavior.name} [{behavior.kind.value}]{tags} ({behavior.id}, {behavior.scope})\n"
-    if behavior.when:
-        head += f"when: {behavior.when}\n"
-    if behavior.status is Status.PENDING:
-        until = f"until the user runs 'brim rules review accept {behavior.id}'"
-        return (
-            f"{head}\nUnconfirmed note of an agent; its summary, {until}:\n{summary_of(behavior)}\n"
-        )
-    return f"{head}\n{behavior.canonical}\n"
-
-
-def found_rule(scopes: Scopes, id: str) -> Rule:
-    """Return the rule that *id* means: an id, a name, or the beginning of either."""
-    if not id.strip():
-        raise InputError("the id is empty: give an id or a name; the tool 'list' has them")
-    return scopes.find(id.strip())
-
-
-def _planner(scopes: Scopes, workspace: Workspace, situation: str, task: str = "") -> Planner:
-    context = context_of(workspace, situation, task)
-    return Planner(
-        scopes,
-        workspace.config,
-        context,
-        now=workspace.now,
-        mode=local_mode(workspace.config.yours),
-    )
-
-
-def _planned_text(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
-    """Return the text, with the pointer if something is cut and the pointer fits, counted as the
-    plan was."""
+def _planned_text(workspace: Workspace, situation: str, task: str) -> tuple[str, InjectionPlan]:
+    """Return the text, with the pointer if something is cut and the pointer fits, and its plan."""
     config = workspace.config.yours
-    plan = planner.plan(config[START_KEY])
+    counter = counter_for(config["model"], mode=local_mode(config))
+    plan = plan_now(
+        workspace.rulebook.open_index(),
+        situation_in(workspace, situation, task),
+        budget=config[START_KEY],
+        max_chars=config["injection.max_chars"],
+        counter=counter,
+    )
     text = render(plan)
-    if not any(map(_has_longer_text, [*plan.summarized, *plan.name_only])):
-        return text
-    longer = text + POINTER
-    if plan.max_chars is not None and len(longer) > plan.max_chars:
-        return text
-    if plan.token_budget is None:
-        return longer
-    calibrations = None
-    if scopes.user is not None:
-        calibrations = scopes.user.calibrations
-    counter = counter_for(config["model"], mode=local_mode(config), calibrations=calibrations)
-    if int(counter.count(longer)) > plan.token_budget:
-        return text
-    return longer
+    is_cut = any(_has_longer_text(item) for item in (*plan.summarized, *plan.name_only))
+    if is_cut and _fits(text + POINTER, plan, counter):
+        text += POINTER
+    return text, plan
+
+
+def _fits(text: str, plan: InjectionPlan, counter: TokenCounter) -> bool:
+    if plan.max_chars is not None and len(text) > plan.max_chars:
+        return False
+    return plan.token_budget is None or int(counter.count(text)) <= plan.token_budget
 
 
 def _has_longer_text(item: Item) -> bool:
     """Whether there is more to read of a rule than its summary or its name."""
-    rule = item.behavior
-    if rule.status is Status.PENDING:  # agents hear only the summary of an unconfirmed note
-        return False
-    return item.tier is Tier.NAME_ONLY or summary_of(rule) != rule.canonical.strip()
+    return item.tier is Tier.NAME_ONLY or summary_of(item.behavior) != item.behavior.canonical
 
 
-def _tier_in(plan: InjectionPlan, id: str) -> str:
-    for item in plan.items:
-        if item.id == id:
-            return f"{item.tier}: {item.reason}"
-    return "omitted: it is not activated"
+def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
+    """Return the rules in force that *query* is a part of: of the name or the text."""
+    index = workspace.rulebook.open_index()
+    wanted = query.strip().casefold()
+    texts = index.texts()
+    rules = []
+    for rule in _rules_in_force(index):
+        if wanted in f"{rule.name} {texts[rule.number]}".casefold():
+            rules.append(rule)
+    rules.sort(key=lambda rule: rule.name.casefold())
+    answers = [RuleAnswer.of(rule) for rule in rules[: max(0, limit)]]
+    return Rules(answers, len(rules))
 
 
-# Notes and verdicts -------------------------------------------------------------------------------
+def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
+    """Return whether one rule is told in *situation*, and why."""
+    index = workspace.rulebook.open_index()
+    rule = found_rule(index, id)
+    happening = None
+    if situation.strip():
+        happening = situation_in(workspace, situation)
+    told = outlook(index, DeliveryLimits.of(workspace.config), happening)
+    for choice in told.choices:
+        if choice.id == rule.id:
+            return f"{rule.name}: {choice.reason}"
+    return f"{rule.name}: it isn't told here"
+
+
+def expanded_text(workspace: Workspace, id: str) -> str:
+    """Return one rule whole."""
+    index = workspace.rulebook.open_index()
+    rule = found_rule(index, id)
+    text = f"{rule.name} [{rule.kind}] ({rule.source})\n"
+    if rule.condition:
+        text += f"when: {rule.condition}\n"
+    return f"{text}\n{index.texts()[rule.number]}\n"
+
+
+def found_rule(index: RuleIndex, id: str) -> StoredRule:
+    """Return the rule that *id* means: a name, or the beginning of one."""
+    wanted = id.strip().casefold()
+    if not wanted:
+        raise InputError("the name is empty: give one; the tool 'list' has them")
+    matches = []
+    for rule in _rules_in_force(index):
+        if rule.name.casefold() == wanted:
+            return rule
+        if rule.name.casefold().startswith(wanted):
+            matches.append(rule)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        names = ", ".join([rule.name for rule in matches[:5]])
+        raise InputError(f"{id!r} could be {names}: give the whole name")
+    raise InputError(f"no rule is called {id[:80]!r}: the tool 'list' has their names")
+
+
+def _rules_in_force(index: RuleIndex) -> list[StoredRule]:
+    return [rule for rule in StoredRules(index).all() if rule.source != NATIVE]
+
+
+# Notes --------------------------------------------------------------------------------------------
 
 LONGEST = 4_000
 """Characters of a note. A rule is short; a document is not learned by accident."""
@@ -300,35 +262,32 @@ LONGEST = 4_000
 class Note:
     """What became of a note."""
 
-    id: str
     name: str
-    kind: str
-    status: str
     result: str
     """What was done, and what a person may do next."""
 
 
-@hiding_project_text
 def learn_note(
-    workspace: Workspace, right: str, wrong: str = "", situation: str = "", *, session: str = ""
+    workspace: Workspace, right: str, wrong: str = "", *, agent: str = "", session: str = ""
 ) -> Note:
-    """Keep *right* as a pending note of the project. What a person has taught stays as it is."""
-    workspace.need_trust()
-    _check_length("right", right, "say the rule in a sentence")
-    _check_length("wrong", wrong, "say the rule in a sentence")
-    file = next(iter(files_in(situation)), "")
-    proposal = propose(
-        right, wrong=wrong, file=file, source="agent", session=session, now=workspace.now
+    """Put *right* into the inbox. It's a rule once the user accepts it."""
+    check_text(right)
+    _check_length("right", right)
+    _check_length("wrong", wrong)
+    name = workspace.rulebook.inbox.add(
+        name_for(right),
+        right.strip(),
+        instead_of=" ".join(wrong.split()),
+        agent=agent or "an agent",
+        session=session,
+        project=workspace.project or "",
     )
-    with workspace.open(create=True) as scopes, scopes.writing("project"):
-        learned = note_down(scopes, proposal, now=workspace.now)
-    rule = learned.behavior
-    result = "; ".join(learned.changes)
-    if rule.status is Status.PENDING:
-        result += f"; unconfirmed until the user runs 'brim rules review accept {rule.id}'"
-    return Note(rule.id, rule.name, rule.kind.value, rule.status.value, result)
+    return Note(name, "noted; it's a rule once the user accepts it: brim rules review")
 
 
-def _check_length(name: str, text: str, remedy: str) -> None:
+def _check_length(name: str, text: str) -> None:
     if len(text) > LONGEST:
-        raise InputError(f"{name} has {len(text):,} characters, more than {LONGEST:,}: {remedy}")
+        raise InputError(
+            f"{name} has {len(text):,} characters, more than {LONGEST:,}:"
+            " say the rule in a sentence"
+        )

@@ -43,7 +43,7 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 Situation = Annotated[str, Field(description="what you are doing, with files and commands")]
-Id = Annotated[str, Field(description="id or name of a rule")]
+Id = Annotated[str, Field(description="name of a rule")]
 Model = Annotated[str, Field(description="such as gpt-4o")]
 Messages = Annotated[list[dict[str, Any]], Field(description="of any provider's format")]
 
@@ -54,8 +54,10 @@ def make_tools(clients: Clients) -> list[Tool]:  # noqa: C901 - a list of small 
     def active(situation: Situation = "", task: str = "") -> str:
         return rules.active_answer(clients.workspace, situation, task)
 
-    def learn(right: str, wrong: str = "", situation: Situation = "") -> rules.Note:
-        return rules.learn_note(clients.workspace, right, wrong, situation, session=clients.session)
+    def learn(right: str, wrong: str = "") -> rules.Note:
+        return rules.learn_note(
+            clients.workspace, right, wrong, agent=clients.agent, session=clients.session
+        )
 
     def list_(query: str = "", limit: Annotated[int, Field(ge=1, le=500)] = 50) -> rules.Rules:
         return rules.list_rules(clients.workspace, query, limit)

@@ -15,20 +15,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from brim.config.places import place_of
-from brim.files import locked, replace_file, sha256_hex
+from brim.config.trust import DIGESTS, LOCK, accepted_folder, make_accepted
+from brim.files import locked, replace_file
 from brim.record import PlainData
 from brim.rules.file import NAME, FileContent, RulesFile, read_content
 from brim.rules.paragraphs import inserted, replaced, split_text, without
 from brim.rules.reading import RulesText, read_rules
 from brim.rules.rule import WrittenRule
-
-FOLDER = "accepted"
-OWN = "user"
-"""The folder of the user's own file."""
-_DIGESTS = "digests"
-_PROJECT = "project"
-"""The file that says for people which project a folder is about."""
 
 NEW = "new"
 CHANGED = "changed"
@@ -85,13 +78,9 @@ class AcceptedRules:
 
     def __init__(self, home: str, project: str | None) -> None:
         self.project = project
-        identity = OWN
-        if project is not None:
-            place = place_of(os.path.realpath(project))
-            identity = sha256_hex(os.fsencode(place))[:24]
-        self.folder = os.path.join(home, FOLDER, identity)
+        self.folder = accepted_folder(home, project)
         self.path = os.path.join(self.folder, NAME)
-        self.digests_path = os.path.join(self.folder, _DIGESTS)
+        self.digests_path = os.path.join(self.folder, DIGESTS)
 
     @property
     def exists(self) -> bool:
@@ -114,7 +103,7 @@ class AcceptedRules:
         A name that isn't in *content* is a removal that the user agrees to.
         """
         proposed = read_rules(content)
-        with locked(os.path.join(self.folder, ".lock"), prepare=self._make_folder):
+        with locked(os.path.join(self.folder, LOCK), prepare=self._make_folder):
             accepted = self.load()
             if names is None:
                 names = {*proposed.split.names, *accepted.wording.split.names}
@@ -131,7 +120,7 @@ class AcceptedRules:
 
     def keep_copy(self, text: str) -> None:
         """Keep *text* as the last good copy of the user's own file."""
-        with locked(os.path.join(self.folder, ".lock"), prepare=self._make_folder):
+        with locked(os.path.join(self.folder, LOCK), prepare=self._make_folder):
             if read_content(self.path).text != text:
                 replace_file(self.path, text.encode("utf-8", "surrogateescape"))
 
@@ -142,12 +131,7 @@ class AcceptedRules:
                 os.unlink(path)
 
     def _make_folder(self) -> None:
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        if self.project is None:
-            return
-        note = os.path.join(self.folder, _PROJECT)
-        if not os.path.exists(note):
-            replace_file(note, os.fsencode(f"{self.project}\n"))
+        make_accepted(self.folder, self.project)
 
 
 def _with_paragraph(text: str, name: str, proposed: RulesText) -> str:

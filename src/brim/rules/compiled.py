@@ -96,6 +96,16 @@ class RuleIndex:
             count += row.fetchone()[0]
         return count
 
+    def texts(self) -> dict[int, str]:
+        """Return the whole text of every rule that counts here, by its number."""
+        texts: dict[int, str] = {}
+        for number in self.numbers:
+            rows = self.database.execute(
+                "SELECT number, text FROM rules WHERE source = ?", (number,)
+            )
+            texts.update(dict(rows))
+        return texts
+
     def close(self) -> None:
         """Close the index."""
         self.database.close()

@@ -7,7 +7,7 @@ process that is killed leaves the old file or the new one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -138,7 +138,7 @@ class RulesFile:
 
     def add(self, name: str, fields: Mapping[str, object]) -> str:
         """Add a rule with these *fields*; return its name, with a number if the name is taken."""
-        _checked(paragraph_of(name, fields))
+        check_paragraph(paragraph_of(name, fields))
         with self._changing() as draft:
             names = set(split_text(draft.text).names)
             free_name = _free_name(name, names)
@@ -147,7 +147,7 @@ class RulesFile:
 
     def replace(self, name: str, text: str) -> str:
         """Put the paragraph *text* in place of the rule *name*; return the old paragraph."""
-        _checked(text)
+        check_paragraph(text)
         with self._changing() as draft:
             old = draft.paragraph(name, self.path)
             draft.text = replaced(draft.text, old, text)
@@ -162,7 +162,7 @@ class RulesFile:
             for key, value in fields.items():
                 written = "" if value in ("", None, [], ()) else written_value(value)
                 text = with_value(text, key, written)
-            _checked(text)
+            check_paragraph(text)
             draft.text = replaced(draft.text, old, text)
         return old.body
 
@@ -193,7 +193,7 @@ class RulesFile:
     def insert(self, paragraph: str, *, check: bool = True) -> str:
         """Add a rule that is a paragraph already; return its name here."""
         if check:
-            _checked(paragraph)
+            check_paragraph(paragraph)
         with self._changing() as draft:
             names = set(split_text(draft.text).names)
             name = _name_in(paragraph)
@@ -202,6 +202,15 @@ class RulesFile:
                 paragraph = _renamed(paragraph, free_name)
             draft.text = inserted(draft.text, free_name, paragraph.strip("\r\n") + "\n")
         return free_name
+
+    def append(self, paragraphs: Iterable[str]) -> None:
+        """Add rules whose names are free, all at once, at the end."""
+        text = "\n".join(paragraphs)
+        with self._changing() as draft:
+            gap = "\n" if draft.text.strip() else ""
+            if draft.text and not draft.text.endswith("\n"):
+                gap = "\n\n"
+            draft.text += gap + text
 
     @contextmanager
     def _changing(self) -> Iterator[FileDraft]:
@@ -243,7 +252,7 @@ def _free_name(name: str, names: set[str]) -> str:
     return free_name
 
 
-def _checked(paragraph: str) -> WrittenRule:
+def check_paragraph(paragraph: str) -> WrittenRule:
     """Return the rule in *paragraph*; raise unless it's exactly one."""
     paragraphs = split_text(paragraph).paragraphs
     if len(paragraphs) != 1:

@@ -19,8 +19,6 @@ from brim.rules.rule import WrittenRule
 
 MOST_NOTES = 200
 """Notes that wait at a time. More would never be read."""
-LONGEST_CALL = 200
-"""Characters of the call that a note corrects."""
 _ORIGIN = ("agent", "session", "project")
 
 
@@ -60,10 +58,10 @@ class Inbox:
         name: str,
         text: str,
         *,
+        instead_of: str = "",
         agent: str = "",
         session: str = "",
         project: str = "",
-        instead_of: str = "",
     ) -> str:
         """Add a note; return its name. Secrets in it are masked."""
         masked_text = mask(text)
@@ -75,10 +73,10 @@ class Inbox:
             raise InputError(f"{MOST_NOTES} notes wait already: brim rules review")
         fields = {
             "text": masked_text,
+            "instead_of": mask(instead_of),
             "agent": agent,
             "session": session,
             "project": project,
-            "instead_of": mask(instead_of[:LONGEST_CALL]),
         }
         return self.file.add(name, fields)
 

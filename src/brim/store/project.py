@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 FILE = "brim.db"
 """The name of the database in a ``.brim`` folder."""
 
-IGNORED = "*\n!.gitignore\n!config.yaml\n!behaviors.jsonl\n"
-"""The content of ``.brim/.gitignore``: only settings and exported rules may be committed."""
+IGNORED = "*\n!.gitignore\n!config.yaml\n!rules.toml\n"
+"""The content of ``.brim/.gitignore``: only settings and rules may be committed."""
 
 PARTS = ("", "-wal", "-journal")
 """Endings of the files that SQLite reads: a log from a clone would be merged into the database."""

@@ -1,97 +1,24 @@
-"""Which projects may steer an agent, and which calls are allowed despite a rule.
+"""Which calls are allowed despite a rule. Trust itself is in ``brim.config.trust``.
 
-Anyone may have written what is in a cloned project. So hooks and servers use a project's ``.brim/``
-only after the user has trusted it. ``trust.json`` in the user's folder, which no project can reach,
-has a secret mark for each trusted project, and the project's ``.brim/trusted`` has the same mark.
-Another clone may have the same path, but not the mark.
-
-Users trust contents, not just a folder. ``trust.json`` also has a digest of the project's settings,
-and the user's database has one of each rule (``Scopes.unagreed``). Whatever changes later without
-brim is left out until the user agrees to it.
+``trust`` here also agrees to the rules of a project's database.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from brim.errors import InputError, StoreError
-from brim.files import locked, open_safely, replace_file, sha256_hex
+from brim.config import trust as trusting
+from brim.config.trust import is_trusted, settings_digest, trusted_projects, user_secret
 from brim.store.database import Database
-from brim.store.project import FILE, make_folder
+from brim.store.project import FILE
 
 if TYPE_CHECKING:
     from brim.store.store import Store
 
-NAME = "trust.json"
-
-MARKS = "trusted"
-"""The file in ``.brim`` with one mark a line: a container may have a user's folder of its own."""
-
-LARGEST = 10_000
-"""Characters of marks that are read."""
-
-LARGEST_SETTINGS = 1 << 20
-"""Bytes of a project's settings that are read."""
-
-UNREADABLE = "?"
-"""The digest of settings that can't be read: it never counts as agreed to."""
-
-SECRET = "secret"  # noqa: S105 - a file name
-"""The file in the user's folder with the secret that marks memory made on this machine."""
-
-
-def user_secret(user_folder: str) -> str:
-    """Return the user's secret, which is created if it's missing and never leaves the user's
-    folder."""
-    path = os.path.join(user_folder, SECRET)
-    found = _secret_in(path)
-    if not found:
-        with locked(f"{path}.lock", prepare=lambda: make_folder(user_folder)):
-            found = _secret_in(path)
-            if not found:
-                found = os.urandom(32).hex()
-                _write(path, found)
-    return found
-
-
-def _secret_in(path: str) -> str:
-    """Return the secret in *path*; empty if it's missing or incomplete, or if other users had
-    access to it."""
-    try:
-        with os.fdopen(open_safely(path), "rb") as file:
-            status, text = (
-                os.fstat(file.fileno()),
-                file.read(LARGEST).decode("ascii", "replace").strip(),
-            )
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
-    is_ours = not hasattr(os, "getuid") or (
-        status.st_uid == os.getuid() and not status.st_mode & 0o077
-    )
-    return text if is_ours and len(text) == 64 else ""
-
-
-def is_trusted(project: str, user_folder: str) -> bool:
-    """Whether the user has trusted this very folder, and owns its ``.brim``. If that can't be read:
-    no."""
-    try:
-        path = os.path.realpath(project)
-        mark = _read(user_folder).get(path, {}).get("mark")
-        return bool(mark) and mark in _marks(path) and _is_ours(path)
-    except (OSError, StoreError, ValueError):
-        return False
-
-
-def trusted_projects(user_folder: str) -> dict[str, float]:
-    """Return the trusted folders, and when each was trusted, in seconds since 1970."""
-    return {path: float(entry.get("at", 0)) for path, entry in sorted(_read(user_folder).items())}
+__all__ = ["is_trusted", "settings_digest", "trusted_projects", "user_secret"]
 
 
 def trust(
@@ -102,54 +29,15 @@ def trust(
     rules: Mapping[str, str] | None = None,
     settings: str | None = None,
 ) -> None:
-    """Let hooks and servers use the ``.brim`` of *project* as it is now.
-
-    *rules* (digests by id) and *settings* (``settings_digest``) are what the person was shown, if
-    anything: later changes aren't agreed to.
-    """
+    """Let agents use the project as it is now, with the rules of its database."""
     path = os.path.realpath(project)
-    if not os.path.isdir(path):
-        raise InputError(f"{project}: is not a folder, so it cannot be trusted")
-    if not _is_ours(path):
-        raise StoreError(
-            f"{os.path.join(path, '.brim')}: belongs to another user, so it cannot be trusted",
-            "refused",
-        )
+    trusting.trust(path, user_folder, settings=settings)
     _agree_to_rules(path, user_folder, now=now, shown=rules)
-    _change(
-        user_folder, path, "trusted", now, settings_digest(path) if settings is None else settings
-    )
 
 
-def settings_digest(project: str) -> str:
-    """Return a digest of the settings of *project*; empty if it has none, ``UNREADABLE`` if they
-    can't be read."""
-    path = os.path.join(project, ".brim", "config.yaml")
-    if not os.path.isfile(path):  # a pipe might never end
-        return UNREADABLE if os.path.lexists(path) else ""
-    try:
-        with open(path, "rb") as file:
-            text = file.read(LARGEST_SETTINGS + 1)
-    except OSError:
-        return UNREADABLE
-    return sha256_hex(text) if len(text) <= LARGEST_SETTINGS else UNREADABLE
-
-
-def settings_agreed(project: str, user_folder: str) -> str:
-    """Return the digest of the settings that the user agreed to; empty if *project* had none."""
-    return str(_read(user_folder).get(os.path.realpath(project), {}).get("settings", ""))
-
-
-def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
-    """Note that the user agrees to the *settings* (a digest) of *project*, if it is trusted."""
-
-    path = os.path.realpath(project)
-    if not is_trusted(path, user_folder):
-        return
-    with _open_user_store(user_folder) as store, store.writing():
-        projects = _read(user_folder)
-        projects[path]["settings"] = settings
-        _write_list(user_folder, projects)
+def untrust(project: str, user_folder: str, *, now: float) -> bool:  # noqa: ARG001
+    """Take back all that was accepted of *project*; return whether anything was."""
+    return trusting.untrust(project, user_folder)
 
 
 def _agree_to_rules(
@@ -172,105 +60,6 @@ def _agree_to_rules(
             scopes.put(
                 replace(behavior, summary="", scope="project"), event="trusted", now=now, shown=True
             )
-
-
-def untrust(project: str, user_folder: str, *, now: float) -> bool:
-    """Stop trusting *project*; return whether it was trusted."""
-    path = os.path.realpath(project)
-    if path not in _read(user_folder):
-        return False
-    _change(user_folder, path, "untrusted", now)
-    return True
-
-
-def _is_ours(project: str) -> bool:
-    folder = os.path.join(project, ".brim")
-    try:
-        return not hasattr(os, "getuid") or os.stat(folder).st_uid == os.getuid()
-    except FileNotFoundError:
-        return True  # there's nothing to use yet
-
-
-def _marks(project: str) -> list[str]:
-    """Return the marks in *project*, without following a link or waiting for a pipe."""
-    try:
-        handle = open_safely(os.path.join(project, ".brim", MARKS))
-    except FileNotFoundError:
-        return []
-    with os.fdopen(handle, "rb") as file:
-        return file.read(LARGEST).decode("ascii", "replace").split()
-
-
-def _new_mark(project: str, *, instead: object) -> str:
-    folder, mark = os.path.join(project, ".brim"), os.urandom(16).hex()
-    try:
-        make_folder(folder)
-        marks = [each for each in _marks(project) if each != instead]
-    except OSError as error:
-        raise StoreError(
-            f"{folder}: cannot be trusted: {error.strerror or error}", "failed"
-        ) from None
-    _write(os.path.join(folder, MARKS), "".join(f"{each}\n" for each in (mark, *marks)))
-    return mark
-
-
-def _read(user_folder: str) -> dict[str, dict[str, Any]]:
-    path = os.path.join(user_folder, NAME)
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = os.fstat(file.fileno())
-            if hasattr(os, "getuid") and (
-                found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-            ):
-                raise StoreError(
-                    f"{path}: others can write to it, so it is not believed: 'chmod 600' it",
-                    "refused",
-                )
-            projects = json.loads(file.read())["projects"]
-            return {str(key): dict(entry) for key, entry in projects.items()}
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise StoreError(
-            f"{path}: damaged, so no project is trusted: remove it and trust again", "damaged"
-        ) from None
-
-
-def _change(user_folder: str, project: str, event: str, now: float, settings: str = "") -> None:
-    """Change ``trust.json``. The user's database is locked, so that two changes can't undo each
-    other."""
-    from brim.store.events import RuleEvent
-
-    with _open_user_store(user_folder) as store, store.writing():
-        projects = _read(user_folder)
-        old = projects.pop(project, {})
-        if event == "trusted":
-            mark = _new_mark(project, instead=old.get("mark"))
-            projects[project] = {"at": now, "mark": mark, "settings": settings}
-        _write_list(user_folder, projects)
-        store.record(RuleEvent(event, now, detail={"project": project}))
-
-
-def _open_user_store(user_folder: str) -> Store:
-    from brim.store.store import open_store  # reading trust loads no rules
-
-    return open_store(os.path.join(user_folder, FILE))
-
-
-def _write_list(user_folder: str, projects: dict[str, dict[str, Any]]) -> None:
-    text = json.dumps({"projects": projects}, indent=2, sort_keys=True)
-    _write(os.path.join(user_folder, NAME), f"{text}\n")
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        replace_file(path, text.encode())
-    except OSError as error:
-        raise StoreError(
-            f"{path}: cannot be written: {error.strerror or error}; it is as it was"
-        ) from None
 
 
 # Calls that a rule refuses ------------------------------------------------------------------------

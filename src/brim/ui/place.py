@@ -18,7 +18,6 @@ from starlette.responses import HTMLResponse, Response
 
 from brim.agents.events import Message, StateSeen
 from brim.agents.stream import Feed, subagent_of
-from brim.behaviors.sentences import heard, refused
 from brim.errors import InputError
 from brim.figures import (
     age,
@@ -35,8 +34,6 @@ from brim.figures import (
 from brim.memory.quotes import masked_line
 from brim.models.overrides import use
 from brim.report.index import findings_cache
-from brim.rules.corrections import rule_in
-from brim.rules.text import summary_of
 from brim.sessions.index import index_path
 from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files
 from brim.ui.background import Live, Work
@@ -199,12 +196,6 @@ def templates() -> Any:
     for function in filters:
         environment.filters[function.__name__] = function
     environment.filters["basename"] = lambda path: os.path.basename(path.rstrip("/")) or path
-    environment.globals |= {
-        "heard": heard,
-        "one_line": summary_of,
-        "refused": refused,
-        "rule_in": rule_in,
-    }
     return environment
 
 

@@ -1,115 +1,96 @@
-"""The page Rules: what is taught, how it fares, what waits for review, and what an agent would
-hear."""
+"""The page Rules: every rule, what waits for review, and what an agent would hear."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from brim.activation.context import Context
-from brim.behaviors.behavior import BehaviorKind, EdgeKind, Rule, Status
-from brim.behaviors.learning import propose
-from brim.behaviors.sentences import heard
-from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.errors import InputError
 from brim.install.installation import as_agent
-from brim.rules.blocks import EDIT, RUN, TOOL, checked_blocks, too_much
-from brim.rules.plan import InjectionPlan
-from brim.store.loaded import agents_planner
-from brim.store.planner import START_KEY, constraints_left_out
-from brim.store.rulebook import (
-    accept_correction,
-    decide_notes,
-    duplicate_pairs,
-    edit_rule,
-    merge_pairs,
-    named,
-    remove_rules,
-    restore_rules,
-    teach,
-    unmarked_conflicts,
+from brim.rules.audit import audit
+from brim.rules.blocks import KINDS, RUN, checked_blocks, too_much
+from brim.rules.delivery import DID_NOT_FIT
+from brim.rules.file import check_paragraph
+from brim.rules.outlook import (
+    NOT_CHECKED,
+    DeliveryLimits,
+    Outlook,
+    kept_words,
+    outlook,
+    situation_for,
+    told_words,
 )
-from brim.store.scopes import Scopes
-from brim.store.statistics import RuleOutcome, all_tier_tokens, outcomes
-from brim.store.suggestions import Suggestion, Suggestions
+from brim.rules.rulebook import ACTIVE, Rulebook, RuleEntry
+from brim.rules.situation import Situation
+from brim.rules.source import NATIVE, PROJECT, USER
+from brim.store.project import branch
 from brim.ui.place import Place, page
 from brim.workspace import Workspace
 
+START_KEY = "token_budget.default"
 LARGEST_BUDGET = 4_000
 """Where the slider ends, unless the setting is higher."""
-MOST_PAIRS = 50
-MOST_EVENTS = 20
+MOST_FINDINGS = 50
+STATES = {"waiting": "not before you accept it: brim rules trust", "off": "it is switched off"}
 
 
 @dataclass(frozen=True)
 class Row:
     """One rule of the table."""
 
-    rule: Rule
-    outcome: RuleOutcome
-    tokens: dict[str, int]
+    entry: RuleEntry
+    told: str
+    """When agents are told it."""
+    kept: tuple[str, ...]
+    """How it's kept."""
+
+    @property
+    def id(self) -> str:
+        """What the pages call it."""
+        return f"{self.entry.place}:{self.entry.name}"
 
 
 @dataclass(frozen=True)
 class Planned:
-    """What an agent would hear: the plan, as ``brim rules why`` makes it, and why each rule is in
-    or out."""
+    """What an agent would hear, as ``brim rules why`` says it."""
 
-    plan: InjectionPlan
-    why: Mapping[str, str]
-    """Why each rule is in or out, by its id."""
-    waiting: list[Rule]
+    told: Outlook
+    budget: int | None
     left_out: int
-    """Constraints that don't fit."""
-    read: int
-    """Rules that are left out because the agent reads them in its own files."""
+    """Rules that don't fit."""
 
 
 def planned(place: Place, form: Mapping[str, str]) -> Planned:
-    """Return the plan for a situation: a prompt, a file, a command, a number of tokens.
+    """Return what is told in a situation: a prompt, a file, a command, a number of tokens.
 
-    It's made for the agent that brim is installed for, as its hooks make it.
+    It's made for the agent that brim is installed for.
     """
     tokens = form.get("tokens", "")
     if tokens and not tokens.isdecimal():
         raise InputError(f"a budget is a whole number of tokens, not {tokens[:40]!r}")
-    workspace, agent = as_agent(lambda flags: place.workspace(flags=flags))
-    budget = workspace.config.yours[START_KEY]
+    workspace, _ = as_agent(lambda flags: place.workspace(flags=flags))
+    limits = DeliveryLimits.of(workspace.config)
     if tokens:
-        budget = int(tokens)
-    context = _context(workspace, form)
-    situation = [form.get(name, "").strip() for name in ("file", "prompt", "command")]
-    begins = not any(situation)
-    with workspace.open() as scopes:
-        planner, read = agents_planner(
-            scopes,
-            workspace.config,
-            context,
-            agent,
-            workspace.cwd,
-            begins=begins,
-            now=workspace.now,
-        )
-        plan = planner.plan(budget)
-        reasons = {item.id: planner.why(item) for item in plan.items}
-        waiting: list[Rule] = []
-        if begins:
-            waiting = planner.waiting()
-    return Planned(plan, reasons, waiting, len(constraints_left_out(plan)), len(read))
+        limits = replace(limits, start=int(tokens))
+    told = outlook(workspace.rulebook.open_index(), limits, _situation(workspace, form))
+    left_out = [choice for choice in told.start.choices if choice.reason == DID_NOT_FIT]
+    return Planned(told, limits.start, len(left_out))
 
 
-def _context(workspace: Workspace, form: Mapping[str, str]) -> Context:
-    files = None
-    if form.get("file", "").strip():
-        files = [form["file"].strip()]
-    return Context(
-        file=files,
+def _situation(workspace: Workspace, form: Mapping[str, str]) -> Situation | None:
+    path = form.get("file", "").strip()
+    current_branch = ""
+    if workspace.project is not None:
+        current_branch = branch(workspace.project) or ""
+    return situation_for(
         prompt=form.get("prompt", "").strip(),
+        paths=(path,) if path else (),
         command=form.get("command", "").strip(),
-        **workspace.surroundings,
+        branch=current_branch,
     )
 
 
@@ -121,25 +102,21 @@ def plan(place: Place, request: Request) -> Response:
 def rules(place: Place, request: Request) -> Response:
     """Show the page."""
     workspace = place.workspace()
-    with workspace.open() as scopes:
-        stored = sorted(scopes.behaviors(), key=lambda rule: (rule.name.casefold(), rule.id))
-        outcome_of = outcomes(scopes, stored)
-        live = [rule for rule in stored if rule.live]
-        tokens = all_tier_tokens(scopes, live, workspace.config)
-        conflicts = _conflicts(scopes, live)
-        pairs = duplicate_pairs(scopes)
+    book = workspace.rulebook
+    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    entries = book.entries()
     budget = workspace.config.yours[START_KEY] or 0
+    notes = book.inbox.notes()
     return page(
         "rules.html",
         place,
         here="rules",
         said=request.query_params.get("said", ""),
-        rows=[Row(rule, outcome_of[rule.id], tokens[rule.id]) for rule in live],
-        away=[rule for rule in stored if not rule.live],
-        notes=[rule for rule in live if rule.status is Status.PENDING],
-        corrections=Suggestions(workspace.home).waiting(workspace.project),
-        conflicts=conflicts[:MOST_PAIRS],
-        pairs=pairs[:MOST_PAIRS],
+        rows=[_row(entry, told) for entry in entries if entry.place != NATIVE],
+        native=[entry for entry in entries if entry.place == NATIVE],
+        away=book.removed.read().split.names,
+        notes=[item for item in notes if item.project in ("", workspace.project)],
+        findings=audit(book, told)[:MOST_FINDINGS],
         found=planned(place, {}),
         budget=budget,
         most=max(LARGEST_BUDGET, budget),
@@ -148,190 +125,132 @@ def rules(place: Place, request: Request) -> Response:
     )
 
 
-def _conflicts(scopes: Scopes, live: list[Rule]) -> list[tuple[Rule, Rule]]:
-    """Return pairs of rules that contradict each other."""
-    pairs = [(newer, conflict.other) for newer, conflict in unmarked_conflicts(scopes)]
-    rules = {rule.id: rule for rule in live}
-    for edge in scopes.all_edges():
-        if edge.kind is not EdgeKind.CONFLICTS:
-            continue
-        if edge.source in rules and edge.target in rules:
-            pairs.append((rules[edge.source], rules[edge.target]))
-    return pairs
+def _row(entry: RuleEntry, told: Outlook) -> Row:
+    words = STATES.get(entry.state)
+    if words is None:
+        words = told_words(entry.condition, at_start=told.is_told_at_start(entry.rule))
+    return Row(entry, words, tuple(kept_words(entry.rule)) or (f"not checked: {NOT_CHECKED}",))
 
 
 def rule(place: Place, request: Request) -> Response:
     """Show one rule, and what can be done with it."""
     workspace = place.workspace()
-    with workspace.open() as scopes:
-        rule = scopes.find(request.path_params["id"])
-        tokens = all_tier_tokens(scopes, [rule], workspace.config)[rule.id]
-        row = Row(rule, outcomes(scopes, [rule])[rule.id], tokens)
-        events = scopes.store(rule.scope).events(behavior=rule.id, limit=MOST_EVENTS)
-    return page(
-        "rule.html",
-        place,
-        here="rules",
-        row=row,
-        events=events[::-1],
-        form=as_yaml(rule),
-        kinds=list(BehaviorKind),
-    )
+    book = workspace.rulebook
+    entry = _entry(book, request.path_params["id"])
+    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    form = book.paragraph(entry)
+    return page("rule.html", place, here="rules", row=_row(entry, told), form=form)
+
+
+def _entry(book: Rulebook, id: str) -> RuleEntry:
+    """Return the rule that a page calls *id*."""
+    scope, _, name = id.partition(":")
+    for entry in book.entries(native=False):
+        if (entry.place, entry.name) == (scope, name):
+            return entry
+    raise InputError("There is no such rule: it may have been renamed or removed.")
 
 
 # What a person does -------------------------------------------------------------------------------
 
 
-def _blocks(form: dict[str, str]) -> tuple[str, ...]:
-    """Return what a form wants refused; ``InputError`` if that is nearly everything and the person
-    didn't say so."""
+def change_rule(place: Place, form: dict[str, str]) -> str:
+    """Edit, remove or restore a rule, or make it refuse something."""
+    book = place.workspace().rulebook
+    action = form.get("action", "")
+    if action == "restore":
+        target = PROJECT if book.is_trusted and not form.get("everywhere") else USER
+        message = f"{book.restore(form.get('rule', ''), target).name} is back."
+    elif action in _ACTIONS:
+        message = _ACTIONS[action](book, _entry(book, form.get("rule", "")), form)
+    else:
+        raise InputError(f"nothing can be done with a rule by {action[:40]!r}")
+    book.open_index().close()
+    return message
+
+
+def _remove(book: Rulebook, entry: RuleEntry, _: dict[str, str]) -> str:
+    book.remove(entry, day=time.strftime("%Y-%m-%d"))
+    return f"Removed {entry.name}. You find it under “Removed”."
+
+
+def _block(book: Rulebook, entry: RuleEntry, form: dict[str, str]) -> str:
     kind = form.get("kind", RUN)
     pattern = form.get("pattern", "").strip()
-    if kind not in (RUN, EDIT, TOOL) or not pattern:
+    if kind not in KINDS or not pattern:
         raise InputError(
             "say what to refuse: a command such as npm install, a path such as dist/**,"
             " or a tool's name"
         )
-    blocks = checked_blocks([f"{kind} {pattern}"])
-    refusal = too_much(blocks[0])
-    if refusal and not form.get("sure"):
-        raise InputError(
-            f"this would refuse {refusal}: tick the box if you mean that; nothing was changed"
-        )
-    return blocks
+    (block,) = checked_blocks([f"{kind} {pattern}"])
+    _check_meant([block], form)
+    changed = book.change(entry, {"block": list(dict.fromkeys([*entry.rule.block, block]))})
+    return f"Changed {changed.name}."
 
 
-def change_rule(place: Place, form: dict[str, str]) -> str:
-    """Edit, replace, remove, restore or merge a rule, or make it refuse something."""
-    workspace = place.workspace()
-    action = form.get("action", "")
-    if action not in _ACTIONS:
-        raise InputError(f"nothing can be done with a rule by {action[:40]!r}")
-    with workspace.open() as scopes, scopes.writing():
-        rule = scopes.find(form.get("rule", ""))
-        return _ACTIONS[action](scopes, rule, form, workspace.now)
+def _check_meant(blocks: list[str], form: dict[str, str]) -> None:
+    """Raise if one of *blocks* refuses nearly everything and the person didn't say so."""
+    for block in blocks:
+        refusal = too_much(block)
+        if refusal and not form.get("sure"):
+            raise InputError(
+                f"this would refuse {refusal}: tick the box if you mean that; nothing was changed"
+            )
 
 
-def _remove(scopes: Scopes, rule: Rule, form: dict[str, str], now: float) -> str:
-    remove_rules(scopes, [rule], now=now, reason=form.get("reason", ""))
-    return f"Removed {rule.name}. You find it under “Put away”."
+def _edit(book: Rulebook, entry: RuleEntry, form: dict[str, str]) -> str:
+    text = form.get("text", "").replace("\r\n", "\n")
+    new = check_paragraph(text)
+    _check_meant([block for block in new.block if block not in entry.rule.block], form)
+    changed = book.rewrite(entry, text)
+    if changed.rule.digest == entry.rule.digest and changed.name == entry.name:
+        return f"{entry.name} is as it was."
+    return f"Changed {changed.name}."
 
 
-def _restore(scopes: Scopes, rule: Rule, _: dict[str, str], now: float) -> str:
-    restored, _unchanged = restore_rules(scopes, [rule], now=now)
-    if restored and not restored[0].live:
-        return f"{rule.name} is back, {restored[0].status}."
-    return f"{rule.name} is back."
-
-
-def _merge(scopes: Scopes, rule: Rule, form: dict[str, str], now: float) -> str:
-    other = scopes.find(form.get("other", ""))
-    ids = {rule.id, other.id}
-    pairs = [pair for pair in duplicate_pairs(scopes) if {pair.one.id, pair.other.id} == ids]
-    merged = merge_pairs(scopes, pairs, now=now)
-    if not merged:
-        raise InputError(
-            f"{named(rule)} and {named(other)} don't say the same any more: nothing was changed"
-        )
-    return f"Merged {merged[0].superseded.name} into {merged[0].kept.name}."
-
-
-def _replace(scopes: Scopes, rule: Rule, form: dict[str, str], now: float) -> str:
-    proposal = propose(_text(form), scope=rule.scope, now=now)
-    taught = teach(scopes, proposal, replaces=[rule], now=now)
-    return f"{taught.learned.behavior.name} takes the place of {rule.name}."
-
-
-def _block(scopes: Scopes, rule: Rule, form: dict[str, str], now: float) -> str:
-    blocks = checked_blocks([*rule.blocks, *_blocks(form)])
-    return _change(scopes, rule, {"blocks": blocks}, now)
-
-
-def _edit(scopes: Scopes, rule: Rule, form: dict[str, str], now: float) -> str:
-    new = from_yaml(form.get("text", ""), rule, "the rule")
-    new_blocks = [block for block in new.blocks if block not in rule.blocks]
-    if any(map(too_much, new_blocks)) and not form.get("sure"):
-        raise InputError("this would refuse nearly everything: tick the box if you mean that")
-    changes = {}
-    for field in FIELDS:
-        if getattr(new, field) != getattr(rule, field):
-            changes[field] = getattr(new, field)
-    return _change(scopes, rule, changes, now)
-
-
-def _change(scopes: Scopes, rule: Rule, changes: Mapping[str, object], now: float) -> str:
-    if not changes:
-        return f"{rule.name} is as it was."
-    edit_rule(scopes, rule, changes, now=now)
-    return f"Changed {rule.name}: {', '.join(changes)}."
-
-
-_ACTIONS: dict[str, Callable[[Scopes, Rule, dict[str, str], float], str]] = {
+_ACTIONS: dict[str, Callable[[Rulebook, RuleEntry, dict[str, str]], str]] = {
     "remove": _remove,
-    "restore": _restore,
-    "merge": _merge,
-    "replace": _replace,
     "block": _block,
     "edit": _edit,
 }
 
 
-def _text(form: dict[str, str]) -> str:
-    if not form.get("text", "").strip():
-        raise InputError("say the rule in a sentence, such as: Use pnpm, not npm")
-    return form["text"]
-
-
 def learn(place: Place, form: dict[str, str]) -> str:
     """Teach a rule."""
-    return _teach(place.workspace(), form)
+    workspace = place.workspace()
+    target = _target(workspace, form)
+    learned = workspace.rulebook.learn(
+        target, {"text": form.get("text", "").strip(), "learned": time.strftime("%Y-%m-%d")}
+    )
+    return _saved(workspace, learned.entry)
+
+
+def _target(workspace: Workspace, form: dict[str, str]) -> str:
+    """Return the place whose file is written: the project's, unless the form says otherwise."""
+    if form.get("everywhere") or workspace.project is None:
+        return USER
+    workspace.begin_project()
+    return PROJECT
+
+
+def _saved(workspace: Workspace, entry: RuleEntry) -> str:
+    told = outlook(workspace.rulebook.open_index(), DeliveryLimits.of(workspace.config))
+    row = _row(entry, told)
+    if entry.state != ACTIVE:
+        return f"Saved as {entry.name}. Agents aren't told it before you accept it."
+    return f"Saved as {entry.name}. Agents are told it {row.told}."
 
 
 def review(place: Place, form: dict[str, str]) -> str:
-    """Accept or dismiss a correction that brim noticed, or a note of an agent."""
+    """Accept or dismiss a note of an agent, or a correction that brim noticed."""
     workspace = place.workspace()
-    if form.get("action") not in ("accept", "dismiss"):
-        raise InputError("accept it or dismiss it")
-    accept = form["action"] == "accept"
-    if form.get("rule"):
-        return _decide_note(workspace, form["rule"], accept=accept)
-    number = 0
-    if form.get("number", "").isdecimal():
-        number = int(form["number"])
-    corrections = Suggestions(workspace.home)
-    correction = corrections.find(number)
-    if accept:
-        return _teach(workspace, form, correction)
-    corrections.take(correction.number)
-    return "Dismissed."
-
-
-def _decide_note(workspace: Workspace, rule_id: str, *, accept: bool) -> str:
-    with workspace.open() as scopes, scopes.writing():
-        decided = decide_notes(scopes, [scopes.find(rule_id)], accept=accept, now=workspace.now)
-    verb = "Dismissed"
-    if accept:
-        verb = "Accepted"
-    return f"{verb} {decided[0].name}."
-
-
-def _teach(workspace: Workspace, form: dict[str, str], correction: Suggestion | None = None) -> str:
-    """Teach the rule in *form*, or make a rule of *correction*; return what to say about it."""
-    text = _text(form)
-    scope = "project"
-    if form.get("everywhere") or workspace.project is None:
-        scope = "user"
-    else:
-        workspace.begin_project()
-    with workspace.open() as scopes:
-        if correction is not None:
-            corrections = Suggestions(workspace.home)
-            taught = accept_correction(
-                scopes, corrections, correction.number, text, scope, now=workspace.now
-            )
-        else:
-            with scopes.writing(scope):
-                proposal = propose(text, scope=scope, now=workspace.now)
-                taught = teach(scopes, proposal, now=workspace.now)
-    rule = taught.learned.behavior
-    return f"Saved as {rule.name}. Agents hear it {heard(rule)}."
+    name = form.get("note", "")
+    action = form.get("action")
+    if action == "accept":
+        target = _target(workspace, form)
+        entry = workspace.rulebook.accept_note(name, target, form.get("text", "").strip())
+        return _saved(workspace, entry)
+    if action == "dismiss":
+        workspace.rulebook.dismiss_note(name, day=time.strftime("%Y-%m-%d"))
+        return "Dismissed."
+    raise InputError("accept it or dismiss it")

@@ -39,7 +39,7 @@ PAGES = {
     "/session/{id}/export": "session.export",
     "/rules": "rules.rules",
     "/rules/plan": "rules.plan",
-    "/rules/{id}": "rules.rule",
+    "/rules/{id:path}": "rules.rule",
     "/money": "money.money",
 }
 """Which function shows which page.

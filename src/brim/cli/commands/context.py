@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -29,7 +30,6 @@ from brim.cli.output import (
     wrapped,
 )
 from brim.cli.progress import file_progress
-from brim.cli.rule_views import day
 from brim.cli.tables import table
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
@@ -174,7 +174,7 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
 def _title(request: ComposedRequest, count: int) -> str:
     title = f"request {request.number:,} of {count:,}"
     if request.time is not None:
-        title += f", {day(request.time)}"
+        title += f", {time.strftime('%Y-%m-%d', time.gmtime(request.time))}"
     title += f": {request.billed:,} tokens billed, {request.model}"
     if request.compacts:
         title += " (it asked for a summary)"

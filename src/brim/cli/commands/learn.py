@@ -3,112 +3,72 @@
 from __future__ import annotations
 
 import os
+import time
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
-from brim.behaviors.behavior import BehaviorKind, Rule
-from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import Proposal, propose
-from brim.behaviors.sentences import heard, refused
-from brim.behaviors.yaml_form import FIELDS, as_yaml
+from brim.agents import agent_at_work
 from brim.cli.asking import agrees, is_person_there, need_person, says_yes
-from brim.cli.editor import edited_rule, kept_work, new_file, remove_file
-from brim.cli.options import add_json, command, here, option, text_of, values_by_key
-from brim.cli.output import counted, cut, emit, lines, note, printable
-from brim.cli.rule_options import add_scope, rule_argument, scope_of, tell_trust
-from brim.cli.rule_views import tokens_line
+from brim.cli.editor import edited_text, kept_work, new_file, remove_file
+from brim.cli.options import add_json, command, here, option, text_of
+from brim.cli.output import counted, cut, emit, note, printable
+from brim.cli.rule_options import (
+    add_place,
+    add_scope,
+    rule_argument,
+    rules_of,
+    scope_of,
+    tell_trust,
+)
+from brim.cli.rule_views import entry_object, promise_view
 from brim.errors import BrimError, InputError
 from brim.masking import masked
-from brim.rules.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks, too_much
-from brim.rules.blocks import described as in_words
-from brim.store.rulebook import (
-    Taught,
-    conflicts_of,
-    edit_rule,
-    find_rule,
-    find_rules,
-    named,
-    same_elsewhere,
-    teach,
-)
-from brim.store.scopes import Scopes
-from brim.store.statistics import tier_tokens
+from brim.rules.blocks import asked_for, checked_blocks, described, too_much, with_kind
+from brim.rules.outlook import DeliveryLimits, Outlook, outlook
+from brim.rules.rule import KINDS
+from brim.rules.rulebook import LearnedRule, RuleEntry, check_text, name_for
+from brim.rules.source import PROJECT, USER
 from brim.workspace import Workspace
 
 LONGEST = 300
-"""Characters of a summary that are printed: a rule without a place to cut is its own summary."""
+"""Characters of a rule that are printed."""
 
 SURE = option(
     "--yes", "-y", action="store_true", help="don't ask if a block refuses nearly everything"
 )
-
-MOST_ASKED = 3
-"""Contradicted rules that a person is asked about, or told about."""
+WHEN = option(
+    "--when",
+    action="append",
+    default=[],
+    metavar="WHEN",
+    help="a glob, a language, 'run git push' or 'branch main'; may be repeated (default: from "
+    "the text)",
+)
+BLOCK = option(
+    "--block",
+    action="append",
+    default=[],
+    metavar="PATTERN",
+    help="also refuse this, as in 'npm install', 'edit dist/**' or 'tool WebFetch'",
+)
+BEFORE_DONE = option(
+    "--before-done",
+    default="",
+    metavar="COMMAND",
+    help="what must have run before a turn is over",
+)
 
 
 @command(
     option("text", metavar="TEXT", help="the rule; - reads it from standard input"),
-    option(
-        "--wrong",
-        default="",
-        metavar="TEXT",
-        help="what was done instead; - reads it from standard input",
-    ),
-    option(
-        "--file",
-        default="",
-        metavar="FILE",
-        help="file that it's about; its language becomes a condition",
-    ),
-    option(
-        "--task",
-        default="",
-        metavar="TASK",
-        help="task that it's about, such as testing; becomes a condition",
-    ),
-    option("--tags", default="", metavar="A,B", help="what it is about (default: inferred)"),
-    option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
-    option(
-        "--name",
-        metavar="NAME",
-        help="short name: letters, digits and . _ / - (default: from the text)",
-    ),
-    option(
-        "--when",
-        action="append",
-        metavar="KEY=VALUE",
-        help="apply only then (default: inferred); may be repeated",
-    ),
-    option(
-        "--block",
-        action="append",
-        default=[],
-        metavar="COMMAND",
-        help='also refuse this, as in "npm install"',
-    ),
-    option(
-        "--block-edit",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help='also refuse edits, as in "dist/**"',
-    ),
-    option(
-        "--block-tool",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="also refuse this tool of an agent",
-    ),
-    SURE,
-    option(
-        "--summary",
-        default="",
-        metavar="TEXT",
-        help="one line that keeps the meaning (default: from the text)",
-    ),
+    WHEN,
+    BLOCK,
+    BEFORE_DONE,
+    option("--name", default="", metavar="NAME", help="its name (default: from the text)"),
+    option("--kind", default="", choices=KINDS, metavar="KIND", help=f"one of {', '.join(KINDS)}"),
+    option("--tags", default="", metavar="A,B", help="words to find it by"),
+    option("--wrong", default="", metavar="TEXT", help="what was done instead"),
     option(
         "--replaces",
         action="append",
@@ -116,58 +76,51 @@ MOST_ASKED = 3
         metavar="RULE",
         help="remove this rule; may be repeated",
     ),
+    SURE,
     add_scope,
     add_json,
 )
 def learn(options: Namespace) -> int:
     """Teach your agents a rule, for this project or, with --user, for all of them.
 
-    brim infers kind, name, tags and conditions from the text, unless you give them. If the rule
-    contradicts a known one, brim asks whether to replace that. Without a terminal it keeps both,
-    and agents hear the newer one; --replaces RULE removes the other. brim masks secrets.
+    The rule is a paragraph of .brim/rules.toml or ~/.brim/rules.toml, which you can edit. brim
+    works out from your words when it applies, and says when agents are told and how the rule is
+    kept. Secrets are masked.
 
     With --block, brim refuses every matching command of an agent, and quotes the rule. Only you can
-    allow it, with 'brim rules allow'. Give --block once for each form, such as "npm install" and
-    "npm i". See docs/blocks.md.
+    allow it, with 'brim rules allow'. See docs/blocks.md.
+
+    If an agent runs this, the rule waits until you accept it with 'brim rules review'.
 
     Examples:
       brim learn "In Python files, use pathlib instead of os.path"
-      brim learn 'Use uv, never pip.' --wrong 'pip install requests' --file setup.py
-      brim learn 'Use bun, not pnpm' --replaces use-pnpm
-      brim learn 'Never push to main.' --kind constraint --user
+      brim learn --user --block "git push --force" "Never force-push"
       brim learn --block "npm install" --block "npm i" "Use pnpm"
-      brim learn --block-edit "dist/**" "Change src/ and build again"
-      brim learn - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
+      brim learn --when "*.rs" --before-done "just fmt" "Run just fmt before you finish"
+      brim learn "Use bun, not pnpm" --replaces use-pnpm
     """
-    if options.text == options.wrong == "-":
-        raise InputError("TEXT and --wrong cannot both be standard input")
-    text = text_of(options.text)
-    wrong = text_of(options.wrong)
+    text = text_of(options.text).strip()
+    check_text(text)
+    workspace = here()
+    agent = agent_at_work(workspace.environ)
+    if agent:
+        return _propose(options, text, agent, workspace)
     blocks = _blocks(text, options)
     if not is_meant(blocks, yes=options.yes):
         return 1
-    workspace = here()
-    scope = _scope(options, workspace)
-    proposal = _proposal(options, text, wrong=wrong, blocks=blocks, scope=scope, now=workspace.now)
-    if scope == "project":
+    place = _place(options, workspace)
+    if place == PROJECT:
         workspace.begin_project(here=True)
         scope_of(options, workspace)  # refuses the home folder
-    with workspace.open() as scopes:
-        replaces = _replaces(options, scopes, proposal.rule)
-        with scopes.writing(scope):
-            taught = teach(
-                scopes, proposal, now=workspace.now, summary=options.summary, replaces=replaces
-            )
-            if taught.loosening:
-                need_person(taught.loosening)
-        stored = scopes.store(scope).get(taught.learned.behavior.id) or taught.learned.behavior
-        result = _object(taught, stored, scopes, workspace)
-        same = same_elsewhere(scopes, stored)
-    emit(result, _learned_view(taught, stored, workspace), options.as_json)
-    tell_masked(text, wrong, options.summary)
-    note(*_notes(taught, stored, same))
-    note(*_warnings(stored, result["tokens"]["full"], workspace))
-    if scope == "project":
+    book = workspace.rulebook
+    replaces = []
+    for name in options.replaces:
+        replaces.append(book.own(name))
+    learned = book.learn(place, _fields(options, text, blocks), replaces=replaces)
+    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    emit(_object(learned, told), _view(learned, told, workspace), options.as_json)
+    note(*_notes(learned, workspace))
+    if place == PROJECT:
         tell_trust(workspace)
     return 0
 
@@ -175,41 +128,44 @@ def learn(options: Namespace) -> int:
 # What was said ------------------------------------------------------------------------------------
 
 
-def _proposal(
-    options: Namespace, text: str, *, wrong: str, blocks: tuple[str, ...], scope: str, now: float
-) -> Proposal:
-    """Return the rule that the options say.
+def _fields(options: Namespace, text: str, blocks: tuple[str, ...]) -> dict[str, object]:
+    """Return the keys of the rule that the options say."""
+    return {
+        "name": options.name,
+        "text": text,
+        "when": one_or_list(options.when),
+        "block": [short_block(block) for block in blocks],
+        "before_done": options.before_done.strip(),
+        "kind": options.kind,
+        "tags": [tag.strip() for tag in options.tags.split(",") if tag.strip()],
+        "instead_of": options.wrong.strip(),
+        "learned": time.strftime("%Y-%m-%d"),
+    }
 
-    What is wrong with it is raised before a file is made.
-    """
-    proposal = propose(
-        text,
-        wrong=wrong,
-        file=options.file,
-        task=options.task,
-        kind=options.kind,
-        name=options.name,
-        tags=[tag.strip() for tag in options.tags.split(",") if tag.strip()],
-        when=values_by_key("--when", options.when) or None,
-        blocks=blocks,
-        scope=scope,
-        now=now,
-    )
-    replace(proposal.rule, summary=options.summary)  # checks the summary
-    return proposal
+
+def one_or_list(values: list[str]) -> object:
+    """Return *values* as a rules file has them: one as a text."""
+    if len(values) == 1:
+        return values[0]
+    return values
+
+
+def short_block(block: str) -> str:
+    """Return *block* as a person writes it, without ``run`` where that goes without saying."""
+    short = block.removeprefix("run ")
+    if with_kind(short) == block:
+        return short
+    return block
 
 
 def _blocks(text: str, options: Namespace) -> tuple[str, ...]:
     """Return what the rule refuses, as the options say it or a person agrees to."""
-    patterns = [f"{RUN} {pattern}" for pattern in options.block]
-    patterns += [f"{EDIT} {pattern}" for pattern in options.block_edit]
-    patterns += [f"{TOOL} {pattern}" for pattern in options.block_tool]
-    if patterns:
-        return checked_blocks(patterns)
+    if options.block:
+        return checked_blocks([with_kind(block) for block in options.block])
     if options.as_json or not is_person_there():
         return ()
     block = asked_for(text)
-    if block and says_yes(f"Also refuse {in_words(block)}?", yes=False, no=""):
+    if block and says_yes(f"Refuse {described(block)} always?", yes=False, no=""):
         return (block,)
     return ()
 
@@ -227,14 +183,7 @@ def is_meant(blocks: Iterable[str], *, yes: bool) -> bool:
     return True
 
 
-def tell_masked(*texts: str) -> None:
-    """Say how many secrets in *texts* the store masks."""
-    secrets = sum(masked(text)[1] for text in texts)
-    if secrets:
-        note(f"{counted(secrets, 'secret')} masked: others may read your rules")
-
-
-def _scope(options: Namespace, workspace: Workspace) -> str:
+def _place(options: Namespace, workspace: Workspace) -> str:
     """Return whose rule it is: what the options say, else this project's.
 
     Outside of a project, a person says it.
@@ -242,7 +191,7 @@ def _scope(options: Namespace, workspace: Workspace) -> str:
     if options.scope:
         return str(options.scope)
     if workspace.project is not None:
-        return "project"
+        return PROJECT
     if options.as_json or not is_person_there():
         raise InputError(
             "not in a project: say --user to keep it for all your projects,"
@@ -250,160 +199,132 @@ def _scope(options: Namespace, workspace: Workspace) -> str:
         )
     if not agrees("You aren't in a project. Keep it for all your projects?"):
         raise InputError("nothing was kept: say --project to keep it for this folder")
-    return "user"
+    return USER
 
 
-def _replaces(options: Namespace, scopes: Scopes, new: Rule) -> list[Rule]:
-    """Return the rules that *new* replaces: those that are named, and those that a person agrees
-    to."""
-    rules = find_rules(scopes, options.replaces)
-    if options.as_json or not is_person_there():
-        return rules
-    ids = {rule.id for rule in rules}
-    for conflict in conflicts_of(scopes, new)[:MOST_ASKED]:
-        other = conflict.other
-        question = f'This conflicts with "{cut(other.canonical, LONGEST)}". Replace it?'
-        if other.id not in ids and other.scope == new.scope and agrees(question):
-            rules.append(other)
-    return rules
+def _propose(options: Namespace, text: str, agent: str, workspace: Workspace) -> int:
+    """Put the rule that an agent says into the inbox: nobody but a person speaks as the user."""
+    project = ""
+    if options.scope != USER:
+        project = workspace.project or ""
+    name = workspace.rulebook.inbox.add(name_for(text), text, agent=agent, project=project)
+    view = f"Noted {printable(name)}. Your user decides about it: brim rules review"
+    return emit({"note": name, "rule": None}, view, options.as_json)
 
 
 # What became of it --------------------------------------------------------------------------------
 
 
-def _object(taught: Taught, stored: Rule, scopes: Scopes, workspace: Workspace) -> dict[str, Any]:
+def _object(learned: LearnedRule, told: Outlook) -> dict[str, Any]:
     """Return what was learned for ``--json``."""
     return {
-        "behavior": as_object(stored),
-        "merged_with": _object_or_none(taught.learned.merged_with),
-        "changes": list(taught.learned.changes),
-        "like": _object_or_none(same_elsewhere(scopes, stored)),
-        "alike": [as_object(rule) for rule in taught.alike],
-        "conflicts": [conflict.to_dict() for conflict in taught.conflicts],
-        "replaced": [as_object(rule) for rule in taught.replaced],
-        "tokens": tier_tokens(scopes, stored, workspace.config),
-        "file": scopes.store(stored.scope).path,
+        "rule": entry_object(learned.entry, told),
+        "new": learned.is_new,
+        "replaced": list(learned.replaced),
     }
 
 
-def _object_or_none(rule: Rule | None) -> dict[str, Any] | None:
-    if rule is None:
-        return None
-    return as_object(rule)
-
-
-def _learned_view(taught: Taught, stored: Rule, workspace: Workspace) -> str:
-    """Return whose rule it is, what brim understood, and when agents are told."""
+def _view(learned: LearnedRule, told: Outlook, workspace: Workspace) -> str:
+    """Return whose rule it is, when it's told, and how it's kept."""
     whose = "all your projects"
-    if stored.scope == "project":
-        whose = f"this project ({os.path.basename(workspace.project or '')})"
-    event = {"learned": "Learned", "confirmed": "Already known"}[taught.event]
-    about = ", ".join([stored.kind.value, *(f"#{tag}" for tag in stored.tags)])
-    delivery = f"It is {stored.status}, so agents don't hear it."
-    if stored.live:
-        delivery = f"Agents hear it {heard(stored)}."
-    view = [
-        f"{event} for {printable(whose)}: {cut(stored.canonical, LONGEST)}",
-        printable(f"Saved as {stored.name} ({about}). {delivery}"),
-    ]
-    if stored.blocks and stored.live:
-        view.append(printable(f"Refuses {refused(stored)}."))
-    if taught.learned.merged_with is not None:
-        view += [printable(f"  {change}") for change in taught.learned.changes]
-    return "\n".join(view)
+    if learned.entry.place == PROJECT:
+        whose = os.path.basename(workspace.project or "")
+    event = "Already known for"
+    if learned.is_new:
+        event = "Learned for"
+    title = f"{event} {printable(whose)}: {cut(learned.entry.rule.text, LONGEST)}"
+    return "\n".join([title, *promise_view(learned.entry, told)])
 
 
-def _notes(taught: Taught, stored: Rule, same: Rule | None) -> Iterator[str]:
-    """Yield what a person should know of other rules."""
-    for rule in taught.replaced:
-        yield f"{named(rule)} is replaced; teach it again to bring it back"
-    for conflict in taught.conflicts[:MOST_ASKED]:
-        yield _conflict_note(conflict.other, stored)
-    for rule in taught.alike:
-        yield f"{named(rule)} says nearly the same: 'brim rules remove {rule.id}' removes it"
-    if same is not None:
-        whose = "in this project"
-        if same.scope == "user":
-            whose = "for every project"
-        yield f"{named(same)} says the same {whose}; both are kept"
-
-
-def _conflict_note(other: Rule, stored: Rule) -> str:
-    remedy = f"'brim rules remove {other.id}' removes it"
-    is_constraint = other.kind is BehaviorKind.CONSTRAINT
-    if is_constraint and other.scope == "user" and stored.scope == "project":
-        return (
-            f"it conflicts with your own constraint {named(other)}, which stays in force: {remedy}"
-        )
-    return (
-        f"it conflicts with {named(other)}; both are kept, and agents hear only this one: {remedy}"
-    )
-
-
-def _warnings(stored: Rule, tokens: int, workspace: Workspace) -> Iterator[str]:
-    """Yield why agents may not hear the rule, or not obey it yet."""
-    config = workspace.config.yours
-    if stored.scope == "project":
-        config = workspace.config
-    budget = config["token_budget.default"] or 0
-    if tokens > budget > 0:
-        yield (
-            f"it takes {tokens:,} tokens, more than the {budget:,} for a session's start:"
-            " say it shorter"
-        )
-    if stored.blocks and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
+def _notes(learned: LearnedRule, workspace: Workspace) -> Iterator[str]:
+    """Yield what a person should know besides."""
+    for name in learned.replaced:
+        yield f"{name} is removed: 'brim rules restore {name}' brings it back"
+    if learned.secrets:
+        yield f"{counted(learned.secrets, 'secret')} masked: others may read your rules"
+    if learned.entry.is_kept and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
         yield "no agent has brim's hooks here, so nothing is refused yet: brim init"
 
 
-# In an editor -------------------------------------------------------------------------------------
+# Changing -----------------------------------------------------------------------------------------
 
 
-@command(rule_argument(), SURE, add_json)
+@command(
+    rule_argument(),
+    option("--text", default="", metavar="TEXT", help="other words"),
+    WHEN,
+    BLOCK,
+    BEFORE_DONE,
+    SURE,
+    add_place,
+    add_json,
+)
 def edit(options: Namespace) -> int:
-    """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
+    """Edit a rule: its paragraph in your editor ($VISUAL, else $EDITOR, else vi), or one key.
 
-    You can change its name, kind, tags, conditions, blocks, summary, priority and text. brim counts
-    its tokens again, and renews a summary that was made from the text. If brim can't read what you
-    saved, or the rule changed meanwhile, it keeps your file and says where. Empty the file to
-    change nothing; brim then exits with 1.
+    An empty value, as in --when "", removes the key. Comments, order and all other rules stay as
+    they are. If brim can't read what you saved, it keeps your file and says where. Empty the file
+    to change nothing; brim then exits with 1.
 
     Examples:
-      brim rules edit pathlib
-      EDITOR='code --wait' brim rules edit b-3f2a
+      brim rules edit use-pnpm
+      brim rules edit use-pnpm --block "npm install" --block "npm ci"
+      brim rules edit fmt --when "*.rs" --before-done "just fmt"
     """
     need_person("edits rules")
     workspace = here()
-    with workspace.open() as scopes:
-        old = find_rule(scopes, options.id)
-    path = new_file("rule.yaml", as_yaml(old))
+    book = workspace.rulebook
+    (old,) = rules_of(options, book, [options.id])
+    fields = _edited_fields(options)
+    if fields:
+        if not is_meant(_new_blocks(options, old), yes=options.yes):
+            return 1
+        entry = book.change(old, fields)
+    else:
+        paragraph = _in_editor(book.paragraph(old))
+        if not paragraph.strip():
+            note("nothing was changed")
+            return 1
+        entry = book.rewrite(old, paragraph)
+    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    is_changed = entry.rule.digest != old.rule.digest or entry.name != old.name
+    title = f"{printable(entry.name)} is as it was"
+    if is_changed:
+        title = f"Changed {printable(entry.name)}: {cut(entry.rule.text, LONGEST)}"
+    view = "\n".join([title, *promise_view(entry, told)])
+    result = {"rule": entry_object(entry, told), "changed": is_changed}
+    emit(result, view, options.as_json)
+    if masked(entry.rule.text)[1]:
+        note("there is a secret in it: others may read your rules")
+    return 0
+
+
+def _edited_fields(options: Namespace) -> dict[str, object]:
+    """Return the keys that the options change; an empty value removes one."""
+    fields: dict[str, object] = {}
+    if options.text:
+        fields["text"] = text_of(options.text).strip()
+    if options.when:
+        fields["when"] = one_or_list([value for value in options.when if value])
+    if options.block:
+        blocks = checked_blocks([with_kind(block) for block in options.block if block])
+        fields["block"] = [short_block(block) for block in blocks]
+    if options.before_done:
+        fields["before_done"] = options.before_done.strip()
+    return fields
+
+
+def _new_blocks(options: Namespace, old: RuleEntry) -> list[str]:
+    blocks = checked_blocks([with_kind(block) for block in options.block if block])
+    return [block for block in blocks if block not in old.rule.block]
+
+
+def _in_editor(paragraph: str) -> str:
+    """Return what a person makes of *paragraph*; empty if they say no."""
+    path = new_file("rule.toml", paragraph)
     try:
-        new = edited_rule(old, path)
-        changes = _changes(old, new)
-        if "blocks" in changes and not is_meant(changes["blocks"], yes=options.yes):
-            raise InputError("it would refuse too much")
-        if changes:
-            with workspace.open() as scopes, scopes.writing():
-                edit_rule(scopes, old, changes, now=workspace.now)
+        text = edited_text(paragraph, path)
     except BrimError as error:
-        raise InputError(f"{error}; nothing was changed{kept_work(path, as_yaml(old))}") from None
+        raise InputError(f"{error}; nothing was changed{kept_work(path, paragraph)}") from None
     remove_file(path)
-    if new is not None and changes:
-        tell_masked(changes.get("canonical", new.summary))
-    with workspace.open() as scopes:
-        stored = scopes.find(old.id)
-        tokens = tier_tokens(scopes, stored, workspace.config)
-    view = f"unchanged: {named(stored)}"
-    if changes:
-        view = lines(
-            f"changed: {named(stored)}: {', '.join(changes)}", f"tokens: {tokens_line(tokens)}"
-        )
-    result = {"changed": list(changes), "behavior": as_object(stored), "tokens": tokens}
-    return emit(result, view, options.as_json, code=int(new is None))
-
-
-def _changes(old: Rule, new: Rule | None) -> dict[str, Any]:
-    """Return the fields in which *new* differs; none if a person emptied the file."""
-    if new is None:
-        return {}
-    values = {field: getattr(new, field) for field in FIELDS}
-    return {field: value for field, value in values.items() if value != getattr(old, field)}
+    return text

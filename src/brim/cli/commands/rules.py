@@ -1,260 +1,191 @@
-"""``brim rules``: list, explain, remove, restore and allow what was learned."""
+"""``brim rules``: list, remove, restore and allow."""
 
 from __future__ import annotations
 
-import os
+import time
 from argparse import Namespace
-from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from functools import partial
 
-from brim.behaviors.behavior import BehaviorKind, Rule, Status
-from brim.behaviors.jsonl import as_object
-from brim.behaviors.sentences import refused
 from brim.cli import RULES
 from brim.cli.asking import need_person
 from brim.cli.options import add_json, command, here, one_of, option
-from brim.cli.output import age, counted, cut, emit, home_path, note, printable
-from brim.cli.rule_options import NO_RULES, complete_rule, rule_argument, tell_trust
-from brim.cli.rule_views import kind_of
+from brim.cli.output import counted, cut, emit, home_path, note, printable
+from brim.cli.rule_options import (
+    NO_RULES,
+    add_place,
+    add_scope,
+    complete_rule,
+    rule_argument,
+    rules_of,
+    scope_of,
+    tell_trust,
+)
+from brim.cli.rule_views import entry_object, state_of
 from brim.cli.tables import heading, table
 from brim.errors import InputError
-from brim.install.rule_files import shared_news
-from brim.rules.text import summary_of
-from brim.store.backup import restore_lost
-from brim.store.rulebook import (
-    RuleFilter,
-    allow_rule,
-    find_rules,
-    named,
-    remove_rules,
-    restore_rules,
-)
-from brim.store.statistics import RuleOutcome, outcomes
-from brim.workspace import DATABASE, Workspace
+from brim.rules.outlook import DeliveryLimits, outlook
+from brim.rules.rulebook import RuleEntry
+from brim.store.rulebook import allow_rule
 
-SORTS: dict[str, Callable[[Rule], float]] = {
-    "name": lambda _: 0,
-    "used": lambda rule: -rule.usage.count,
-    "new": lambda rule: -(rule.created_at or 0),
-    "confidence": lambda rule: -rule.confidence,
-}
-"""What each order goes by; then come name and id."""
-NUMBERS = ("told", "held", "obeyed", "overridden")
-"""What came of a rule, a column each; the last ones make room first."""
-SORTED_BY = {"used": "told", "new": "learned"}
-"""The column that an order goes by."""
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
-SHORT = 30
-"""Characters of what a rule refuses in a list."""
-STATUSES = ("live", *(status.value for status in Status), "all")
-KINDS = [kind.value for kind in BehaviorKind]
 
 
 @command(
     option("patterns", nargs="*", metavar="PATTERN", help="what to look for"),
-    option("--kind", choices=KINDS, help="only of this kind"),
-    option(
-        "--tag",
-        action="append",
-        default=[],
-        metavar="TAG",
-        help="only with this tag; may be repeated",
-    ),
-    option(
-        "--status",
-        choices=STATUSES,
-        default="live",
-        help="live is active and pending (default: live)",
-    ),
-    option("--scope", choices=("project", "user"), help="only from there (default: both)"),
-    option("--sort", choices=list(SORTS), default="name", help="what comes first (default: name)"),
+    add_place,
     add_json,
 )
 def listing(options: Namespace) -> int:
-    """List the rules in force: this project's, and your own.
+    """List every rule of every place: yours, this project's, and those that your agent reads.
 
-    For each rule, the columns show how often agents heard it (told), how many calls brim refused
-    because of it (held), how many of those the agent gave up (obeyed), and how often it was ignored
-    on purpose (overridden).
+    A PATTERN is a part of a name, a tag or the text. A rule must match all patterns. Exits with 1
+    if none does. The second column says what brim does about a rule:
 
-    A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must
-    match all patterns. Exits with 1 if none does. On a terminal, long lines are cut.
+      told                agents are told it, at the start or when it matters
+      told by your agent  it's in CLAUDE.md or the like: your agent reads that itself
+      refused             calls that break it are refused
+      before done         the turn isn't over before its command has run
+      not checked         no call shows whether it's kept
+      waiting             new or changed in this project: see 'brim rules trust'
 
-      list [PATTERN]       the rules, one line each (the default)
-      why [RULE]           what an agent would be told here, and why; or everything about one rule
-      edit RULE            change it in your editor
-      remove RULE ...      remove rules; nothing is deleted
+      why [RULE]           what an agent would be told here, and why; or one rule whole
+      edit RULE            change it, in your editor or with options
+      remove RULE ...      take rules out of their file; 'restore' brings them back
       restore [RULE ...]   bring them back
       review               decide about corrections that brim noticed, and rules that agents noted
       trust                let agents use this project's rules and settings
       allow RULE --once    let a call through that the rule refuses
-      import [FILE]        read rules from CLAUDE.md and the like, or from a .floop folder
-      audit                look for contradictions, duplicates and damage
+      import [FILE]        move rules from CLAUDE.md and the like, or from a .floop folder
+      audit                look for mistakes, secrets, and rules that say the same
 
     Examples:
       brim rules
-      brim rules pytest --kind constraint
-      brim rules list --status forgotten --sort new
+      brim rules pytest --project
     """
     workspace = here()
-    wanted = RuleFilter(
-        tuple(options.patterns), options.kind, tuple(options.tag), options.status, options.scope
-    )
-    with workspace.open() as scopes:
-        stored = scopes.behaviors()
-        outcome_of = outcomes(scopes, stored)
-        news = ""
-        if not options.as_json:
-            news = shared_news(workspace, scopes)
-    rules = [rule for rule in stored if wanted.matches(rule)]
-    rules.sort(key=lambda rule: (SORTS[options.sort](rule), rule.name.casefold(), rule.id))
-    objects = [{**as_object(rule), "outcome": outcome_of[rule.id].to_dict()} for rule in rules]
+    book = workspace.rulebook
+    entries = book.entries()
+    matches = []
+    for entry in entries:
+        if options.scope in (None, entry.place) and _matches(entry, options.patterns):
+            matches.append(entry)
+    index = book.open_index()
+    told = outlook(index, DeliveryLimits.of(workspace.config))
+    result = {"rules": [entry_object(entry, told) for entry in matches], "news": index.news}
     view = ""
-    if rules:
-        view = rule_table(rules, outcome_of, workspace.now, options.sort)
-    emit({"behaviors": objects}, view, options.as_json)
-    if not rules and not options.as_json:
-        _tell_nothing(len(stored), wanted, news)
-    if news:
-        note(f"{news}: brim rules import")
-    return int(wanted.narrows and not rules)
+    if matches:
+        view = _table(matches)
+    emit(result, view, options.as_json)
+    note(*index.news)
+    if not index.news:
+        tell_trust(workspace)
+    if not matches and not options.as_json:
+        _tell_nothing(len(entries), options.patterns)
+    is_narrowed = bool(options.patterns or options.scope)
+    return int(is_narrowed and not matches)
 
 
-def _tell_nothing(stored: int, wanted: RuleFilter, news: str) -> None:
+def _matches(entry: RuleEntry, patterns: list[str]) -> bool:
+    words = " ".join([entry.name, *entry.rule.tags, entry.rule.text]).casefold()
+    return all(pattern.casefold() in words for pattern in patterns)
+
+
+def _table(entries: list[RuleEntry]) -> str:
+    """Return a line for each of *entries*; where the terminal is narrow, the place makes room."""
+    rows = [["name", "", "place", "text"]]
+    for entry in entries:
+        name = printable(entry.name)
+        rows.append([name, state_of(entry), entry.place, cut(entry.rule.text, LONGEST)])
+    return heading(table(rows, optional=[2]))
+
+
+def _tell_nothing(count: int, patterns: list[str]) -> None:
     """Say why no rule is listed, and what may help."""
-    if stored:
-        reason = f"nothing is live; {counted(stored, 'rule')} removed or replaced"
-        if wanted.narrows:
-            reason = f"nothing matches; {counted(stored, 'rule')} in all"
-        note(f"{reason}: brim rules list --status all")
-    elif not news:
+    if count:
+        note(f"nothing matches; {counted(count, 'rule')} in all")
+    else:
         note(NO_RULES)
-    if wanted.patterns:
-        for action in get_close_matches(wanted.patterns[0], RULES, 1):
+    if patterns:
+        for action in get_close_matches(patterns[0], RULES, 1):
             note(f"did you mean 'brim rules {action}'?")
-
-
-def rule_table(
-    rules: list[Rule], outcome_of: Mapping[str, RuleOutcome], now: float, sort: str
-) -> str:
-    """Return a line for each of *rules*.
-
-    Where the terminal is narrow, numbers and age make room, unless it is sorted by them.
-    """
-    columns: dict[str, Callable[[Rule], str]] = {"kind": kind_of}
-    if any(rule.status is not Status.ACTIVE for rule in rules):
-        columns["status"] = lambda rule: rule.status.value
-    if len({rule.scope for rule in rules}) > 1:
-        columns["scope"] = lambda rule: rule.scope
-    for name in NUMBERS:
-        columns[name] = partial(_number, outcome_of, name)
-    columns["learned"] = lambda rule: age(rule.created_at, now)
-    if any(rule.blocks for rule in rules):
-        columns["refuses"] = lambda rule: cut(refused(rule), SHORT)
-    columns["text"] = lambda rule: cut(summary_of(rule), LONGEST)
-    rows = [list(columns)]
-    for rule in rules:
-        rows.append([cell(rule) for cell in columns.values()])
-    names = list(columns)
-    spare = [name for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
-    spare += [name for name in ("refuses", "scope") if name in columns]
-    right = [names.index(name) for name in NUMBERS]
-    return heading(table(rows, right=right, optional=[names.index(name) for name in spare]))
-
-
-def _number(outcome_of: Mapping[str, RuleOutcome], name: str, rule: Rule) -> str:
-    return f"{getattr(outcome_of[rule.id], name):,}"
 
 
 # Away and back ------------------------------------------------------------------------------------
 
 
-@command(
-    rule_argument("ids", several=True),
-    option("--reason", default="", metavar="TEXT", help="why; kept with it"),
-    add_json,
-)
+@command(rule_argument("ids", several=True), add_place, add_json)
 def remove(options: Namespace) -> int:
-    """Remove rules, so that agents no longer hear them.
+    """Take rules out of their file, so that agents aren't told them any more.
 
-    Nothing is deleted; 'brim rules restore' brings them back as they were. If you name several and
+    ~/.brim/removed.toml keeps them; 'brim rules restore' brings them back. If you name several and
     one isn't found, none is removed.
 
     Examples:
-      brim rules remove pathlib --reason 'ruff checks it now'
-      brim rules remove b-3f2a b-91cc
+      brim rules remove use-pnpm
+      brim rules remove use-pnpm fmt --user
     """
     need_person("removes rules")
     workspace = here()
-    with workspace.open() as scopes, scopes.writing():
-        removed, unchanged = remove_rules(
-            scopes, find_rules(scopes, options.ids), now=workspace.now, reason=options.reason
-        )
-    view = [
-        f"removed: {named(rule)}; 'brim rules restore {rule.id}' brings it back" for rule in removed
-    ]
-    view += [f"{named(rule)} was removed already" for rule in unchanged]
-    result = {
-        "forgotten": [as_object(rule) for rule in removed],
-        "unchanged": [rule.id for rule in unchanged],
-    }
+    book = workspace.rulebook
+    entries = rules_of(options, book, options.ids)
+    for entry in entries:
+        book.remove(entry, day=time.strftime("%Y-%m-%d"))
+    book.open_index().close()
+    view = []
+    for entry in entries:
+        name = printable(entry.name)
+        view.append(f"Removed {name}; 'brim rules restore {name}' brings it back")
+    result = {"removed": [entry.name for entry in entries]}
     return emit(result, "\n".join(view), options.as_json)
 
 
-@command(rule_argument("ids", several=True, optional=True), add_json)
+@command(
+    option("ids", nargs="*", metavar="RULE", help="the name of a removed rule"),
+    add_scope,
+    add_json,
+)
 def restore(options: Namespace) -> int:
     """Bring removed rules back, each as it was.
 
-    An active rule is active again; an agent's note waits for 'brim rules review' again. If you name
-    several and one isn't found, none comes back.
-
-    Without RULE, brim brings back the rules that this project's store has lost, as after a pull,
-    from the copy that it keeps in your own folder. A store that is damaged is replaced, and kept
-    next to the new one.
+    Without RULE, brim lists the removed rules. If a rules file is gone, it's written again from
+    the copy that brim keeps.
 
     Examples:
-      brim rules restore pathlib
-      brim rules restore b-3f2a b-91cc
       brim rules restore
+      brim rules restore use-pnpm --user
     """
     workspace = here()
+    book = workspace.rulebook
     if not options.ids:
-        return _restore_lost(options, workspace)
-    with workspace.open() as scopes, scopes.writing():
-        restored, unchanged = restore_rules(
-            scopes, find_rules(scopes, options.ids), now=workspace.now
-        )
-    view = [f"back: {named(rule)}, {rule.status}" for rule in restored]
-    view += [f"{named(rule)} is not removed: it is {rule.status}" for rule in unchanged]
-    result = {
-        "unforgotten": [as_object(rule) for rule in restored],
-        "unchanged": [rule.id for rule in unchanged],
-    }
-    emit(result, "\n".join(view), options.as_json)
-    for rule in restored:
-        if rule.status is Status.SUPERSEDED and not options.as_json:
-            note(f"{rule.superseded_by} has taken its place, so agents are still not told it")
-    return 0
+        return _restore_files(options)
+    need_person("restores rules")
+    place = scope_of(options, workspace)
+    restored = [book.restore(name, place) for name in options.ids]
+    book.open_index().close()
+    view = [f"Restored {printable(entry.name)} in {home_path(entry.path)}" for entry in restored]
+    result = {"restored": [entry.name for entry in restored]}
+    return emit(result, "\n".join(view), options.as_json)
 
 
-def _restore_lost(options: Namespace, workspace: Workspace) -> int:
-    need_person("brings back rules from a copy")
-    if workspace.project is None:
-        raise InputError("not in a project: name the rules to bring back: brim rules restore RULE")
-    workspace.begin_project()
-    store_path = os.path.join(workspace.scope_folders["project"], DATABASE)
-    restored = restore_lost(store_path, workspace.home, workspace.open, now=workspace.now)
-    view = ""
-    if restored.rules:
-        view = f"back: {counted(restored.rules, 'rule')} from {home_path(restored.copy)}"
-        if restored.kept:
-            view += f"; what was there is kept in {home_path(restored.kept)}"
-    emit(restored, view, options.as_json, empty="this project's store has lost no rule")
-    if restored.rules:
-        tell_trust(workspace)
-    return 0
+def _restore_files(options: Namespace) -> int:
+    book = here().rulebook
+    written: dict[str, int] = {}
+    for place, file in book.files:
+        number = book.restore_file(place)
+        if number:
+            written[file.path] = number
+    removed = book.removed.read().split.names
+    view = []
+    for path, number in written.items():
+        view.append(f"Restored {counted(number, 'rule')} in {home_path(path)}")
+    view += [printable(name) for name in removed]
+    return emit(
+        {"written": written, "removed": removed},
+        "\n".join(view),
+        options.as_json,
+        empty="no rule was removed",
+    )
 
 
 @command(

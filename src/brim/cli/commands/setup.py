@@ -6,44 +6,34 @@ from __future__ import annotations
 import os
 import time
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from difflib import unified_diff
 from typing import Any
 
 from brim.agents import agent_at_work
-from brim.cli.asking import add_yes, need_person, says_yes
+from brim.cli.asking import add_yes, need_person
 from brim.cli.commands.config import show_setting
-from brim.cli.options import add_json, command, one_of, option, token_budget, whole_number
+from brim.cli.commands.trust import trust as trust_command
+from brim.cli.options import add_json, command, option, token_budget, whole_number
 from brim.cli.output import (
-    block,
     counted,
     emit,
     home_path,
-    lines,
     note,
     paint,
     printable,
-    say_paged,
 )
 from brim.cli.rule_options import scope_option
-from brim.cli.rule_views import day, whole
-from brim.cli.tables import facts, heading, table
-from brim.config.places import project_folder, user_folder
-from brim.errors import InputError
+from brim.cli.tables import facts, table
 from brim.install import pausing, setup
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import SettingsChange
 from brim.install.doctor import diagnose
 from brim.install.findings import FIX, OFF, OK, WRONG, Diagnosis, Finding
 from brim.install.git_exclude import exclude_file
-from brim.install.rule_files import shared_news
 from brim.install.setup import Installed, Uninstalled
-from brim.memory.entries import MemoryEntry
-from brim.store.consent import Consent, consent_for
-from brim.store.trust import is_trusted, trusted_projects, untrust
 from brim.tokens.counters import counter_for
-from brim.workspace import Workspace, working_folder
+from brim.workspace import working_folder
 
 
 def agent_option(default: str) -> Callable[[ArgumentParser], object]:
@@ -119,7 +109,7 @@ def init(options: Namespace) -> int:
 def _ask_for_trust(options: Namespace) -> None:
     """Ask whether agents may use the project, as ``brim rules trust`` does."""
     own_options = {"folder": None, "as_list": False, "remove": False, "dry_run": False}
-    if trust.run(Namespace(**own_options, yes=options.yes, as_json=False)):
+    if trust_command.run(Namespace(**own_options, yes=options.yes, as_json=False)):
         note("until you trust it, agents hear only your own rules: 'brim rules trust' asks again")
 
 
@@ -354,171 +344,3 @@ def _tool_tokens(model: str | None) -> int | None:
         return None
     counter = counter_for(model)
     return sum(cost.tokens for cost in tool_costs(counter)) + int(counter.count(INSTRUCTIONS))
-
-
-# Trust --------------------------------------------------------------------------------------------
-
-
-@command(
-    option(
-        "folder", nargs="?", metavar="DIR", help="a project's folder (default: the current project)"
-    ),
-    one_of(
-        option("--list", action="store_true", dest="as_list", help="list the trusted projects"),
-        option("--remove", action="store_true", help="stop trusting it"),
-    ),
-    add_yes,
-    add_json,
-)
-def trust(options: Namespace) -> int:
-    """Let agents use this project's rules and settings.
-
-    Anyone may have written the .brim/ folder of a project that you cloned, so hooks and servers
-    ignore it until you trust it. brim first shows everything that agents would get, including
-    memory in .context/ that wasn't made on this machine. If something changes later without brim,
-    as with a pull, agents don't get the change until you run this again; then it shows only what
-    changed. A project never overrides your own constraints. Commands that you type yourself always
-    use the project.
-
-    Examples:
-      brim rules trust
-      brim rules trust ~/shop --yes
-      brim rules trust --list
-      brim rules trust --remove
-    """
-    user = user_folder(os.environ)
-    if options.as_list:
-        if options.folder is not None:
-            raise InputError(f"--list lists every trusted project, so it takes no {options.folder}")
-        return _list_trusted(user, as_json=options.as_json)
-    if options.remove:
-        return _remove_trust(options, user)
-    return _trust(options)
-
-
-def _list_trusted(user: str, *, as_json: bool) -> int:
-    rows = [["since", "project", ""]]
-    projects = []
-    for path, time_of_trust in trusted_projects(user).items():
-        since = day(time_of_trust)
-        is_valid = is_trusted(path, user)
-        projects.append({"project": path, "since": since, "valid": is_valid})
-        problem = "is gone, or another folder is in its place: not trusted"
-        if is_valid:
-            problem = ""
-        rows.append([since, home_path(path), problem])
-    view = ""
-    if projects:
-        view = heading(table(rows))
-    else:
-        note("no trusted projects yet: run 'brim rules trust' in one")
-    return emit({"projects": projects}, view, as_json)
-
-
-def _remove_trust(options: Namespace, user: str) -> int:
-    path = _trusted_path(options.folder, user)
-    if path not in trusted_projects(user):
-        result = {"project": path, "trusted": False, "changed": False}
-        empty = f"{path} wasn't trusted; nothing was changed"
-        return emit(result, "", options.as_json, empty=empty, code=1)
-    verb = "would no longer be"
-    if not options.dry_run:
-        untrust(path, user, now=time.time())
-        verb = "is no longer"
-    result = {"project": path, "trusted": options.dry_run, "changed": not options.dry_run}
-    return emit(result, f"{home_path(path)} {verb} trusted", options.as_json)
-
-
-def _trusted_path(folder: str | None, user: str) -> str:
-    """Return the project that *folder* is in, or the folder itself; a project may be gone."""
-    if folder is None:
-        folder = working_folder() or "/"
-    path = os.path.realpath(folder)
-    if path in trusted_projects(user) or not os.path.isdir(path):
-        return path
-    return project_folder(os.environ, path) or path
-
-
-def _trust(options: Namespace) -> int:
-    if not options.dry_run:
-        need_person("trusts a project")
-    workspace = _workspace_in(options.folder)
-    if workspace.project is None:
-        raise InputError(f"{workspace.cwd}: not a project: no .brim/ or .git in it or above it")
-    consent = consent_for(
-        workspace.project, workspace.home, settings_changed=workspace.settings_changed
-    )
-    if not options.as_json:
-        with workspace.open(create=False) as scopes:
-            say_paged(_consent_view(consent, shared_news(workspace, scopes)))
-    is_agreed = consent.trusted and not consent.is_new
-    changed = False
-    if not is_agreed and not options.dry_run and _agrees(consent, yes=options.yes):
-        consent.accept(now=workspace.now)
-        is_agreed = True
-        changed = True
-    result = {
-        "project": consent.project,
-        "trusted": consent.trusted or is_agreed,
-        "changed": changed,
-        **consent.to_dict(),
-    }
-    view = ""
-    if changed:
-        view = "trusted now; 'brim rules trust --remove' undoes this"
-    elif is_agreed:
-        view = "already trusted"
-    return emit(result, view, options.as_json, code=int(not (is_agreed or options.dry_run)))
-
-
-def _workspace_in(folder: str | None) -> Workspace:
-    path = folder
-    if folder is None:
-        path = working_folder()
-    if path is None or not os.path.isdir(path):
-        raise InputError(f"{folder or 'the working folder'}: no such folder")
-    return Workspace(os.environ, path, who="person", now=time.time())
-
-
-def _agrees(consent: Consent, *, yes: bool) -> bool:
-    refusal = "the project is not trusted"
-    if consent.trusted:
-        refusal = "agents are not told this"
-    question = "Let agents be told this, and what you store here later?"
-    return says_yes(question, yes=yes, no=refusal)
-
-
-def _consent_view(consent: Consent, news: str) -> str:
-    """Return all of it for a person: whole, and with everything visible."""
-    parts = [_consent_title(consent), *map(whole, consent.rules)]
-    if consent.settings:
-        rows = [printable(f"  {key}: {value}") for key, value in consent.settings.items()]
-        parts.append(lines("it sets in .brim/config.yaml", *rows))
-    for path, entries in consent.memory.items():
-        title = f"{home_path(path)}: memory that wasn't made here"
-        parts.append(lines(title, *map(_entry_view, entries)))
-    parts.append(lines(*(printable(f"not followed: {text}") for text in consent.refused)))
-    if news:
-        parts.append(f"{news}: agents don't hear that before 'brim rules import'")
-    return "\n\n".join(filter(None, parts))
-
-
-def _consent_title(consent: Consent) -> str:
-    title = f"{home_path(consent.project)}: {counted(len(consent.rules), 'rule')}"
-    kinds = Counter(rule.kind.value for rule in consent.rules)
-    if kinds:
-        title += f" ({', '.join(_kind_count(kind, count) for kind, count in kinds.items())})"
-    if consent.trusted and consent.is_new:
-        title += ", new or changed since you trusted it"
-    return title
-
-
-def _kind_count(kind: str, count: int) -> str:
-    if kind == "episodic":  # an adjective
-        return f"{count:,} {kind}"
-    return counted(count, kind)
-
-
-def _entry_view(entry: MemoryEntry) -> str:
-    rows = [printable(f"  {key}: {value}") for key, value in entry.refs.items()]
-    return lines(printable(f"#{entry.number} {entry.kind}"), block(entry.text), *rows)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from brim.activation.context import Context
-from brim.behaviors.behavior import Rule
-from brim.behaviors.jsonl import as_object
-from brim.behaviors.sentences import heard
-from brim.cli.counts import basis_of
+from brim.activation.engine import activate as spread
+from brim.activation.written import LibraryRules, library_rules
 from brim.cli.options import (
     add_json,
     add_model,
@@ -20,407 +16,318 @@ from brim.cli.options import (
     here,
     option,
     planning_flags,
+    text_of,
     token_budget,
+    values_by_key,
 )
-from brim.cli.output import counted, emit, lines, note, paint, printable, say_json, wrapped
-from brim.cli.plan_views import plan_view, waiting_view
-from brim.cli.rule_details import rule_details
-from brim.cli.rule_options import NO_RULES, add_situation, rule_argument, situation_of, tell_trust
-from brim.errors import BrimError, InputError
-from brim.install.agents import NAMES
-from brim.install.installation import as_agent
-from brim.rules.plan import InjectionPlan
-from brim.rules.session import Session
+from brim.cli.output import cut, emit, lines, note, paint, printable, say_json, symbols, wrapped
+from brim.cli.rule_options import (
+    NO_RULES,
+    add_place,
+    add_situation,
+    rule_argument,
+    situation_of,
+    tell_trust,
+)
+from brim.cli.rule_views import entry_object, paragraph_view, promise_view
+from brim.cli.tables import heading, listed, table
+from brim.errors import InputError
+from brim.rules.delivery import DID_NOT_FIT, Choice
+from brim.rules.mapper import ActivationTierMapper
+from brim.rules.outlook import DeliveryLimits, Outlook, outlook
+from brim.rules.plan import InjectionPlan, Item
+from brim.rules.situation import Situation
+from brim.rules.source import NATIVE
 from brim.rules.text import render
-from brim.store.details import RuleDetails, read_details
-from brim.store.events import note_injection
-from brim.store.fates import planned_fate, put_away_fate
-from brim.store.loaded import agents_planner
-from brim.store.planner import (
-    BEGINNINGS,
-    DYNAMIC_KEY,
-    START_KEY,
-    Planner,
-    constraints_left_out,
-    session_planner,
-    tell_session,
-)
-from brim.store.scopes import Scopes
-from brim.tokens.counters import counter_for
+from brim.rules.tiers import Tier
 from brim.workspace import Workspace
 
-EVENTS = ("prompt", "tool", *BEGINNINGS, "resume")
-SITUATION = ("file", "task", "language", "prompt", "command", "set")
-"""The options that say what is done. A place alone is where a session begins."""
-AGENTS_MODEL = "claude-sonnet-4-5"
-"""The model that counts are shown for if neither a session nor a setting names one."""
+START_KEY = "token_budget.default"
+LONGEST = 60
+"""Columns of a rule's text in a list."""
 
 
 @command(
     rule_argument(optional=True),
     option("--text", action="store_true", help="print only the text that the agent gets"),
-    option(
-        "--agent",
-        choices=tuple(NAMES),
-        help="for which agent (default: the first that brim is installed for)",
-    ),
-    token_budget("tokens that it may take (default: the setting token_budget.default)"),
+    option("--verbose", "-v", action="store_true", help="also the numbers behind the order"),
+    token_budget("tokens that a session's start may take (default: the setting)"),
     add_model,
     add_situation,
+    add_place,
     add_json,
 )
 def why(options: Namespace) -> int:
     """Show what an agent would be told here, and why.
 
-    Without RULE, brim lists the rules that fit the budget, why, and in how much detail (full,
-    summary, name-only, omitted). If you don't describe a situation, that's the start of a session;
-    below are the rules that come later, and when. With RULE, brim shows everything about that rule,
-    and why it applies or doesn't.
+    Each rule comes with one reason. Hooks decide by the same function. If you don't say what
+    happens, that's the start of a session. With RULE, brim shows that rule whole: where it stands,
+    when it's told and how it's kept. Nothing is recorded.
 
-    As in hooks, rules that the agent reads itself, in CLAUDE.md and the like, are left out. Nothing
-    is recorded.
-
-    Exits with 1 if constraints don't fit.
+    Exits with 1 if a rule that must be followed doesn't fit.
 
     Examples:
       brim rules why --file src/app.py
-      brim rules why pathlib --prompt 'run the tests'
+      brim rules why --run 'git push'
+      brim rules why use-pnpm --prompt 'install the packages'
     """
+    workspace = here(planning_flags(options, START_KEY))
+    situation = situation_of(options, workspace)
+    book = workspace.rulebook
     if options.id is not None:
-        return _why_rule(options)
-    workspace, agent = _place(planning_flags(options, START_KEY), options)
+        return _why_rule(options, workspace, situation)
+    index = book.open_index()
+    told = outlook(index, DeliveryLimits.of(workspace.config), situation)
     if options.text:
-        return _print_text(options, workspace, agent, floor="fit")
-    return _plan(options, workspace, agent)
-
-
-def _place(flags: Mapping[str, object], options: Namespace) -> tuple[Workspace, str]:
-    """Return the workspace as an agent's hooks have it, and the agent."""
-    return as_agent(lambda own_flags: here({**flags, **own_flags}), options.agent or "")
-
-
-def _begins(options: Namespace) -> bool:
-    """Whether nothing says what is done: then a session begins."""
-    return not any(getattr(options, name) for name in SITUATION)
-
-
-def _plan(options: Namespace, workspace: Workspace, agent: str) -> int:
-    context = situation_of(options, workspace)
-    with workspace.open() as scopes:
-        planner, read = _planner(options, workspace, scopes, context, agent)
-        waiting: Sequence[Rule] = ()
-        if _begins(options):
-            waiting = planner.waiting()
-        plan = planner.plan(workspace.config.yours[START_KEY])
-        if options.as_json:
-            say_json(_plan_dict(planner, plan, waiting, read, context))
-        elif plan.items:
-            notes = [_agents_line(agent, read)]
-            if not agent:
-                notes.insert(0, _model_line(plan, scopes, workspace))
-            print(lines(plan_view(planner, plan), *notes, waiting_view(waiting)))
-        else:
-            _tell_nothing(scopes, context)
-            if waiting:
-                print(waiting_view(waiting))
-    tell_trust(workspace)
-    return int(bool(constraints_left_out(plan)))
-
-
-def _plan_dict(
-    planner: Planner,
-    plan: InjectionPlan,
-    waiting: Sequence[Rule],
-    read: Iterable[str],
-    context: Context,
-) -> dict[str, Any]:
-    later = [{"id": rule.id, "name": rule.name, "when": heard(rule)} for rule in waiting]
-    return {
-        "context": _situation_dict(context),
-        **planner.to_dict(plan),
-        "waiting": later,
-        "read": sorted(read),
-    }
-
-
-def _agents_line(agent: str, read: Collection[str]) -> str:
-    """Say how many rules are left out because *agent* reads them itself."""
-    if not read:
-        return ""
-    return f"left out: {counted(len(read), 'rule')} that {NAMES[agent]} reads in its own files"
-
-
-def _model_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
-    """Say what the text takes for the model of the newest session: an estimate for most."""
-    model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
-    calibrations = None
-    if scopes.user is not None:
-        calibrations = scopes.user.calibrations
-    count = counter_for(model, calibrations=calibrations).count(render(plan))
-    return wrapped(f"{int(count):,} tokens for {model} ({basis_of(count)})")
-
-
-def _planner(
-    options: Namespace, workspace: Workspace, scopes: Scopes, context: Context, agent: str
-) -> tuple[Planner, set[str]]:
-    """Return the planner for what *agent* is told here, and what is left out because it reads that
-    itself."""
-    return agents_planner(
-        scopes,
-        workspace.config,
-        context,
-        agent,
-        workspace.cwd or "",
-        begins=_begins(options),
-        now=workspace.now,
-    )
-
-
-def _session_model(workspace: Workspace) -> str:
-    """Return the model of the newest session here; empty if there is none."""
-    from brim.cli.commands.status import session_of
-
-    with suppress(BrimError):
-        session = session_of(workspace)
-        if session:
-            return str(session["model"])
-    return ""
-
-
-def _why_rule(options: Namespace) -> int:
-    workspace, agent = _place({START_KEY: options.token_budget}, options)
-    context = situation_of(options, workspace)
-    with workspace.open() as scopes:
-        details = _details(scopes, options.id, workspace)
-        rule = details.rule
-        if rule.live:
-            planner, read = _planner(options, workspace, scopes, context, agent)
-            reader = ""
-            if rule.id in read:
-                reader = NAMES[agent]
-            fate = planned_fate(
-                planner,
-                scopes,
-                rule,
-                context=context,
-                budget=workspace.config.yours[START_KEY],
-                now=workspace.now,
-                read_by=reader,
-            )
-        else:
-            fate = put_away_fate(scopes, rule)
-    fields = as_object(rule)
+        return emit(
+            {"text": told.text, "tokens": told.total_tokens},
+            told.text.rstrip("\n"),
+            options.as_json,
+        )
+    choices = told.choices
     result = {
-        **{name: fields[name] for name in ("id", "name", "kind", "status")},
-        "context": _situation_dict(context),
-        **fate.to_dict(),
-        "rule": details.to_dict(),
+        "text": told.text,
+        "tokens": told.total_tokens,
+        "rules": [_choice_object(choice) for choice in choices],
     }
-    view = "\n".join(printable(line) for line in fate.lines)
-    emit(result, f"{rule_details(details)}\n\n{paint('why', 'faint')}\n{view}", options.as_json)
-    if rule.scope == "project":
+    view = ""
+    if choices:
+        view = _choices_view(told, options.verbose)
+    emit(result, view, options.as_json, empty=NO_RULES)
+    note(*index.news)
+    tell_trust(workspace)
+    return int(any(_is_missing(choice) for choice in told.start.choices))
+
+
+def _is_missing(choice: Choice) -> bool:
+    return choice.rule.protected and choice.reason == DID_NOT_FIT
+
+
+def _choices_view(told: Outlook, verbose: bool) -> str:
+    """Return a line for each rule, with the reason, and what the text takes."""
+    names = ["rule", "why", "text"]
+    if verbose:
+        names[1:1] = ["tier", "activation", "tokens"]
+    rows = []
+    for choice in told.choices:
+        row = [printable(choice.rule.name), _painted_reason(choice), cut(_line(choice), LONGEST)]
+        if verbose:
+            tokens = choice.rule.tokens(choice.tier, "o200k_base")
+            row[1:1] = [str(choice.tier), f"{choice.activation:.2f}", f"{tokens:,}"]
+        rows.append(row)
+    rows, hidden = listed(rows)
+    right = (2, 3) if verbose else ()
+    view = heading(table([names, *rows], right=right, optional=(len(names) - 1,)))
+    return lines(view, hidden, f"\n{told.total_tokens:,} tokens now")
+
+
+def _line(choice: Choice) -> str:
+    return choice.rule.text(Tier.FULL).removeprefix("- ").strip()
+
+
+def _painted_reason(choice: Choice) -> str:
+    reason = printable(choice.reason)
+    if choice.reason == DID_NOT_FIT:
+        return paint(reason, "red")
+    if choice.tier is Tier.OMITTED:
+        return paint(reason, "faint")
+    if choice.tier is not Tier.FULL:
+        return f"{reason} ({choice.tier})"
+    return reason
+
+
+def _choice_object(choice: Choice) -> dict[str, Any]:
+    return {
+        "name": choice.rule.name,
+        "tier": str(choice.tier),
+        "reason": choice.reason,
+        "activation": choice.activation,
+        "place": choice.rule.source,
+        "file": choice.rule.path,
+    }
+
+
+def _why_rule(options: Namespace, workspace: Workspace, situation: Situation | None) -> int:
+    book = workspace.rulebook
+    try:
+        entry = book.find(options.id, options.scope or "")
+    except InputError as error:
+        hint = ""
+        if len(options.id.split()) > 1:
+            hint = "; 'brim rules why --prompt TEXT' shows what a prompt brings"
+        raise InputError(f"{error}{hint}") from None
+    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config), situation)
+    choice = told.choice(entry.rule)
+    reason = "it isn't in force here"
+    if choice is not None:
+        reason = choice.reason
+    result = {**entry_object(entry, told), "reason": reason}
+    paragraph = entry.rule.text
+    if entry.place != NATIVE:
+        paragraph = book.paragraph(entry)
+    place = printable(f"{entry.path}, line {entry.rule.line}")
+    view = lines(
+        f"{paint(printable(entry.name), 'green')}  {place}",
+        paragraph_view(paragraph),
+        *promise_view(entry, told),
+        f"now   {printable(reason)}",
+    )
+    emit(result, view, options.as_json)
+    if entry.place == "project":
         tell_trust(workspace)
     return 0
 
 
-def _details(scopes: Scopes, text: str, workspace: Workspace) -> RuleDetails:
-    try:
-        return read_details(scopes, text, workspace.config)
-    except InputError as error:
-        hint = ""
-        if len(text.split()) > 1:
-            hint = "; 'brim rules why --prompt TEXT' shows what a prompt brings"
-        raise InputError(f"{error}{hint}") from None
+# For people who build agents ----------------------------------------------------------------------
 
 
-def _situation_dict(context: Context) -> dict[str, list[str]]:
-    return {key: list(values) for key, values in context.facts.items()}
+def add_facts(parser: ArgumentParser) -> None:
+    """Add the options that say what an activation knows."""
+    add_situation(parser)
+    parser.add_argument("--task", metavar="TASK", help="such as testing")
+    parser.add_argument("--language", metavar="NAME", help="such as python")
+    parser.add_argument(
+        "--set", action="append", metavar="KEY=VALUE", help="a fact of your own; may be repeated"
+    )
 
 
-def _tell_nothing(scopes: Scopes, context: Context) -> None:
-    if scopes.user is None and scopes.project is None:
-        note(NO_RULES)
-    else:
-        note(f"no rule applies here ({context})")
+def context_of(options: Namespace, workspace: Workspace) -> Context:
+    """Return what the options and the place say, for the activation engine."""
+    return Context(
+        file=options.file,
+        task=options.task,
+        language=options.language,
+        prompt=text_of(options.prompt),
+        command=options.run,
+        custom=values_by_key("--set", options.set),
+        **workspace.surroundings,
+    )
 
 
 @command(
     option("--tiered", action="store_true", help="by tiers: whole, as a summary, or by name"),
-    token_budget(
-        "tokens that it may take; 0 means no limit (default: the setting token_budget.default)"
-    ),
+    token_budget("tokens that it may take; 0 means no limit (default: the setting)"),
     add_model,
-    add_situation,
+    add_facts,
     add_json,
 )
 def prompt(options: Namespace) -> int:
-    """Print the text that an agent should be told here.
+    """Print the rules for a system prompt, in sections.
 
-    Nothing else goes to standard output. Everything that matters goes in whole, and the least
-    important is left out until it fits. With --tiered it goes in as detail, summary or name, by how
-    much it matters: 'brim rules why' shows which and why. Exits with 1 if it does not fit:
-    constraints are never cut below a summary. Then the smallest possible text is printed, and
-    standard error says by how much it is too long.
+    Nothing else goes to standard output. With --tiered, the activation of each rule decides how
+    much of it goes in: whole, as a summary, or by name; without it, each goes in whole, the least
+    important left out until it fits. Exits with 1 if it doesn't fit: constraints are never cut
+    below a summary. Then standard error says by how much the text is too long.
 
     Examples:
       brim dev prompt --file src/app.py > rules.md
       brim dev prompt --tiered --token-budget 800 --model gpt-4o
     """
-    return _print_text(
-        options,
-        here(planning_flags(options, START_KEY)),
-        "",
-        floor="summary",
-        whole=not options.tiered,
-    )
-
-
-def _print_text(
-    options: Namespace, workspace: Workspace, agent: str, *, floor: str, whole: bool = False
-) -> int:
-    """Print what *agent* is told, and nothing else; *floor* and *whole* are those of the
-    planner."""
+    workspace = here(planning_flags(options, START_KEY))
     budget = workspace.config.yours[START_KEY]
     if budget == 0 and options.token_budget is not None:
         budget = None
-    context = situation_of(options, workspace)
-    with workspace.open() as scopes:
-        planner, _ = _planner(options, workspace, scopes, context, agent)
-        plan = planner.plan(budget, whole=whole, floor=floor)
-        text = render(plan)
-        if options.as_json:
-            say_json({"text": text, "tokens": int(plan.total_tokens), **planner.to_dict(plan)})
-        elif sys.stdout is not None:
-            sys.stdout.write(text)
-        if not plan.items:
-            _tell_nothing(scopes, context)
+    rules = library_rules(workspace.rulebook.entries(native=False))
+    plan = _plan(rules, context_of(options, workspace), workspace, budget, whole=not options.tiered)
+    text = render(plan)
+    if options.as_json:
+        say_json({"text": text, **_plan_object(plan)})
+    elif sys.stdout is not None:
+        sys.stdout.write(text)
+    if not plan.items:
+        note(NO_RULES)
     note(*plan.reasons)
     tell_trust(workspace)
     return int(plan.over_budget)
 
 
-# Sessions -----------------------------------------------------------------------------------------
+def _plan(
+    rules: LibraryRules, context: Context, workspace: Workspace, budget: int | None, *, whole: bool
+) -> InjectionPlan:
+    config = workspace.config.yours
+    return _mapper(workspace).plan(
+        spread(rules.graph, context, now=workspace.now),
+        rules.rules,
+        budget=budget,
+        model=config["model"],
+        max_chars=config["injection.max_chars"],
+        fill=config["injection.fill"],
+        whole=whole,
+    )
+
+
+def _mapper(workspace: Workspace) -> ActivationTierMapper:
+    return ActivationTierMapper(**workspace.config.yours.section("tiers"))
 
 
 @command(
-    option(
-        "--session",
-        metavar="ID",
-        help="the agent's session (default: none, and nothing is recorded)",
-    ),
-    option(
-        "--agent", metavar="ID", help="a sub-agent of it: has its own window, spends from its total"
-    ),
-    option("--event", choices=EVENTS, default="prompt", help="what happened (default: prompt)"),
-    token_budget(
-        "tokens that it may take; 0 is off (default: the setting token_budget.dynamic_context)"
-    ),
+    token_budget("tokens that it may take (default: no limit)"),
     add_model,
-    add_situation,
+    add_facts,
     add_json,
 )
 def activate(options: Namespace) -> int:
-    """Print what an agent should be told now, within its session's budget.
+    """Show how much each rule matters in a situation, and at which tier it would be told.
 
-    Nothing else goes to standard output. With --session it counts against that session's total,
-    what was shown a short while ago is left out, and what goes in is noted as used. Without,
-    nothing is recorded. A session is told nothing of a project that is not trusted: see 'brim rules
-    trust'.
-
-    Events:
-      prompt            a person typed something (the default); only these count as prompts
-      tool              the agent is about to call a tool
-      start             a session begins: the budget is token_budget.default, and is not charged to the session
-      clear, compact    the window was emptied: as start, and everything may be shown again
-      resume            a session goes on where it was
-
-    Exits with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
+    This is the spreading activation of 'brim.activate', with the rules of your rules files. Hooks
+    don't use it: 'brim rules why' shows what they tell.
 
     Examples:
       brim dev activate --file src/app.py --prompt 'run the tests'
-      brim dev activate --session 4f1c --event tool --command 'uv run pytest' --json
+      brim dev activate --task testing --token-budget 500 --json
     """
-    for name in ("session", "agent"):
-        if getattr(options, name) == "":
-            raise InputError(f"--{name} is empty: name one, or leave the option out")
-    if options.agent is not None and options.session is None:
-        raise InputError("--agent belongs to --session: whose agent is it?")
-    budget_key = DYNAMIC_KEY
-    if options.event in BEGINNINGS:
-        budget_key = START_KEY
-    workspace = _sessions_workspace(planning_flags(options, budget_key), options)
-    context = situation_of(options, workspace)
-    with workspace.open(create=True) as scopes, _session(scopes, options, workspace) as session:
-        planner = session_planner(
-            scopes, workspace.config, context, session, options.event, now=workspace.now
-        )
-        plan = tell_session(planner, session, options.event, floor="summary")
-        if plan.included and not plan.over_budget and options.session is not None:
-            note_injection(
-                scopes,
-                [item.behavior for item in plan.included],
-                [activation.id for activation in planner.results],
-                now=workspace.now,
-                session=options.session,
-                event=options.event,
-            )
-    # Printed after it is written: charged but not said is a loss, said but not charged a broken
-    # promise.
-    _say_plan(planner, plan, session, options)
-    tell_trust(workspace)
-    if plan.over_budget:
-        note(f"nothing was told: {'; '.join(plan.reasons)}")
-    elif not plan.included and not options.as_json:
-        note(*plan.reasons)
+    workspace = here({"model": options.model})
+    budget = None
+    if options.token_budget is not None:
+        budget = here({START_KEY: options.token_budget}).config.yours[START_KEY]
+    rules = library_rules(workspace.rulebook.entries(native=False))
+    context = context_of(options, workspace)
+    plan = _plan(rules, context, workspace, budget, whole=False)
+    reasons = {
+        result.id: result.reasons for result in spread(rules.graph, context, now=workspace.now)
+    }
+    result = {"context": str(context), **_plan_object(plan)}
+    for row in result["rules"]:
+        row["reasons"] = list(reasons.get(row["name"], ()))
+    view = ""
+    if plan.items:
+        view = _plan_view(plan, reasons)
+    emit(result, view, options.as_json, *plan.reasons, empty=NO_RULES)
     return int(plan.over_budget)
 
 
-def _sessions_workspace(flags: Mapping[str, object], options: Namespace) -> Workspace:
-    """Return the workspace: a session's is that of an agent, so a project must be trusted."""
-    if options.session is None:
-        return Workspace.here(who="person", flags=flags)
-    return Workspace.here(who="agent", flags=flags)
-
-
-@contextmanager
-def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterator[Session]:
-    """Give the session; everything inside is one transaction with its charge. One without an id is
-    not kept."""
-    limits = workspace.config.yours.section("session")
-    if options.session is None:
-        yield Session(**{**limits, "max_tokens": None})
-    elif scopes.user is None and scopes.project is None:  # nothing to tell, so nothing to remember
-        yield Session(**limits)
-    else:
-        with (
-            scopes.writing("user"),
-            scopes.session(options.session, options.agent or "", **limits) as session,
-        ):
-            yield session
-
-
-def _say_plan(planner: Planner, plan: InjectionPlan, session: Session, options: Namespace) -> None:
-    text = ""
-    tokens = 0
-    if not plan.over_budget:
-        text = render(plan)
-    if text:
-        tokens = int(plan.total_tokens)
-    if options.as_json:
-        result = {"text": text, "tokens": tokens, "budget": plan.token_budget}
-        result |= {"event": options.event, "session": _session_dict(session, options)}
-        say_json({**result, **planner.to_dict(plan)})
-    elif sys.stdout is not None:
-        sys.stdout.write(text)
-
-
-def _session_dict(session: Session, options: Namespace) -> dict[str, Any] | None:
-    if options.session is None:
-        return None
+def _plan_object(plan: InjectionPlan) -> dict[str, Any]:
     return {
-        "id": options.session,
-        "agent": options.agent,
-        "used": session.used,
-        "remaining": session.remaining,
-        "prompts": session.prompts,
+        "tokens": int(plan.total_tokens),
+        "token_budget": plan.token_budget,
+        "over_budget": plan.over_budget,
+        "rules": [_item_object(item) for item in plan.items],
     }
+
+
+def _item_object(item: Item) -> dict[str, Any]:
+    return {
+        "name": item.id,
+        "tier": str(item.tier),
+        "mapped": str(item.mapped),
+        "activation": item.activation,
+        "tokens": int(item.tokens),
+        "reason": item.reason,
+    }
+
+
+def _plan_view(plan: InjectionPlan, reasons: dict[str, tuple[str, ...]]) -> str:
+    rows = []
+    for item in plan.items:
+        tier = str(item.tier)
+        if item.tier is not item.mapped:
+            tier = f"{item.mapped} {symbols('→', '->')} {item.tier}"
+        reason = ", ".join(reasons.get(item.id, ()))
+        rows.append([f"{item.activation:.2f}", tier, f"{int(item.tokens):,}", reason, item.id])
+    rows, hidden = listed(rows)
+    head = ["activation", "tier", "tokens", "why", "rule"]
+    total = f"{int(plan.total_tokens):,} tokens, no limit"
+    if plan.token_budget is not None:
+        total = f"{int(plan.total_tokens):,} of {plan.token_budget:,} tokens"
+    view = heading(table([head, *rows], right=(0, 2)))
+    return lines(view, hidden, f"\n{wrapped(f'{total} for {plan.counter}')}")

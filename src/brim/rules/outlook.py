@@ -1,0 +1,237 @@
+"""What would an agent be told here, and how is a rule kept? For people, in words.
+
+``deliver`` decides, as in hooks; nothing is noted anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from brim.config.values import Config
+from brim.models.light import DEFAULT_ENCODING, lookup
+from brim.record import PlainData
+from brim.rules.blocks import commands_of, described
+from brim.rules.compiled import RuleIndex
+from brim.rules.delivery import (
+    ALREADY_TOLD,
+    CALL,
+    PROMPT,
+    START,
+    TOLD_AT_START,
+    Choice,
+    Delivery,
+    deliver,
+    note,
+)
+from brim.rules.fitting import ENCODINGS, Budget
+from brim.rules.rule import WrittenRule
+from brim.rules.session import Session
+from brim.rules.situation import Situation
+from brim.rules.tiers import Tier
+from brim.rules.when import (
+    BRANCH,
+    ENVIRONMENT,
+    LANGUAGE,
+    PATH,
+    RUN,
+    Case,
+    Clause,
+    Condition,
+)
+from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, ratio_for
+
+NOT_CHECKED = "no call shows whether this is kept"
+NO_ROOM = "when a prompt or call shares a word with it: it doesn't fit at the start"
+AT_START = "at the start of every session"
+
+
+@dataclass(frozen=True)
+class Outlook(PlainData):
+    """What a session is told at its start, and then with one prompt or call."""
+
+    start: Delivery
+    now: Delivery | None = None
+    """None if nothing happens but the start."""
+
+    @property
+    def text(self) -> str:
+        """The text that the agent gets now."""
+        if self.now is None:
+            return self.start.text
+        return self.now.text
+
+    @property
+    def total_tokens(self) -> int:
+        """What that text takes."""
+        if self.now is None:
+            return self.start.total_tokens
+        return self.now.total_tokens
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Every rule with what becomes of it, those that are told first."""
+        if self.now is None:
+            return _told_first(self.start.choices)
+        told_ids = {choice.id for choice in self.start.included}
+        choices = []
+        for choice in self.now.choices:
+            was_told = choice.reason == ALREADY_TOLD and choice.id in told_ids
+            choices.append(replace(choice, reason=TOLD_AT_START) if was_told else choice)
+        return _told_first(choices)
+
+    def choice(self, rule: WrittenRule) -> Choice | None:
+        """Return what becomes of *rule*; None if it isn't in force here."""
+        for choice in self.choices:
+            if choice.id == rule.digest:
+                return choice
+        return None
+
+    def is_told_at_start(self, rule: WrittenRule) -> bool:
+        """Whether every session begins with the whole *rule*."""
+        for choice in self.start.included:
+            if choice.id == rule.digest:
+                return choice.tier is Tier.FULL
+        return False
+
+
+@dataclass(frozen=True)
+class DeliveryLimits(PlainData):
+    """The settings that limit what is told."""
+
+    start: int | None
+    moment: int | None
+    session: int | None
+    per_injection: int | None
+    backoff: int
+    characters: int | None
+    model: str | None = None
+
+    @classmethod
+    def of(cls, config: Config) -> DeliveryLimits:
+        """Return those of the user's settings: a project's file doesn't change them."""
+        own = config.yours
+        return cls(
+            start=own["token_budget.default"],
+            moment=own["token_budget.dynamic_context"],
+            session=own["session.max_tokens"],
+            per_injection=own["session.max_per_injection"],
+            backoff=own["session.backoff"],
+            characters=own["injection.max_chars"],
+            model=own["model"],
+        )
+
+
+def outlook(
+    index: RuleIndex,
+    limits: DeliveryLimits,
+    situation: Situation | None = None,
+    calibrations: CalibrationStore | None = None,
+) -> Outlook:
+    """Return what a new session would be told, and then in *situation*."""
+    session = Session(limits.session, limits.per_injection, limits.backoff)
+    budget = budget_for(limits.model, limits.start, limits.characters, calibrations)
+    start = deliver(index, START, Situation(), session, budget, explain=True)
+    if situation is None:
+        return Outlook(start)
+    note(start, START, session)
+    moment = PROMPT
+    if situation.paths or situation.command:
+        moment = CALL
+    session.next_prompt()
+    budget = replace(budget, tokens=limits.moment)
+    now = deliver(index, moment, situation, session, budget, explain=True)
+    return Outlook(start, now)
+
+
+def budget_for(
+    model: str | None,
+    tokens: int | None,
+    characters: int | None = None,
+    calibrations: CalibrationStore | None = None,
+) -> Budget:
+    """Return the budget of *tokens* of *model*, for the costs that the index has."""
+    if model is None:
+        return Budget(tokens, characters)
+    light = lookup(model)
+    if light.resolved and light.encoding in ENCODINGS:
+        return Budget(tokens, characters, encoding=light.encoding)
+    family = light.encoding if light.resolved else ANY_FAMILY
+    ratio = ratio_for(model, family, calibrations).value
+    return Budget(tokens, characters, encoding=DEFAULT_ENCODING, ratio=ratio)
+
+
+def situation_for(
+    *, prompt: str = "", paths: tuple[str, ...] = (), command: str = "", branch: str = ""
+) -> Situation | None:
+    """Return what happens; None if nothing does, as at the start of a session."""
+    if not (prompt or paths or command):
+        return None
+    commands: tuple[tuple[str, ...], ...] = ()
+    if command:
+        commands = tuple([tuple(words) for words in commands_of(command)])
+    return Situation(prompt, paths, command, commands, branch=branch)
+
+
+def _told_first(choices: tuple[Choice, ...] | list[Choice]) -> tuple[Choice, ...]:
+    included = [choice for choice in choices if choice.tier is not Tier.OMITTED]
+    at_start: list[Choice] = []
+    others: list[Choice] = []
+    for choice in choices:
+        if choice.tier is Tier.OMITTED:
+            (at_start if choice.reason == TOLD_AT_START else others).append(choice)
+    return (*included, *at_start, *others)
+
+
+# In words -----------------------------------------------------------------------------------------
+
+
+def told_words(condition: Condition, *, at_start: bool) -> str:
+    """Say when a rule with *condition* is told, if it is told *at_start* or not."""
+    if at_start:
+        if condition:
+            return f"{AT_START} while all rules fit, else {moment_words(condition)}"
+        return AT_START
+    if condition:
+        return moment_words(condition)
+    return NO_ROOM
+
+
+def moment_words(condition: Condition) -> str:
+    """Return *condition* as a moment.
+
+    >>> from brim.rules.when import read_condition
+    >>> moment_words(read_condition(["*.rs", "run git push"]))
+    'with files like *.rs, or before git push'
+    """
+    return ", or ".join([_case_words(case) for case in condition.cases])
+
+
+def _case_words(case: Case) -> str:
+    return " and ".join([_clause_words(clause) for clause in case])
+
+
+def _clause_words(clause: Clause) -> str:
+    values = " or ".join(clause.values)
+    if clause.key == PATH:
+        return f"with files like {values}"
+    if clause.key == LANGUAGE:
+        return f"with {values} files"
+    if clause.key == RUN:
+        return f"before {values}"
+    if clause.key == BRANCH:
+        return f"on the branch {values}"
+    if clause.key == ENVIRONMENT:
+        return f"in {values}"
+    return f"when a prompt names {values}"
+
+
+def kept_words(rule: WrittenRule) -> list[str]:
+    """Say how brim keeps *rule*; nothing if it can't."""
+    words = []
+    if rule.block:
+        verb = "is" if len(rule.block) == 1 else "are"
+        blocks = ", ".join([described(block) for block in rule.block])
+        words.append(f"{blocks} {verb} refused, with this rule as the reason")
+    if rule.before_done:
+        words.append(f"a turn isn't over before {rule.before_done} has run after the last change")
+    return words
