@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from brim.config.trust import trust
 from brim.hooks.process import main
 from brim.install.launchers import CODE, install_launcher
 from brim.rules.accepted import AcceptedRules
-from brim.store.trust import trust
 from tests.cli.conftest import Ran, run
 from tests.hooks.hook_samples import claude
 from tests.waiting import PATIENCE
@@ -54,7 +54,7 @@ class World:
         self.rules.write_text(f'[use-uv]\ntext = "{RULE}"\n', encoding="utf-8")
         (self.project / ".brim").mkdir(mode=0o700)
         self.accept()
-        trust(str(self.project), str(self.home), now=0.0)
+        trust(str(self.project), str(self.home))
         self.transcript = folder / "session.jsonl"
         usage = {
             "input_tokens": 5,

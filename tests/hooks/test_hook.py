@@ -14,11 +14,11 @@ import pytest
 
 from brim.agents import agent_named
 from brim.agents.call import Answer, HookCall
+from brim.config.trust import trust
 from brim.hooks.process import LARGEST, PAUSED, main, run_hook
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import from_transcript, tail_lines, usage_now
 from brim.store import open_store
-from brim.store.trust import trust
 from tests.hooks.hook_samples import CODEX, GEMINI
 from tests.hooks.hook_world import RULE, World
 
@@ -194,17 +194,14 @@ def test_a_thread_can_call_it_too(world: World) -> None:
 
 
 def test_what_brim_does_not_know_is_not_answered(world: World) -> None:
-    assert (
-        run_hook(HookCall(agent=agent_named("claude"), event="other"), world.environ, now=0.0)
-        == Answer()
-    )
+    assert run_hook(HookCall(agent=agent_named("claude"), event="other"), world.environ, now=0.0) == Answer()
 
 
 def test_a_project_that_is_not_trusted_sets_nothing(world: World) -> None:
     (world.project / ".brim" / "config.yaml").write_text(
         "token_budget:\n  default: 17\n", encoding="utf-8"
     )
-    trust(str(world.project), str(world.home), now=0.0)
+    trust(str(world.project), str(world.home))
     with HookWorkspace(world.environ, str(world.project), now=0.0) as place:
         assert place.trusted
         assert place.config["token_budget.default"] == 17

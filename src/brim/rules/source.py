@@ -53,11 +53,6 @@ class RuleSource(PlainData):
         return AcceptedRules(self.home, self.project if self.kind == PROJECT else None)
 
     @property
-    def is_project(self) -> bool:
-        """Whether it's the project's own file."""
-        return self.kind == PROJECT
-
-    @property
     def place(self) -> str:
         """What names it among the places of rules: a project is the same in all its worktrees."""
         if self.kind != PROJECT:
