@@ -24,10 +24,9 @@ from tests.hooks.hook_world import RULE, World
 VALUE = '''
 """Toy: an agent that says everything in its own words."""
 
-from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts
+from brim.agents.agent import Agent, AgentEvent, Answers, NativeFiles, Places, Transcripts
 from brim.agents.call import Tools
 from brim.agents.fields import text
-from brim.agents.native import NativeFiles
 
 EVENTS = {
     "Begin": AgentEvent("session_start", injects=True),

@@ -23,7 +23,7 @@ def world(tmp_path: Path) -> World:
 
 def forged_home(folder: Path) -> Path:
     """Make a home that somebody else filled: a rule, a status line to run, and a pause."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "rules.toml").write_text(f'[forged]\ntext = "{FORGED}"\n', encoding="utf-8")
     (folder / "statusline.json").write_text(
         json.dumps({"command": f"touch '{folder}/ran'; echo forged"})

@@ -23,6 +23,7 @@ import pytest
 
 from brim.agents import agent_named
 from brim.hooks.process import main
+from brim.store import open_ledger
 from brim.install.launchers import install_launcher
 from tests.hooks.hook_answers import fault_of
 from tests.hooks.hook_samples import ALL
@@ -137,7 +138,8 @@ def states(world: World, rng: random.Random) -> Iterator[tuple[dict[str, str], f
     meets it."""
     (world.home / "config.yaml").write_text("hooks:\n  gate: constraints\n", encoding="utf-8")
     yield world.environ, 0.45
-    (world.home / "config.yaml").write_text('limits: {"*": ["0/day"]}\n', encoding="utf-8")
+    with open_ledger(str(world.home / "brim.db")) as ledger:
+        ledger.limit("project", 0)
     yield world.environ, 0.1
     world.transcript.unlink()
     yield world.environ, 0.05

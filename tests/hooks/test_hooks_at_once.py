@@ -92,16 +92,11 @@ def test_what_is_noted_as_told_is_said_though_the_time_ends_before_the_journal_i
     with open(world.project / ".context" / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         end_the_time_at_a_lock(monkeypatch)
-        said = world.call(
-            "UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests")
-        )
+        said = world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="use uv"))
     assert RULE in said
     log = (world.home / "log" / "hook.log").read_text(encoding="utf-8")
     assert log.endswith("UserPromptSubmit claude: took too long: only what was ready is answered\n")
-    assert (
-        world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests"))
-        == ""
-    )
+    assert world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="use uv")) == ""
 
 
 def test_rules_that_the_time_did_not_suffice_for_are_told_with_the_next_event(

@@ -7,10 +7,14 @@ of another type is treated as absent.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from brim.files import read_safely
+
 _MOST = 10**12
+_LARGEST_SETTINGS = 1 << 20
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -157,3 +161,11 @@ def _whole_characters(parsed: Any) -> Any:
     if isinstance(parsed, dict):
         return {_whole_characters(key): _whole_characters(part) for key, part in parsed.items()}
     return parsed
+
+
+def json_file(path: str) -> Any:
+    """Return what the settings file *path* says; None if it isn't there, or isn't plain JSON."""
+    try:
+        return json.loads(read_safely(os.path.realpath(path), at_most=_LARGEST_SETTINGS))
+    except (OSError, ValueError, RecursionError):
+        return None

@@ -138,6 +138,7 @@ class RuleTelling:
         self._is_new_prompt = is_new_prompt
         self._is_gated = bool(moment) and is_gated(call, workspace)
         self._limits = workspace.config.yours.section("session")
+        self._deliveries: dict[str, Delivery] = {}
         self._situation = Situation()
         if moment:
             self._situation = situation_of(call, workspace)
@@ -163,6 +164,9 @@ class RuleTelling:
         """Return what is told, and charge the session for it."""
         call = self._call
         state = self._workspace.rule_state
+        reader = rules_of(call, self._workspace)
+        if self._moment and reader is not None:
+            reader.open()
         with state.charging(call.session, call.sub_agent, **self._limits) as session:
             session.begin(self._how)
             if self._is_new_prompt:
@@ -200,9 +204,16 @@ class RuleTelling:
         return deliveries
 
     def _delivery(self, reader: RuleReader, moment: str, session: Session) -> Delivery:
-        budget = budget_of(self._call, self._workspace, self._room)
-        situation = self._situation
-        return reader.ask(lambda index: deliver(index, moment, situation, session, budget))
+        """Return what *moment* tells. What was found without the lock is used again under it, if
+        nothing was told to the session in between."""
+        key = f"{moment} {session.used} {session.to_dict()}"
+        if key not in self._deliveries:
+            budget = budget_of(self._call, self._workspace, self._room)
+            situation = self._situation
+            self._deliveries[key] = reader.ask(
+                lambda index: deliver(index, moment, situation, session, budget)
+            )
+        return self._deliveries[key]
 
     def _moments(self, session: Session) -> list[str]:
         """Return the moments that this event is: the first call of a sub-agent of which no event
@@ -215,7 +226,7 @@ class RuleTelling:
         """Return why the call is held back, charged to *session*; empty lets it happen."""
         if not self._is_gated:
             return ""
-        looked_at = Session()
+        looked_at = Session(**self._limits)
         looked_at.load(session.to_dict())
         shown_ids = set(session.shown)
         rules = rules_against(self._call, self._workspace, self._deliver(looked_at), shown_ids)

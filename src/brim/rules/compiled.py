@@ -153,6 +153,10 @@ class RuleReader:
             )
         return self._index
 
+    def open(self) -> None:
+        """Open the index, so that nothing is compiled later while a lock is held."""
+        self._opened()
+
     @property
     def index(self) -> RuleIndex | None:
         """The index, if a question was asked."""

@@ -45,7 +45,7 @@ BY_WORDS = 0.7
 SUMMARY_FROM = 0.3
 NAME_FROM = 0.1
 
-MOST_AT_ONCE = 120
+MOST_AT_ONCE = 60
 """Rules that a prompt or call may bring. The budget of 500 tokens holds fewer."""
 
 TOLD_AT_START = "told at start"

@@ -12,10 +12,17 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
+from brim.agents.agent import (
+    Agent,
+    AgentEvent,
+    Answers,
+    NativeFiles,
+    Places,
+    Transcripts,
+    WindowSeen,
+)
 from brim.agents.call import Tools
 from brim.agents.fields import count, items, mapping, parsed_line, text, text_of, value
-from brim.agents.native import NativeFiles
 from brim.files import data_lines
 
 EVENTS = {

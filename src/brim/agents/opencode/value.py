@@ -6,11 +6,10 @@ hold, but loops go unnoticed.
 
 from __future__ import annotations
 
-from brim.agents.agent import Agent, Answers, Places, Transcripts
+from brim.agents.agent import Agent, Answers, NativeFiles, Places, Transcripts
 from brim.agents.call import Tools
 from brim.agents.claude.value import EVENTS as SENT
 from brim.agents.claude.value import read_own
-from brim.agents.native import NativeFiles
 
 _NOT_SENT = (
     "PostToolUseFailure",
