@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-
 from brim.install.rule_files import read_rule_files
+
 from brim.store.imports import RulesReader
 from brim.workspace import Workspace
 from tests.hooks.injected import FRAME, NOW, Agent, rule

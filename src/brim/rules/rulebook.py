@@ -45,9 +45,7 @@ LONGEST_TEXT = 10_000
 MOST_SIMILAR = 3
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
-_FILLERS = frozenset(
-    ["a", "an", "and", "always", "for", "of", "please", "that", "the", "this", "to", "we", "you"]
-)
+_FILLERS = frozenset(["a", "an", "and", "always", "please", "that", "the", "this", "we", "you"])
 _MASKED_KEYS = ("text", "summary", "instead_of")
 
 
@@ -135,9 +133,8 @@ class Rulebook:
     def entries(self, *, native: bool = True) -> list[RuleEntry]:
         """Return every rule of every place, in the order of the files."""
         entries: list[RuleEntry] = []
-        file = self.file(USER)
-        for rule in file.read().rules:
-            entries.append(RuleEntry(rule, USER, file.path, OFF if rule.off else ACTIVE))
+        for rule, path in self._rules_of(USER):
+            entries.append(RuleEntry(rule, USER, path, OFF if rule.off else ACTIVE))
         if self.project is None:
             return entries
         entries += self._project_entries()
@@ -146,18 +143,27 @@ class Rulebook:
         return entries
 
     def _project_entries(self) -> Iterator[RuleEntry]:
-        file = self.file(PROJECT)
         states = {proposal.name: WAITING for proposal in self.proposals()}
         names: set[str] = set()
-        for rule in file.read().rules:
+        for rule, path in self._rules_of(PROJECT):
             names.add(rule.name)
             state = OFF if rule.off else ACTIVE
-            yield RuleEntry(rule, PROJECT, file.path, states.get(rule.name, state))
+            yield RuleEntry(rule, PROJECT, path, states.get(rule.name, state))
         if not self.is_trusted:
             return
         for rule in self.accepted.load().wording.rules:
             if rule.name in states and rule.name not in names:
                 yield RuleEntry(rule, PROJECT, self.accepted.path, REMOVAL)
+
+    def _rules_of(self, place: str) -> list[tuple[WrittenRule, str]]:
+        """Return the rules of *place*, each with its file; if that is gone or can't be used, the
+        accepted ones, which go on applying."""
+        file = self.file(place)
+        content = file.content()
+        if not content.problem:
+            return [(rule, file.path) for rule in read_rules(content.text).rules]
+        accepted = self._accepted(place)
+        return [(rule, accepted.path) for rule in accepted.load().wording.rules]
 
     def _native_entries(self, project: str) -> Iterator[RuleEntry]:
         paths: set[str] = set()

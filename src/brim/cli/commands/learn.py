@@ -104,6 +104,8 @@ def learn(options: Namespace) -> int:
     workspace = here()
     agent = agent_at_work(workspace.environ)
     if agent:
+        if options.replaces:
+            need_person("replaces rules")
         return _propose(options, text, agent, workspace)
     blocks = _blocks(text, options)
     if not is_meant(blocks, yes=options.yes):
