@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import brim.agents
-from brim.agents import TableLine, agent_named, events, readers
+from brim.agents import TableLine, UserRules, agent_named, events, readers
 from brim.agents.readers import format_of
 from brim.agents.stream import read
 from brim.hooks.process import main
@@ -27,6 +27,7 @@ VALUE = '''
 from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts
 from brim.agents.call import Tools
 from brim.agents.fields import text
+from brim.agents.native import NativeFiles
 
 EVENTS = {
     "Begin": AgentEvent("session_start", injects=True),
@@ -48,6 +49,7 @@ AGENT = Agent(
     tools=TOOLS,
     places=Places("TOY_HOME", ".toy", "hooks.json", ".toy/hooks.json"),
     transcripts=Transcripts("toy-record", {"toy-record": "ToyReader"}, needles=(b'"toys"',)),
+    native_files=NativeFiles(kinds=("TOY.md",), users_of=("toy",)),
     model="gpt-5",
     read_own=read_own,
 )
@@ -98,7 +100,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (folder / "transcript.py").write_text(TRANSCRIPT, encoding="utf-8")
     (folder / "settings.py").write_text(SETTINGS, encoding="utf-8")
     monkeypatch.setattr(brim.agents, "__path__", [*brim.agents.__path__, str(folder.parent)])
-    line = TableLine("toy", "Toy", ".toy", ("hooks.json",))
+    rules = UserRules("TOY_HOME", "TOY.md", ".toy/TOY.md")
+    line = TableLine("toy", "Toy", ".toy", ("hooks.json",), rules)
     monkeypatch.setattr(brim.agents, "TABLE", (*brim.agents.TABLE, line))
     readers.forget_readers()
     yield

@@ -10,14 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors import Rule
 from brim.hooks.process import main
 from brim.install.launchers import CODE, install_launcher
-from brim.store import open_store
+from brim.rules.accepted import AcceptedRules
 from brim.store.trust import trust
 from tests.cli.conftest import Ran, run
 from tests.hooks.hook_samples import claude
-from tests.store.making import make_store
 from tests.waiting import PATIENCE
 
 RULE = "Use uv and never pip."
@@ -52,15 +50,10 @@ class World:
         self.home.mkdir(parents=True, mode=0o700)
         (self.project / ".git").mkdir(parents=True)
         (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
-        self.database = self.home / "brim.db"
-        make_store(self.database)
-        with open_store(str(self.database)) as store:
-            store.put(
-                Rule("b-1", "use-uv", "constraint", RULE, summary=RULE, tags=["tests"]),
-                event="learned",
-                now=0,
-            )
+        self.rules = self.home / "rules.toml"
+        self.rules.write_text(f'[use-uv]\ntext = "{RULE}"\n', encoding="utf-8")
         (self.project / ".brim").mkdir(mode=0o700)
+        self.accept()
         trust(str(self.project), str(self.home), now=0.0)
         self.transcript = folder / "session.jsonl"
         usage = {
@@ -84,6 +77,12 @@ class World:
             "PATH": os.environ.get("PATH", ""),
             "CLAUDE_PROJECT_DIR": str(self.project),
         }
+
+    def accept(self) -> None:
+        """Accept the project's rules as they are."""
+        path = self.project / ".brim" / "rules.toml"
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        AcceptedRules(str(self.home), str(self.project)).accept(text)
 
     def message(self, event: str, **own: Any) -> dict[str, Any]:
         """What Claude Code sends from here."""

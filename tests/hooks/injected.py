@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from brim.agents import agent_named, kind_of_tool
 from brim.agents.call import Answer, HookCall, ToolCall, normalized
-from brim.behaviors import Rule
 from brim.hooks import handlers as events
 from brim.hooks.state import HookWorkspace
+from brim.rules.accepted import AcceptedRules
+from brim.rules.compiled import rebuild_index
+from brim.rules.file import RulesFile
 from brim.rules.session import Session
-from brim.store import open_store
+from brim.rules.source import sources_for
+from brim.rules.state import RulesState
 from brim.store.trust import trust
-from tests.store.making import make_store
 
 NOW = 1_800_000_000.0
 FRAME = "Rules your user set, kept by brim:\n"
@@ -24,11 +26,31 @@ FRAME = "Rules your user set, kept by brim:\n"
 SESSION = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
 
 
-def rule(id: str, text: str = "", kind: str = "directive", **fields: Any) -> Rule:
-    """Return a behavior that says which one it is."""
-    return Rule(
-        id=id, name=f"rule-{id}", kind=kind, canonical=text or f"Rule {id} holds.", **fields
-    )
+@dataclass(frozen=True)
+class Learned:
+    """A rule as a person writes it."""
+
+    name: str
+    fields: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return str(self.fields["text"])
+
+    def but(self, **fields: Any) -> Learned:
+        """Return it with other fields."""
+        return Learned(self.name, {**self.fields, **fields})
+
+
+def rule(name: str, text: str = "", **fields: Any) -> Learned:
+    """Return a rule that says which one it is."""
+    return Learned(name, {"text": text or f"Rule {name} holds.", **fields})
+
+
+def told(*rules: Learned) -> str:
+    """Return the text that tells *rules* in this order."""
+    return FRAME + "".join([f"- {each.text}\n" for each in rules])
 
 
 def tool_call(name: str, given: dict[str, Any]) -> ToolCall:
@@ -53,19 +75,37 @@ class Agent:
         self.model = "gpt-5"
         """Of this one tokens are counted exactly."""
 
-    def learn(self, *rules: Rule, scope: str = "user") -> None:
-        """Store *rules*."""
+    def rules_file(self, scope: str = "user") -> Path:
+        """Return the file of rules of *scope*."""
         folder = self.home / ".brim" if scope == "user" else self.project / ".brim"
         folder.mkdir(exist_ok=True, mode=0o700)
-        make_store(folder / "brim.db")
-        with open_store(str(folder / "brim.db")) as store:
-            store.put_many(
-                [replace(each, scope=scope) for each in rules], event="learned", now=NOW - 100_000
-            )
+        return folder / "rules.toml"
+
+    def learn(self, *rules: Learned, scope: str = "user") -> None:
+        """Write *rules*, in place of those with the same names."""
+        file = RulesFile(str(self.rules_file(scope)))
+        for each in rules:
+            if each.name in file.read().split.names:
+                file.remove(each.name)
+            file.add(each.name, each.fields)
+
+    def compile(self) -> None:
+        """Compile the rules, as a command does: a hook has no time for many."""
+        home = str(self.home / ".brim")
+        rebuild_index(home, sources_for(home, str(self.project)))
 
     def trust(self) -> None:
-        """Say that the project may steer the agent."""
-        trust(str(self.project), str(self.home / ".brim"), now=NOW)
+        """Say that the project may steer the agent, with the rules that it has now."""
+        home = str(self.home / ".brim")
+        path = self.rules_file("project")
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        AcceptedRules(home, str(self.project)).accept(text)
+        trust(str(self.project), home, now=NOW)
+
+    @property
+    def state(self) -> RulesState:
+        """What sessions were told, and what the person has allowed."""
+        return RulesState(str(self.home / ".brim"), now=self.now)
 
     def configure(self, text: str, scope: str = "user") -> None:
         """Write the settings of *scope*."""
@@ -107,8 +147,7 @@ class Agent:
 
     def session(self, sub_agent: str = "") -> Session:
         """Return what is known of the session."""
-        with self.place() as place:
-            return place.scopes.session_seen(SESSION, sub_agent)
+        return self.state.session(SESSION, sub_agent)
 
     def log(self) -> str:
         path = self.home / ".brim" / "log" / "hook.log"

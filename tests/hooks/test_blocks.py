@@ -3,30 +3,20 @@ lifts a user's."""
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from brim.behaviors import Edge, Rule
-from brim.behaviors.behavior import Status
-from brim.errors import BrimError
-from brim.store import open_store
-from brim.store.trust import allow
-from tests.hooks.injected import NOW, SESSION, Agent, rule, tool_call
+from brim.rules.accepted import AcceptedRules
+from brim.rules.state import RulesState
+from tests.hooks.injected import NOW, SESSION, Agent, Learned, rule, tool_call
 
-PNPM = rule(
-    "pnpm", "Use pnpm, not npm.", kind="constraint", blocks=["run npm install", "run npm i"]
-)
-DIST = rule("dist", "Change src/ and build again.", kind="constraint", blocks=["edit dist/**"])
-FETCH = rule(
-    "fetch", "Ask before you read web pages.", blocks=["tool WebFetch", "tool mcp__web__*"]
-)
+PNPM = rule("pnpm", "Use pnpm, not npm.", block=["npm install", "npm i"])
+DIST = rule("dist", "Change src/ and build again.", block=["edit dist/**"])
+FETCH = rule("fetch", "Ask before you read web pages.", block=["tool WebFetch", "tool mcp__web__*"])
 
 
 @pytest.fixture
@@ -40,15 +30,12 @@ def bash(agent: Agent, command: Any) -> str:
     return agent.tool("Bash", command=command).deny
 
 
-def events(agent: Agent, scope: str = "user") -> list[tuple[str, str | None, dict[str, Any]]]:
-    folder = agent.home / ".brim" if scope == "user" else agent.project / ".brim"
-    with open_store(str(folder / "brim.db")) as store:
-        every = store.events()
-    return [
-        (each.kind, each.behavior, dict(each.detail))
-        for each in every
-        if each.kind in ("blocked", "allowed")
-    ]
+def refusal(agent: Agent, name: str = "pnpm", place: str = "user") -> tuple[int, str]:
+    """Return how often a rule refused a call, and the last one."""
+    last = agent.state.refusal(name, place)
+    if last is None:
+        return 0, ""
+    return last.count, last.call
 
 
 def test_it_is_refused_every_time_with_the_rule_and_the_person_is_told_once_how_to_allow_it(
@@ -66,10 +53,7 @@ def test_it_is_refused_every_time_with_the_rule_and_the_person_is_told_once_how_
     again = agent.tool("Bash", command="npm i")
     assert again.deny
     assert not again.note
-    assert events(agent) == [
-        ("blocked", "pnpm", {"tool": "Bash", "call": "npm install left-pad"}),
-        ("blocked", "pnpm", {"tool": "Bash", "call": "npm i"}),
-    ]
+    assert refusal(agent) == (2, "npm i")
 
 
 def test_without_notes_a_call_is_refused_and_no_line_is_shown(agent: Agent) -> None:
@@ -86,7 +70,7 @@ def test_what_no_rule_refuses_is_made(agent: Agent) -> None:
     assert not agent.edit("src/app.py").deny
     assert not agent.tool("Read", file_path=str(agent.project / "dist/app.js")).deny
     assert not agent.tool("WebSearch", query="x").deny
-    assert events(agent) == []
+    assert refusal(agent) == (0, "")
 
 
 @pytest.mark.parametrize("name", ["Edit", "Write", "MultiEdit", "write_file", "replace"])
@@ -163,7 +147,7 @@ def test_tools_are_refused_by_name(agent: Agent) -> None:
         assert "Ask before you read web pages." in agent.tool(name, url="x").deny
     assert not agent.tool("mcp__website__get", url="x").deny
     agent.learn(
-        rule("ports", "Leave the ports alone.", blocks=["tool mcp__port[0-9]__open", "tool port?"])
+        rule("ports", "Leave the ports alone.", block=["tool mcp__port[0-9]__open", "tool port?"])
     )
     for name in ("mcp__port3__open", "Port8"):
         assert "Leave the ports alone." in agent.tool(name, url="x").deny
@@ -187,10 +171,11 @@ def test_input_of_any_shape_is_read(agent: Agent) -> None:
 
 
 def permit(
-    agent: Agent, id: str = "pnpm", session: str = "", place: str = "user", at: float = NOW
+    agent: Agent, name: str = "pnpm", session: str = "", place: str = "user", at: float = NOW
 ) -> None:
-    with open_store(str(agent.home / ".brim" / "brim.db")) as store:
-        allow(store, id, place, session=session, now=at)
+    state = RulesState(str(agent.home / ".brim"), now=at)
+    state.allow(name, place, session)
+    state.close()
 
 
 def test_once_is_one_call(agent: Agent) -> None:
@@ -201,7 +186,7 @@ def test_once_is_one_call(agent: Agent) -> None:
     after = agent.tool("Bash", command="npm install")
     assert after.deny
     assert after.note, "it was allowed meanwhile, so the person is told again"
-    assert [kind for kind, _, _ in events(agent)] == ["blocked", "allowed", "blocked"]
+    assert refusal(agent) == (2, "npm install")
 
 
 def test_a_call_that_was_allowed_once_is_not_held_by_the_gate_instead(agent: Agent) -> None:
@@ -234,17 +219,15 @@ def test_a_session_is_that_session(agent: Agent) -> None:
 
 def test_what_is_allowed_in_a_session_is_not_held_for_that_rule(tmp_path: Path) -> None:
     agent = Agent(tmp_path)
-    agent.learn(
-        rule("pnpm", "Use pnpm, never npm install.", kind="constraint", blocks=["run npm install"])
-    )
-    agent.learn(rule("yarn", "Never run yarn install.", kind="constraint"))
+    agent.learn(rule("pnpm", "Use pnpm, never npm install.", block=["run npm install"]))
+    agent.learn(rule("yarn", "Never run yarn install."))
     assert "Never run yarn install." in bash(agent, "yarn install")
     permit(agent, session=SESSION)
     assert not bash(agent, "npm install")
 
 
 def test_each_rule_that_refuses_a_call_has_to_be_allowed(agent: Agent) -> None:
-    agent.learn(rule("other", "Don't install anything.", blocks=["run npm *"]))
+    agent.learn(rule("other", "Don't install anything.", block=["run npm *"]))
     permit(agent)
     assert "Don't install anything." in bash(agent, "npm install")
     permit(agent, "other")
@@ -253,7 +236,7 @@ def test_each_rule_that_refuses_a_call_has_to_be_allowed(agent: Agent) -> None:
 
 def test_a_store_that_cannot_be_written_gives_no_permission(agent: Agent) -> None:
     permit(agent)
-    with sqlite3.connect(agent.home / ".brim" / "brim.db") as busy:
+    with sqlite3.connect(agent.home / ".brim" / "state.db") as busy:
         busy.execute("BEGIN IMMEDIATE")
         assert bash(agent, "npm install")
         busy.rollback()
@@ -266,9 +249,7 @@ def test_a_store_that_cannot_be_written_gives_no_permission(agent: Agent) -> Non
 def test_a_block_keeps_to_the_place_that_its_rule_is_for(agent: Agent) -> None:
     head = agent.project / ".git" / "HEAD"
     head.write_text("ref: refs/heads/main\n")
-    agent.learn(
-        rule("push", "Open a pull request.", when={"branch": "main"}, blocks=["run git push"])
-    )
+    agent.learn(rule("push", "Open a pull request.", when="branch main", block=["run git push"]))
     assert bash(agent, "git push")
     head.write_text("ref: refs/heads/topic\n")
     assert not bash(agent, "git push")
@@ -280,15 +261,16 @@ def test_what_a_rule_is_about_does_not_narrow_its_block(agent: Agent) -> None:
             "yarn",
             "Use pnpm.",
             when={"language": "typescript", "task": "testing"},
-            blocks=["run yarn add"],
+            block=["run yarn add"],
         )
     )
     assert bash(agent, "yarn add x")
 
 
-def test_a_note_of_an_agent_or_a_removed_rule_refuses_nothing(agent: Agent) -> None:
-    for status in ("pending", "forgotten", "superseded"):
-        agent.learn(rule(status, status, status=status, blocks=["run make"]))
+def test_a_note_of_an_agent_or_a_rule_that_is_off_refuses_nothing(agent: Agent) -> None:
+    agent.learn(rule("off", "Don't run make.", off=True, block=["make"]))
+    inbox = agent.home / ".brim" / "inbox.toml"
+    inbox.write_text('[make]\ntext = "Don\'t run make."\nblock = ["make"]\n', encoding="utf-8")
     assert not bash(agent, "make")
 
 
@@ -296,13 +278,16 @@ def test_a_note_of_an_agent_or_a_removed_rule_refuses_nothing(agent: Agent) -> N
 
 
 def test_a_project_refuses_only_after_trust_and_only_there(agent: Agent, tmp_path: Path) -> None:
-    agent.learn(rule("yarn", "Use pnpm.", blocks=("run yarn",)), scope="project")
+    agent.learn(rule("yarn", "Use pnpm.", block=["yarn"]), scope="project")
     assert not bash(agent, "yarn add x")
     agent.trust()
     found = agent.tool("Bash", command="yarn add x")
     assert "Use pnpm." in found.deny
     assert f"cd {agent.project} && brim rules allow yarn --once" in found.note
-    assert events(agent, "project") == [("blocked", "yarn", {"tool": "Bash", "call": "yarn add x"})]
+    place = os.path.basename(AcceptedRules(str(agent.home / ".brim"), str(agent.project)).folder)
+    assert refusal(agent, "yarn", place) == (1, "yarn add x")
+    permit(agent, "yarn", place=place)
+    assert not bash(agent, "yarn add x")
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / ".git").mkdir(parents=True)
     agent.project = elsewhere
@@ -313,32 +298,29 @@ def test_a_block_that_came_after_trust_waits_for_it(agent: Agent) -> None:
     yarn = rule("yarn", "Use pnpm.")
     agent.learn(yarn, scope="project")
     agent.trust()
-    agent.learn(replace(yarn, blocks=("run yarn",)), scope="project")  # as a pull does
+    agent.learn(yarn.but(block=["yarn"]), scope="project")  # as a pull does
     assert not bash(agent, "yarn add x")
     agent.trust()
     assert bash(agent, "yarn add x")
 
 
-ATTACKS: dict[str, list[Rule]] = {
-    "the same id without blocks": [replace(PNPM, blocks=(), canonical="Use npm.")],
-    "the same id as something else": [rule("pnpm", "Use npm.", kind="preference")],
-    "the same id, removed": [replace(PNPM, status=Status.FORGOTTEN)],
-    "the same id, superseded": [replace(PNPM, status=Status.SUPERSEDED, superseded_by="mine")],
-    "a rule that says it replaces it": [
-        rule("mine", "Use npm.", kind="constraint", supersedes=["pnpm"])
-    ],
-    "a rule with other blocks": [rule("mine", "npm is fine.", blocks=["run ls -Z"])],
+ATTACKS: dict[str, list[Learned]] = {
+    "the same name without blocks": [rule("pnpm", "Use npm.")],
+    "the same name as something else": [rule("pnpm", "Use npm.", kind="preference")],
+    "the same name, switched off": [PNPM.but(off=True)],
+    "the same text without blocks": [rule("pnpm", PNPM.text)],
+    "a rule that overrides it": [rule("mine", "Use npm.", overrides=["pnpm"])],
+    "a rule that conflicts with it": [rule("mine", "Use npm.", conflicts=["pnpm"])],
+    "a rule with other blocks": [rule("mine", "npm is fine.", block=["run ls -Z"])],
 }
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_nothing_in_a_project_lifts_a_block_of_its_user(agent: Agent, attack: str) -> None:
-    agent.learn(*ATTACKS[attack], rule("mine2", "Use npm install."), scope="project")
-    with open_store(str(agent.project / ".brim" / "brim.db")) as store, store.writing():
-        edges = [Edge("mine2", "pnpm", kind) for kind in ("overrides", "conflicts")]
-        store.put_edges(edges)
-        allow(store, "pnpm", "user", session=SESSION, now=NOW)
-        allow(store, "pnpm", "user", session="", now=NOW)
+    agent.learn(*ATTACKS[attack], scope="project")
+    project_state = RulesState(str(agent.project / ".brim"), now=NOW)
+    project_state.allow("pnpm", "user", SESSION)
+    project_state.allow("pnpm", "user")
     agent.configure(
         "hooks: {protect: false, loops: off, gate: off}\ntoken_budget: {default: 0}\n", "project"
     )
@@ -349,31 +331,8 @@ def test_nothing_in_a_project_lifts_a_block_of_its_user(agent: Agent, attack: st
 def test_a_project_that_cannot_be_read_lifts_nothing(agent: Agent) -> None:
     agent.learn(rule("yarn", "Use pnpm."), scope="project")
     agent.trust()
-    (agent.project / ".brim" / "brim.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    agent.rules_file("project").write_bytes(b"\0" * 5000)
     assert bash(agent, "npm install")
-
-
-def test_a_broken_block_in_a_project_lifts_nothing(agent: Agent) -> None:
-    agent.learn(rule("yarn", "Use pnpm.", blocks=("run yarn",)), scope="project")
-    agent.trust()
-    every: tuple[Any, ...] = (
-        ["run '"],
-        ["what"],
-        ["edit ["],
-        [3],
-        {},
-        "x",
-        ["run "],
-        ["run npm"],
-        ["run " + "a" * 9_999],
-    )
-    for broken in every:
-        with sqlite3.connect(agent.project / ".brim" / "brim.db") as database:
-            database.execute("UPDATE behaviors SET blocks = ?", (json.dumps(broken),))
-        assert "Use pnpm, not npm." in bash(agent, "npm install"), broken
-        assert agent.tool("Write", file_path="dist/a").deny, broken
-        with pytest.raises(BrimError) if broken != ["run npm"] else nullcontext():
-            agent.trust()
 
 
 # brim itself --------------------------------------------------------------------------------------
@@ -435,12 +394,13 @@ def test_an_agent_cannot_edit_brim_or_the_settings_of_hooks(agent: Agent) -> Non
     refused = [
         *(
             home / ".brim" / name
-            for name in ("config.yaml", "brim.db", "paused", "trust.json", "bin/hook", "state/x")
+            for name in ("config.yaml", "rules.toml", "paused", "trust.json", "bin/hook", "state/x")
         ),
         *(
-            agent.project / ".brim" / name
-            for name in ("config.yaml", "brim.db", "brim.db-wal", "trusted")
+            home / ".brim" / name
+            for name in ("inbox.toml", "removed.toml", "state.db", "rules.db", "accepted/x/digests")
         ),
+        *(agent.project / ".brim" / name for name in ("config.yaml", "trusted")),
         *(
             home / name
             for name in (".claude/settings.json", ".gemini/settings.json", "codex/hooks.json")
@@ -479,7 +439,7 @@ def test_an_agent_cannot_edit_brim_or_the_settings_of_hooks(agent: Agent) -> Non
     for name in (
         *fine,
         "src/brim/config.yaml",
-        ".brim/behaviors.jsonl",
+        ".brim/rules.toml",
         ".codex/AGENTS.md",
         "hooks.json",
     ):
@@ -488,24 +448,24 @@ def test_an_agent_cannot_edit_brim_or_the_settings_of_hooks(agent: Agent) -> Non
 
 
 CHANGES = """
-rm -rf ~/.brim|rm ~/.brim/brim.db|rm ~/.brim/*.db|mv ~/.brim /tmp/x|cd ~/.brim && rm brim.db|cd ~ && rm .brim/brim.db
+rm -rf ~/.brim|rm ~/.brim/state.db|rm ~/.brim/*.db|mv ~/.brim /tmp/x|cd ~/.brim && rm state.db|cd ~ && rm .brim/state.db
 echo x > ~/.brim/config.yaml|echo x >> $HOME/.brim/config.yaml|cat a > "${HOME}/.claude/settings.json"
 tee ~/.brim/paused|sed -i s/a/b/ ~/.claude/settings.json
 perl -pi -e s/a/b/ ~/.codex/hooks.json|cp /tmp/a ~/.gemini/settings.json
-sqlite3 ~/.brim/brim.db 'delete from spend_limits'|dd if=/dev/null of=$HOME/.brim/brim.db|chmod -x ~/.brim/bin/hook
+sqlite3 ~/.brim/state.db 'delete from spend_limits'|dd if=/dev/null of=$HOME/.brim/state.db|chmod -x ~/.brim/bin/hook
 find ~/.brim -delete|find ~/.brim -name '*.db' -exec rm {} +|curl -o ~/.brim/config.yaml http://127.0.0.1/x
-python3 -c 'open("{home}/.brim/brim.db", "w")'|bash -c 'rm ~/.brim/brim.db'|sudo rm ~/.brim/brim.db|ln -s ~/.brim /tmp/l
+python3 -c 'open("{home}/.brim/state.db", "w")'|bash -c 'rm ~/.brim/state.db'|sudo rm ~/.brim/state.db|ln -s ~/.brim /tmp/l
 touch .claude/settings.local.json|echo '{}' > .claude/settings.json|rm -r .brim|rm -r ~/.claude|mv .codex x
-git checkout .claude/settings.json|git -C ~/.brim clean -fdx|truncate -s0 innocent/brim.db
-awk 1 a > ~/.brim/config.yaml|echo ' ; rm ~/.brim/brim.db
-jq . a | tee .claude/settings.json|tar xf a.tar -C ~/.brim|: > ~/.brim/brim.db|sed -n 'w /x' ~/.brim/config.yaml -i
+git checkout .claude/settings.json|git -C ~/.brim clean -fdx|truncate -s0 innocent/state.db
+awk 1 a > ~/.brim/config.yaml|echo ' ; rm ~/.brim/state.db
+jq . a | tee .claude/settings.json|tar xf a.tar -C ~/.brim|: > ~/.brim/state.db|sed -n 'w /x' ~/.brim/config.yaml -i
 """
 READS = """
 cat ~/.brim/config.yaml|ls -la ~/.brim|grep -n hook ~/.claude/settings.json|jq .hooks .claude/settings.json | head -3
-git -C . diff .claude/settings.json|git add .claude/settings.json|wc -c ~/.brim/brim.db|find ~/.brim -name '*.log'
+git -C . diff .claude/settings.json|git add .claude/settings.json|wc -c ~/.brim/state.db|find ~/.brim -name '*.log'
 sed -n 1,20p ~/.claude/settings.json|cat .claude/settings.json > /tmp/copy.json|mkdir -p .claude/commands
 rm .claude/CLAUDE.md|cp .vscode/settings.json x|sed -i s/a/b/ config.toml|rm -r src/brim|echo "edit ~/.brim/config.yaml"
-stat ~/.brim/brim.db|cargo build --config .cargo/config.toml|cp ~/.claude/settings.json /tmp/backup.json
+stat ~/.brim/state.db|cargo build --config .cargo/config.toml|cp ~/.claude/settings.json /tmp/backup.json
 diff .claude/settings.json /tmp/b.json|git commit -m "Explain ~/.brim/config.yaml"
 touch src/.brimrc|cat ~/.brim/log/hook.log | tail -5|ls .claude .codex
 """
@@ -528,6 +488,32 @@ def test_an_agent_cannot_change_brim_or_the_settings_of_hooks_by_a_command(
 @pytest.mark.parametrize("command", lines_of(READS))
 def test_commands_that_only_read_them_are_fine(agent: Agent, command: str) -> None:
     assert not bash(agent, command)
+
+
+@pytest.mark.parametrize("name", ["rules.toml", "config.yaml", "inbox.toml", "removed.toml"])
+def test_a_file_of_the_users_that_is_a_link_is_protected_where_it_leads(
+    agent: Agent, name: str
+) -> None:
+    target = agent.home / "dotfiles" / f"my-{name}"
+    target.parent.mkdir()
+    target.write_text("")
+    (agent.home / ".brim" / name).unlink(missing_ok=True)
+    (agent.home / ".brim" / name).symlink_to(target)
+    assert agent.tool("Write", file_path=str(target)).deny
+    assert bash(agent, f"echo x >> {target}")
+    assert bash(agent, f"cd ~/dotfiles && rm my-{name}")
+    assert not agent.tool("Read", file_path=str(target)).deny
+
+
+def test_an_agent_may_propose_rules_of_the_project_and_they_do_nothing(agent: Agent) -> None:
+    agent.learn(rule("yarn", "Use pnpm.", block=["yarn"]), scope="project")
+    agent.trust()
+    path = str(agent.project / ".brim" / "rules.toml")
+    assert not agent.tool("Write", file_path=path).deny
+    assert not bash(agent, "sed -i s/yarn/xyz/ .brim/rules.toml")
+    agent.rules_file("project").write_text("[evil]\ntext = 'Use npm.'\n", encoding="utf-8")
+    assert bash(agent, "yarn add x"), "a rule that blocks holds until the person agrees"
+    assert "Use npm." not in agent.start().text
 
 
 def test_the_command_that_learn_teaches_is_fine(agent: Agent) -> None:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,27 +16,22 @@ from hypothesis import strategies as st
 
 import brim
 from brim.agents.call import Answer
-from tests.hooks.injected import SESSION, Agent, rule
+from tests.hooks.injected import SESSION, Agent, Learned
 
-KINDS = ("constraint", "directive", "procedure", "preference")
-WHENS: tuple[dict[str, str], ...] = (
-    {},
-    {"language": "python"},
-    {"task": "testing"},
-    {"file": "src/**"},
-)
-RULES = [
-    rule(
-        f"r{n:02}",
-        f"Rule {n} says what is to be done, "
-        + "and why it is to be done so, " * (n % 4)
-        + "whatever happens.",
-        kind="constraint" if n % 8 == 0 else KINDS[n % 4],
-        when=WHENS[n % len(WHENS)],
-        status="pending" if n % 11 == 5 else "active",
-    )
-    for n in range(40)
-]
+WHENS = ("", "python", "task tests", "src/**")
+
+
+def some_rule(number: int) -> Learned:
+    """Return one of many rules: every eighth is a must, and three of four wait."""
+    reasons = "and why it is to be done so, " * (number % 4)
+    text = f"Rule {number} says what is to be done, {reasons}whatever happens."
+    fields: dict[str, Any] = {"text": text, "must": number % 8 == 0}
+    if WHENS[number % 4]:
+        fields["when"] = WHENS[number % 4]
+    return Learned(f"r{number:02}", fields)
+
+
+RULES = [some_rule(number) for number in range(40)]
 HEADING = "Left out:\n"
 LOST = HEADING + "".join(f"- src/mödule_{n}.py\n" for n in range(30))
 
@@ -46,6 +42,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     agent = Agent(folder)
     agent.learn(*RULES[::2])
     agent.learn(*RULES[1::2], scope="project")
+    agent.compile()
     return folder
 
 

@@ -1,5 +1,4 @@
-"""What an agent is told about a call: rules that match it rise a tier. It arrives with the result
-of the call."""
+"""What an agent is told about a call. It arrives with the result of the call."""
 
 from __future__ import annotations
 
@@ -8,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from brim.hooks.rules import files_of, tell_now
+from brim.hooks.rules import tell_now
+from brim.hooks.situations import files_of
 from brim.hooks.transcript import model_of
-from tests.hooks.injected import FRAME, Agent, rule, tool_call
+from brim.rules.delivery import CALL
+from tests.hooks.injected import Agent, rule, told, tool_call
 
 PYTHON = rule(
     "python",
     "Use uv, not pip, in every Python project.",
-    summary="Use uv.",
-    when={"language": "python"},
+    when="python",
 )
 PATCH = "*** Begin Patch\n*** Update File: src/app.py\n@@\n-a\n+b\n*** Add File: web/card.ts\n+x\n*** End Patch"
 
@@ -29,25 +29,29 @@ def agent(tmp_path: Path) -> Agent:
 def test_a_rule_for_the_file_of_the_call_is_told_once(agent: Agent) -> None:
     agent.learn(PYTHON)
     assert not agent.tool("Read", file_path="README.md")
-    assert (
-        agent.tool("Read", file_path="src/app.py").text
-        == FRAME + "## Directives\n- " + PYTHON.canonical + "\n"
-    )
+    assert agent.tool("Read", file_path="src/app.py").text == told(PYTHON)
     assert not agent.edit("src/app.py")
 
 
 def test_a_rule_for_the_command_of_the_call_is_told(agent: Agent) -> None:
-    agent.learn(rule("tests", "Run pytest with -q.", when={"task": "testing"}))
+    tests = rule("tests", "Run the tests with -q.", when="run pytest")
+    agent.learn(tests)
     assert not agent.tool("Bash", command="ls")
-    assert (
-        agent.tool("Bash", command="cd x && uv run pytest").text
-        == FRAME + "## Directives\n- Run pytest with -q.\n"
-    )
+    assert not agent.tool("Bash", command="echo 'run pytest'")
+    assert agent.tool("Bash", command="cd x && uv run pytest").text == told(tests)
 
 
 def test_what_holds_anywhere_is_not_told_with_a_call(agent: Agent) -> None:
-    agent.learn(rule("always", "All of what is to be said of it."))
+    agent.learn(rule("always", "Answer in English."))
     assert not agent.edit()
+
+
+def test_a_path_outside_of_the_project_says_nothing_by_its_folders(agent: Agent) -> None:
+    agent.learn(
+        rule("home", "Nobody may tidy the home of others."), rule("src", "Use tabs.", when="src/**")
+    )
+    assert not agent.edit("app.py")
+    assert "Use tabs." in agent.edit("src/app.py").text
 
 
 def test_what_is_written_says_which_rule_matters(agent: Agent) -> None:
@@ -56,39 +60,9 @@ def test_what_is_written_says_which_rule_matters(agent: Agent) -> None:
         *(rule(f"r{n}", f"Other thing {n}.") for n in range(9)),
     )
     assert not agent.tool("Edit", file_path="a.py", new_string="total = price + tax")
-    told = agent.tool(
-        "Edit", file_path="a.py", new_string="amounts = [float(each) for each in row]"
-    ).text
-    assert told == FRAME + "## Directives\n- Amounts are Decimal, never float.\n"
-
-
-def test_a_rule_for_every_change_comes_with_the_first_edit(agent: Agent) -> None:
-    agent.learn(rule("format", "Run `make format` after every change."))
-    assert not agent.start()
-    assert not agent.prompt("where is the parser?")
-    assert not agent.tool("Read", file_path="a.py")
-    told = agent.tool("Edit", file_path="a.py", new_string="x = 1").text
-    assert told == FRAME + "## Directives\n- Run `make format` after every change.\n"
-
-
-def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent) -> None:
-    agent.environ["BRIM_INJECTION_FILL"] = "false"
-    agent.learn(
-        rule(
-            "never",
-            "Never push to main, not even a fix.",
-            kind="constraint",
-            summary="Never push to main.",
-            tags=["push"],
-        )
-    )
-    assert agent.start().text == FRAME + "## Constraints\n- Never push to main.\n"
-    assert not agent.tool("Bash", command="ls")
-    assert (
-        agent.tool("Bash", command="git push").text
-        == FRAME + "## Constraints\n- Never push to main, not even a fix.\n"
-    )
-    assert not agent.tool("Bash", command="git push")
+    text = "amounts = [float(each) for each in row]"
+    answer = agent.tool("Edit", file_path="a.py", new_string=text)
+    assert "- Amounts are Decimal, never float.\n" in answer.text + answer.deny
 
 
 @pytest.mark.parametrize(
@@ -153,5 +127,5 @@ def test_an_agent_that_hears_nothing_before_a_call_is_told_with_its_result(tmp_p
     assert not agent.tool("read_file", absolute_path="/a.py")
     call = agent.call("after_tool", tool=tool_call("read_file", {"absolute_path": "/a.py"}))
     with agent.place() as place:
-        assert PYTHON.canonical in tell_now(call, place, of_call=True).text
-        assert not tell_now(call, place, of_call=True)
+        assert PYTHON.text in tell_now(call, place, moment=CALL).text
+        assert not tell_now(call, place, moment=CALL)

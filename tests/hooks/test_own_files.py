@@ -1,193 +1,148 @@
-"""What an agent reads on its own isn't told again when its session starts."""
+"""What an agent reads on its own isn't told again; what it doesn't read is told from the file."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
-from brim.install.rule_files import read_rule_files
 
-from brim.store.imports import RulesReader
-from brim.workspace import Workspace
-from tests.hooks.injected import FRAME, NOW, Agent, rule
+from tests.hooks.injected import Agent, rule, told
 
 CLAUDE = "- Never force-push.\n- Run the tests with make check.\n"
+ENGLISH = rule("english", "Answer in English.")
 
 
-def import_rules(agent: Agent, *paths: str, scope: str = "user") -> None:
-    """Import the files *paths*, or all that are found, as ``brim rules import`` does."""
-    workspace = Workspace(agent.environ, str(agent.project), who="person", now=NOW)
-    reader = RulesReader(scope, NOW)
-    read_rule_files(workspace, [str(agent.project / path) for path in paths], reader)
-    with workspace.open() as scopes:
-        if scope == "project":
-            workspace.begin_project()
-        with scopes.writing("user", scope):
-            reader.plan(scopes).store(scopes, now=NOW, source="", event="learned")
+@pytest.fixture(params=["claude", "codex", "gemini", "opencode"])
+def client(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
-def write(agent: Agent, name: str, text: str) -> Path:
+def trusting(tmp_path: Path, agent: str = "claude") -> Agent:
+    """Return an agent in a project that its user trusts."""
+    at_work = Agent(tmp_path, agent=agent)
+    at_work.trust()
+    return at_work
+
+
+def write(agent: Agent, name: str, text: str = CLAUDE) -> Path:
     path = agent.project / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def told(agent: Agent, how: str = "startup") -> bool:
-    return "force-push" in agent.start(how).text
+def hears(agent: Agent, text: str = "force-push") -> bool:
+    """Whether a new session is told *text*: Gemini CLI with its first prompt."""
+    return text in agent.start().text + agent.prompt("Hello").text
 
 
-@pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("how", ["startup", "clear", "compact", "resume"])
 def test_what_stands_in_a_file_that_is_loaded_is_left_out_at_every_beginning(
-    tmp_path: Path, scope: str, how: str
+    tmp_path: Path, how: str
 ) -> None:
-    agent = Agent(tmp_path)
-    write(agent, "CLAUDE.md", CLAUDE)
-    import_rules(agent, "CLAUDE.md", scope=scope)
-    agent.learn(rule("other", "Answer in English."))
-    assert agent.start(how).text == f"{FRAME}## Directives\n- Answer in English.\n"
+    agent = trusting(tmp_path)
+    write(agent, "CLAUDE.md")
+    agent.learn(ENGLISH)
+    assert agent.start(how).text == told(ENGLISH)
 
 
 @pytest.mark.parametrize(
     ("name", "agents"),
     [
-        ("CLAUDE.md", "claude"),
+        ("CLAUDE.md", "claude opencode"),
         (".claude/CLAUDE.md", "claude"),
         ("CLAUDE.local.md", "claude"),
         (".claude/rules/deep/git.md", "claude"),
-        ("AGENTS.md", "claude codex"),
+        ("AGENTS.md", "claude codex opencode"),
         ("AGENTS.override.md", "codex"),
         ("GEMINI.md", "gemini"),
         (".cursorrules", ""),
         (".github/copilot-instructions.md", ""),
-        ("notes.md", ""),
     ],
 )
-@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
-def test_each_agent_loads_its_own_files(
+def test_agents_that_do_not_load_a_file_are_told_its_rules(
     tmp_path: Path, name: str, agents: str, client: str
 ) -> None:
-    agent = Agent(tmp_path, agent=client)
-    write(agent, name, CLAUDE)
-    import_rules(agent, name)
-    heard = "force-push" in (
-        agent.start().text + agent.prompt("Hello").text
-    )  # Gemini CLI hears it with the prompt
-    assert heard is (client not in agents.split())
+    agent = trusting(tmp_path, client)
+    write(agent, name)
+    assert hears(agent) is (client not in agents.split())
 
 
-def test_claude_code_leaves_agents_md_alone_if_it_has_a_file_of_its_own(tmp_path: Path) -> None:
-    agent = Agent(tmp_path)
-    write(agent, "AGENTS.md", CLAUDE)
-    import_rules(agent, "AGENTS.md")
-    assert not told(agent)
-    write(agent, "CLAUDE.md", "- Something else.\n")
-    assert told(agent)
-
-
-def test_codex_cuts_off_a_long_file_and_prefers_its_override(tmp_path: Path) -> None:
-    agent = Agent(tmp_path, agent="codex")
-    write(agent, "AGENTS.md", CLAUDE + "filler\n" * 5_000)
-    import_rules(agent, "AGENTS.md")
-    assert told(agent)
-    write(agent, "AGENTS.md", CLAUDE)
-    import_rules(agent, "AGENTS.md")
-    assert not told(agent)
-    write(agent, "AGENTS.override.md", "- Something else.\n")
-    assert told(agent)
-
-
-def test_gemini_cli_may_call_its_files_otherwise(tmp_path: Path) -> None:
-    agent = Agent(tmp_path, agent="gemini")
-    write(agent, ".gemini/settings.json", json.dumps({"context": {"fileName": ["AGENTS.md"]}}))
-    write(agent, "AGENTS.md", CLAUDE)
-    import_rules(agent, "AGENTS.md")
-    assert "force-push" not in agent.start().text + agent.prompt("Hello").text
-
-
-def test_the_users_own_files_are_loaded_in_every_project(tmp_path: Path) -> None:
-    agent = Agent(tmp_path)
-    path = agent.home / ".claude" / "CLAUDE.md"
-    path.parent.mkdir()
-    path.write_text(CLAUDE)
-    import_rules(agent)
-    assert not told(agent)
-
-
-def test_what_is_imported_counts_where_the_session_began_in_the_files_folder(
-    tmp_path: Path,
+def test_the_files_of_a_project_that_nobody_trusts_are_not_told(
+    tmp_path: Path, client: str
 ) -> None:
-    agent = Agent(tmp_path)
-    write(agent, "CLAUDE.md", "@docs/git.md\n")
-    write(agent, "docs/git.md", CLAUDE)
-    import_rules(agent, "CLAUDE.md", scope="project")
-    assert not told(agent)
-    assert "force-push" in agent.start(cwd=str(agent.project / "docs")).text
-
-
-def test_rules_for_a_folder_or_some_files_are_told(tmp_path: Path) -> None:
-    agent = Agent(tmp_path)
-    write(agent, "api/CLAUDE.md", "- Check the session in every handler.\n")
-    write(
-        agent,
-        ".claude/rules/sql.md",
-        "---\npaths: ['**/*.sql']\n---\n- Write keywords in capitals.\n",
-    )
-    import_rules(agent, scope="project")
-    agent.start()
-    assert (
-        "Check the session"
-        in agent.tool("Edit", file_path=str(agent.project / "api" / "app.py")).text
-    )
-    assert "in capitals" in agent.tool("Edit", file_path=str(agent.project / "db" / "x.sql")).text
-
-
-def test_a_file_that_changed_still_has_some_of_its_rules(tmp_path: Path) -> None:
-    agent = Agent(tmp_path)
-    path = write(agent, "CLAUDE.md", CLAUDE)
-    import_rules(agent, "CLAUDE.md")
-    path.write_text("- Something new.\n- Run the tests with make check.\n")
-    assert agent.start().text == f"{FRAME}## Constraints\n- Never force-push.\n"
-    os.utime(path.parent)
-    path.unlink()
-    assert told(agent)
-
-
-def test_they_are_told_when_they_match_and_only_then(tmp_path: Path) -> None:
-    agent = Agent(tmp_path)
-    write(agent, "CLAUDE.md", CLAUDE)
-    import_rules(agent, "CLAUDE.md")
-    agent.start()
-    assert agent.prompt("Please write a poem").text == ""
-    assert "make check" in agent.prompt("Please run the tests").text
-
-
-def test_a_project_cannot_hide_a_rule_of_the_users(tmp_path: Path) -> None:
-    agent = Agent(tmp_path)
-    write(agent, "CLAUDE.md", CLAUDE)
-    import_rules(agent, "CLAUDE.md", scope="project")
-    assert not told(agent)
-    other = Agent(tmp_path / "other")
-    write(other, "NOTES.md", CLAUDE)
-    import_rules(other, "NOTES.md")  # the same rule, of the user's own
-    os.rename(agent.project / "CLAUDE.md", other.project / "CLAUDE.md")
-    import_rules(other, "CLAUDE.md", scope="project")
-    assert told(other)
+    agent = Agent(tmp_path, agent=client)
+    for name in ("CLAUDE.md", "AGENTS.md", "GEMINI.md"):
+        write(agent, name)
+    assert not hears(agent)
 
 
 @pytest.mark.parametrize(
-    "value", ["", "{}", "[1]", "[[1, 2, 3, 4]]", '[["x", [1, 2], [["claude"]], ["a"]]]']
+    ("path", "loaded_by"),
+    [
+        (".claude/CLAUDE.md", "claude opencode"),
+        (".codex/AGENTS.md", "codex"),
+        (".gemini/GEMINI.md", "gemini"),
+        (".config/opencode/AGENTS.md", "opencode"),
+    ],
 )
-def test_a_note_that_brim_did_not_write_hides_nothing(tmp_path: Path, value: str) -> None:
-    import sqlite3
+def test_the_users_own_files_are_told_to_other_agents_in_every_project(
+    tmp_path: Path, path: str, loaded_by: str, client: str
+) -> None:
+    agent = Agent(tmp_path, agent=client)
+    file = agent.home / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(CLAUDE)
+    assert hears(agent) is (client not in loaded_by.split())
 
-    agent = Agent(tmp_path)
-    write(agent, "CLAUDE.md", CLAUDE)
-    import_rules(agent, "CLAUDE.md")
-    with sqlite3.connect(agent.home / ".brim" / "brim.db") as database:
-        database.execute("UPDATE meta SET value = ? WHERE key = 'rule_files'", (value,))
-    database.close()
-    assert told(agent)
+
+def test_gemini_cli_may_call_its_files_otherwise(tmp_path: Path) -> None:
+    agent = trusting(tmp_path, "gemini")
+    write(agent, "AGENTS.md")
+    assert hears(agent)
+    other = trusting(tmp_path / "other", "gemini")
+    write(other, ".gemini/settings.json", json.dumps({"context": {"fileName": ["AGENTS.md"]}}))
+    write(other, "AGENTS.md")
+    assert not hears(other)
+
+
+def test_rules_of_a_folder_and_for_some_files_are_told_where_they_apply(tmp_path: Path) -> None:
+    agent = trusting(tmp_path)
+    agent.configure("token_budget: {default: 0}\n")
+    write(agent, "api/AGENTS.md", "- Check the session in every handler.\n")
+    write(agent, "web/AGENTS.md", "- Check the colors in every page.\n")
+    write(agent, "api/CLAUDE.md", "- Claude Code reads this itself.\n")
+    write(agent, ".cursor/rules/sql.mdc", "---\nglobs: '**/*.sql'\n---\n- Use capital keywords.\n")
+    api = agent.edit("api/app.py").text
+    assert api == told(rule("session", "Check the session in every handler."))
+    assert agent.edit("db/x.sql").text == told(rule("sql", "Use capital keywords."))
+    assert not agent.edit("src/app.py")
+
+
+def test_a_nested_file_is_told_at_the_start_of_a_session_in_its_folder(tmp_path: Path) -> None:
+    agent = trusting(tmp_path)
+    write(agent, "api/AGENTS.md", "- Check the session in every handler.\n")
+    assert not agent.start().text
+    in_folder = agent.start(cwd=str(agent.project / "api"))
+    assert not in_folder.text, "Claude Code loads it: there is no CLAUDE.md beside it"
+    write(agent, "api/CLAUDE.md", "- Something else.\n")
+    in_folder = agent.start(cwd=str(agent.project / "api"))
+    assert in_folder.text == told(rule("session", "Check the session in every handler."))
+
+
+def test_a_file_that_changed_is_told_as_it_is_now(tmp_path: Path) -> None:
+    agent = trusting(tmp_path)
+    path = write(agent, "GEMINI.md", "- Never force-push.\n")
+    assert agent.start().text == told(rule("push", "Never force-push."))
+    path.write_text("- Never amend.\n")
+    assert agent.start().text == told(rule("amend", "Never amend."))
+    path.unlink()
+    assert not agent.start().text
+
+
+def test_a_link_to_a_loaded_file_is_not_told(tmp_path: Path) -> None:
+    agent = trusting(tmp_path, "codex")
+    write(agent, "AGENTS.md")
+    (agent.project / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert not hears(agent)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from brim.agents import agent_named
 from brim.rules.native import (
     AGENTS,
     CLAUDE,
-    CLAUDE_RULES,
     GEMINI,
     NativeFile,
     all_files,
@@ -20,15 +19,10 @@ from brim.rules.native import (
 )
 
 
-@dataclass(frozen=True)
-class Reader:
-    """An agent that loads these kinds."""
-
-    native_files: tuple[str, ...]
-
-
-CLAUDE_CODE = Reader((CLAUDE, AGENTS, CLAUDE_RULES))
-CODEX = Reader((AGENTS,))
+def loaded_kinds(project: Path, agent: str) -> list[str]:
+    """Return the kinds of files in the root of *project* that *agent* loads by itself."""
+    loading = agent_named(agent).file_loading({"HOME": "/nobody"}, str(project), str(project))
+    return [file.kind for file in root_files(str(project)) if file.is_loaded_by(loading)]
 
 
 def write(project: Path, path: str, text: str) -> None:
@@ -96,17 +90,12 @@ def test_what_an_agent_loads_by_itself(tmp_path: Path) -> None:
     write(tmp_path, "CLAUDE.md", "- Use uv.\n")
     write(tmp_path, "AGENTS.md", "- Use pnpm.\n")
     write(tmp_path, "GEMINI.md", "- Use bun.\n")
-    loaded = {
-        name: [file.kind for file in root_files(str(tmp_path)) if file.is_loaded_by(agent)]
-        for name, agent in (
-            ("claude", CLAUDE_CODE),
-            ("codex", CODEX),
-            ("gemini", Reader((GEMINI,))),
-        )
-    }
-    assert loaded == {"claude": [CLAUDE], "codex": [AGENTS], "gemini": [GEMINI]}
+    assert loaded_kinds(tmp_path, "claude") == [CLAUDE]
+    assert loaded_kinds(tmp_path, "codex") == [AGENTS]
+    assert loaded_kinds(tmp_path, "gemini") == [GEMINI]
+    assert loaded_kinds(tmp_path, "opencode") == [AGENTS]
     (tmp_path / "CLAUDE.md").unlink()
-    assert [f.kind for f in root_files(str(tmp_path)) if f.is_loaded_by(CLAUDE_CODE)] == [AGENTS]
+    assert loaded_kinds(tmp_path, "claude") == [AGENTS]
 
 
 MARKDOWN = """---

@@ -22,7 +22,10 @@ from brim.rules.tiers import Tier
 class Reader:
     """An agent that loads these kinds of files by itself."""
 
-    native_files: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    def loads(self, _path: str, kind: str, _folder: str) -> bool:
+        return kind in self.kinds
 
 
 class Place:
@@ -72,7 +75,7 @@ def test_native_files_are_told_to_agents_that_do_not_load_them(place: Place) -> 
     place.share('[pnpm]\ntext = "Use pnpm."\n')
     (place.project / CLAUDE).write_text("- Use uv.\n")
     (place.project / AGENTS).write_text("- Use tabs.\n")
-    assert place.texts(Reader((CLAUDE, AGENTS))) == ["Use pnpm.", "Use tabs."]
+    assert place.texts(Reader((CLAUDE,))) == ["Use pnpm.", "Use tabs."]
     (place.project / AGENTS).unlink()
     assert place.texts(Reader((CLAUDE, AGENTS))) == ["Use pnpm."]
     assert place.texts(Reader((AGENTS,))) == ["Use pnpm.", "Use uv."]

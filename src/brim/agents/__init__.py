@@ -13,12 +13,14 @@ share. Readers never raise on what is in a line.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brim._lazy import exports
+from brim.config.places import home_folder
 from brim.record import PlainData
 
 if TYPE_CHECKING:
@@ -49,6 +51,23 @@ else:
 
 
 @dataclass(frozen=True)
+class UserRules(PlainData):
+    """Where an agent's file with the user's own rules is."""
+
+    variable: str
+    """The variable that can name another folder than the home."""
+    below_variable: str
+    below_home: str
+
+    def path(self, environ: Mapping[str, str]) -> str:
+        """Return the path of the file, whether it exists or not."""
+        folder = environ.get(self.variable)
+        if folder:
+            return os.path.join(folder, self.below_variable)
+        return os.path.join(home_folder(environ), self.below_home)
+
+
+@dataclass(frozen=True)
 class TableLine(PlainData):
     """What is known of an agent without its value, for a quick look at any agent's call."""
 
@@ -59,15 +78,44 @@ class TableLine(PlainData):
     """Its folder in a home or a project."""
     hook_files: tuple[str, ...]
     """The names of the files in which its hooks are set."""
+    user_rules: UserRules
+    """The file with rules that it loads in every project."""
     is_supervised: bool = False
     """Whether ``brim run`` can start it: then it has a ``run.py``."""
 
 
 TABLE = (
-    TableLine("claude", "Claude Code", ".claude", ("settings.json", "settings.local.json"), True),
-    TableLine("codex", "Codex", ".codex", ("hooks.json", "config.toml"), True),
-    TableLine("gemini", "Gemini CLI", ".gemini", ("settings.json",), True),
-    TableLine("opencode", "opencode", ".opencode", ("brim.js",)),
+    TableLine(
+        "claude",
+        "Claude Code",
+        ".claude",
+        ("settings.json", "settings.local.json"),
+        UserRules("CLAUDE_CONFIG_DIR", "CLAUDE.md", ".claude/CLAUDE.md"),
+        is_supervised=True,
+    ),
+    TableLine(
+        "codex",
+        "Codex",
+        ".codex",
+        ("hooks.json", "config.toml"),
+        UserRules("CODEX_HOME", "AGENTS.md", ".codex/AGENTS.md"),
+        is_supervised=True,
+    ),
+    TableLine(
+        "gemini",
+        "Gemini CLI",
+        ".gemini",
+        ("settings.json",),
+        UserRules("GEMINI_CLI_HOME", ".gemini/GEMINI.md", ".gemini/GEMINI.md"),
+        is_supervised=True,
+    ),
+    TableLine(
+        "opencode",
+        "opencode",
+        ".opencode",
+        ("brim.js",),
+        UserRules("XDG_CONFIG_HOME", "opencode/AGENTS.md", ".config/opencode/AGENTS.md"),
+    ),
 )
 
 AGENTS = tuple([line.name for line in TABLE])
@@ -97,6 +145,26 @@ def every_agent() -> Iterator[Agent]:
     """Give the value of each agent, in the order of the table."""
     for line in TABLE:
         yield agent_named(line.name)
+
+
+def user_rule_files(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the path of the user's rules for each agent, by its name, of those that exist."""
+    paths = {}
+    for line in TABLE:
+        path = line.user_rules.path(environ)
+        if os.path.isfile(path):
+            paths[line.name] = path
+    return paths
+
+
+def unloaded_rule_files(agent: Agent, environ: Mapping[str, str]) -> list[str]:
+    """Return the user's rules for other agents, which *agent* doesn't load by itself."""
+    paths = user_rule_files(environ)
+    for name in agent.native_files.users_of:
+        if name in paths:
+            loaded = os.path.realpath(paths[name])
+            return [path for path in paths.values() if os.path.realpath(path) != loaded]
+    return list(paths.values())
 
 
 def agent_at_work(environ: Mapping[str, str]) -> str:

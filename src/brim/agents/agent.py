@@ -14,6 +14,7 @@ from typing import Any
 
 from brim.agents.call import BEFORE_COMPACT, BEFORE_TOOL, PROMPT, Answer, HookCall, Tools
 from brim.agents.fields import mapping, text
+from brim.agents.native import FileLoading, NativeFiles
 from brim.config.places import home_folder
 from brim.record import PlainData
 
@@ -221,6 +222,7 @@ class Agent(PlainData):
     tools: Tools
     places: Places
     transcripts: Transcripts
+    native_files: NativeFiles
     model: str
     """A usual model, for tokens that are counted before a model is known."""
     counting_model: str = ""
@@ -298,6 +300,10 @@ class Agent(PlainData):
     def hears_at(self, event: str) -> bool:
         """Whether a text reaches the model at *event*."""
         return event in self.answers.text_at
+
+    def file_loading(self, environ: Mapping[str, str], project: str, cwd: str) -> FileLoading:
+        """Return what it loads by itself when it works in the folder *cwd* of *project*."""
+        return FileLoading(self.native_files, environ, project, cwd)
 
     def reports(self, event: str) -> bool:
         """Whether the agent says when *event* happens."""

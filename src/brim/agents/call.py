@@ -36,6 +36,7 @@ BETWEEN_REQUESTS = "between_requests"
 BEFORE_COMPACT = "before_compact"
 AFTER_COMPACT = "after_compact"
 STOP = "stop"
+SUBAGENT_START = "subagent_start"
 SUBAGENT_STOP = "subagent_stop"
 SESSION_END = "session_end"
 MODEL_CALL = "model_call"
@@ -50,6 +51,7 @@ EVENTS = (
     BEFORE_COMPACT,
     AFTER_COMPACT,
     STOP,
+    SUBAGENT_START,
     SUBAGENT_STOP,
     SESSION_END,
     MODEL_CALL,

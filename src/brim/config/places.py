@@ -188,3 +188,28 @@ def git_folder(folder: str) -> str | None:
     except (OSError, ValueError):
         return None
     return os.path.join(folder, first[8:].strip()) if first.startswith("gitdir: ") else None
+
+
+_HEAD = "ref: refs/heads/"
+
+
+def branch_of(folder: str) -> str:
+    """Return the branch that is checked out around *folder*; empty without one."""
+    git: str | None = None
+    current = os.path.realpath(folder)
+    while git is None:
+        git = git_folder(current)
+        above = os.path.dirname(current)
+        if above == current:
+            break
+        current = above
+    if git is None:
+        return ""
+    try:
+        with open(os.path.join(git, "HEAD"), encoding="utf-8", errors="replace") as file:
+            head = file.readline(4096).strip()
+    except (OSError, ValueError):
+        return ""
+    if head.startswith(_HEAD):
+        return head.removeprefix(_HEAD)
+    return ""

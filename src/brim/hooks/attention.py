@@ -1,5 +1,5 @@
-"""What a person should know about the project: what agents don't use yet, and what changed since it
-was trusted.
+"""What a person should know about the rules and the project: mistakes, what waits for their consent,
+what agents don't use yet.
 
 The person is told once a session, and the status line shows it.
 """
@@ -25,32 +25,55 @@ SHARED = (
 )
 """What is said in a clone of a project that shares them."""
 
-FILES = ("behaviors.jsonl", "config.yaml", "brim.db")
+FILES = ("rules.toml", "config.yaml")
 """What in ``.brim`` steers agents."""
 
 
 def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return what the human hasn't been told yet in this session."""
-    if workspace.project is None or not call.session:
+    if not call.session:
         return None
     state = workspace.state(call.session)
-    was_asking = bool(state.kept(KEPT))
-    memory = workspace.memory_problem
-    changes = _changes(workspace, again=was_asking)
-    is_asking = bool(changes) or _is_foreign(memory)
-    if is_asking or was_asking:
-        state.keep(KEPT, is_asking)
-    texts = []
-    if memory is not None:
-        texts.append(without_controls(str(memory)))
-    if _has_untrusted(workspace, workspace.project):
-        texts.append(f"{SHARED}: 'brim rules trust' shows them")
-    if changes:
-        texts.append(changes)
+    texts = _news_of_rules(workspace)
+    if workspace.project is not None:
+        texts += _news_of_project(workspace, workspace.project)
+        _keep_for_status(call, workspace)
     lines = [f"brim: {text}" for text in texts if state.tell_once(text)]
     if not lines:
         return None
     return Answer(note="\n".join(lines))
+
+
+def _news_of_rules(workspace: HookWorkspace) -> list[str]:
+    """Return the mistakes in files of rules, and what of them waits, if this hook has read them."""
+    if workspace.rules is None or workspace.rules.index is None:
+        return []
+    return [without_controls(text) for text in workspace.rules.index.news]
+
+
+def _news_of_project(workspace: HookWorkspace, project: str) -> list[str]:
+    texts = []
+    memory = workspace.memory_problem
+    if memory is not None:
+        texts.append(without_controls(str(memory)))
+    if _has_untrusted(workspace, project):
+        texts.append(f"{SHARED}: 'brim rules trust' shows them")
+    if workspace.settings_changed:
+        name = without_controls(os.path.basename(project))
+        changes = f"the settings of {name} changed since you trusted it"
+        texts.append(f"{changes}: 'brim rules trust' shows them")
+    return texts
+
+
+def _keep_for_status(call: HookCall, workspace: HookWorkspace) -> None:
+    """Keep for the status line whether something waits for the person's consent."""
+    state = workspace.state(call.session)
+    was_asking = bool(state.kept(KEPT))
+    is_asking = workspace.settings_changed or _is_foreign(workspace.memory_problem)
+    if workspace.rules is not None and workspace.rules.index is not None:
+        is_asking = is_asking or workspace.rules.index.waiting > 0
+    if is_asking or was_asking:
+        state.keep(KEPT, is_asking)
 
 
 def _is_foreign(problem: StoreError | None) -> bool:
@@ -60,20 +83,13 @@ def _is_foreign(problem: StoreError | None) -> bool:
 
 def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
     """Whether *project* came with rules or settings that the person hasn't trusted yet."""
-    if workspace.trusted:
+    if workspace.trusted or _is_accepted(workspace):
         return False
     return any(os.path.exists(os.path.join(project, ".brim", name)) for name in FILES)
 
 
-def _changes(workspace: HookWorkspace, *, again: bool) -> str:
-    """Return what changed, if this hook has met something that it left out, or one before it
-    has."""
-    if again or workspace.settings_changed or _has_left_out(workspace):
-        return workspace.changes_of(workspace.scopes)
-    return ""
-
-
-def _has_left_out(workspace: HookWorkspace) -> bool:
-    """Whether this hook has opened the rules and left some out."""
-    scopes = vars(workspace).get("scopes")
-    return scopes is not None and bool(scopes.left_out)
+def _is_accepted(workspace: HookWorkspace) -> bool:
+    """Whether the rules of the project count here, perhaps because of another worktree."""
+    if workspace.rules is None:
+        return False
+    return any(source.is_project for source in workspace.rules.sources)

@@ -1,44 +1,37 @@
 """Blocks: calls that a rule refuses, every time, until a person allows them.
 
 The user's own blocks come from the user's file alone, so nothing in a project can lift one. A
-project's count only there, and only those that the user has agreed to. Most calls are refused by
+project's count only there, and only those that the user has accepted. Most calls are refused by
 nothing, and a look at their words shows it.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import replace
 from functools import cached_property
 from shlex import quote
-from typing import TYPE_CHECKING
 
-from brim.activation.context import Context
 from brim.agents import TABLE
 from brim.agents.call import BEGIN, Answer, HookCall, ToolCall, edits_in
-from brim.behaviors.behavior import Rule
-from brim.config.places import home_folder
+from brim.config.places import branch_of, home_folder
 from brim.errors import StoreError
-from brim.hooks.protection import changing_command, is_protected, loosening_command
+from brim.hooks.protection import changing_command, is_protected, linked_files, loosening_command
+from brim.hooks.situations import environments_of, rules_of
 from brim.hooks.state import HookWorkspace, log
 from brim.rules.blocks import commands_of, refused_command, refused_path, refused_tool
-from brim.store.events import RuleEvent
-from brim.store.trust import ONCE, OWN, SESSION, is_allowed, use_up
+from brim.rules.situation import Situation
+from brim.rules.source import PROJECT, USER
+from brim.rules.state import BRIM, ONCE, SESSION
+from brim.rules.stored import BlockingRule, StoredRules
+from brim.rules.when import BRANCH, ENVIRONMENT, Case
 
-if TYPE_CHECKING:
-    from brim.store.store import Store
-
-_BLOCKING = """
-    SELECT id, blocks FROM behaviors
-    WHERE blocks <> '[]' AND status = 'active' AND (instr(blocks, ?) OR instr(blocks, '"tool '))
-"""
 _SETTINGS = tuple(dict.fromkeys([name for line in TABLE for name in line.hook_files]))
 """Files in which an agent's hooks are set, or turned off."""
-_NAMED = ("brim", *_SETTINGS, *[line.folder for line in TABLE])
+_OWN_FILES = ("rules.", "config.yaml", "inbox.toml", "removed.toml", "state.db", "trust")
+_NAMED = ("brim", *_OWN_FILES, *_SETTINGS, *[line.folder for line in TABLE])
 """What a command names that is about them, or about the folders that they are in."""
-PossibleBlock = tuple[str, str, str]
-"""The scope of a rule, its id, and one of its blocks."""
+PossibleBlock = tuple[BlockingRule, str]
+"""A rule, and one of its blocks."""
 
 _UNQUOTED = str.maketrans("", "", "'\"\\\n")
 _UNSURE = frozenset("*?[{'\"\\/~")
@@ -58,15 +51,15 @@ def hold_block(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 def _possible_blocks(pending: PendingCall) -> list[PossibleBlock]:
     """Return the blocks that a look at the call doesn't rule out."""
-    workspace = pending.workspace
-    if not any(map(os.path.exists, workspace.databases)):
+    reader = rules_of(pending.call, pending.workspace)
+    if reader is None:
         return []
-    possible = []
-    for scope, store in workspace.scopes.stores.items():
-        for id, blocks in store.database.rows(_BLOCKING, (pending.prefix,)):
-            for block in json.loads(blocks):
-                if pending.may_match(block):
-                    possible.append((scope, id, block))
+    rules = reader.ask(lambda index: StoredRules(index).blocking(pending.prefix))
+    possible: list[PossibleBlock] = []
+    for rule in rules:
+        for block in rule.blocks:
+            if pending.may_match(block):
+                possible.append((rule, block))
     return possible
 
 
@@ -133,6 +126,9 @@ class PendingCall:
             return True
         if self.text and self._names_brim():
             return True
+        for path in linked_files(self.workspace.home):
+            if path in self.real_paths or os.path.basename(path) in self.text:
+                return True
         home = os.path.realpath(self.workspace.home).lower()
         return bool(self.paths) and home in self.searchable
 
@@ -195,7 +191,7 @@ def _patched(patch: str, text: str) -> list[str]:
 LONGEST = 2_000
 SHOWN = 200
 """Characters of a rule that are quoted, and of a call that are shown or kept."""
-_PLACES = ("branch", "environment", "project_type")
+_PLACES = (BRANCH, ENVIRONMENT)
 """Conditions of a rule that its blocks keep to."""
 
 
@@ -210,9 +206,9 @@ def refusal(pending: PendingCall, possible: list[PossibleBlock]) -> Answer | Non
     refused = _first_refused(blocked)
     if refused:
         return refused.refuse()
-    pending.workspace.permitted = frozenset([block.id for block in blocked])
+    pending.workspace.permitted = frozenset([block.name for block in blocked])
     for block in blocked:
-        block.record("allowed")
+        block.note_permission()
     for block in blocked:
         if block.permission == ONCE:
             return block.let_through()
@@ -233,13 +229,10 @@ def _first_refused(blocked: list[Blocked]) -> Blocked | None:
 def _blocked_by_rules(
     pending: PendingCall, possible: list[PossibleBlock], commands: list[list[str]]
 ) -> list[Blocked]:
-    blocked = []
-    for scope, id, block in possible:
+    blocked: list[Blocked] = []
+    for rule, block in possible:
         refused = _refused_part(pending, block, commands)
-        if not refused:
-            continue
-        rule = _in_force(pending, scope, id)
-        if rule is not None:
+        if refused and _holds_here(rule, pending.workspace):
             blocked.append(Blocked(pending, refused, rule))
     return blocked
 
@@ -275,41 +268,37 @@ def _refused_part(pending: PendingCall, block: str, commands: list[list[str]]) -
     return ""
 
 
-def _in_force(pending: PendingCall, scope: str, id: str) -> Rule | None:
-    """Return the rule if its block holds here: agreed to, and under no condition that this place
-    contradicts."""
-    workspace = pending.workspace
-    scopes = pending.workspace.scopes
-    if scope == "project":
-        scopes.leave_out((id,))
-        if id in scopes.left_out:
-            return None
-    rule = scopes.stores[scope].get(id)
-    if rule is None:
-        return None
-    if any(key in _PLACES for key, _ in rule.when.conditions):
-        contradicted = rule.when.match(Context(**workspace.surroundings).facts).contradicted
-        if not set(_PLACES).isdisjoint(contradicted):
-            return None
-    return replace(rule, scope=scope)
+def _holds_here(rule: BlockingRule, workspace: HookWorkspace) -> bool:
+    """Whether the blocks of *rule* hold on this branch and in this environment."""
+    if not rule.condition:
+        return True
+    branch = ""
+    if workspace.project is not None:
+        branch = branch_of(workspace.project)
+    situation = Situation(branch=branch, environments=environments_of(workspace))
+    return any(_is_possible(case, situation) for case in rule.condition.cases)
+
+
+def _is_possible(case: Case, situation: Situation) -> bool:
+    places = [clause for clause in case if clause.key in _PLACES]
+    return all(clause.is_met(situation) for clause in places)
 
 
 class Blocked:
     """A call of which a *part* is refused by *rule*; without one, because it would loosen brim."""
 
-    def __init__(self, pending: PendingCall, part: str, rule: Rule | None = None) -> None:
-        self.id = OWN
+    def __init__(self, pending: PendingCall, part: str, rule: BlockingRule | None = None) -> None:
+        self.name = BRIM
         self._call = pending.call
         self._workspace = pending.workspace
-        self._scopes = pending.workspace.scopes
+        self._state = pending.workspace.rule_state
         self._part = part
         self._rule = rule
-        self._place = "user"
+        self._place = USER
         if rule is not None:
-            self.id = rule.id
-            if rule.scope == "project":
-                self._place = self._scopes.project_key
-        self._latch = f"block {self.id}"
+            self.name = rule.name
+            self._place = rule.source.place
+        self._latch = f"block {self.name}"
         self._named = f'"{part[:SHOWN]}"'
         if part == pending.call.tool.name:
             self._named = f"the tool {part[:SHOWN]}"
@@ -319,63 +308,34 @@ class Blocked:
     @cached_property
     def permission(self) -> str:
         """How a person has allowed it; empty if none has."""
-        user = self._scopes.user
-        if user is None:
-            return ""
-        session = self._call.session
-        now = self._workspace.now
-        return is_allowed(user.database, self.id, self._place, session=session, now=now)
+        return self._state.permission(self.name, self._place, self._call.session)
 
     def use(self) -> bool:
         """Use the permission; whether it still was one."""
         if self.permission == SESSION:
             return True
-        user = self._scopes.user
-        if user is None:
-            return False
         try:
-            return use_up(user, self.id, self._place)
-        except StoreError:  # it can't be used up, so it would last
+            return self._state.use_up(self.name, self._place)
+        except StoreError as error:  # it can't be used up, so it would last
+            log(self._workspace.environ, f"allowed {self.name}: {error}")
             return False
 
-    def record(self, kind: str) -> None:
-        """Write that the call was ``blocked`` or ``allowed`` next to the rule; a refusal doesn't
-        depend on it."""
-        session = self._call.session
-        if kind == "allowed" and session:
-            # A person who allowed it once wants to know of the next one.
-            self._workspace.state(session).open_latch(self._latch)
-        detail = {"tool": self._call.tool.name[:SHOWN], "call": self._part[:SHOWN]}
-        if self.permission:
-            detail["how"] = self.permission
-        store = self._writable_store()
-        if store is None:
-            return
-        now = self._workspace.now
-        try:
-            store.record(RuleEvent(kind, now, self.id, session=session, detail=detail))
-        except StoreError as error:
-            log(self._workspace.environ, f"{kind} {self.id}: {error}", now=now)
-
-    def _writable_store(self) -> Store | None:
-        """Return the store of the rule, or the user's if that can't be written."""
-        stores = [self._scopes.user]
-        if self._rule is not None:
-            stores.insert(0, self._scopes.stores[self._rule.scope])
-        for store in stores:
-            if store is not None and not store.readonly:
-                return store
-        return None
+    def note_permission(self) -> None:
+        """Let the person hear of the next refusal: they allowed this one."""
+        if self._call.session:
+            self._workspace.state(self._call.session).open_latch(self._latch)
 
     def refuse(self) -> Answer:
         """Return why the call isn't made, and, once a session, what the person can do."""
-        self.record("blocked")
+        session = self._call.session
+        call = self._part[:SHOWN]
+        self._state.note_refusal(self.name, self._place, session=session, call=call)
         if not self._workspace.config["hooks.notes"]:
             return Answer(deny=self._reason)
-        session = self._call.session
         is_new = not session or self._workspace.state(session).tell_once(self._latch)
-        note = self._note if is_new else ""
-        return Answer(deny=self._reason, note=note)
+        if not is_new:
+            return Answer(deny=self._reason)
+        return Answer(deny=self._reason, note=self._note)
 
     def let_through(self) -> Answer:
         """Return what the person is told when a call uses up what they allowed once."""
@@ -390,7 +350,7 @@ class Blocked:
                 "allows, and the settings of hooks. Go on without it, or tell your user what you "
                 "need and why."
             )
-        text = self._rule.canonical.strip()
+        text = self._rule.text.strip()
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]}…"
         return (
@@ -404,9 +364,9 @@ class Blocked:
         """The commands are ready to paste, one a line."""
         reason = "it would change brim or its hooks"
         if self._rule is not None:
-            reason = f"the rule {self._rule.name}"
-        allow = f"brim rules allow {quote(self.id)}"
-        if self._place != "user":
+            reason = f"the rule {self.name}"
+        allow = f"brim rules allow {quote(self.name)}"
+        if self._rule is not None and self._rule.source.kind == PROJECT:
             allow = f"cd {quote(self._workspace.project or '')} && {allow}"
         lines = [f"brim: refused {self._named}: {reason}. To allow it:", f"{allow} --once"]
         if self._call.session:

@@ -22,7 +22,6 @@ from brim.memory.compactions import compactions_in
 from brim.memory.instructions import build_instructions
 from brim.memory.lost import CompactionReport
 from brim.memory.returned import HEADING, give_back, lost_entries
-from brim.store.events import RuleEvent, add_event
 
 MOST = 8 << 20
 """Bytes of the transcript's end that are read. Of a longer one, ``brim memory lost`` may know more
@@ -78,7 +77,6 @@ def measure_lost(call: HookCall, workspace: HookWorkspace, *, summary: str = "")
     report = _last_report(call, workspace, summary)
     if report is None or not report.readable or not report.in_window:
         return
-    _note(call, workspace, report)
     if report.items:
         path = _write_lost(call, workspace, report)
         returned = give_back(report, path)
@@ -149,20 +147,3 @@ def _write_lost(call: HookCall, workspace: HookWorkspace, report: CompactionRepo
         log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
         return ""
     return writer.scratch_path
-
-
-def _note(call: HookCall, workspace: HookWorkspace, report: CompactionReport) -> None:
-    """Record what was lost, for statistics: numbers by kind, and the texts, masked."""
-    database = workspace.user_database
-    if database is None or database.readonly:
-        return
-    detail = {
-        "agent": call.agent.name,
-        "trigger": report.trigger or call.trigger,
-        "counts": report.to_dict()["counts"],
-        "lost": [[item.kind, item.text] for item in report.items[:50]],
-    }
-    with database.writing():
-        add_event(
-            database, RuleEvent("compacted", workspace.now, session=call.session, detail=detail)
-        )

@@ -8,34 +8,40 @@ from brim.agents.readers import AnyReader
 from brim.agents.stream import Feed
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
-from brim.store.suggestions import Suggestions
+from brim.rules.inbox import Inbox
 
+LONGEST_CALL = 200
+"""Characters of the last call that are kept."""
 TAIL = 1 << 18
 """Bytes of the transcript in which the last call is looked for."""
 
 
 def keep_correction(call: HookCall, workspace: HookWorkspace) -> None:
     """Keep the prompt, with which a person corrects the agent: ``brim rules review`` shows it."""
-
-    Suggestions(workspace.home).add(
+    Inbox(workspace.home).add(
+        "correction",
         call.prompt,
-        call=last_call(call),
-        agent=call.agent.name,
-        project=workspace.project,
+        instead_of=last_call(call)[:LONGEST_CALL],
         session=call.session,
-        time=workspace.now,
+        project=workspace.project or "",
     )
 
 
 def last_call(call: HookCall) -> str:
     """Return the last tool call before the prompt, such as ``Bash: npm install``; empty if there is
     none."""
-
-    start, data = tail_bytes(call.transcript, TAIL) if call.transcript else (0, b"")
+    if not call.transcript:
+        return ""
+    start, data = tail_bytes(call.transcript, TAIL)
     reader = AnyReader(writer=call.agent)
-    events = [*Feed(reader=reader, start=start).feed(data), *reader.finish()]
-    last = next((each for each in reversed(events) if isinstance(each, ToolCall)), None)
+    last = None
+    for event in [*Feed(reader=reader, start=start).feed(data), *reader.finish()]:
+        if isinstance(event, ToolCall):
+            last = event
     if last is None:
         return ""
-    about = last.command or next(iter(last.files), "")
-    return f"{last.name}: {about}" if about else last.name
+    if last.command:
+        return f"{last.name}: {last.command}"
+    if last.files:
+        return f"{last.name}: {last.files[0]}"
+    return last.name

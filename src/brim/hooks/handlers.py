@@ -8,7 +8,6 @@ what must survive, and a model call how full the window was.
 from __future__ import annotations
 
 from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
-from brim.behaviors.corrections import is_correction
 from brim.hooks.attention import project_note
 from brim.hooks.blocks import hold_block
 from brim.hooks.compactions import (
@@ -29,7 +28,7 @@ from brim.hooks.limits import (
 )
 from brim.hooks.loops import hold_loop
 from brim.hooks.process import attempt
-from brim.hooks.rules import forget_held, note_repeated, tell_at_start, tell_now
+from brim.hooks.rules import finish_start, tell_at_start, tell_now, tell_sub_agent
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
 from brim.hooks.state import COMPACTED, HookWorkspace
 from brim.hooks.transcript import (
@@ -45,6 +44,8 @@ from brim.hooks.transcript import (
 )
 from brim.hooks.turns import note_turn
 from brim.money.decision import START
+from brim.rules.corrections import is_correction
+from brim.rules.delivery import CALL, PROMPT
 
 RENEWING = ("startup", "clear", "compact")
 """How a session begins with an empty window."""
@@ -130,11 +131,10 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
         spending = attempt(hold_prompt, call, workspace)
     if spending.deny:
         return spending
-    if call.human and call.session:
-        forget_held(call, workspace)
     _measure_if_compacted(call, workspace)
-    late = attempt(_tell_late, call, workspace)
-    rules = attempt(tell_now, call, workspace, new_prompt=call.human, retry_without_project=True)
+    late = joined(attempt(_tell_late, call, workspace), attempt(finish_start, call, workspace))
+    moment = PROMPT if call.human else ""
+    rules = attempt(tell_now, call, workspace, moment=moment, is_new_prompt=call.human)
     answer = _with_note(joined(late, rules), workspace)
     if workspace.only_injects or not call.session:
         return joined(spending, answer)
@@ -168,16 +168,14 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
         spending = attempt(hold_tool, call, workspace)
     if spending.deny:
         return spending
-    blocked = attempt(hold_block, call, workspace, retry_without_project=True)
+    blocked = attempt(hold_block, call, workspace)
     if blocked:
         return joined(spending, blocked)
     looping = attempt(hold_loop, call, workspace)
     if looping.deny:
         return joined(spending, looping)
     _measure_if_compacted(call, workspace)
-    rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
-    if call.session and not rules.deny:
-        attempt(note_repeated, call, workspace)
+    rules = attempt(tell_now, call, workspace, moment=CALL)
     return joined(spending, looping, _with_note(rules, workspace))
 
 
@@ -200,7 +198,7 @@ def _tell_after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.agent.hears_at("before_tool"):
         return NOTHING
     late = attempt(_tell_late, call, workspace)
-    rules = attempt(tell_now, call, workspace, of_call=True, retry_without_project=True)
+    rules = attempt(tell_now, call, workspace, moment=CALL)
     return _with_note(joined(late, rules), workspace)
 
 
@@ -218,6 +216,14 @@ def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
     state.keep(_FAILED, failures % FAILURES)
     if failures >= FAILURES and not call.sub_agent:
         note_turn(call, workspace)
+
+
+# A sub-agent --------------------------------------------------------------------------------------
+
+
+def subagent_start(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Tell a sub-agent the rules that it must keep."""
+    return attempt(tell_sub_agent, call, workspace)
 
 
 # A compaction -------------------------------------------------------------------------------------
@@ -291,6 +297,7 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 HANDLERS = {
     "session_start": session_start,
+    "subagent_start": subagent_start,
     "prompt": prompt,
     "before_tool": before_tool,
     "after_tool": after_tool,

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from brim.agents.call import HookCall
-from brim.behaviors.behavior import Rule
 from brim.memory.repetition.commands import CommandPart, parts, writes
 from brim.record import PlainData
 from brim.rules.globs import matches
@@ -177,19 +176,19 @@ class Doing(PlainData):
         return cls(parts=tuple(command_parts), touched=tuple(touched), staged=tuple(staged))
 
 
-def mention(rule: Rule, doing: Doing) -> str:
-    """Return what of *doing* the *rule* speaks against: a file, a command, a flag or a name; empty
-    if nothing."""
-    conditions = dict(rule.when.conditions)
-    patterns = [
-        pattern for pattern in conditions.get("file", ()) if not re.fullmatch(_ALL_FILES, pattern)
-    ]
+def mention(text: str, patterns: Iterable[str], doing: Doing) -> str:
+    """Return what of *doing* a rule speaks against: a file, a command, a flag or a name; empty if
+    nothing.
+
+    *text* is what the rule says, and *patterns* are the files that it's for.
+    """
+    named_patterns = [pattern for pattern in patterns if not re.fullmatch(_ALL_FILES, pattern)]
     for file in doing.files:
-        if any(matches(file, pattern) for pattern in patterns):
+        if any(matches(file, pattern) for pattern in named_patterns):
             return file
-    if _is_exempt(rule.canonical, doing):
+    if _is_exempt(text, doing):
         return ""
-    for prohibition in _prohibitions(rule.canonical):
+    for prohibition in _prohibitions(text):
         name = _name_in(prohibition, doing)
         if name:
             return name

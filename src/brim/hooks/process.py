@@ -31,8 +31,6 @@ LARGEST = 16 << 20
 PAUSED = "paused"
 """The file in the user's folder that makes every hook answer nothing, perhaps until a time: ``brim
 pause``."""
-UNHURRIED = ("after_tool", "tool_failed", "stop", "subagent_stop", "session_end")
-"""The events with little to do, at which there is time to tidy up."""
 NOTED = ("session_start", "prompt", "before_tool", "after_tool", "tool_failed", "stop")
 """The events at which the human is told what can't be read."""
 
@@ -109,8 +107,6 @@ def run_hook(
         ) as workspace:
             answer = handle(call, workspace)
             answer = joined(answer, attempt(problem_note, call, workspace))
-            if call.event in UNHURRIED and not workspace.is_late:
-                workspace.fold_logs()
     except TimeUp:
         if not answer:
             raise
@@ -121,15 +117,10 @@ def attempt(
     part: Callable[..., Answer | None],
     call: HookCall,
     workspace: HookWorkspace,
-    *,
-    retry_without_project: bool = False,
     **options: Any,
 ) -> Answer:
     """Return what *part* answers; nothing, and a line in the log, if it fails. Nothing begins when
     the time is over.
-
-    *retry_without_project* tries it once more without the project: it's about rules, and something
-    in the project's may be what failed.
 
     One part that fails doesn't take the others with it. That includes the part during which the
     time ends: what was told before it is noted as told, so it must be said.
@@ -143,8 +134,6 @@ def attempt(
         problem = "took too long: only what was ready is answered"
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
-        if retry_without_project and workspace.leave_out_project(str(error)):
-            return attempt(part, call, workspace, **options)
     log(workspace.environ, f"{call.name or call.event} {call.agent.name}: {problem}")
     return NOTHING
 
@@ -152,12 +141,12 @@ def attempt(
 def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return what the human is told, once a session, about files that can't be read; the status
     line says it too."""
-    if call.session and "scopes" in vars(workspace):
+    if call.session and "config" in vars(workspace):
         _remember_left_out(call, workspace)
     if not workspace.problems or call.event not in NOTED:
         return None
     remedies = {
-        "project": f"agents go on without this project ({workspace.project})",
+        "project": f"agents go on without the settings of {workspace.project}",
         "user": "this is left out",
     }
     lines = []

@@ -19,7 +19,10 @@ from brim.rules.programs import WRAPPERS
 from brim.rules.shell import SHELLS
 
 _OWN_FILES = ("config.yaml", "trusted")
-"""Files in a folder ``.brim`` that steer agents."""
+"""Files in a project's ``.brim`` that steer agents. Its ``rules.toml`` isn't one: it proposes rules
+and decides nothing."""
+_LINKED_FILES = ("rules.toml", "config.yaml", "inbox.toml", "removed.toml")
+"""Files in the user's folder that people link to others, which steer agents then."""
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pause", "uninstall", "trust", "allow", "remove", "edit", "import", "ui"), ()),
@@ -107,7 +110,9 @@ _INSIDE = frozenset((*SHELLS, *WRAPPERS, "eval"))
 """Programs that run another one, which is among the commands too."""
 _WHOLE = (".brim", *[line.folder for line in agents.TABLE])
 """Folders that hold such files: they may not be removed or moved."""
+_GOING = ("cd", "pushd")
 _MOST_WORDS = 2_000
+_MOST_FOLDERS = 5
 _WRITTEN = r">>?\|?\s*([^\s;&|<>()]+)"
 _PATH = r"[^\s'\"`=:,;()\[\]{}<>|&]+"
 
@@ -121,13 +126,24 @@ def changing_command(
     *text* is all of it, without quotes. Every file that is named counts, unless the command is
     known only to read it.
     """
+    folders = _folders_gone_to(commands, folder, workspace)
     candidates = _files_that_may_change(commands, text)
     for program, word in candidates[:_MOST_WORDS]:
         for path in re.findall(_PATH, word.replace("${HOME}", "~").replace("$HOME", "~")):
-            real = _real_path(path, folder, workspace)
-            if _takes_whole_folder(program, real) or _is_own(real, workspace):
-                return word
+            for working_folder in folders:
+                real = _real_path(path, working_folder, workspace)
+                if _takes_whole_folder(program, real) or _is_own(real, workspace):
+                    return word
     return ""
+
+
+def _folders_gone_to(commands: list[list[str]], folder: str, workspace: HookWorkspace) -> list[str]:
+    """Return the folders that *commands* may work in: *folder*, and where they go from there."""
+    folders = [folder]
+    for words in commands:
+        if words[0] in _GOING and len(words) > 1 and len(folders) < _MOST_FOLDERS:
+            folders.append(_real_path(words[-1], folders[-1], workspace))
+    return folders
 
 
 def _files_that_may_change(commands: list[list[str]], text: str) -> list[tuple[str, str]]:
@@ -271,11 +287,23 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     hooks."""
     if path.startswith(os.path.join(os.path.realpath(workspace.home), "")):
         return True
+    if path in linked_files(workspace.home):
+        return True
     folder, name = os.path.split(path)
-    last = os.path.basename(folder)
-    if last == ".brim" and (name in _OWN_FILES or name.startswith("brim.db")):
+    if os.path.basename(folder) == ".brim" and name in _OWN_FILES:
         return True
     return any(_holds_hooks(path, line, workspace.environ) for line in agents.TABLE)
+
+
+def linked_files(home: str) -> list[str]:
+    """Return where the links in the user's folder *home* lead, among the files that steer
+    agents."""
+    paths: list[str] = []
+    for name in _LINKED_FILES:
+        path = os.path.join(home, name)
+        if os.path.islink(path):
+            paths.append(os.path.realpath(path))
+    return paths
 
 
 def _holds_hooks(path: str, line: TableLine, environ: Mapping[str, str]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from brim.config.retention import COPIES, DAY, SESSIONS, UNFINISHED
+from brim.config.retention import DAY, SESSIONS, UNFINISHED
 from brim.errors import BrimError
 from brim.files import locked, unfinished
 from brim.hooks.state import FOLDER, HookWorkspace, old_files
@@ -27,8 +27,6 @@ from brim.memory.folder import (
     remove_ours,
     session_folders,
 )
-from brim.store.database import open_database
-from brim.store.events import RECENT
 from brim.store.trust import is_trusted, trusted_projects
 
 TIDIED = "tidied"
@@ -39,20 +37,6 @@ SECONDS = 0.3
 
 BUSY = 0.1
 """Seconds to wait for another process that writes memory or a database."""
-
-MOST_ROWS = 5_000
-"""Rows that are removed in a day: hooks may wait for the database."""
-
-_USES = """
-    DELETE FROM events WHERE number IN (
-        SELECT number FROM events WHERE kind = 'injected' AND time < ?1 AND number < (
-            SELECT number FROM events WHERE kind = 'injected' ORDER BY number DESC LIMIT 1 OFFSET ?2
-        ) ORDER BY number LIMIT ?3
-    )
-"""
-_PERMISSIONS = (
-    "DELETE FROM meta WHERE key > 'allow ' AND key < 'allow!' AND CAST(value AS REAL) < ?"
-)
 
 
 def tidy(workspace: HookWorkspace) -> None:
@@ -88,10 +72,10 @@ def _removals(workspace: HookWorkspace) -> Iterator[Callable[[], None]]:
     days = workspace.config.yours
     yield lambda: _unlink(old_files(home, now=now))
     yield lambda: _remove_journals(home, now)
+    yield lambda: workspace.rule_state.remove_before(now - SESSIONS)
     projects = _trusted(home)
     for folder in (home, *(os.path.join(project, ".brim") for project in projects)):
-        yield partial(_remove_files, folder, now)
-        yield partial(_remove_rows, os.path.join(folder, "brim.db"), days["keep.uses"], now)
+        yield partial(_remove_unfinished, folder)
     if days["keep.memory"] is not None:
         for project in projects:
             yield partial(_remove_memory, project, days["keep.memory"], workspace)
@@ -119,29 +103,10 @@ def _remove_journals(home: str, now: float) -> None:
     _unlink(old_journals(os.path.join(home, "scratch"), now=now))
 
 
-def _remove_files(folder: str, now: float) -> None:
-    """Remove databases that a backup replaced, and what killed processes were writing."""
-    copies = [
-        os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("brim.db.bak")
-    ]
-    _unlink([path for path in copies if _age(path, now) > COPIES])
+def _remove_unfinished(folder: str) -> None:
+    """Remove what killed processes were writing."""
     for part in ("", "bin", "cache", FOLDER):
         _unlink(unfinished(os.path.join(folder, part), age=UNFINISHED))
-
-
-def _remove_rows(path: str, days: int | None, now: float) -> None:
-    """Remove from the database *path* when rules were told, *days* ago or earlier, and permissions
-    that ended."""
-    database = open_database(path, create=False, timeout=BUSY)
-    try:
-        if database.readonly:
-            return
-        with database.writing():
-            database.run(_PERMISSIONS, (now - SESSIONS,))
-            if days is not None:
-                database.run(_USES, (now - days * DAY, RECENT - 1, MOST_ROWS))
-    finally:
-        database.close()
 
 
 def _remove_memory(project: str, days: int, workspace: HookWorkspace) -> None:

@@ -10,17 +10,20 @@ from dataclasses import dataclass
 from brim.agents import AGENTS, agent_named, every_agent
 from brim.agents.call import HookCall
 from brim.agents.stream import subagent_of
-from brim.behaviors.behavior import LIVE, Status
 from brim.figures import DOLLAR
 from brim.hooks.limits import session_files_of
+from brim.hooks.room import AT_START
 from brim.hooks.state import HookWorkspace, UsageSeen
 from brim.hooks.transcript import stat_of, usage_now
 from brim.money.limits import Spender
 from brim.money.periods import DAY, begin_of
 from brim.money.plans import plan_readings
 from brim.money.spending import Spending
+from brim.rules.compiled import ask_index
+from brim.rules.inbox import Inbox
+from brim.rules.source import sources_for
+from brim.rules.stored import StoredRules
 from brim.sessions.requests import project_scope
-from brim.store.planner import START_KEY
 from brim.tracking.sessions import AGENTS as WRITING
 from brim.tracking.sessions import SessionFile, own_files
 from brim.workspace import Workspace
@@ -71,19 +74,17 @@ def standing(
     for variable in _session_variables():
         session = session or workspace.environ.get(variable, "")
     asking = _session(workspace, session, agent)
-    with workspace.open(create=True) as scopes:
-        statuses = [rule.status for rule in scopes.behaviors(LIVE)]
-    unconfirmed = statuses.count(Status.PENDING)
+    sources = sources_for(workspace.home, workspace.project)
     return Standing(
         session=asking.id,
         window=_window(workspace, asking),
         spent=_spent(workspace, asking),
-        rules=len(statuses) - unconfirmed,
-        unconfirmed=unconfirmed,
+        rules=ask_index(workspace.home, sources, lambda index: StoredRules(index).count),
+        unconfirmed=len(Inbox(workspace.home).notes()),
         scratch_entries=kept(asking.id),
         project=os.path.basename(workspace.project or ""),
         trusted=workspace.trusted,
-        token_budget=workspace.config.yours[START_KEY],
+        token_budget=workspace.config.yours[AT_START],
     )
 
 

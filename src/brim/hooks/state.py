@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brim.config.places import user_folder
 from brim.config.retention import LARGEST_LOG, SESSIONS
@@ -24,8 +24,11 @@ from brim.files import locked, read_safely, replace_file, sha256_hex
 from brim.masking import mask
 from brim.record import PlainData
 from brim.sessions.index import SessionIndex
-from brim.store.database import Database
 from brim.workspace import BUSY, Workspace
+
+if TYPE_CHECKING:
+    from brim.rules.compiled import RuleReader
+    from brim.rules.state import RulesState
 
 FOLDER = "state"
 LARGEST = 1 << 20
@@ -61,6 +64,8 @@ class HookWorkspace(Workspace):
         super().__init__(environ, cwd, who="agent", now=now, ending=ending)
         self.clock: Callable[[], float] = time.monotonic
         self.sleep: Callable[[float], object] = time.sleep
+        self.rules: RuleReader | None = None
+        """The rules that count here, once something has asked for them."""
         self._states: dict[str, SessionState] = {}
 
     @property
@@ -75,15 +80,12 @@ class HookWorkspace(Workspace):
         ``--hooks`` said so."""
         return self.supervised or self.environ.get("BRIM_HOOKS") == "injection-only"
 
-    @property
-    def has_user_store(self) -> bool:
-        """Whether the user has a store, where sessions are kept."""
-        return os.path.exists(self.database)
+    @cached_property
+    def rule_state(self) -> RulesState:
+        """What sessions were told, and what a person has allowed."""
+        from brim.rules.state import RulesState  # most events tell nothing
 
-    @property
-    def user_database(self) -> Database | None:
-        """The user's database; None if there is nothing yet."""
-        return self.scopes.home.database if self.has_user_store else None
+        return RulesState(self.home, now=self.now)
 
     @cached_property
     def index(self) -> SessionIndex:
@@ -106,7 +108,17 @@ class HookWorkspace(Workspace):
             _left_open.append(index)  # closing it would wait for the disk
         elif index is not None:
             index.close()
+        if not self.ending:
+            self._close_rules()
         super().close()
+
+    def _close_rules(self) -> None:
+        if self.rules is not None:
+            self.rules.close()
+            self.rules = None
+        state = self.__dict__.pop("rule_state", None)
+        if state is not None:
+            state.close()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from brim.agents.fields import mapping, text, value
-from brim.config.places import home_folder, user_folder, without_bad_home
+from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
@@ -30,8 +30,6 @@ from brim.money.limits import Spender
 from brim.money.periods import when
 from brim.money.standing import nearest, standings
 from brim.record import PlainData
-from brim.store.project import branch
-from brim.store.suggestions import Suggestions
 from brim.tracking.auto_compact import AutoCompact, auto_compact, client_command
 from brim.tracking.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
 
@@ -53,6 +51,9 @@ MOST = 10**12
 
 LONGEST = 300
 """Characters of a name that are kept."""
+
+RECENT = 86_400.0
+"""Seconds for which a note is mentioned."""
 
 _COUNTERS = (
     "input_tokens",
@@ -236,7 +237,7 @@ def _notices(status: StatusLine, workspace: HookWorkspace) -> list[str]:
         notices.append("settings wrong: brim doctor")
     if status.session and workspace.state(status.session).kept(KEPT):
         notices.append(SHORT)
-    notices.append(_guarded(environ, corrections_waiting, workspace))
+    notices.append(_guarded(environ, notes_waiting, workspace))
     return list(filter(None, notices))
 
 
@@ -244,20 +245,23 @@ def _is_project_left_out(status: StatusLine, workspace: HookWorkspace) -> bool:
     return bool(status.session) and workspace.state(status.session).told(LEFT_OUT)
 
 
-def corrections_waiting(workspace: HookWorkspace) -> str:
-    """Say how many corrections of the last day wait for a person; empty if none does.
+def notes_waiting(workspace: HookWorkspace) -> str:
+    """Say how many notes wait for a person, if the last one came within a day; empty if none does.
 
-    Older ones wait too, but after a day the person has seen the line often enough.
+    After a day the person has seen the line often enough.
     """
-    if not os.path.exists(os.path.join(workspace.home, "corrections.json")):
+    path = os.path.join(workspace.home, "inbox.toml")
+    if not os.path.exists(path) or workspace.now - os.path.getmtime(path) > RECENT:
         return ""
-    suggestions = Suggestions(workspace.home).waiting(workspace.project)
-    recent = [suggestion for suggestion in suggestions if suggestion.is_recent(workspace.now)]
-    if not recent:
+    from brim.rules.inbox import Inbox  # seldom needed
+
+    project = workspace.project or ""
+    notes = [note for note in Inbox(workspace.home).notes() if note.project in ("", project)]
+    if not notes:
         return ""
-    if len(recent) == 1:
-        return "1 correction to review"
-    return f"{len(recent)} corrections to review"
+    if len(notes) == 1:
+        return "1 note to review"
+    return f"{len(notes)} notes to review"
 
 
 def _surrounded(
@@ -270,7 +274,7 @@ def _surrounded(
     if "folder" in look.parts:
         status = replace(status, folder=_short_folder(status.cwd, environ))
     if "branch" in look.parts and status.cwd:
-        status = replace(status, branch=branch(status.cwd) or "")
+        status = replace(status, branch=branch_of(status.cwd))
     return status
 
 

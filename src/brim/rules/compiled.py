@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from brim.errors import StoreError
@@ -69,16 +70,31 @@ class RuleIndex:
     is_partial: bool = False
     """Whether some sources are as they were: there was no time to compile them."""
 
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers of the sources, in their order."""
-        numbers: list[int] = []
+    @cached_property
+    def by_number(self) -> dict[int, RuleSource]:
+        """The sources in their order, by the numbers that the index has for them."""
+        sources: dict[int, RuleSource] = {}
         for source in self.sources:
             rows = self.database.execute(
                 "SELECT number FROM sources WHERE path IN (?, ?)", (source.path, _now(source.path))
             )
-            numbers += [row[0] for row in rows]
-        return numbers
+            for row in rows:
+                sources[row[0]] = source
+        return sources
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the sources, in their order."""
+        return list(self.by_number)
+
+    @property
+    def waiting(self) -> int:
+        """How many rules wait for the person's consent."""
+        count = 0
+        for number in self.numbers:
+            row = self.database.execute("SELECT waiting FROM sources WHERE number = ?", (number,))
+            count += row.fetchone()[0]
+        return count
 
     def texts(self) -> dict[int, str]:
         """Return the whole text of every rule that counts here, by its number."""
@@ -99,6 +115,59 @@ Background = Callable[[list[RuleSource]], None]
 Answer = TypeVar("Answer")
 
 
+class RuleReader:
+    """Answers questions of the index, which is opened and brought up to date for the first one.
+
+    With a *limit*, as in a hook, sources in which more rules have changed are compiled
+    *in_background*; until then their rules apply as they were, and what their text blocks is
+    blocked. If damage shows while a question is answered, the index is made again.
+    """
+
+    def __init__(
+        self,
+        home: str,
+        sources: list[RuleSource],
+        *,
+        limit: int | None = None,
+        in_background: Background | None = None,
+    ) -> None:
+        self.home = home
+        self.sources = sources
+        self._limit = limit
+        self._in_background = in_background
+        self._index: RuleIndex | None = None
+
+    def ask(self, question: Callable[[RuleIndex], Answer]) -> Answer:
+        """Return the answer to *question*."""
+        try:
+            return question(self._opened())
+        except sqlite3.DatabaseError:
+            self.close()
+        return question(self._opened(discard=True))
+
+    def _opened(self, *, discard: bool = False) -> RuleIndex:
+        if self._index is None:
+            self._index = open_index(
+                self.home,
+                self.sources,
+                limit=self._limit,
+                in_background=self._in_background,
+                discard=discard,
+            )
+        return self._index
+
+    @property
+    def index(self) -> RuleIndex | None:
+        """The index, if a question was asked."""
+        return self._index
+
+    def close(self) -> None:
+        """Close the index."""
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+
 def ask_index(
     home: str,
     sources: list[RuleSource],
@@ -107,22 +176,12 @@ def ask_index(
     limit: int | None = None,
     in_background: Background | None = None,
 ) -> Answer:
-    """Return the answer to *question* of the index, brought up to date with *sources*.
-
-    With a *limit*, as in a hook, sources in which more rules have changed are compiled
-    *in_background*; until then their rules apply as they were, and what their text blocks is
-    blocked. If damage shows while the question is answered, the index is made again.
-    """
-    for is_last in (False, True):
-        index = open_index(home, sources, limit=limit, in_background=in_background, discard=is_last)
-        try:
-            return question(index)
-        except sqlite3.DatabaseError:
-            if is_last:
-                raise
-        finally:
-            index.close()
-    raise AssertionError
+    """Return the answer to one *question*, as ``RuleReader`` gives it."""
+    reader = RuleReader(home, sources, limit=limit, in_background=in_background)
+    try:
+        return reader.ask(question)
+    finally:
+        reader.close()
 
 
 def rebuild_index(home: str, sources: list[RuleSource]) -> None:

@@ -31,6 +31,8 @@ from brim.rules.when import LANGUAGE, PATH, Case, case_words
 
 START = "start"
 """A session begins, or its window was cleared or compacted."""
+LATE_START = "late start"
+"""The first prompt after a start at which not all rules could be read."""
 PROMPT = "prompt"
 CALL = "call"
 SUBAGENT = "subagent"
@@ -48,6 +50,7 @@ MOST_AT_ONCE = 120
 
 TOLD_AT_START = "told at start"
 ALREADY_TOLD = "already told"
+ABOUT_THE_CALL = "now: speaks against this call"
 DID_NOT_FIT = "didn't fit"
 NO_WORD = "waits: nothing here is about it"
 RELATED = "now: related to a rule that is told"
@@ -100,30 +103,47 @@ def deliver(
     """
     rules = StoredRules(index)
     beyond = 0
-    if moment == START:
-        choices, beyond = _at_start(rules, budget)
+    is_start = moment in (START, LATE_START)
+    if is_start:
+        told_before = session if moment == LATE_START else Session()
+        choices, beyond = _at_start(rules, budget, told_before)
     elif moment == SUBAGENT:
         choices = _chosen(rules.musts(), AT_START_MUST, AT_START, TOLD_AT_START)
     else:
         limit = None if explain or budget.tokens is None else MOST_AT_ONCE
         choices, beyond = _now(rules, moment, situation, session, limit)
-    if moment != START:
+    if not is_start:
         budget = replace(budget, tokens=session.budget(budget.tokens))
     choices = _with_neighbours(rules, choices, session)
     choices = _fit(choices, budget, beyond)
     text, tokens = _worded(choices, beyond, budget)
     told_ids = {choice.id for choice in _included(choices)}
-    if moment != START:
+    if not is_start:
         told_ids.update(session.shown)
     waiting = max(0, rules.count - len(told_ids))
     if explain:
-        choices += _untold(rules, choices, session if moment != START else None)
+        choices += _untold(rules, choices, None if is_start else session)
     return Delivery(tuple(choices), text, tokens, waiting)
+
+
+def deliver_only(
+    rules: Iterable[StoredRule], session: Session, budget: Budget, *, spare: int = 0
+) -> Delivery:
+    """Return a text of *rules* alone, in their order; *spare* tokens of the session are left."""
+    tokens = session.budget(budget.tokens)
+    remaining = session.remaining
+    if tokens is not None and remaining is not None:
+        tokens = max(0, min(tokens, remaining - spare))
+    budget = replace(budget, tokens=tokens)
+    choices = [Choice(rule, Tier.FULL, BY_WHEN_MUST, ABOUT_THE_CALL) for rule in rules]
+    choices = _fit(choices, budget, 0)
+    text, text_tokens = _worded(choices, 0, budget)
+    return Delivery(tuple(choices), text, text_tokens, 0)
 
 
 def note(delivery: Delivery, moment: str, session: Session) -> None:
     """Note in *session* what was told. What is told at the start isn't charged."""
-    if moment == START:
+    if moment in (START, LATE_START):
         session.record(delivery)
     elif delivery.text:
         session.charge(delivery)
@@ -132,13 +152,13 @@ def note(delivery: Delivery, moment: str, session: Session) -> None:
 # Which rules --------------------------------------------------------------------------------------
 
 
-def _at_start(rules: StoredRules, budget: Budget) -> tuple[list[Choice], int]:
+def _at_start(rules: StoredRules, budget: Budget, session: Session) -> tuple[list[Choice], int]:
     """Return what to tell at the start, and how many rules wait for their moment."""
     if rules.count > MOST_CANDIDATES and not _may_fit(rules, budget):
-        standing = rules.standing()
+        standing = [rule for rule in rules.standing() if not _is_told(rule.id, session)]
         choices = _chosen(standing, AT_START_MUST, AT_START, TOLD_AT_START)
         return choices, rules.count - len(standing)
-    every_rule = rules.all()
+    every_rule = [rule for rule in rules.all() if not _is_told(rule.id, session)]
     choices = _chosen(every_rule, AT_START_MUST, AT_START, TOLD_AT_START)
     size = LineSize()
     for rule in every_rule:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from brim.files import data_rows
+from brim.models.light import lookup
 from brim.record import PlainData
 from brim.rules.stored import StoredRule
 from brim.rules.tiers import INTRODUCTION, Tier, left_out
+from brim.tokens.calibrate import ANY_FAMILY, prior_for
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 _PARTS = 1_000_000
@@ -88,6 +90,23 @@ class Budget(PlainData):
         if self.characters is not None and size.characters + frame > self.characters:
             return False
         return self.bytes is None or size.bytes + frame <= self.bytes
+
+
+def vocabulary_of(model: str | None) -> tuple[str, float]:
+    """Return the vocabulary of the index that lines are counted in for *model*, and how many of the
+    model's tokens are one of its.
+
+    >>> vocabulary_of("gpt-4o"), vocabulary_of("claude-sonnet-4-5")
+    (('o200k_base', 1.0), ('o200k_base', 1.27))
+    """
+    if model is None:
+        return ENCODINGS[0], 1.0
+    terms = lookup(model)
+    if not terms.resolved:
+        return ENCODINGS[0], prior_for(ANY_FAMILY).value
+    if terms.encoding in ENCODINGS:
+        return terms.encoding, 1.0
+    return ENCODINGS[0], prior_for(terms.encoding).value
 
 
 def frame_tokens(uncounted: int, encoding: str) -> int:

@@ -9,7 +9,7 @@ paths that a call names.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -26,6 +26,7 @@ from brim.rules.when import ALWAYS, PATH, Clause, Condition, path_pattern
 
 CLAUDE = "CLAUDE.md"
 CLAUDE_LOCAL = "CLAUDE.local.md"
+CLAUDE_INNER = ".claude/CLAUDE.md"
 AGENTS = "AGENTS.md"
 AGENTS_OVERRIDE = "AGENTS.override.md"
 GEMINI = "GEMINI.md"
@@ -38,7 +39,7 @@ COPILOT_RULES = ".github/instructions"
 
 IN_FOLDERS = (CLAUDE, CLAUDE_LOCAL, AGENTS, AGENTS_OVERRIDE, GEMINI, QWEN)
 """Files that apply in their folder and below."""
-IN_ROOT = ((CURSOR_FILE, CURSOR_FILE), (COPILOT, COPILOT), (".claude/CLAUDE.md", CLAUDE))
+IN_ROOT = ((CURSOR_FILE, CURSOR_FILE), (COPILOT, COPILOT), (CLAUDE_INNER, CLAUDE_INNER))
 """Other files of the root, and the kind that each is of."""
 RULE_FOLDERS = {
     CLAUDE_RULES: ".md",
@@ -46,7 +47,7 @@ RULE_FOLDERS = {
     COPILOT_RULES: ".instructions.md",
 }
 """Folders of the root with a file for each subject, and how these end."""
-KINDS = (*IN_FOLDERS, CURSOR_FILE, COPILOT, *RULE_FOLDERS)
+KINDS = (*IN_FOLDERS, CURSOR_FILE, COPILOT, CLAUDE_INNER, *RULE_FOLDERS)
 
 _GLOB_FIELDS = ("globs", "paths", "applyTo")
 _EVERYTHING = frozenset(("*", "**", "**/*", "*.*", "**/*.*", "/**"))
@@ -73,11 +74,10 @@ _LARGEST = 2_000_000
 
 
 class LoadsFiles(Protocol):
-    """An agent, as far as native files care."""
+    """An agent at work, as far as native files care."""
 
-    @property
-    def native_files(self) -> Collection[str]:
-        """The kinds of files (``KINDS``) that it loads by itself."""
+    def loads(self, path: str, kind: str, folder: str, /) -> bool:
+        """Whether it loads a file of this kind (one of ``KINDS``) by itself."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,8 @@ class NativeFile(PlainData):
     """The folder in the project that it applies to; empty for all of it."""
 
     def is_loaded_by(self, agent: LoadsFiles) -> bool:
-        """Whether *agent* loads it by itself. Claude Code reads AGENTS.md only where there is no
-        CLAUDE.md."""
-        kinds = agent.native_files
-        if self.kind not in kinds:
-            return False
-        if self.kind == AGENTS and CLAUDE in kinds:
-            return not os.path.isfile(os.path.join(os.path.dirname(self.path), CLAUDE))
-        return True
+        """Whether *agent* loads it by itself."""
+        return agent.loads(self.path, self.kind, self.folder)
 
 
 @dataclass(frozen=True)

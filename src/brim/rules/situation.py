@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from brim.record import PlainData
-from brim.rules.blocks import pattern_words, runs
+from brim.rules.blocks import commands_of, pattern_words, runs
 from brim.rules.globs import matches
 from brim.rules.languages import language_of, named_languages
+from brim.rules.programs import launched, program
 from brim.rules.stems import stem, stems_of, words_of
 
 _PROMPT_CHARS = 20_000
@@ -34,7 +35,7 @@ class Situation(PlainData):
     command: str = ""
     """The shell command of a call."""
     commands: tuple[tuple[str, ...], ...] = ()
-    """Its simple commands, from ``brim.rules.blocks.commands_of``."""
+    """Its simple commands, from ``commands_in``."""
     written: str = ""
     """The text that a call writes."""
     branch: str = ""
@@ -126,6 +127,21 @@ class Situation(PlainData):
         weights.update(dict.fromkeys(stems_of(self.prompt_start), 1.0))
         weights.update(dict.fromkeys(self.command_stems, 1.0))
         return weights
+
+
+def commands_in(command: str) -> tuple[tuple[str, ...], ...]:
+    """Return the simple commands that *command* runs, also what other programs run.
+
+    >>> commands_in("cd x && uv run pytest -q")
+    (('cd', 'x'), ('uv', 'run', 'pytest', '-q'), ('pytest', '-q'))
+    """
+    commands: list[tuple[str, ...]] = []
+    for words in commands_of(command):
+        commands.append(tuple(words))
+        inner = launched(words)
+        if inner and inner != words and words[0]:
+            commands.append((program(inner[0]), *inner[1:]))
+    return tuple(commands)
 
 
 def named_paths(text: str) -> list[str]:

@@ -53,6 +53,18 @@ class RuleSource(PlainData):
         return AcceptedRules(self.home, self.project if self.kind == PROJECT else None)
 
     @property
+    def is_project(self) -> bool:
+        """Whether it's the project's own file."""
+        return self.kind == PROJECT
+
+    @property
+    def place(self) -> str:
+        """What names it among the places of rules: a project is the same in all its worktrees."""
+        if self.kind != PROJECT:
+            return self.kind
+        return os.path.basename(self.accepted.folder)
+
+    @property
     def watched(self) -> tuple[str, ...]:
         """The files whose changes change its rules."""
         if self.kind == PROJECT:
@@ -131,13 +143,18 @@ def sources_for(
     *,
     agent: LoadsFiles | None = None,
     touched: Iterable[str] = (),
+    user_files: Iterable[str] = (),
 ) -> list[RuleSource]:
     """Return the sources that count in *project*: native files that *agent* doesn't load by itself,
     nested ones for the paths that are *touched*.
 
-    A project that the user hasn't accepted has none: its files aren't even read.
+    *user_files* are native files in the user's home. A project that the user hasn't accepted has
+    no sources: its files aren't even read.
     """
     sources = [RuleSource(USER, os.path.join(home, NAME), home)]
+    for path in user_files:
+        file = NativeFile(path, os.path.basename(path))
+        sources.append(RuleSource(NATIVE, path, home, os.path.dirname(path), file))
     if project is None:
         return sources
     shared = RuleSource(PROJECT, os.path.join(project, ".brim", NAME), home, project)

@@ -12,6 +12,7 @@ from math import log
 from brim.record import PlainData
 from brim.rules.compiled import RuleIndex
 from brim.rules.situation import Situation
+from brim.rules.source import RuleSource
 from brim.rules.terms import situation_terms
 from brim.rules.tiers import Tier
 from brim.rules.when import Clause, Condition
@@ -80,6 +81,26 @@ class StoredRule(PlainData):
 
 
 @dataclass(frozen=True)
+class BlockingRule(PlainData):
+    """A rule that refuses calls."""
+
+    name: str
+    text: str
+    condition: Condition
+    blocks: tuple[str, ...]
+    source: RuleSource
+
+
+@dataclass(frozen=True)
+class ClosingRule(PlainData):
+    """A rule with a command that must have succeeded before a turn is over."""
+
+    text: str
+    condition: Condition
+    command: str
+
+
+@dataclass(frozen=True)
 class RuleRef(PlainData):
     """A rule of the index, as far as it's needed to sort it."""
 
@@ -122,6 +143,7 @@ class StoredRules:
 
     def __init__(self, index: RuleIndex) -> None:
         self._database = index.database
+        self._sources = index.by_number
         self._numbers = index.numbers
         self._marks = ",".join("?" * len(self._numbers))
         self._order = {number: place for place, number in enumerate(self._numbers)}
@@ -178,9 +200,34 @@ class StoredRules:
             rules += self._read("rules.name IN (:values)", chunk)
         return rules
 
-    def with_blocks(self) -> list[StoredRule]:
-        """Return the rules that block something."""
-        return self._read("rules.blocks <> '[]'")
+    def blocking(self, prefix: str = '"') -> list[BlockingRule]:
+        """Return the rules that block tools, or whose blocks begin with *prefix*."""
+        rules: list[BlockingRule] = []
+        rows = self._rows(
+            "SELECT name, text, condition, blocks, source FROM rules"
+            " WHERE source IN (:sources) AND blocks <> '[]'"
+            " AND (instr(blocks, :values) OR instr(blocks, '\"tool ')) ORDER BY number",
+            [prefix],
+        )
+        for name, text, condition, blocks, source in rows:
+            rules.append(
+                BlockingRule(
+                    name,
+                    text,
+                    condition_of(condition),
+                    tuple(json.loads(blocks)),
+                    self._sources[source],
+                )
+            )
+        return rules
+
+    def closing(self) -> list[ClosingRule]:
+        """Return the rules with a command that must have succeeded before a turn is over."""
+        rows = self._rows(
+            "SELECT text, condition, before_done FROM rules"
+            " WHERE source IN (:sources) AND before_done <> '' ORDER BY number"
+        )
+        return [ClosingRule(text, condition_of(when), command) for text, when, command in rows]
 
     def meeting(self, situation: Situation) -> list[RuleRef]:
         """Return the rules whose when *situation* meets."""

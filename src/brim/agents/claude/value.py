@@ -14,7 +14,8 @@ from typing import Any
 
 from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
 from brim.agents.call import Tools
-from brim.agents.fields import count, flag, mapping, parsed_line, text, text_of
+from brim.agents.fields import count, flag, mapping, parsed_line, text, text_of, value
+from brim.agents.native import NativeFiles, json_file
 from brim.config.places import home_folder
 from brim.files import data_lines
 
@@ -28,6 +29,7 @@ EVENTS = {
     "PreCompact": AgentEvent("before_compact"),
     "PostCompact": AgentEvent("after_compact", injects=True),
     "Stop": AgentEvent("stop"),
+    "SubagentStart": AgentEvent("subagent_start", injects=True),
     "SubagentStop": AgentEvent("subagent_stop"),
     "SessionEnd": AgentEvent("session_end"),
 }
@@ -192,6 +194,24 @@ def tagged(written: str, tag: str) -> str:
     return inside.strip() if opened and closed else ""
 
 
+PLACES = Places(
+    variable="CLAUDE_CONFIG_DIR",
+    folder=".claude",
+    hooks="settings.json",
+    project_hooks=".claude/settings.local.json",
+    plugins="/.claude/plugins/",
+)
+
+
+def kinds_by_settings(
+    environ: Mapping[str, str], _: str, kinds: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return *kinds*, or none if the user's settings leave files out: then any may be left out."""
+    if value(json_file(PLACES.user_file(environ)), "claudeMdExcludes"):
+        return ()
+    return kinds
+
+
 AGENT = Agent(
     name="claude",
     title="Claude Code",
@@ -199,6 +219,7 @@ AGENT = Agent(
     answers=Answers(
         text_at=(
             "session_start",
+            "subagent_start",
             "prompt",
             "before_tool",
             "after_tool",
@@ -208,13 +229,7 @@ AGENT = Agent(
         instruction_chars=9_000,
     ),
     tools=TOOLS,
-    places=Places(
-        variable="CLAUDE_CONFIG_DIR",
-        folder=".claude",
-        hooks="settings.json",
-        project_hooks=".claude/settings.local.json",
-        plugins="/.claude/plugins/",
-    ),
+    places=PLACES,
     transcripts=Transcripts(
         format="claude-transcript",
         readers={
@@ -228,6 +243,18 @@ AGENT = Agent(
         resumes=True,
         has_subagent_files=True,
         writes_answers_late=True,
+    ),
+    native_files=NativeFiles(
+        kinds=(
+            "CLAUDE.md",
+            "CLAUDE.local.md",
+            ".claude/CLAUDE.md",
+            "AGENTS.md",
+            ".claude/rules",
+        ),
+        hidden_by={"AGENTS.md": ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")},
+        users_of=("claude",),
+        kinds_by_settings=kinds_by_settings,
     ),
     model="claude-sonnet-4-5",
     counting_model="opus",

@@ -15,6 +15,7 @@ from typing import Any
 from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
 from brim.agents.call import Tools
 from brim.agents.fields import count, items, mapping, parsed_line, text, text_of, value
+from brim.agents.native import NativeFiles
 from brim.files import data_lines
 
 EVENTS = {
@@ -135,6 +136,13 @@ AGENT = Agent(
         readers={"codex-rollout": "CodexRolloutReader", "codex-exec": "CodexExecReader"},
         needles=(b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
         repeats_prompts=True,
+    ),
+    native_files=NativeFiles(
+        kinds=("AGENTS.md", "AGENTS.override.md"),
+        hidden_by={"AGENTS.md": ("AGENTS.override.md",)},
+        largest=32_768,
+        users_of=("codex",),
+        follows_work=False,
     ),
     model="gpt-5",
     session_variable="CODEX_SESSION_ID",

@@ -15,7 +15,8 @@ from typing import Any
 
 from brim.agents.agent import Agent, AgentEvent, Answers, Places, Transcripts, WindowSeen
 from brim.agents.call import Tools
-from brim.agents.fields import count, mapping, parsed_line, text, text_of
+from brim.agents.fields import count, mapping, parsed_line, text, text_of, value
+from brim.agents.native import NativeFiles, json_file
 
 EVENTS = {
     "SessionStart": AgentEvent("session_start", injects=True),
@@ -130,6 +131,21 @@ PLACES = Places(
     plugins="/.gemini/extensions/",
 )
 
+
+def kinds_by_settings(
+    environ: Mapping[str, str], project: str, kinds: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return *kinds* and what the settings call such files here."""
+    names = list(kinds)
+    for path in (PLACES.user_file(environ), PLACES.project_file(project)):
+        file_names = value(json_file(path), "context", "fileName")
+        if isinstance(file_names, str):
+            file_names = [file_names]
+        if isinstance(file_names, list):
+            names += [name for name in file_names if isinstance(name, str)]
+    return tuple(names)
+
+
 AGENT = Agent(
     name="gemini",
     title="Gemini CLI",
@@ -148,6 +164,9 @@ AGENT = Agent(
             "gemini-transcript": "GeminiTranscriptReader",
         },
         needles=(b'"tokens"', b'"sessionId"', b'"$set"'),
+    ),
+    native_files=NativeFiles(
+        kinds=("GEMINI.md",), users_of=("gemini",), kinds_by_settings=kinds_by_settings
     ),
     model="gemini-2.5-pro",
     session_variable="GEMINI_SESSION_ID",

@@ -10,8 +10,16 @@ from brim.agents.agent import Agent, Answers, Places, Transcripts
 from brim.agents.call import Tools
 from brim.agents.claude.value import EVENTS as SENT
 from brim.agents.claude.value import read_own
+from brim.agents.native import NativeFiles
 
-_NOT_SENT = ("PostToolUseFailure", "PostToolBatch", "PostCompact", "SubagentStop", "SessionEnd")
+_NOT_SENT = (
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "PostCompact",
+    "SubagentStart",
+    "SubagentStop",
+    "SessionEnd",
+)
 
 EVENTS = {name: event for name, event in SENT.items() if name not in _NOT_SENT}
 
@@ -50,6 +58,11 @@ AGENT = Agent(
         readers={"opencode": "OpencodeReader"},
         needles=(b'"tokens"',),
         has_texts=False,
+    ),
+    native_files=NativeFiles(
+        kinds=("AGENTS.md", "CLAUDE.md"),
+        hidden_by={"CLAUDE.md": ("AGENTS.md",)},
+        users_of=("opencode", "claude"),
     ),
     model="claude-sonnet-4-5",
     signs=("OPENCODE",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from brim.behaviors.corrections import LONGEST, is_correction, rule_in
+from brim.rules.corrections import LONGEST, is_correction, rule_in
 from tests.texts import ANY_TEXT
 
 CORRECTIONS = [
