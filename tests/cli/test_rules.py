@@ -279,7 +279,7 @@ def test_why_has_one_reason_for_each_rule(brim: Brim) -> None:
     for name, text, when in (
         ("rust", "Write it in Rust " * 30, "*.rs"),
         ("push", "Ask before you push " * 30, "run git push"),
-        ("closure", "A closure is better than a class. Never. " * 30, ""),
+        ("lambda", "A lambda is better than a class. Never. " * 30, ""),
         ("always", "Be kind.", ""),
     ):
         write_rule(brim, name, text, **({"when": when} if when else {}))
@@ -297,7 +297,7 @@ def test_why_has_one_reason_for_each_rule(brim: Brim) -> None:
     )
     assert reasons("--file", "src/a.rs")["rust"] == "now: file *.rs"
     assert reasons("--run", "git push origin")["push"] == "now: run git push"
-    assert reasons("--prompt", "use a closure")["closure"] == 'now: shares "closure"'
+    assert reasons("--prompt", "use a lambda")["lambda"] == 'now: shares "lambda"'
     assert reasons("--file", "src/a.rs")["always"] == "told at start"
     shown = brim("rules", "why", "rust", "--file", "a.rs", env=env)
     assert "now   now: file *.rs" in shown.lines

@@ -183,8 +183,10 @@ class Rulebook:
             if place in ("", entry.place) and entry.state != REMOVAL:
                 entries.append(entry)
         matches = matching(entries, name)
-        if len(matches) == 1:
-            return matches[0]
+        own = [entry for entry in matches if entry.place != NATIVE]
+        for group in (own, matches):
+            if len(group) == 1:
+                return group[0]
         if matches:
             names = ", ".join([f"{entry.name} ({entry.place})" for entry in matches[:MOST_SIMILAR]])
             raise InputError(f"{name!r} could be {names}: give the whole name, --user or --project")
@@ -382,9 +384,14 @@ def _contains(entry: RuleEntry, wanted: str) -> bool:
 
 
 def _similar(names: list[str], name: str) -> str:
-    similar = get_close_matches(name, names, 1)
+    """Return what *name* may be meant to be: a name, or one with a word like it."""
+    by_word = {name: name for name in names}
+    for known_name in names:
+        for word in known_name.split("-"):
+            by_word.setdefault(word, known_name)
+    similar = get_close_matches(name, by_word, 1)
     if similar:
-        return f". Did you mean {similar[0]}?"
+        return f". Did you mean {by_word[similar[0]]}?"
     return ": brim rules lists them"
 
 
@@ -441,6 +448,9 @@ def _masked(fields: Mapping[str, object]) -> tuple[dict[str, object], int]:
     """Return *fields* without secrets, and how many there were."""
     written = dict(fields)
     secrets = 0
+    for key in ("block", "before_done"):
+        if masked(str(written.get(key, "")))[1]:
+            raise InputError(f"there is a secret in {key}: others may read your rules")
     for key in _MASKED_KEYS:
         value = written.get(key)
         if isinstance(value, str):

@@ -25,6 +25,7 @@ from brim.cli.rule_views import entry_object, promise_view
 from brim.errors import BrimError, InputError
 from brim.masking import masked
 from brim.rules.blocks import asked_for, checked_blocks, described, too_much, with_kind
+from brim.rules.file import check_paragraph
 from brim.rules.outlook import DeliveryLimits, Outlook, outlook
 from brim.rules.rule import KINDS
 from brim.rules.rulebook import LearnedRule, RuleEntry, check_text, name_for
@@ -153,10 +154,10 @@ def one_or_list(values: list[str]) -> object:
 
 
 def short_block(block: str) -> str:
-    """Return *block* as a person writes it, without ``run`` where that goes without saying."""
-    short = block.removeprefix("run ")
-    if with_kind(short) == block:
-        return short
+    """Return *block* as a person writes it, without its kind where that goes without saying."""
+    _, _, pattern = block.partition(" ")
+    if with_kind(pattern) == block:
+        return pattern
     return block
 
 
@@ -286,6 +287,9 @@ def edit(options: Namespace) -> int:
         paragraph = _in_editor(book.paragraph(old))
         if not paragraph.strip():
             note("nothing was changed")
+            return 1
+        new_blocks = set(check_paragraph(paragraph).block).difference(old.rule.block)
+        if not is_meant(sorted(new_blocks), yes=options.yes):
             return 1
         entry = book.rewrite(old, paragraph)
     told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
