@@ -509,7 +509,9 @@ def test_prompt_and_activate_show_the_tiers(brim: Brim) -> None:
     write_rule(brim, "py", "Use pathlib in Python.", when="python")
     whole = brim("dev", "prompt", "--file", "a.py")
     assert "## Constraints\n- Never push to main." in whole.out
-    rows = brim("dev", "activate", "--file", "a.py", "--json").json["rules"]
+    told = brim("dev", "activate", "--file", "a.py", "--json").json
+    rows = told["rules"]
+    assert brim("dev", "activate", "--file", "a.py").out == told["text"]
     by_name = {row["name"]: row for row in rows}
     assert by_name["py"]["tier"] == "full"
     assert by_name["never"]["tier"] in ("summary", "full")

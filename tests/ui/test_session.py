@@ -26,7 +26,11 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Pages, St
     world = World(tmp_path_factory.mktemp("session"))
     world.brim("init", "--agent", "claude")
     world.brim(
-        "learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing"
+        "learn",
+        "--user",
+        "Run pytest with -x while you work on one failure.",
+        "--when",
+        "task testing",
     )
     story = world.story()
     story.play()

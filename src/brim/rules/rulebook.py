@@ -404,13 +404,13 @@ def check_text(text: str) -> None:
 
 
 def name_for(text: str) -> str:
-    """Return a name for a rule, from its first words.
+    """Return a name for a rule, from its first words, without secrets.
 
     >>> name_for("Please always use uv, and never pip."), name_for("!")
     ('use-uv-never-pip', 'rule')
     """
     words: list[str] = []
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(mask(text)):
         word = match[0].casefold().replace("’", "'")
         if word in _FILLERS:
             continue
@@ -454,7 +454,8 @@ def _masked(fields: Mapping[str, object]) -> tuple[dict[str, object], int]:
     for key in _MASKED_KEYS:
         value = written.get(key)
         if isinstance(value, str):
-            written[key], count = masked(value)
+            plain = value.replace("\r\n", "\n").strip()
+            written[key], count = masked(plain)
             secrets += count
     return written, secrets
 

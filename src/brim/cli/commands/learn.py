@@ -26,7 +26,7 @@ from brim.errors import BrimError, InputError
 from brim.masking import masked
 from brim.rules.blocks import asked_for, checked_blocks, described, too_much, with_kind
 from brim.rules.file import check_paragraph
-from brim.rules.outlook import DeliveryLimits, Outlook, outlook
+from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook
 from brim.rules.rule import KINDS
 from brim.rules.rulebook import LearnedRule, RuleEntry, check_text, name_for
 from brim.rules.source import PROJECT, USER
@@ -218,7 +218,7 @@ def _propose(options: Namespace, text: str, agent: str, workspace: Workspace) ->
 # What became of it --------------------------------------------------------------------------------
 
 
-def _object(learned: LearnedRule, told: Outlook) -> dict[str, Any]:
+def _object(learned: LearnedRule, told: RuleOutlook) -> dict[str, Any]:
     """Return what was learned for ``--json``."""
     return {
         "rule": entry_object(learned.entry, told),
@@ -227,7 +227,7 @@ def _object(learned: LearnedRule, told: Outlook) -> dict[str, Any]:
     }
 
 
-def _view(learned: LearnedRule, told: Outlook, workspace: Workspace) -> str:
+def _view(learned: LearnedRule, told: RuleOutlook, workspace: Workspace) -> str:
     """Return whose rule it is, when it's told, and how it's kept."""
     whose = "all your projects"
     if learned.entry.place == PROJECT:
