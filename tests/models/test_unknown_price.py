@@ -7,7 +7,7 @@ import pytest
 from brim import Guard
 from brim.errors import UnknownPrice
 from brim.models import use
-from brim.models.charges import unknown_price
+from brim.models.catalog import unknown_price
 
 MESSAGES = [{"role": "user", "content": "Hello"}]
 

@@ -12,11 +12,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from brim.errors import UnknownPrice
 from brim.files import data_file
 from brim.models import overrides
-from brim.models.light import FoundModel, find, is_for_other_media, name_in_table
-from brim.models.names import clean
+from brim.models.light import FoundModel, find, name_in_table
 from brim.models.overrides import PRICE_FIELDS
 from brim.models.terms import tool_fee
 from brim.models.usage import Tokens
@@ -178,22 +176,6 @@ def charges_of(name: str) -> Charges:
     Never raises, whatever the text.
     """
     return Charges(*priced(find(name)), name)
-
-
-def unknown_price(name: str) -> UnknownPrice:
-    """Return the error that the model *name* has no price, with what to set."""
-    short_name = name[:80]
-    problem = f"the price of {short_name} is not known"
-    if is_for_other_media(clean(name)):
-        problem = (
-            f"brim has no price for {short_name}: "
-            "such models charge for images, sound, videos or pages"
-        )
-    remedy = (
-        f"set models.{short_name}.prices in the configuration (in Python: brim.models.use), "
-        "or reserve an amount of your own: ledger.reserve(scope, amount)"
-    )
-    return UnknownPrice(f"{problem}, so nothing is reserved: {remedy}", name)
 
 
 def priced(found: FoundModel) -> tuple[list[Row], Mapping[str, str]]:

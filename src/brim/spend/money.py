@@ -108,8 +108,7 @@ def estimate_cost(
     >>> estimate_cost("claude-sonnet-4-5", input_tokens=10_000, output_tokens=2_000)
     60000
     """
-    from brim.models.catalog import cost
-    from brim.models.charges import unknown_price
+    from brim.models.catalog import cost, unknown_price
 
     given = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
     counts = [getattr(each, "high", each) for each in given]
