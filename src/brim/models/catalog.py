@@ -9,7 +9,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
-from brim.errors import InputError
+from brim.errors import InputError, UnknownPrice
 from brim.models import overrides
 from brim.models.charges import (
     Charges,
@@ -21,7 +21,14 @@ from brim.models.charges import (
     record_of,
     today,
 )
-from brim.models.light import UNKNOWN_WINDOW, FoundModel, find, input_within
+from brim.models.light import (
+    UNKNOWN_WINDOW,
+    FoundModel,
+    find,
+    input_within,
+    is_for_other_media,
+)
+from brim.models.names import clean
 from brim.models.overrides import PRICE_FIELDS
 from brim.models.usage import Reported, Tokens, read_response
 from brim.record import PlainData
@@ -276,6 +283,22 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     model = reported.model if model is None else model
     charges = charges_of(model) if isinstance(model, str) else _charges(model)
     return charges.cost(tokens, today() if on is None else (on.year, on.month, on.day))
+
+
+def unknown_price(name: str) -> UnknownPrice:
+    """Return the error that the model *name* has no price, with what to set."""
+    short_name = name[:80]
+    problem = f"the price of {short_name} is not known"
+    if is_for_other_media(clean(name)):
+        problem = (
+            f"brim has no price for {short_name}: "
+            "such models charge for images, sound, videos or pages"
+        )
+    remedy = (
+        f"set models.{short_name}.prices in the configuration (in Python: brim.models.use), "
+        "or reserve an amount of your own: ledger.reserve(scope, amount)"
+    )
+    return UnknownPrice(f"{problem}, so nothing is reserved: {remedy}", name)
 
 
 def _charges(model: Model) -> Charges:

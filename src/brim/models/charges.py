@@ -42,6 +42,7 @@ _OTHER_NAMES = {
     "z-ai": ("zai",),
     "openai": ("text-completion-openai",),
     "aws": ("bedrock",),
+    "bedrock": ("aws",),
 }
 _LAST = 32_503_680_000.0
 """The first second of the year 3000: no price is later, and not every system has a calendar for

@@ -190,7 +190,7 @@ def _guess(key: str, name: str) -> Light:
         None,
         resolved=False,
     )
-    if _is_for_other_media(key):
+    if is_for_other_media(key):
         return unknown
     forms = [form for form, _ in names.provider_forms(key)]
     row = _hosted(forms[-1]) if key else None
@@ -204,8 +204,9 @@ def _guess(key: str, name: str) -> Light:
     return replace(near, name=name.strip(), encoding=encoding or near.encoding)
 
 
-def _is_for_other_media(key: str) -> bool:
-    """Whether the name *key* says that the model makes or hears speech, or makes images."""
+def is_for_other_media(key: str) -> bool:
+    """Whether the lower-case name *key* says that the model is for speech, images, videos or
+    pages."""
     for separator in "/:@._":
         key = key.replace(separator, "-")
     words = key.split("-")

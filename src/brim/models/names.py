@@ -27,6 +27,8 @@ _PROVIDERS = {
     **dict.fromkeys(("google-cloud", "google-gla", "google-vertex"), "google"),
 }
 """What frameworks call a provider, and what the table does."""
+_BEDROCK_REGIONS = ("global", "us", "eu", "apac", "jp", "au")
+"""How the names of Bedrock's inference profiles begin."""
 _UNITS = {"k": 1_000, "m": 1_000_000}
 
 
@@ -72,6 +74,16 @@ def spellings(key: str) -> Iterator[tuple[str, str]]:
             shorter = _without_release(shorter)
             if not shorter:
                 break
+        if _is_bedrock_profile(form):
+            yield f"aws/{form}", taken
+
+
+def _is_bedrock_profile(form: str) -> bool:
+    """Whether *form* is written as Amazon Bedrock names a model for a region:
+    ``us.anthropic.claude-x``."""
+    region, _, hosted = form.partition(".")
+    provider, _, model = hosted.partition(".")
+    return region in _BEDROCK_REGIONS and provider.isalpha() and model != ""
 
 
 def provider_forms(key: str) -> Iterator[tuple[str, str]]:
