@@ -29,10 +29,10 @@ from brim.run.turns import (
     turn_end,
 )
 from brim.run.turns import FAILED as TURN_FAILED
+from brim.sessions.window.compaction import build_compact_prompt
 from brim.spend.limits import CostBudget, build_wrap_up_prompt
 from brim.spend.money import PERCENT, in_unit
 from brim.text import fold
-from brim.tracking.compaction import build_compact_prompt
 
 COMPACT_PATIENCE = 600.0
 """Seconds that a compaction may take; then the run goes on without it."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.agents.events import End
+from brim.sessions.window.compaction import build_reminder
 from brim.text import fold
-from brim.tracking.compaction import build_reminder
 
 END, ASK, COMPACT, SEND, CONTINUE = "end", "ask", "compact", "send", "continue"
 STEPS = (END, ASK, COMPACT, SEND, CONTINUE)
