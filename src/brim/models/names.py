@@ -14,6 +14,8 @@ from collections.abc import Iterator
 LONGEST_NAME = 256
 """A longer text is not a model's name; the limit also bounds how many spellings are tried."""
 
+_NO_MODELS = ("~", "#")
+"""Signs at the beginning of the table's lines that aren't models: its families and its header."""
 _MOST_FORMS = 8
 _MOST_RELEASES = 6
 _LONGEST_FAMILY = 64
@@ -55,7 +57,7 @@ def clean(name: str) -> str:
     if len(name) > LONGEST_NAME:
         return ""
     key = name.strip().lower()
-    if not key.isprintable() or key.startswith(("~", "#")):
+    if not key.isprintable() or key.startswith(_NO_MODELS):
         return ""
     return key
 
@@ -89,6 +91,8 @@ def spellings(key: str) -> Iterator[tuple[str, str]]:
     if with_usual_provider != key:
         yield from spellings(with_usual_provider)
     for form, provider_part in provider_forms(key):
+        if form.startswith(_NO_MODELS):
+            continue
         shorter = form
         for _ in range(_MOST_RELEASES):
             for variant in _variants(shorter):
