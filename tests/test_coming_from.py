@@ -31,8 +31,8 @@ from brim.config import load
 from brim.memory import extract_text
 from brim.messages import FifoPruner
 from brim.rules import InjectionPlan, Section, Tier
+from brim.sessions import build_compact_prompt
 from brim.spend import build_wrap_up_prompt
-from brim.tracking import build_compact_prompt
 from tests.cli.conftest import Brim
 from tests.cli.stored import FRAME, behavior, remember
 from tests.mcp.conftest import World

@@ -20,8 +20,8 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation adapters agents behaviors config guard memory messages models report"
-    " rules spend store tokens tracking",
+    packages="activation adapters agents behaviors config guard memory messages models rules"
+    " sessions spend store tokens",
     **{
         "activation.engine": "activate",
         "behaviors.behavior": "Rule",
@@ -41,7 +41,7 @@ __getattr__, __dir__ = exports(
         "store.ledger": "open_ledger",
         "tokens.count": "Count",
         "tokens.counters": "count counter_for",
-        "tracking.budget": "ContextBudget",
+        "sessions.window.budget": "ContextBudget",
         "messages.budget": "TokenBudgetCalculator",
         "messages.memory": "MemoryConfig WorkingMemory",
     },

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from brim.money.settings import LimitSettings
     from brim.rules.rulebook import Rulebook
     from brim.sessions.index import SessionIndex
+    from brim.store.events import RuleEvent
     from brim.store.limits import Limits
     from brim.store.scopes import Scopes
 
@@ -392,6 +393,13 @@ class Workspace:
         if create is None:
             create = self.who == "person"
         return self._open(create)
+
+    def compaction_notes(self) -> list[RuleEvent]:
+        """Return what brim's hooks noted of compactions, oldest first."""
+        with self.open() as scopes:
+            if scopes.user is None:
+                return []
+            return scopes.user.events(kind="compacted")
 
     def _open(self, create: bool, patience: float = TIMEOUT) -> Scopes:
         from brim.store.scopes import open_scopes  # commands about money load no rules

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from brim.agents import agent_at_work
-from tests.cli import stored
 from tests.cli.conftest import Brim
 
 CLAUDE = {"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-325_agent"}
@@ -34,7 +33,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Brim:
         ("limit", "20"),
     ):
         assert brim(*words).code == 0
-    brim.write("rules.jsonl", _export(brim))
+    brim.write("AGENTS.md", "- Always push.\n")
     return brim
 
 
@@ -45,15 +44,6 @@ def world(prepared: Brim, tmp_path: Path) -> Iterator[Brim]:
     yield prepared
     shutil.rmtree(prepared.home.parent)
     shutil.copytree(tmp_path / "kept", prepared.home.parent)
-
-
-def _export(brim: Brim) -> str:
-    file = brim.cwd / "rules.jsonl"
-    stored.write_rules(brim, file)
-    written = file.read_text()
-    return written.replace('"kind":"constraint"', '"kind":"preference"').replace(
-        '"kind": "constraint"', '"kind": "preference"'
-    )
 
 
 LOOSENING = [
@@ -79,9 +69,9 @@ LOOSENING = [
     "learn --user --replaces push Push",
     "rules edit push",
     "rules review accept push",
-    "rules review --accept 1",
-    "rules review --dismiss 1",
-    "rules import rules.jsonl --user --yes",
+    "rules review dismiss push",
+    "rules restore push",
+    "rules import AGENTS.md --user --yes",
     "run --on-limit continue -- true",
 ]
 
@@ -118,7 +108,7 @@ def _state(world: Brim) -> State:
     limits = world("limit", "--json").json["limits"]
     return (
         limits,
-        world("rules", "--json", "--status", "all").json,
+        world("rules", "--json").json,
         world("rules", "trust", "--list", "--json").out,
     )
 
@@ -149,7 +139,6 @@ def test_a_person_does_all_of_it_as_before(world: Brim) -> None:
     "line",
     [
         "learn --user --kind constraint Sign",
-        "learn --user --replaces uv Use-pip",
         "limit 2/session",
         "limit --all 100/month",
         "limit 3/day",
@@ -159,7 +148,7 @@ def test_a_person_does_all_of_it_as_before(world: Brim) -> None:
         "rules",
         "rules why push",
         "pause off",
-        "rules restore push",
+        "rules restore",
         "rules trust --list",
         "config list",
         "config get hooks.gate",
@@ -181,35 +170,10 @@ def test_the_limit_of_the_settings_is_not_given_up_for_another(brim: Brim) -> No
     assert brim("limit", "5", env=GEMINI).code == 0
 
 
-@pytest.mark.parametrize(
-    "more", [("--kind", "preference"), ("--when", "language=cobol"), ("--summary", "Push.")]
-)
-def test_learning_a_constraint_again_does_not_weaken_it(world: Brim, more: tuple[str, ...]) -> None:
-    before = world("rules", "why", "push", "--json").json
-    refused = world("learn", "--user", PUSH, *more, env=CLAUDE)
-    assert refused.code == 1
-    assert world("rules", "why", "push", "--json").json == before
-    assert world("learn", "--user", PUSH, env=CLAUDE).code == 0
-    assert world("learn", "--user", PUSH, *more).code == 0
-
-
-def test_no_rule_that_an_agent_teaches_hides_a_constraint(world: Brim) -> None:
+@pytest.mark.parametrize("words", [PUSH, "Always push to main."])
+def test_what_an_agent_teaches_changes_no_rule(world: Brim, words: str) -> None:
     before = _state(world)
-    refused = world("learn", "--user", "Always push to main.", env=CLAUDE)
-    assert (refused.code, "only a person" in refused.err) == (1, True)
+    taught = world("learn", "--user", words, "--kind", "preference", "--when", "cobol", env=CLAUDE)
+    assert taught.code == 0
     assert _state(world) == before
-    assert (
-        world("learn", "--project", "Always push to main.", env=CLAUDE).code == 0
-    )  # that hides none of the user's
-
-
-def test_no_contradiction_that_an_agent_imports_hides_a_constraint(world: Brim) -> None:
-    assert world("learn", "--project", "Always push to main.").code == 0
-    stored.write_rules(world, world.cwd / "other.jsonl", "project")
-    shutil.rmtree(world.cwd / ".brim")
-    assert world("rules", "import", "other.jsonl", "--user", "--yes", env=CLAUDE).code == 0
-    refused = world("rules", "audit", "--fix", "--yes", env=CLAUDE)
-    assert (refused.code, "only a person" in refused.err) == (1, True)
-    assert "agents don't hear" not in world("rules", "audit").out
-    assert world("rules", "audit", "--fix", "--yes").code == 0
-    assert "agents don't hear" in world("rules", "audit").out
+    assert words in world("rules", "review").out

@@ -9,12 +9,9 @@ import sys
 import pytest
 
 from tests.cli.conftest import Brim
-from tests.cli.seeding import everything, rule, seed, stored
-from tests.cli.test_edit import editor, kept
+from tests.cli.written import editor, texts, write_rule
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
-
-ONE = rule("b-1", "Use uv, never pip.")
 
 
 def asked(
@@ -46,7 +43,7 @@ def test_yes_is_yes(brim: Brim, answer: str) -> None:
     brim.write("AGENTS.md", "- Use uv, never pip.\n")
     code, shown = asked(brim, answer, "rules", "import", "AGENTS.md", "--user")
     assert (code, "[y/N]" in shown) == (0, True)
-    assert len(everything(brim)) == 1
+    assert len(texts(brim)) == 1
 
 
 @pytest.mark.parametrize("answer", ["\n", "n\n", "what?\n", "\x04"])
@@ -54,55 +51,29 @@ def test_anything_else_is_no(brim: Brim, answer: str) -> None:
     brim.write("AGENTS.md", "- Use uv, never pip.\n")
     code, shown = asked(brim, answer, "rules", "import", "AGENTS.md", "--user")
     assert (code, "nothing was changed" in shown) == (1, True)
-    assert everything(brim) == []
+    assert texts(brim) == []
 
 
-FIRST_WRONG_THEN_RIGHT = (
-    "text = text.replace('law', 'preference').replace('kind: directive', 'kind: law')"
-)
+MISTAKE = "text = text.replace('text =', 'txt =') if 'txt' not in text else text.replace('txt', 'text').replace('uv', 'bun')"
 
 
 def test_a_file_with_a_mistake_can_be_edited_again(brim: Brim) -> None:
-    seed(brim, ONE)
-    code, shown = asked(
-        brim, "\n", "rules", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT)
-    )
-    assert (code, "'law'" in shown, "[Y/n]" in shown) == (0, True, True)
-    assert stored(brim, "b-1").kind == "preference"
-    assert kept(brim) == []
+    write_rule(brim, "uv", "Use uv.")
+    code, shown = asked(brim, "\n", "rules", "edit", "uv", env=editor(brim, MISTAKE))
+    assert (code, "'txt'" in shown, "[Y/n]" in shown) == (0, True, True)
+    assert texts(brim) == ["Use bun."]
 
 
 def test_whoever_does_not_want_to_edit_again_keeps_the_file(brim: Brim) -> None:
-    seed(brim, ONE)
-    code, shown = asked(
-        brim, "n\n", "rules", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT)
-    )
-    (file,) = kept(brim)
-    assert (code, file.name in shown) == (2, True)
-    assert stored(brim, "b-1") == ONE
-
-
-def test_a_contradicted_rule_is_replaced_if_a_person_agrees(brim: Brim) -> None:
-    seed(brim, rule("b-1", "Use pnpm, not npm"))
-    code, shown = asked(brim, "\n", "learn", "--user", "Use bun, not pnpm")
-    assert (code, 'This conflicts with "Use pnpm, not npm". Replace it? [Y/n]' in shown) == (
-        0,
-        True,
-    )
-    assert stored(brim, "b-1").status == "superseded"
-
-
-@pytest.mark.parametrize("answer", ["n\n", "\x04"])
-def test_otherwise_both_are_kept(brim: Brim, answer: str) -> None:
-    seed(brim, rule("b-1", "Use pnpm, not npm"))
-    code, shown = asked(brim, answer, "learn", "--user", "Use bun, not pnpm")
-    assert (code, "both are kept" in shown) == (0, True)
-    assert stored(brim, "b-1").status == "active"
+    write_rule(brim, "uv", "Use uv.")
+    code, shown = asked(brim, "n\n", "rules", "edit", "uv", env=editor(brim, MISTAKE))
+    assert (code, "what you wrote is in" in shown) == (2, True)
+    assert texts(brim) == ["Use uv."]
 
 
 def test_outside_of_a_project_a_person_is_asked_whose_rule_it_is(brim: Brim) -> None:
     code, shown = asked(brim, "y\n", "learn", "Use uv, never pip.")
     assert (code, "all your projects? [Y/n]" in shown) == (0, True)
-    assert len(everything(brim)) == 1
+    assert len(texts(brim)) == 1
     assert asked(brim, "n\n", "learn", "Never push to main.")[0] == 2
-    assert len(everything(brim)) == 1
+    assert len(texts(brim)) == 1

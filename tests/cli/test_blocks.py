@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Brim, Ran
-from tests.cli.seeding import everything
-from tests.cli.stored import write_rules
 from tests.cli.test_asking import asked
-from tests.cli.test_edit import editor
+from tests.cli.written import editor, rules_in, rules_path, texts
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
 
 
 def blocks(brim: Brim) -> list[tuple[str, ...]]:
-    return [each.blocks for each in everything(brim)]
+    return [rule.block for rule in rules_in(brim).rules]
 
 
 def failed(brim: Brim, code: int, *arguments: str, **more: Any) -> Ran:
@@ -28,76 +24,32 @@ def failed(brim: Brim, code: int, *arguments: str, **more: Any) -> Ran:
     return ran
 
 
-def test_blocks_are_stored_shown_listed_and_imported(brim: Brim, tmp_path: Path) -> None:
-    said = brim(
-        "learn",
-        "--user",
-        "--block",
-        "npm install",
-        "--block",
-        "npm i",
-        "--block-edit",
-        "dist/",
-        "Use pnpm",
-    )
-    assert 'Refuses "npm install", "npm i", edits of dist/**.' in said.out
+def test_blocks_are_written_as_people_write_them(brim: Brim) -> None:
+    words = ("--block", "npm install", "--block", "dist/", "--block", "tool WebFetch")
+    said = brim("learn", "--user", *words, "Use pnpm")
+    assert '"npm install", edits of dist/**, the tool WebFetch are refused' in said.out
     assert "brim init" in said.err, "no agent has hooks here"
-    assert brim("rules", "why", "pnpm", "--json").json["rule"]["blocks"] == [
-        "run npm install",
-        "run npm i",
-        "edit dist/**",
-    ]
-    assert (
-        'refuses     "npm install", "npm i", edits of dist/**' in brim("rules", "why", "pnpm").out
-    )
-    assert '"npm install"' in brim("rules").out
-    path = tmp_path / "rules.jsonl"
-    write_rules(brim, path)
-    brim("rules", "edit", "pnpm", env=editor(brim, "text = text.replace('run npm install, ', '')"))
-    assert blocks(brim) == [("run npm i", "edit dist/**")]
-    shown = brim("rules", "import", str(path), "--user", "--yes").out
-    assert "blocks: run npm i, edit dist/**" in shown
-    assert blocks(brim) == [("run npm install", "run npm i", "edit dist/**")]
-    path.write_text(path.read_text().replace('"blocks"', '"blocks_of_yore"'))
-    brim("rules", "import", str(path), "--user", "--yes")
-    assert blocks(brim) == [("run npm install", "run npm i", "edit dist/**")], (
-        "what a file leaves out stays"
-    )
-
-
-def test_rules_of_a_markdown_file_leave_blocks_as_they_are(brim: Brim, tmp_path: Path) -> None:
-    brim("learn", "--user", "--block", "npm install", "Use pnpm, not npm")
-    (tmp_path / "CLAUDE.md").write_text("- Use pnpm, not npm\n- Use pnpm, and not npm\n")
-    brim("rules", "import", str(tmp_path / "CLAUDE.md"), "--user", "--yes")
-    assert ("run npm install",) in blocks(brim)
+    assert blocks(brim) == [("run npm install", "edit dist/**", "tool WebFetch")]
+    text = rules_path(brim).read_text()
+    assert 'block = ["npm install", "dist/**", "tool WebFetch"]' in text
 
 
 @pytest.mark.parametrize(
-    "given", [("--block", "git"), ("--block-edit", "**"), ("--block-tool", "Bash")]
+    "given", [("--block", "git"), ("--block", "edit **"), ("--block", "tool Bash")]
 )
 def test_a_block_of_nearly_everything_needs_a_yes(brim: Brim, given: tuple[str, str]) -> None:
     refused = failed(brim, 1, "learn", "--user", *given, "Mine")
     assert "this would refuse every" in refused.err
     assert "--yes" in refused.err
-    assert everything(brim) == []
+    assert texts(brim) == []
     brim("learn", "--user", *given, "--yes", "Mine")
-    assert len(everything(brim)) == 1
+    assert len(texts(brim)) == 1
 
 
 @pytest.mark.parametrize("pattern", ["", "npm &&", "'npm", "$(x)", "a\nb"])
 def test_a_broken_block_is_wrong_usage(brim: Brim, pattern: str) -> None:
     assert failed(brim, 2, "learn", "--user", "--block", pattern, "Mine").err
-    assert everything(brim) == []
-
-
-@pytest.mark.parametrize(
-    ("option", "example"), [("--block", "npm"), ("--block-edit", "dist"), ("--block-tool", "Web")]
-)
-def test_an_empty_block_is_told_what_to_name(brim: Brim, option: str, example: str) -> None:
-    ran = brim("learn", option, " ", "Use pnpm.")
-    assert ran.code == 2
-    assert ran.err.startswith("brim: a block can't be empty: name ")
-    assert example in ran.err
+    assert texts(brim) == []
 
 
 def test_a_secret_is_not_kept_in_a_block(brim: Brim) -> None:
@@ -105,7 +57,7 @@ def test_a_secret_is_not_kept_in_a_block(brim: Brim) -> None:
         brim, 2, "learn", "--user", "--block", f"curl -u sk-ant-api03-{'a1B2' * 20}", "Mine"
     )
     assert "secret" in said.err
-    assert everything(brim) == []
+    assert texts(brim) == []
 
 
 @needs_terminal
@@ -116,7 +68,7 @@ def test_words_that_ask_for_a_block_are_offered_one(
     brim: Brim, answer: str, found: tuple[str, ...]
 ) -> None:
     code, shown = asked(brim, answer, "learn", "--user", "Never run npm install")
-    assert (code, 'Also refuse "npm install"? [y/N]' in shown) == (0, True)
+    assert (code, 'Refuse "npm install" always? [y/N]' in shown) == (0, True)
     assert blocks(brim) == [found]
 
 
@@ -130,22 +82,22 @@ def test_other_words_are_not_and_nothing_is_asked_in_a_pipe(brim: Brim) -> None:
 
 @needs_terminal
 def test_a_person_is_asked_about_a_block_of_nearly_everything(brim: Brim) -> None:
-    code, shown = asked(brim, "n\n", "learn", "--user", "--block-edit", "**", "Mine")
+    code, shown = asked(brim, "n\n", "learn", "--user", "--block", "edit **", "Mine")
     assert (code, "This would refuse every edit. Really? [y/N]" in shown) == (1, True)
-    code, shown = asked(brim, "y\nn\n", "learn", "--user", "--block-edit", "**", "Mine")
+    code, shown = asked(brim, "y\nn\n", "learn", "--user", "--block", "edit **", "Mine")
     assert (code, "No agent could do that until you remove the rule. Sure? [y/N]" in shown) == (
         1,
         True,
     )
     assert blocks(brim) == []
-    assert asked(brim, "y\ny\n", "learn", "--user", "--block-edit", "**", "Mine")[0] == 0
+    assert asked(brim, "y\ny\n", "learn", "--user", "--block", "edit **", "Mine")[0] == 0
     assert blocks(brim) == [("edit **",)]
 
 
 def test_an_edit_to_refuse_everything_is_not_taken(brim: Brim) -> None:
     brim("learn", "--user", "Mine")
-    change = editor(brim, "text = text.replace('blocks: []', 'blocks: [\"run git\"]')")
-    assert "every git command" in failed(brim, 2, "rules", "edit", "mine", env=change).err
+    change = editor(brim, "text = text + 'block = \"git\"'")
+    assert "every git command" in failed(brim, 1, "rules", "edit", "mine", env=change).err
     assert blocks(brim) == [()]
     brim("rules", "edit", "mine", "--yes", env=change)
     assert blocks(brim) == [("run git",)]
@@ -156,17 +108,13 @@ def test_an_edit_to_refuse_everything_is_not_taken(brim: Brim) -> None:
 
 def test_a_rule_is_allowed_once_or_in_a_session(brim: Brim) -> None:
     brim("learn", "--user", "--block", "npm install", "Use pnpm")
-    id = brim("rules", "why", "pnpm", "--json").json["id"]
     assert brim("rules", "allow", "pnpm", "--once", "--json").json == {
-        "id": id,
         "name": "use-pnpm",
         "how": "once",
         "session": "",
     }
-    assert brim("rules", "allow", id, "--session", "s-1", "--json").json["session"] == "s-1"
+    assert brim("rules", "allow", "pnpm", "--session", "s-1", "--json").json["session"] == "s-1"
     assert "hasn't refused a call yet" in failed(brim, 2, "rules", "allow", "pnpm", "--session").err
-    kinds = [each["kind"] for each in brim("rules", "why", "pnpm", "--json").json["rule"]["events"]]
-    assert kinds == ["learned", "lifted", "lifted"]
 
 
 def test_what_cannot_be_allowed_is_said(brim: Brim) -> None:
@@ -184,6 +132,4 @@ def test_trust_shows_what_a_project_refuses(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     brim("learn", "--project", "--block", "npm install", "Use pnpm")
     brim("rules", "trust", "--remove")
-    assert 'refuses "npm install"' in brim("rules", "trust", "--dry-run").out
-    found = json.loads(brim("rules", "trust", "--dry-run", "--json").out)
-    assert found["behaviors"][0]["blocks"] == ["run npm install"]
+    assert 'block = "npm install"' in brim("rules", "trust", "--dry-run").out

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.cli.conftest import Brim
-from tests.cli.seeding import rule, seed
+from tests.cli.written import write_rule
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
 
@@ -45,31 +45,18 @@ def shown(brim: Brim, columns: int, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("command", ["list", "why", "review"])
 @pytest.mark.parametrize("columns", [40, 80, 132])
 def test_no_line_is_wider_than_the_terminal(brim: Brim, command: str, columns: int) -> None:
-    seed(
-        brim,
-        rule("b-0123456789", TEXT, name=NAME),
-        rule("b-2", TEXT.upper(), name=f"{NAME}-2"[-80:]),
-    )
-    seed(brim, rule("b-3", "Another text.", name="short", status="pending"), scope="project")
+    write_rule(brim, NAME, TEXT)
+    write_rule(brim, f"{NAME}-2"[-80:], TEXT.upper())
+    brim("learn", "--user", "Another text.", env={"CLAUDECODE": "1"})
     lines = shown(brim, columns, "rules", command)
     table = lines[: lines.index("")] if "" in lines else lines
     assert max(map(len, table)) <= columns
-    assert columns > 80 or command == "review" or "…" in "".join(table)
+    assert columns > 80 or command != "list" or "…" in "".join(table)
     words = {word.strip(",.:") for word in f"{TEXT} {TEXT.upper()} Another text.".split()}
     cut = [line.rstrip("…").split()[-1].strip(",.:") for line in table if line.endswith("…")]
     assert set(cut) <= words
 
 
 def test_in_a_pipe_nothing_is_cut(brim: Brim) -> None:
-    seed(brim, rule("b-1", TEXT, name=NAME))
+    write_rule(brim, NAME, TEXT)
     assert TEXT in brim("rules", "list").out
-    assert TEXT in brim("rules", "why").out
-
-
-def test_a_narrow_list_keeps_what_it_is_sorted_by(brim: Brim) -> None:
-    seed(brim, rule("b-0123456789", TEXT, name=NAME))
-    seed(brim, rule("b-3", "Another text.", name="short", status="pending"), scope="project")
-    assert {"told", "learned"}.isdisjoint(shown(brim, 70, "rules")[0].split())
-    assert "told" in shown(brim, 70, "rules", "list", "--sort", "used")[0].split()
-    assert "learned" in shown(brim, 70, "rules", "list", "--sort", "new")[0].split()
-    assert {"told", "learned"} <= set(shown(brim, 150, "rules")[0].split())

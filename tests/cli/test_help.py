@@ -135,7 +135,7 @@ def test_a_mistyped_rule_suggests_the_nearest(brim: Brim) -> None:
     brim("learn", "--user", "Run ruff before you are done.", "--name", "run-ruff-before-done")
     ran = brim("rules", "why", "rufff")
     assert (ran.code, ran.out) == (2, "")
-    assert "did you mean run-ruff-before-done?" in ran.err
+    assert "Did you mean run-ruff-before-done?" in ran.err
 
 
 def test_a_prompt_where_a_rule_belongs_is_told_its_option(brim: Brim) -> None:

@@ -21,7 +21,7 @@ from brim.config.trust import trust
 from brim.hooks.process import answer_to
 from brim.hooks.state import SessionState, UsageSeen
 from brim.hooks.statusline import columns, lines_for, main
-from brim.tracking.plan_windows import read_plan_windows
+from brim.spend.plan_windows import read_plan_windows
 from tests.hooks.status_samples import NOW, SESSION, encoded, limits, sent
 
 DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.process import status_line; status_line()"]

@@ -11,11 +11,10 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from brim.behaviors import Rule
-from brim.behaviors.learning import learn
+from brim.config.trust import trust
 from brim.mcp.server import BrimServer, build_server
-from brim.store.scopes import Scopes, open_scopes
-from brim.store.trust import trust
+from brim.rules.rule import WrittenRule
+from brim.rules.rulebook import Rulebook
 
 NOW = 1_750_000_000.0
 
@@ -39,27 +38,26 @@ class World:
         self.user = self.home / ".brim"
         self.now = NOW
         self._server: BrimServer | None = None
-        trust(str(self.project), str(self.user), now=NOW)
+        (self.project / ".brim").mkdir()
+        trust(str(self.project), str(self.user))
 
     def server(self, *, folder: Path | None = None, **options: Any) -> BrimServer:
         return build_server(
             self.environ, str(folder or self.project), clock=lambda: self.now, **options
         )
 
-    def scopes(self) -> Scopes:
-        return open_scopes(str(self.project), str(self.user), trusted=True)
+    @property
+    def book(self) -> Rulebook:
+        """The rules here, for a person."""
+        return Rulebook(str(self.user), str(self.project))
 
-    def teach(self, right: str, *, scope: str = "project", **fields: Any) -> Rule:
-        """Store a rule as a person would."""
-        with self.scopes() as scopes, scopes.writing(scope):
-            known = scopes.store(scope).behaviors()
-            behavior: Rule = learn(right, scope=scope, now=NOW, existing=known, **fields).behavior
-            scopes.put(behavior, event="learned", now=NOW)
-        return behavior
+    def teach(self, right: str, *, scope: str = "project", **fields: object) -> WrittenRule:
+        """Write a rule as a person would."""
+        return self.book.learn(scope, {"text": right, **fields}).entry.rule
 
-    def stored(self) -> list[Rule]:
-        with self.scopes() as scopes:
-            return scopes.behaviors()
+    def noted(self) -> list[WrittenRule]:
+        """Return what waits in the inbox."""
+        return [note.rule for note in self.book.inbox.notes()]
 
     def call(self, name: str, server: BrimServer | None = None, /, **arguments: Any) -> Told:
         async def ask(client: Client) -> Told:

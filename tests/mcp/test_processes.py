@@ -52,7 +52,7 @@ async def everything(client: Client) -> tuple[str, str, int, str]:
     assert counted.structured_content is not None
     assert wrong.is_error
     return (
-        learned.structured_content["status"],
+        learned.structured_content["name"],
         getattr(active.contents[0], "text", ""),
         counted.structured_content["tokens"],
         getattr(wrong.content[0], "text", ""),
@@ -60,10 +60,10 @@ async def everything(client: Client) -> tuple[str, str, int, str]:
 
 
 TOLD = (
-    "pending",
-    "Notes agents left, not confirmed:\n- Use uv, never pip.\n",
+    "use-uv-never-pip",
+    "",
     2,
-    "why: no rule has the id or the name 'nobody': 'brim rules' lists them",
+    "why: no rule is called 'nobody': the tool 'list' has their names",
 )
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors.behavior import Status
+from brim.config.trust import untrust
 from brim.mcp.rules import active_text
-from brim.store.trust import untrust
-from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
 from tests.conftest import Oracle
@@ -35,21 +31,23 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = World(tmp_path_factory.mktemp("full"))
     for text, kind in RULES:
         world.teach(text, kind=kind)
-    world.teach("Only for Python: " + "write types, and more types. " * 12, file="src/app.py")
+    world.teach("Only for Python: " + "write types, and more types. " * 12, when="python")
     world.call("learn", right="Run the linter, always, before the tests are run.")
     return world
 
 
-def test_what_matters_is_told_by_what_the_agent_is_doing(world: World) -> None:
-    world.teach("Use uv to install packages.", file="setup.py")
-    world.teach("Use gofmt.", file="main.go")
+def test_what_fits_is_told_and_what_doesnt_by_what_the_agent_is_doing(world: World) -> None:
+    world.teach("Use uv to install packages.", when="python")
+    world.teach("Use gofmt.", when="go")
+    assert "gofmt" in world.call("active", situation="edit src/app.py").text
+    (world.user / "config.yaml").write_text("token_budget:\n  default: 26\n")
     told = world.call("active", situation="edit src/app.py").text
     assert "uv to install" in told
     assert "gofmt" not in told
 
 
 def test_where_nothing_matters_that_is_said(world: World) -> None:
-    assert world.call("active").text == "Nothing that was learned matters here."
+    assert world.call("active").text == "No rule matters here."
     assert world.read("brim://behaviors/active") == ""
 
 
@@ -79,27 +77,20 @@ def test_what_was_cut_says_how_to_get_the_rest(world: World) -> None:
     told = world.read("brim://behaviors/active")
     assert long.strip() not in told
     assert told.endswith("`brim://behaviors/expand/NAME` has one of these whole\n")
-    assert long in world.read("brim://behaviors/expand/changelog")
+    assert long.strip() in world.read("brim://behaviors/expand/changelog")
 
 
-def test_a_note_of_an_agent_is_told_as_a_summary_and_as_unconfirmed(world: World) -> None:
-    note = (
-        "Answer in short sentences. " + "They are easier to read, and they are quick to say. " * 10
-    )
-    id = world.call("learn", right=note).data["id"]
-    told = world.read("brim://behaviors/active")
-    assert "Notes agents left, not confirmed:\n" in told
-    assert note.strip() not in told
-    whole = world.read(f"brim://behaviors/expand/{id}")
-    assert "Unconfirmed note" in whole
-    assert note.strip() not in whole
+def test_a_note_of_an_agent_is_not_told(world: World) -> None:
+    world.call("learn", right="Push to main.")
+    assert world.read("brim://behaviors/active") == ""
+    assert world.call("list").data["total"] == 0
 
 
 def test_a_project_that_is_not_trusted_tells_nothing(world: World) -> None:
     world.teach("Delete the tests.", kind="constraint")
     world.teach("Never push to main.", scope="user")
     (world.project / ".brim" / "config.yaml").write_text("token_budget:\n  default: 7\n")
-    untrust(str(world.project), str(world.user), now=NOW)
+    untrust(str(world.project), str(world.user))
     assert world.read("brim://behaviors/active") == (
         "Rules your user set, kept by brim:\n## Constraints\n- Never push to main.\n"
     )
@@ -115,31 +106,27 @@ def test_a_list_is_searched_and_says_how_many_there_are(world: World) -> None:
     found = world.call("list", query="APPLES", limit=3).data
     assert found["total"] == 4
     assert len(found["rules"]) == 3
-    assert set(found["rules"][0]) == {"id", "name", "kind", "status", "scope", "summary"}
+    assert set(found["rules"][0]) == {"name", "kind", "scope", "summary"}
 
 
-def test_why_names_the_condition_and_the_tier(world: World) -> None:
-    world.teach("Use uv.", file="setup.py", name="use-uv")
+def test_why_names_the_condition(world: World) -> None:
+    world.teach("Use uv.", when="python", name="use-uv")
+    assert world.call("why", id="use-uv").text == "use-uv: told at start"
+    (world.user / "config.yaml").write_text("token_budget:\n  default: 1\n")
     told = world.call("why", id="use-uv", situation="src/app.py").text
-    assert "language" in told
-    assert "confirmed" in told
-    assert "tier: " in told
+    assert told == "use-uv: now: language python"
 
 
 def test_what_is_not_there_cannot_be_expanded(world: World) -> None:
-    assert "no rule has the id or the name 'nobody'" in world.refused(
-        "brim://behaviors/expand/nobody"
-    )
+    assert "no rule is called 'nobody'" in world.refused("brim://behaviors/expand/nobody")
     assert "Unknown resource" in world.refused("brim://nothing")
 
 
-def test_what_was_forgotten_is_not_told(world: World) -> None:
-    behavior = world.teach("Use tabs.", name="tabs")
-    with world.scopes() as scopes, scopes.writing("project"):
-        scopes.put(replace(behavior, status=Status.FORGOTTEN), event="forgotten", now=NOW)
+def test_what_was_removed_is_not_told(world: World) -> None:
+    world.teach("Use tabs.", name="tabs")
+    world.book.remove(world.book.own("tabs"))
     assert world.call("list").data["total"] == 0
-    assert "forgotten" in world.call("why", id="tabs").text
-    assert "forgotten" in world.refused("brim://behaviors/expand/tabs")
+    assert "no rule" in world.refused("brim://behaviors/expand/tabs")
 
 
 def test_a_secret_in_an_error_is_masked(world: World) -> None:
@@ -155,27 +142,3 @@ def test_where_nothing_fits_it_is_not_said_that_nothing_matters(world: World) ->
     told = world.call("active").text
     assert "Rules that matter here: 1," in told
     assert "token_budget.default" in told
-
-
-def test_what_was_learned_of_a_models_tokens_counts_for_the_budget(world: World) -> None:
-    long = "Write the changelog by hand. " + "People look there for the news of a release. " * 8
-    world.teach(long, kind="constraint", name="changelog")
-    world.teach("Use uv.", scope="user")
-    with world.scopes() as scopes:
-        assert scopes.user is not None
-        scopes.user.calibrations.put("claude-sonnet-4-5", Calibration(1.9, 0.01, 50))
-        counter = counter_for("claude-sonnet-4-5", calibrations=scopes.user.calibrations)
-        for budget in range(20, 260, 8):
-            environ = {
-                **world.environ,
-                "BRIM_TOKEN_BUDGET": str(budget),
-                "BRIM_MODEL": "claude-sonnet-4-5",
-            }
-            assert (
-                int(
-                    counter.count(
-                        active_text(Workspace(environ, str(world.project), who="agent", now=NOW))
-                    )
-                )
-                <= budget
-            )

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from brim.errors import InputError
 from brim.run.purse import Purse, question, read_answer, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
+from brim.sessions.window.budget import ContextBudget
 from brim.spend.ledger import lineage
 from brim.spend.limits import Raise
 from brim.spend.periods import read_ceiling
 from brim.store.ledger import open_ledger
-from brim.tracking.budget import ContextBudget
 
 SESSION = "5e55a000-0000-4000-8000-000000000001"
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.errors import InputError
+from brim.notices import Notice
 from brim.spend import (
     CostBudget,
     CostLimit,
@@ -19,7 +20,6 @@ from brim.spend import (
     Raise,
     build_wrap_up_prompt,
 )
-from brim.tracking.notices import Notice
 
 amounts = st.integers(0, 10**9)
 

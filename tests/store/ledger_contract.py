@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError, LimitReached
+from brim.notices import Notice
 from brim.spend import Limit, Raise, lineage
-from brim.tracking.notices import Notice
 
 Open = Callable[..., Any]
 

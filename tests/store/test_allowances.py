@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError, LimitReached
+from brim.notices import Notice
 from brim.spend import Raise, lineage
 from brim.spend.periods import bounds
 from brim.store import open_ledger
 from brim.store.ledger import StoredLedger
-from brim.tracking.notices import Notice
 from tests.store.ledger_contract import Clock, kinds
 from tests.store.server import empty_schema
 

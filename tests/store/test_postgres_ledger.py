@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brim.errors import BrimError, InputError, LimitReached, StoreError
+from brim.notices import Notice
 from brim.spend import Ceiling, Raise
 from brim.store import open_ledger
 from brim.store.postgres.ledger import PostgresLedger
-from brim.tracking.notices import Notice
 from tests.store.ledger_contract import Clock, LedgerContract, Open
 from tests.store.server import empty_schema, new_schema, running
 

@@ -66,7 +66,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
     world.brim("learn", "In Python files, use pathlib instead of os.path.")
     world.brim("learn", "--user", "Never push to main.", "--kind", "constraint")
     world.brim(
-        "learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing"
+        "learn",
+        "--user",
+        "Run pytest with -x while you work on one failure.",
+        "--when",
+        "task testing",
     )
     world.story().play()
     with served(world) as pages:

@@ -6,16 +6,14 @@ from __future__ import annotations
 import html
 import json
 import re
-import sqlite3
 import time
-from pathlib import Path
 
 import pytest
 
 from brim.figures import dollars
 from brim.hooks.process import answer_to
 from brim.money.amounts import in_unit
-from brim.store.suggestions import Suggestions
+from brim.rules.inbox import Inbox
 from tests.ui.conftest import Pages, World, served
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -80,7 +78,11 @@ def taught(world: World) -> World:
     world.brim("learn", "In Python files, use pathlib instead of os.path.", "--name", "use-pathlib")
     world.brim("learn", "Never push to main.", "--kind", "constraint", "--name", "never-push")
     world.brim(
-        "learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing"
+        "learn",
+        "--user",
+        "Run pytest with -x while you work on one failure.",
+        "--when",
+        "task testing",
     )
     return world
 
@@ -94,7 +96,9 @@ SITUATIONS = [
 ]
 
 
-OPTIONS = {"tokens": "token-budget"}
+OPTIONS = {"tokens": "token-budget", "command": "run"}
+CODES = {str(SITUATIONS[3]): 1, str(SITUATIONS[4]): 1}
+"""A constraint doesn't fit."""
 
 
 @pytest.mark.parametrize("given", SITUATIONS, ids=str)
@@ -102,15 +106,13 @@ def test_the_plan_is_that_of_why(taught: World, given: dict[str, str]) -> None:
     words = [
         word for name, value in given.items() for word in (f"--{OPTIONS.get(name, name)}", value)
     ]
-    ran = json.loads(
-        taught.brim("rules", "why", *words, "--json", code=int(given.get("tokens") == "12"))
-    )
+    ran = json.loads(taught.brim("rules", "why", *words, "--json", code=CODES.get(str(given), 0)))
     with served(taught) as pages:
         query = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in given.items())
         text = pages.get(f"/rules/plan?{query}").text
-    rows = re.findall(r'data-rule="([^"]+)" data-tier="([^"]+)" data-tokens="(\d+)"', text)
-    assert rows == [(item["id"], item["tier"], str(item["tokens"])) for item in ran["items"]]
-    assert f'data-total="{ran["total_tokens"]}"' in text
+    rows = re.findall(r'data-rule="([^"]+)" data-tier="([^"]+)"', text)
+    assert rows == [(rule["name"], rule["tier"]) for rule in ran["rules"]]
+    assert f'data-total="{ran["tokens"]}"' in text
 
 
 def test_a_budget_that_isnt_one(pages: Pages) -> None:
@@ -121,105 +123,71 @@ def test_a_budget_that_isnt_one(pages: Pages) -> None:
 def test_rules_are_listed_with_what_came_of_them(taught: World) -> None:
     with served(taught) as pages:
         text = plain(pages.get("/rules").text)
-        listed = taught.json("rules")["behaviors"]
         assert "3 rules in force" in text
-        for each in listed:
-            assert each["summary"] or each["canonical"] in text
-            assert pages.get(f"/rules/{each['id']}").status == 200
-        assert pages.get("/rules/b-none").status == 400
+        for rule in taught.json("rules")["rules"]:
+            assert rule["text"] in text
+            assert rule["told"] in text
+            assert pages.get(f"/rules/{rule['place']}:{rule['name']}").status == 200
+        assert pages.get("/rules/user:none").status == 400
 
 
 def test_rules_are_changed(taught: World) -> None:
+    id = "project:use-pathlib"
+
+    def state() -> dict[str, object]:
+        ran = json.loads(taught.brim("rules", "why", "use-pathlib", "--json"))
+        return dict(ran)
+
     with served(taught) as pages:
-        rule = next(
-            each for each in taught.json("rules")["behaviors"] if each["name"] == "use-pathlib"
-        )
-        form = re.search(
-            r"<textarea[^>]*>(.*?)</textarea>", pages.get(f"/rules/{rule['id']}").text, re.DOTALL
-        )
+        text = pages.get(f"/rules/{id}").text
+        form = re.search(r"<textarea[^>]*>(.*?)</textarea>", text, re.DOTALL)
         assert form is not None
         edited = html.unescape(form[1]).replace("os.path", "os.path, always")
-        assert pages.post("/rule", action="edit", rule=rule["id"], text=edited).status == 303
-        assert pages.post("/rule", action="edit", rule=rule["id"], text="kind: odd").status == 400
-        assert (
-            pages.post(
-                "/rule", action="block", rule=rule["id"], kind="run", pattern="npm install"
-            ).status
-            == 303
-        )
-        assert (
-            pages.post("/rule", action="block", rule=rule["id"], kind="run", pattern="git").status
-            == 400
-        )
-        assert (
-            pages.post(
-                "/rule", action="block", rule=rule["id"], kind="run", pattern="git", sure="1"
-            ).status
-            == 303
-        )
-        now = taught.json("rules", "why", rule["id"])["rule"]
-        assert "always" in now["canonical"]
-        assert now["blocks"] == ["run npm install", "run git"]
-        assert "npm install" in hook(
-            taught, "PreToolUse", tool_name="Bash", tool_input={"command": "npm install x"}
-        )
-        pages.post("/rule", action="remove", rule=rule["id"])
-        assert taught.json("rules", "why", rule["id"])["status"] == "forgotten"
-        pages.post("/rule", action="restore", rule=rule["id"])
-        assert taught.json("rules", "why", rule["id"])["status"] == "active"
-        pages.post(
-            "/rule", action="replace", rule=rule["id"], text="In Python files, use anyio paths."
-        )
-        assert taught.json("rules", "why", rule["id"])["status"] == "superseded"
-        assert pages.post("/rule", action="odd", rule=rule["id"]).status == 400
+        assert pages.post("/rule", action="edit", rule=id, text=edited).status == 303
+        assert pages.post("/rule", action="edit", rule=id, text="kind: odd").status == 400
+        block = {"action": "block", "rule": id, "kind": "run"}
+        assert pages.post("/rule", **block, pattern="npm install").status == 303
+        assert pages.post("/rule", **block, pattern="git").status == 400
+        assert pages.post("/rule", **block, pattern="git", sure="1").status == 303
+        assert "always" in str(state()["text"])
+        assert state()["block"] == ["run npm install", "run git"]
+        call = {"tool_name": "Bash", "tool_input": {"command": "npm install x"}}
+        assert "npm install" in hook(taught, "PreToolUse", **call)
+        pages.post("/rule", action="remove", rule=id)
+        assert "use-pathlib" not in taught.brim("rules")
+        pages.post("/rule", action="restore", rule="use-pathlib")
+        assert state()["state"] == "active"
+        assert pages.post("/rule", action="odd", rule=id).status == 400
         assert pages.post("/learn", text="").status == 400
 
 
-def test_a_correction_is_accepted_and_told_by_the_next_hook(world: World) -> None:
+def test_a_note_is_accepted_and_told_by_the_next_hook(world: World) -> None:
     world.brim("init", "--agent", "claude")
-    Suggestions(str(world.home / ".brim")).add(
-        "no, use pnpm here", project=str(world.project), time=time.time()
-    )
+    inbox = Inbox(str(world.home / ".brim"))
+    inbox.add("pnpm", "use pnpm here", project=str(world.project))
+    inbox.add("bun", "use bun here", project=str(world.project))
     with served(world) as pages:
         text = pages.get("/rules").text
-        number = re.search(r'name="number" value="(\d+)"', text)
-        assert number is not None
-        assert pages.post("/review", action="accept", number=number[1], text="").status == 400
-        assert (
-            pages.post(
-                "/review", action="accept", number=number[1], text="Use pnpm, not npm."
-            ).status
-            == 303
-        )
-        assert (
-            pages.post(
-                "/review", action="accept", number=number[1], text="Use pnpm, not npm."
-            ).status
-            == 400
-        )
-        assert "Use pnpm" in hook(world, "SessionStart", source="startup") + hook(
-            world, "UserPromptSubmit", prompt="install the packages with npm"
-        )
+        assert re.findall(r'name="note" value="([^"]+)"', text) == ["pnpm", "bun"]
+        accept = {"action": "accept", "note": "pnpm", "text": "Use pnpm, not npm."}
+        assert pages.post("/review", **accept).status == 303
+        assert pages.post("/review", **accept).status == 400
+        assert pages.post("/review", action="dismiss", note="bun").status == 303
+        assert "use bun here" not in pages.get("/rules").text
+        assert "Use pnpm" in hook(world, "SessionStart", source="startup")
 
 
-def test_what_waits_is_decided(taught: World) -> None:
-    taught.brim("learn", "Always push to main.", "--name", "always-push")
+def test_pairs_are_shown(taught: World) -> None:
+    taught.brim("learn", "--user", "Push to main, never.", "--name", "also")
     with served(taught) as pages:
-        assert "contradiction" in pages.get("/rules").text
-        taught.brim("learn", "Always push to the main.")
-        text = pages.get("/rules").text
-        pair = re.search(
-            r'name="rule" value="([^"]+)"><input type="hidden" name="other" value="([^"]+)"', text
-        )
-        assert pair is not None
-        assert pages.post("/rule", action="merge", rule=pair[1], other=pair[2]).status == 303
-        assert pages.post("/rule", action="merge", rule=pair[1], other=pair[2]).status == 400
+        assert "use the same words" in plain(pages.get("/rules").text)
 
 
 def test_hostile_rules_are_text(world: World) -> None:
     world.brim("learn", f"Say {HOSTILE} to everyone.")
     with served(world) as pages:
-        id = world.json("rules")["behaviors"][0]["id"]
+        rule = world.json("rules")["rules"][0]
+        id = f"{rule['place']}:{rule['name']}"
         for path in (
             "/rules",
             f"/rules/{id}",
@@ -284,33 +252,13 @@ def test_a_limit_is_set_and_the_next_call_held(world: World) -> None:
 # What can go wrong --------------------------------------------------------------------------------
 
 
-def test_a_damaged_store_is_said_and_left_alone(world: World) -> None:
+def test_a_mistake_in_the_rules_is_said(world: World) -> None:
     world.brim("learn", "--user", "Use pnpm.")
-    store = Path(world.home, ".brim", "brim.db")
-    store.write_bytes(b"nothing that SQLite knows" * 100)
+    path = world.home / ".brim" / "rules.toml"
+    path.write_text(path.read_text() + "[uv]\ntxt = 1\n")
     with served(world) as pages:
-        assert pages.get("/money").status == 200  # money is kept elsewhere
-        for path in ("/", "/rules"):
-            answer = pages.get(path)
-            assert answer.status == 503
-            assert "brim.db" in answer.text
-            assert "Traceback" not in answer.text
-    assert store.read_bytes().startswith(b"nothing")
-
-
-def test_a_locked_store_is_said_and_nothing_is_lost(world: World) -> None:
-    world.brim("learn", "--user", "Use pnpm.", "--name", "use-pnpm")
-    id = world.json("rules")["behaviors"][0]["id"]
-    with (
-        served(world) as pages,
-        sqlite3.connect(world.home / ".brim" / "brim.db", isolation_level=None) as other,
-    ):
-        other.execute("BEGIN EXCLUSIVE")
-        answer = pages.post("/rule", action="remove", rule=id)
-        assert answer.status == 503
-        assert pages.get("/rules").status in (200, 503)
-        other.execute("ROLLBACK")
-        assert pages.post("/rule", action="remove", rule=id).status == 303
+        assert "isn’t a key" in plain(pages.get("/rules").text).replace("'", "’")
+        assert pages.get("/").status == 200
 
 
 def test_settings_that_are_wrong_are_named(world: World) -> None:

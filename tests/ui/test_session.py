@@ -12,8 +12,8 @@ import pytest
 
 from brim.figures import dollars, rounded
 from brim.money.words import STOPPED_BY
-from brim.report.context import GROUPS, timeline
-from brim.tracking.requests import read_requests
+from brim.sessions import read_requests
+from brim.sessions.composition.context import GROUPS, timeline
 from tests.ui.conftest import Pages, World, served
 from tests.ui.story import Story
 
@@ -26,7 +26,11 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Pages, St
     world = World(tmp_path_factory.mktemp("session"))
     world.brim("init", "--agent", "claude")
     world.brim(
-        "learn", "--user", "Run pytest with -x while you work on one failure.", "--task", "testing"
+        "learn",
+        "--user",
+        "Run pytest with -x while you work on one failure.",
+        "--when",
+        "task testing",
     )
     story = world.story()
     story.play()

@@ -179,9 +179,9 @@ def cut(text: str, width: int) -> str:
         return indent + text
     ellipsis = symbols("…", "~")
     end = _letters_in(text, width - 1)
-    space = text.rfind(" ", 0, end + 1)
+    space = max(text.rfind(" ", 0, end + 1), text.rfind("-", 0, end + 1))
     if space > 0:
-        return indent + text[:space].rstrip(" ,;:.") + ellipsis
+        return indent + text[:space].rstrip(" ,;:.-") + ellipsis
     ending = text[1 - width :]
     if text.isascii() and "/" in ending:  # of a path, the last parts say most
         return indent + ellipsis + ending[ending.index("/") :]

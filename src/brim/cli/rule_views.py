@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from brim.cli.output import block, paint, printable
-from brim.rules.outlook import NOT_CHECKED, Outlook, kept_words, told_words
+from brim.rules.outlook import NOT_CHECKED, RuleOutlook, kept_words, told_words
 from brim.rules.rulebook import OFF, REMOVAL, WAITING, RuleEntry, visible
 from brim.rules.source import NATIVE
 
@@ -18,7 +18,7 @@ STATE_WORDS = {
 NATIVE_WORDS = "told by your agent"
 
 
-def told_line(entry: RuleEntry, told: Outlook) -> str:
+def told_line(entry: RuleEntry, told: RuleOutlook) -> str:
     """Return when agents are told a rule."""
     if entry.state in STATE_WORDS:
         return STATE_WORDS[entry.state]
@@ -27,7 +27,7 @@ def told_line(entry: RuleEntry, told: Outlook) -> str:
     return told_words(entry.condition, at_start=told.is_told_at_start(entry.rule))
 
 
-def promise_view(entry: RuleEntry, told: Outlook) -> list[str]:
+def promise_view(entry: RuleEntry, told: RuleOutlook) -> list[str]:
     """Return when a rule is told and how it's kept, line by line."""
     view = [f"told  {printable(told_line(entry, told))}"]
     kept = kept_words(entry.rule)
@@ -38,7 +38,7 @@ def promise_view(entry: RuleEntry, told: Outlook) -> list[str]:
     return view
 
 
-def entry_object(entry: RuleEntry, told: Outlook) -> dict[str, Any]:
+def entry_object(entry: RuleEntry, told: RuleOutlook) -> dict[str, Any]:
     """Return a rule for ``--json``."""
     rule = entry.rule
     return {

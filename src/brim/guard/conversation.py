@@ -39,6 +39,7 @@ from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
 from brim.models.usage import Reported
 from brim.rules import ActivationTierMapper, render
+from brim.sessions.window.budget import ContextBudget
 from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
 from brim.spend.money import micro_dollars
 from brim.spend.spending import LEAST_OUTPUT
@@ -50,7 +51,6 @@ from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.messages.fields import get, string
 from brim.tokens.protocol import TokenCounter
-from brim.tracking.budget import ContextBudget
 
 M = TypeVar("M")
 E = TypeVar("E")

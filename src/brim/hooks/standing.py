@@ -24,8 +24,8 @@ from brim.rules.inbox import Inbox
 from brim.rules.source import sources_for
 from brim.rules.stored import StoredRules
 from brim.sessions.requests import project_scope
-from brim.tracking.sessions import AGENTS as WRITING
-from brim.tracking.sessions import SessionFile, own_files
+from brim.sessions.session_files import AGENTS as WRITING
+from brim.sessions.session_files import SessionFile, own_files
 from brim.workspace import Workspace
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from brim.masking import masked
 from brim.record import PlainData
 from brim.rules.delivery import DID_NOT_FIT, NO_WORD
-from brim.rules.outlook import Outlook
+from brim.rules.outlook import RuleOutlook
 from brim.rules.rule import WrittenRule
 from brim.rules.rulebook import Rulebook, RuleEntry, same_words
 from brim.rules.source import NATIVE
@@ -30,7 +30,7 @@ class AuditFinding(PlainData):
     rules: tuple[str, ...] = ()
 
 
-def audit(book: Rulebook, told: Outlook) -> list[AuditFinding]:
+def audit(book: Rulebook, told: RuleOutlook) -> list[AuditFinding]:
     """Return the problems first: mistakes, edges that lead nowhere. Then hints: secrets, rules that
     don't fit, and pairs that say the same or the opposite."""
     findings: list[AuditFinding] = []
@@ -63,7 +63,7 @@ def _secret_findings(entries: list[RuleEntry]) -> Iterator[AuditFinding]:
             yield AuditFinding(HINT, text, "take it out: agents and others read it", (entry.name,))
 
 
-def _fit_findings(told: Outlook) -> Iterator[AuditFinding]:
+def _fit_findings(told: RuleOutlook) -> Iterator[AuditFinding]:
     for choice in told.start.choices:
         if choice.reason in (DID_NOT_FIT, NO_WORD):
             text = f"{choice.rule.name} doesn't fit at the start of a session"

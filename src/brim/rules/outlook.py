@@ -46,7 +46,7 @@ AT_START = "at the start of every session"
 
 
 @dataclass(frozen=True)
-class Outlook(PlainData):
+class RuleOutlook(PlainData):
     """What a session is told at its start, and then with one prompt or call."""
 
     start: Delivery
@@ -126,13 +126,13 @@ def outlook(
     limits: DeliveryLimits,
     situation: Situation | None = None,
     calibrations: CalibrationStore | None = None,
-) -> Outlook:
+) -> RuleOutlook:
     """Return what a new session would be told, and then in *situation*."""
     session = Session(limits.session, limits.per_injection, limits.backoff)
     budget = budget_for(limits.model, limits.start, limits.characters, calibrations)
     start = deliver(index, START, Situation(), session, budget, explain=True)
     if situation is None:
-        return Outlook(start)
+        return RuleOutlook(start)
     note(start, START, session)
     moment = PROMPT
     if situation.paths or situation.command:
@@ -140,7 +140,7 @@ def outlook(
     session.next_prompt()
     budget = replace(budget, tokens=limits.moment)
     now = deliver(index, moment, situation, session, budget, explain=True)
-    return Outlook(start, now)
+    return RuleOutlook(start, now)
 
 
 def budget_for(

@@ -46,9 +46,7 @@ LONGEST_TEXT = 10_000
 MOST_SIMILAR = 3
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
-_FILLERS = frozenset(
-    ["a", "an", "and", "always", "for", "of", "please", "that", "the", "this", "to", "we", "you"]
-)
+_FILLERS = frozenset(["a", "an", "and", "always", "please", "that", "the", "this", "we", "you"])
 _MASKED_KEYS = ("text", "summary", "instead_of")
 
 
@@ -136,9 +134,8 @@ class Rulebook:
     def entries(self, *, native: bool = True) -> list[RuleEntry]:
         """Return every rule of every place, in the order of the files."""
         entries: list[RuleEntry] = []
-        file = self.file(USER)
-        for rule in file.read().rules:
-            entries.append(RuleEntry(rule, USER, file.path, OFF if rule.off else ACTIVE))
+        for rule, path in self._rules_of(USER):
+            entries.append(RuleEntry(rule, USER, path, OFF if rule.off else ACTIVE))
         if self.project is None:
             return entries
         entries += self._project_entries()
@@ -147,18 +144,27 @@ class Rulebook:
         return entries
 
     def _project_entries(self) -> Iterator[RuleEntry]:
-        file = self.file(PROJECT)
         states = {proposal.name: WAITING for proposal in self.proposals()}
         names: set[str] = set()
-        for rule in file.read().rules:
+        for rule, path in self._rules_of(PROJECT):
             names.add(rule.name)
             state = OFF if rule.off else ACTIVE
-            yield RuleEntry(rule, PROJECT, file.path, states.get(rule.name, state))
+            yield RuleEntry(rule, PROJECT, path, states.get(rule.name, state))
         if not self.is_trusted:
             return
         for rule in self.accepted.load().wording.rules:
             if rule.name in states and rule.name not in names:
                 yield RuleEntry(rule, PROJECT, self.accepted.path, REMOVAL)
+
+    def _rules_of(self, place: str) -> list[tuple[WrittenRule, str]]:
+        """Return the rules of *place*, each with its file; if that is gone or can't be used, the
+        accepted ones, which go on applying."""
+        file = self.file(place)
+        content = file.content()
+        if not content.problem:
+            return [(rule, file.path) for rule in read_rules(content.text).rules]
+        accepted = self._accepted(place)
+        return [(rule, accepted.path) for rule in accepted.load().wording.rules]
 
     def _native_entries(self, project: str) -> Iterator[RuleEntry]:
         paths: set[str] = set()
@@ -178,8 +184,10 @@ class Rulebook:
             if place in ("", entry.place) and entry.state != REMOVAL:
                 entries.append(entry)
         matches = matching(entries, name)
-        if len(matches) == 1:
-            return matches[0]
+        own = [entry for entry in matches if entry.place != NATIVE]
+        for group in (own, matches):
+            if len(group) == 1:
+                return group[0]
         if matches:
             names = ", ".join([f"{entry.name} ({entry.place})" for entry in matches[:MOST_SIMILAR]])
             raise InputError(f"{name!r} could be {names}: give the whole name, --user or --project")
@@ -377,9 +385,14 @@ def _contains(entry: RuleEntry, wanted: str) -> bool:
 
 
 def _similar(names: list[str], name: str) -> str:
-    similar = get_close_matches(name, names, 1)
+    """Return what *name* may be meant to be: a name, or one with a word like it."""
+    by_word = {name: name for name in names}
+    for known_name in names:
+        for word in known_name.split("-"):
+            by_word.setdefault(word, known_name)
+    similar = get_close_matches(name, by_word, 1)
     if similar:
-        return f". Did you mean {similar[0]}?"
+        return f". Did you mean {by_word[similar[0]]}?"
     return ": brim rules lists them"
 
 
@@ -392,13 +405,13 @@ def check_text(text: str) -> None:
 
 
 def name_for(text: str) -> str:
-    """Return a name for a rule, from its first words.
+    """Return a name for a rule, from its first words, without secrets.
 
     >>> name_for("Please always use uv, and never pip."), name_for("!")
     ('use-uv-never-pip', 'rule')
     """
     words: list[str] = []
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(mask(text)):
         word = match[0].casefold().replace("’", "'")
         if word in _FILLERS:
             continue
@@ -436,10 +449,14 @@ def _masked(fields: Mapping[str, object]) -> tuple[dict[str, object], int]:
     """Return *fields* without secrets, and how many there were."""
     written = dict(fields)
     secrets = 0
+    for key in ("block", "before_done"):
+        if masked(str(written.get(key, "")))[1]:
+            raise InputError(f"there is a secret in {key}: others may read your rules")
     for key in _MASKED_KEYS:
         value = written.get(key)
         if isinstance(value, str):
-            written[key], count = masked(value)
+            plain = value.replace("\r\n", "\n").strip()
+            written[key], count = masked(plain)
             secrets += count
     return written, secrets
 

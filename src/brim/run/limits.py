@@ -27,8 +27,8 @@ from brim.money.standing import LimitStanding
 from brim.money.words import sum_sentence, warning
 from brim.sessions.index import AgentFile, SessionIndex
 from brim.sessions.reading import ReadingBounds
+from brim.sessions.session_files import RUNS, TRANSCRIPT, own_files
 from brim.spend.limits import Raise
-from brim.tracking.sessions import RUNS, TRANSCRIPT, own_files
 from brim.workspace import Workspace
 
 LAST_SECONDS = 2.0

@@ -18,6 +18,7 @@ from brim.errors import InputError, StoreError
 from brim.models.price_list import PriceList
 from brim.money.periods import when
 from brim.money.standing import LimitStanding
+from brim.notices import Notice
 from brim.run.limits import RunLimits
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
@@ -26,7 +27,6 @@ from brim.spend.money import PERCENT, TOKENS, USD, in_unit, micro_dollars, out_o
 from brim.spend.periods import Allowance, read_ceiling
 from brim.store.ledger import LONGEST_ID, StoredLedger
 from brim.store.project import name_of, segment
-from brim.tracking.notices import Notice
 
 UNATTRIBUTED = "unattributed:"
 """The beginning of the id of what no line shows; the session follows."""

@@ -14,10 +14,11 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any, Self
 
-from brim.agents.claude.run import turn_line
+from brim.agents.claude.run import end_cause, turn_line
 from brim.agents.claude.sdk import line_of, load_sdk
 from brim.agents.claude.value import AGENT
 from brim.errors import LimitReached
+from brim.notices import Notice
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, Tracked
 from brim.run.supervisor import COMPACT_PATIENCE, RUN_ID
@@ -29,14 +30,13 @@ from brim.run.turns import (
     build_pointer,
     turn_end,
 )
+from brim.sessions.window.budget import ContextBudget
+from brim.sessions.window.compaction import build_compact_prompt
 from brim.spend.ledger import Ledger
 from brim.spend.limits import CostBudget, Raise, build_wrap_up_prompt
 from brim.spend.money import micro_dollars
 from brim.spend.periods import plan_limits
 from brim.store.project import branch
-from brim.tracking.budget import ContextBudget
-from brim.tracking.compaction import build_compact_prompt
-from brim.tracking.notices import Notice
 from brim.workspace import Workspace
 
 
@@ -191,7 +191,8 @@ class SupervisedClient:
         self.notices += news.notices
         self._compacted = self._compacted or news.compacted
         if news.end is not None:
-            self._last = turn_end(news.end, news.line, answered=news.answered)
+            cause = end_cause(news.end, news.line)
+            self._last = turn_end(cause, news.end, answered=news.answered)
             self._is_in_turn = False  # a caller that leaves at this message has heard it all
 
     async def _compact(self) -> None:

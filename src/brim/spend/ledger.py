@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from brim.errors import InputError
 from brim.models.terms import read_terms
+from brim.notices import Notice
 from brim.record import PlainData
 from brim.spend.limits import Limit, Raise
 from brim.spend.periods import Allowance, Ceiling
-from brim.tracking.notices import Notice
 
 if TYPE_CHECKING:
     from brim.spend.spending import Spend

@@ -13,10 +13,10 @@ from typing import Self
 
 from brim.errors import InputError
 from brim.figures import DOLLAR
+from brim.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
 from brim.record import PlainData
 from brim.spend.money import MOST, checked_amount, in_dollars, in_unit, out_of
 from brim.text import fold
-from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
 
 WARN = 0.8
 """The share of the limit that is worth a warning."""

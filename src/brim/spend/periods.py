@@ -25,7 +25,7 @@ from brim.spend.money import (
     in_unit,
     micro_dollars,
 )
-from brim.tracking.plan_windows import PlanWindow, read_plan_windows
+from brim.spend.plan_windows import PlanWindow, read_plan_windows
 
 DAY, WEEK, MONTH, SESSION, SUBAGENT, TOTAL = "day", "week", "month", "session", "subagent", "total"
 SPANS = (DAY, WEEK, MONTH, SESSION, TOTAL, SUBAGENT)

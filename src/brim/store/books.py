@@ -12,6 +12,7 @@ from typing import Any
 
 from brim.config.retention import REQUEST_DAYS
 from brim.errors import StoreError
+from brim.notices import Notice
 from brim.spend.ledger import LONGEST_LEASE, RESERVED, DaySum, Reservation, ScopeStatus, lineage
 from brim.spend.limits import (
     ANSWERS,
@@ -29,7 +30,6 @@ from brim.spend.limits import (
 from brim.spend.money import PERCENT, TOKENS, UNITS, USD
 from brim.spend.periods import EVERYWHERE, SECONDS_PER_DAY, SESSION, SUBAGENT, TOTAL, Allowance
 from brim.store.database import ALL, Database
-from brim.tracking.notices import Notice
 
 MOST_FOLDED = 2_000
 """Entries that are folded at a time."""

@@ -16,6 +16,7 @@ from threading import get_ident
 from typing import Any, Self
 
 from brim.errors import InputError, LimitReached, StoreError
+from brim.notices import Notice, Subscribers
 from brim.record import PlainData
 from brim.spend.ledger import (
     EXPIRED,
@@ -37,7 +38,6 @@ from brim.spend.periods import EVERYWHERE, TOTAL, Allowance, Ceiling, bounds, re
 from brim.store.books import Books, Scope, below, is_ending
 from brim.store.database import POSTGRES, TIMEOUT, Database, open_database
 from brim.store.project import scope_at
-from brim.tracking.notices import Notice, Subscribers
 
 LONGEST_ID = 200
 """Characters of a request id."""

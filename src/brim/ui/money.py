@@ -28,10 +28,10 @@ from brim.money.decision import BELOW, WARNED
 from brim.money.limits import SpendingLimit
 from brim.money.standing import LimitStanding
 from brim.money.words import go_on, sum_sentence
-from brim.report.reading import read_sessions
-from brim.report.usage import UsageFilter, UsageReport, price_version, usage_report
+from brim.sessions.report.reading import read_sessions
+from brim.sessions.report.usage import UsageFilter, UsageReport, price_version, usage_report
 from brim.sessions.requests import EVERYTHING
-from brim.tracking.sessions import SessionFile
+from brim.sessions.session_files import SessionFile
 from brim.ui.place import Place, page
 from brim.workspace import Workspace
 

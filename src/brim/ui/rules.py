@@ -18,7 +18,7 @@ from brim.rules.file import check_paragraph
 from brim.rules.outlook import (
     NOT_CHECKED,
     DeliveryLimits,
-    Outlook,
+    RuleOutlook,
     kept_words,
     outlook,
     situation_for,
@@ -58,7 +58,7 @@ class Row:
 class Planned:
     """What an agent would hear, as ``brim rules why`` says it."""
 
-    told: Outlook
+    told: RuleOutlook
     budget: int | None
     left_out: int
     """Rules that don't fit."""
@@ -125,7 +125,7 @@ def rules(place: Place, request: Request) -> Response:
     )
 
 
-def _row(entry: RuleEntry, told: Outlook) -> Row:
+def _row(entry: RuleEntry, told: RuleOutlook) -> Row:
     words = STATES.get(entry.state)
     if words is None:
         words = told_words(entry.condition, at_start=told.is_told_at_start(entry.rule))

@@ -25,7 +25,8 @@ from brim.cli.rule_views import entry_object, promise_view
 from brim.errors import BrimError, InputError
 from brim.masking import masked
 from brim.rules.blocks import asked_for, checked_blocks, described, too_much, with_kind
-from brim.rules.outlook import DeliveryLimits, Outlook, outlook
+from brim.rules.file import check_paragraph
+from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook
 from brim.rules.rule import KINDS
 from brim.rules.rulebook import LearnedRule, RuleEntry, check_text, name_for
 from brim.rules.source import PROJECT, USER
@@ -104,6 +105,8 @@ def learn(options: Namespace) -> int:
     workspace = here()
     agent = agent_at_work(workspace.environ)
     if agent:
+        if options.replaces:
+            need_person("replaces rules")
         return _propose(options, text, agent, workspace)
     blocks = _blocks(text, options)
     if not is_meant(blocks, yes=options.yes):
@@ -151,10 +154,10 @@ def one_or_list(values: list[str]) -> object:
 
 
 def short_block(block: str) -> str:
-    """Return *block* as a person writes it, without ``run`` where that goes without saying."""
-    short = block.removeprefix("run ")
-    if with_kind(short) == block:
-        return short
+    """Return *block* as a person writes it, without its kind where that goes without saying."""
+    _, _, pattern = block.partition(" ")
+    if with_kind(pattern) == block:
+        return pattern
     return block
 
 
@@ -215,7 +218,7 @@ def _propose(options: Namespace, text: str, agent: str, workspace: Workspace) ->
 # What became of it --------------------------------------------------------------------------------
 
 
-def _object(learned: LearnedRule, told: Outlook) -> dict[str, Any]:
+def _object(learned: LearnedRule, told: RuleOutlook) -> dict[str, Any]:
     """Return what was learned for ``--json``."""
     return {
         "rule": entry_object(learned.entry, told),
@@ -224,7 +227,7 @@ def _object(learned: LearnedRule, told: Outlook) -> dict[str, Any]:
     }
 
 
-def _view(learned: LearnedRule, told: Outlook, workspace: Workspace) -> str:
+def _view(learned: LearnedRule, told: RuleOutlook, workspace: Workspace) -> str:
     """Return whose rule it is, when it's told, and how it's kept."""
     whose = "all your projects"
     if learned.entry.place == PROJECT:
@@ -284,6 +287,9 @@ def edit(options: Namespace) -> int:
         paragraph = _in_editor(book.paragraph(old))
         if not paragraph.strip():
             note("nothing was changed")
+            return 1
+        new_blocks = set(check_paragraph(paragraph).block).difference(old.rule.block)
+        if not is_meant(sorted(new_blocks), yes=options.yes):
             return 1
         entry = book.rewrite(old, paragraph)
     told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))

@@ -48,7 +48,8 @@ def import_(options: Namespace) -> int:
       brim rules import CLAUDE.md
       brim rules import ~/.floop --dry-run
     """
-    need_person("imports rules")
+    if not options.dry_run:
+        need_person("imports rules")
     workspace = here()
     plan = _plan(options, workspace)
     if not options.as_json:

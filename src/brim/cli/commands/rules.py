@@ -24,8 +24,8 @@ from brim.cli.rule_views import entry_object, state_of
 from brim.cli.tables import heading, table
 from brim.errors import InputError
 from brim.rules.outlook import DeliveryLimits, outlook
+from brim.rules.permissions import allow_rule
 from brim.rules.rulebook import RuleEntry
-from brim.store.rulebook import allow_rule
 
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
@@ -61,7 +61,7 @@ def listing(options: Namespace) -> int:
 
     Examples:
       brim rules
-      brim rules pytest --project
+      brim rules list pytest --project
     """
     workspace = here()
     book = workspace.rulebook
@@ -219,9 +219,7 @@ def allow(options: Namespace) -> int:
     if not options.once and options.session is None:
         raise InputError(f"for how long? brim rules allow {options.id} --once, or --session")
     need_person("allows what a rule refuses")
-    workspace = here()
-    with workspace.open() as scopes, scopes.writing("user"):
-        permission = allow_rule(scopes, options.id, session=options.session, now=workspace.now)
+    permission = allow_rule(here().rulebook, options.id, options.session, now=here().now)
     until = f"in session {permission.session}"
     if options.once:
         until = "the next such call, within an hour"

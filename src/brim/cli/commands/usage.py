@@ -14,9 +14,10 @@ from brim.cli.progress import ReadingProgress
 from brim.cli.tables import MOST_ROWS, heading, listed, table
 from brim.config.places import home_folder
 from brim.errors import InputError
-from brim.report.reading import SessionsReading, keep_index, read_sessions
-from brim.report.requests import RequestList, request_list
-from brim.report.usage import (
+from brim.sessions.index import index_path
+from brim.sessions.report.reading import SessionsReading, keep_index, read_sessions
+from brim.sessions.report.requests import RequestList, request_list
+from brim.sessions.report.usage import (
     BY,
     GROUPINGS,
     TIMES,
@@ -27,9 +28,8 @@ from brim.report.usage import (
     price_version,
     usage_report,
 )
-from brim.sessions.index import index_path
-from brim.tracking.plan_windows import PlanWindow, current_plan_windows
-from brim.tracking.sessions import AGENTS, named_files, own_files
+from brim.sessions.session_files import AGENTS, named_files, own_files
+from brim.spend.plan_windows import PlanWindow, current_plan_windows
 
 COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any
 
 from brim.activation.context import Context
@@ -34,15 +37,20 @@ from brim.cli.tables import heading, listed, table
 from brim.errors import InputError
 from brim.rules.delivery import DID_NOT_FIT, Choice
 from brim.rules.mapper import ActivationTierMapper
-from brim.rules.outlook import DeliveryLimits, Outlook, outlook
+from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook
+from brim.rules.permissions import PATIENCE
 from brim.rules.plan import InjectionPlan, Item
+from brim.rules.session import Session
 from brim.rules.situation import Situation
 from brim.rules.source import NATIVE
+from brim.rules.state import RulesState
 from brim.rules.text import render
 from brim.rules.tiers import Tier
 from brim.workspace import Workspace
 
 START_KEY = "token_budget.default"
+DYNAMIC_KEY = "token_budget.dynamic_context"
+EMPTY: Mapping[str, tuple[str, ...]] = {}
 LONGEST = 60
 """Columns of a rule's text in a list."""
 
@@ -103,7 +111,7 @@ def _is_missing(choice: Choice) -> bool:
     return choice.rule.protected and choice.reason == DID_NOT_FIT
 
 
-def _choices_view(told: Outlook, verbose: bool) -> str:
+def _choices_view(told: RuleOutlook, verbose: bool) -> str:
     """Return a line for each rule, with the reason, and what the text takes."""
     names = ["rule", "why", "text"]
     if verbose:
@@ -242,7 +250,13 @@ def prompt(options: Namespace) -> int:
 
 
 def _plan(
-    rules: LibraryRules, context: Context, workspace: Workspace, budget: int | None, *, whole: bool
+    rules: LibraryRules,
+    context: Context,
+    workspace: Workspace,
+    budget: int | None,
+    *,
+    whole: bool,
+    session: Session | None = None,
 ) -> InjectionPlan:
     config = workspace.config.yours
     return _mapper(workspace).plan(
@@ -253,6 +267,7 @@ def _plan(
         max_chars=config["injection.max_chars"],
         fill=config["injection.fill"],
         whole=whole,
+        session=session,
     )
 
 
@@ -261,51 +276,80 @@ def _mapper(workspace: Workspace) -> ActivationTierMapper:
 
 
 @command(
-    token_budget("tokens that it may take (default: no limit)"),
+    option("--session", metavar="ID", help="a session, whose total it counts against"),
+    option("--verbose", "-v", action="store_true", help="show the activations, not the text"),
+    token_budget("tokens that it may take (default: the setting token_budget.dynamic_context)"),
     add_model,
     add_facts,
     add_json,
 )
 def activate(options: Namespace) -> int:
-    """Show how much each rule matters in a situation, and at which tier it would be told.
+    """Print what matters in a situation, by spreading activation and tiers.
 
-    This is the spreading activation of 'brim.activate', with the rules of your rules files. Hooks
-    don't use it: 'brim rules why' shows what they tell.
+    This is the activation of 'brim.activate', with the rules of your rules files. Hooks don't use
+    it: 'brim rules why' shows what they tell. With --session it counts as a prompt of that session:
+    what was told a short while ago is left out, and the session's total holds. Exits with 1 if
+    constraints don't fit.
 
     Examples:
       brim dev activate --file src/app.py --prompt 'run the tests'
       brim dev activate --task testing --token-budget 500 --json
     """
-    workspace = here({"model": options.model})
-    budget = None
-    if options.token_budget is not None:
-        budget = here({START_KEY: options.token_budget}).config.yours[START_KEY]
+    if options.session == "":
+        raise InputError("--session is empty: name one, or leave the option out")
+    workspace = here(planning_flags(options, DYNAMIC_KEY))
+    config = workspace.config.yours
     rules = library_rules(workspace.rulebook.entries(native=False))
     context = context_of(options, workspace)
-    plan = _plan(rules, context, workspace, budget, whole=False)
+    with _session(options.session, workspace) as session:
+        session.next_prompt()
+        budget = session.budget(config[DYNAMIC_KEY])
+        plan = _plan(rules, context, workspace, budget, whole=False, session=session)
+        if not plan.over_budget:
+            session.charge(plan)
+    text = ""
+    if not plan.over_budget:
+        text = render(plan)
     reasons = {
         result.id: result.reasons for result in spread(rules.graph, context, now=workspace.now)
     }
-    result = {"context": str(context), **_plan_object(plan)}
-    for row in result["rules"]:
-        row["reasons"] = list(reasons.get(row["name"], ()))
-    view = ""
-    if plan.items:
-        view = _plan_view(plan, reasons)
-    emit(result, view, options.as_json, *plan.reasons, empty=NO_RULES)
+    if options.as_json:
+        say_json({"context": str(context), "text": text, **_plan_object(plan, reasons)})
+    elif options.verbose:
+        print(_plan_view(plan, reasons))
+    elif sys.stdout is not None:
+        sys.stdout.write(text)
+    note(*plan.reasons)
     return int(plan.over_budget)
 
 
-def _plan_object(plan: InjectionPlan) -> dict[str, Any]:
+@contextmanager
+def _session(id: str | None, workspace: Workspace) -> Iterator[Session]:
+    """Hand out a session to be charged; one without an id is kept nowhere."""
+    limits = workspace.config.yours.section("session")
+    if id is None:
+        yield Session(None, None)
+        return
+    os.makedirs(workspace.home, mode=0o700, exist_ok=True)
+    with (
+        closing(RulesState(workspace.home, now=workspace.now, patience=PATIENCE)) as state,
+        state.charging(id, **limits) as session,
+    ):
+        yield session
+
+
+def _plan_object(
+    plan: InjectionPlan, reasons: Mapping[str, tuple[str, ...]] = EMPTY
+) -> dict[str, Any]:
     return {
         "tokens": int(plan.total_tokens),
         "token_budget": plan.token_budget,
         "over_budget": plan.over_budget,
-        "rules": [_item_object(item) for item in plan.items],
+        "rules": [_item_object(item, reasons) for item in plan.items],
     }
 
 
-def _item_object(item: Item) -> dict[str, Any]:
+def _item_object(item: Item, reasons: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     return {
         "name": item.id,
         "tier": str(item.tier),
@@ -313,10 +357,11 @@ def _item_object(item: Item) -> dict[str, Any]:
         "activation": item.activation,
         "tokens": int(item.tokens),
         "reason": item.reason,
+        "reasons": list(reasons.get(item.id, ())),
     }
 
 
-def _plan_view(plan: InjectionPlan, reasons: dict[str, tuple[str, ...]]) -> str:
+def _plan_view(plan: InjectionPlan, reasons: Mapping[str, tuple[str, ...]]) -> str:
     rows = []
     for item in plan.items:
         tier = str(item.tier)
