@@ -23,8 +23,8 @@ import pytest
 
 from brim.agents import agent_named
 from brim.hooks.process import main
-from brim.store import open_ledger
 from brim.install.launchers import install_launcher
+from brim.store import open_ledger
 from tests.hooks.hook_answers import fault_of
 from tests.hooks.hook_samples import ALL
 from tests.hooks.hook_world import World

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.hooks.hook_world import RULE, World
+from brim.install.launchers import install_launcher
+from tests.hooks.hook_world import RULE, World, patient
 
 WATCHED = """
 import sys
@@ -35,8 +36,10 @@ def watched(self, sql, values=()):
 
 
 RulesState._run = watched
+from brim.hooks import process
 from brim.hooks.process import main
 
+process.SECONDS = 600
 main([sys.argv[1], "claude"], sys.stdin, sys.stdout)
 print(sorted(found), file=sys.stderr)
 """
@@ -56,6 +59,7 @@ def test_no_module_is_looked_for_while_the_store_is_locked(
     world = World(tmp_path)
     with world.rules.open("a", encoding="utf-8") as file:
         file.write('\n[use-x]\ntext = "Run pytest with -x."\nwhen = "run pytest"\n')
+    world.compile()
     ran = subprocess.run(
         [sys.executable, "-I", "-c", WATCHED, event],
         input=json.dumps(world.message(event, **given)),
@@ -132,3 +136,34 @@ def test_rules_that_the_time_did_not_suffice_for_are_told_with_the_next_event(
     assert "took too long" in world.log()
     assert RULE in after_tool()
     assert RULE not in after_tool()
+
+
+def test_twenty_hooks_at_once_on_a_missing_index_all_tell_and_refuse(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.rules.write_text(
+        f'[use-uv]\ntext = "{RULE}"\nblock = ["pip install"]\n', encoding="utf-8"
+    )
+    world.index.unlink()
+    start = json.dumps(world.message("SessionStart", source="startup")).encode()
+    tool = {"tool_name": "Bash", "tool_input": {"command": "pip install x"}, "tool_use_id": "t"}
+    call = json.dumps(world.message("PreToolUse", **tool)).encode()
+    launcher = patient(install_launcher(str(world.home)))
+    processes = []
+    for number in range(20):
+        event = ("SessionStart", "PreToolUse")[number % 2]
+        process = subprocess.Popen(
+            [launcher, event, "claude"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=world.environ,
+        )
+        assert process.stdin is not None
+        process.stdin.write((start, call)[number % 2])
+        process.stdin.close()
+        processes.append(process)
+    for process in processes:
+        assert process.stdout is not None
+        assert RULE in process.stdout.read().decode()
+        process.stdout.close()
+        assert process.wait(300) == 0
+    assert RULE in world.call("SessionStart", world.message("SessionStart", source="clear"))

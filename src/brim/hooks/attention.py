@@ -1,5 +1,5 @@
-"""What a person should know about the rules and the project: mistakes, what waits for their consent,
-what agents don't use yet.
+"""What should a person know about the rules and the project? Mistakes, what waits for their
+consent, what agents don't use yet.
 
 The person is told once a session, and the status line shows it.
 """

@@ -10,6 +10,7 @@ from brim.config.places import branch_of
 from brim.hooks.room import Room
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import model_of
+from brim.rules.background import compile_in_background
 from brim.rules.compiled import LIMIT, RuleReader
 from brim.rules.fitting import Budget, vocabulary_of
 from brim.rules.languages import language_of
@@ -30,7 +31,7 @@ def rules_of(call: HookCall, workspace: HookWorkspace) -> RuleReader | None:
             workspace.home,
             _sources(call, workspace),
             limit=LIMIT,
-            in_background=_compile_in_background,
+            in_background=compile_in_background,
         )
     return workspace.rules
 
@@ -48,12 +49,6 @@ def _sources(call: HookCall, workspace: HookWorkspace) -> list[RuleSource]:
         touched=touched,
         user_files=unloaded_rule_files(call.agent, workspace.environ),
     )
-
-
-def _compile_in_background(sources: list[RuleSource]) -> None:
-    from brim.rules.background import compile_in_background  # only after large changes
-
-    compile_in_background(sources)
 
 
 def situation_of(call: HookCall, workspace: HookWorkspace) -> Situation:

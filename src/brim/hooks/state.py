@@ -23,12 +23,12 @@ from brim.errors import StoreError
 from brim.files import locked, read_safely, replace_file, sha256_hex
 from brim.masking import mask
 from brim.record import PlainData
+from brim.rules.state import RulesState
 from brim.sessions.index import SessionIndex
 from brim.workspace import BUSY, Workspace
 
 if TYPE_CHECKING:
     from brim.rules.compiled import RuleReader
-    from brim.rules.state import RulesState
 
 FOLDER = "state"
 LARGEST = 1 << 20
@@ -83,8 +83,6 @@ class HookWorkspace(Workspace):
     @cached_property
     def rule_state(self) -> RulesState:
         """What sessions were told, and what a person has allowed."""
-        from brim.rules.state import RulesState  # most events tell nothing
-
         return RulesState(self.home, now=self.now)
 
     @cached_property

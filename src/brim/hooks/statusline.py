@@ -30,6 +30,7 @@ from brim.money.limits import Spender
 from brim.money.periods import when
 from brim.money.standing import nearest, standings
 from brim.record import PlainData
+from brim.rules.inbox import Inbox
 from brim.sessions.window.auto_compact import AutoCompact, auto_compact, client_command
 from brim.spend.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
 
@@ -253,8 +254,6 @@ def notes_waiting(workspace: HookWorkspace) -> str:
     path = os.path.join(workspace.home, "inbox.toml")
     if not os.path.exists(path) or workspace.now - os.path.getmtime(path) > RECENT:
         return ""
-    from brim.rules.inbox import Inbox  # seldom needed
-
     project = workspace.project or ""
     notes = [note for note in Inbox(workspace.home).notes() if note.project in ("", project)]
     if not notes:

@@ -28,14 +28,14 @@ def is_correction(prompt: str) -> bool:
 
     >>> is_correction("no, use pnpm here"), is_correction("no problem, go on")
     (True, False)
-    >>> is_correction("stop adding comments like that"), is_correction("make it stop after five retries")
+    >>> is_correction("stop adding comments like that"), is_correction("make it stop after five")
     (True, False)
     """
     text = prompt.strip()
     if not 5 < len(text) <= LONGEST or text[0] in "/!#<{[" or text.count("\n") >= MOST_LINES:
         return False
-    said = text.lower().translate(_SIGNS)
-    clauses = [f"{' '.join(words)} " for line in said.split("\n") if (words := line.split())]
+    lower_text = text.lower().translate(_SIGNS)
+    clauses = [f"{' '.join(words)} " for line in lower_text.split("\n") if (words := line.split())]
     while len(clauses) > 1 and clauses[0] in _phrases("opening"):
         del clauses[0]
     if clauses:
@@ -61,7 +61,9 @@ def _reproaches(clauses: list[str]) -> bool:
 def _rejects(clauses: list[str]) -> bool:
     """Whether *clauses* begin with a rejection, or with what isn't done, and say what holds
     here."""
-    first, rest, whole = clauses[0], clauses[1:], f" {' '.join(clauses)}"
+    first = clauses[0]
+    later = clauses[1:]
+    whole = f" {' '.join(clauses)}"
     if first.startswith(_phrases("forbidding")) and not any(
         phrase in whole for phrase in _phrases("for now")
     ):
@@ -73,10 +75,10 @@ def _rejects(clauses: list[str]) -> bool:
         )
     if first.startswith(_phrases("rejection")):
         return _holds(" ".join(clauses))
-    if first not in _phrases("no") or not rest or rest[0].startswith(_phrases("clarification")):
+    if first not in _phrases("no") or not later or later[0].startswith(_phrases("clarification")):
         return False
-    return rest[0].startswith(_phrases("order")) or any(
-        phrase in f" {' '.join(rest)}" for phrase in _phrases("norm")
+    return later[0].startswith(_phrases("order")) or any(
+        phrase in f" {' '.join(later)}" for phrase in _phrases("norm")
     )
 
 
@@ -90,11 +92,11 @@ def rule_in(prompt: str) -> str:
     text = " ".join(prompt.split())
     while True:
         head = text.lower().replace("’", "'")
-        opening = next((each for each in _openings() if head.startswith(each)), "")
-        rest = text[len(opening) :].lstrip(" ,.:;!-–—")
-        if not opening or not rest:
+        opening = next((phrase for phrase in _openings() if head.startswith(phrase)), "")
+        remainder = text[len(opening) :].lstrip(" ,.:;!-–—")
+        if not opening or not remainder:
             return text[:1].upper() + text[1:]
-        text = rest
+        text = remainder
 
 
 def _stops(clause: str) -> bool:
@@ -112,12 +114,16 @@ def _holds(text: str) -> bool:
 def _phrases(kind: str) -> tuple[str, ...]:
     """Return the phrases of *kind*, each with a space after it; those that are looked for anywhere
     with one before."""
-    found = ", ".join(
-        [phrases for each, phrases in data_rows(__file__, "corrections.tsv") if each == kind]
+    joined = ", ".join(
+        [
+            phrases
+            for row_kind, phrases in data_rows(__file__, "corrections.tsv")
+            if row_kind == kind
+        ]
     )
     if kind in ("norm", "general", "reproach anywhere", "for now"):
-        return tuple(f" {found} ".replace(", ", " , ").split(","))
-    return tuple(f"{found} ".replace(", ", " ,").replace("' ", "'").split(","))
+        return tuple(f" {joined} ".replace(", ", " , ").split(","))
+    return tuple(f"{joined} ".replace(", ", " ,").replace("' ", "'").split(","))
 
 
 @cache
@@ -125,7 +131,7 @@ def _openings() -> list[str]:
     """Return what may stand before the rule in a correction, the longest first."""
     signs = (",", ".", "!", ":", ";", " -", " –")
     kinds = ("no", "said", "reproach")
-    found = [
+    openings = [
         f"{phrase.strip()}{sign}" for kind in kinds for phrase in _phrases(kind) for sign in signs
     ]
-    return sorted((*found, *_phrases("said")), key=len, reverse=True)
+    return sorted((*openings, *_phrases("said")), key=len, reverse=True)
