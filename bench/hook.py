@@ -19,14 +19,12 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors import Rule
-from brim.behaviors.when import When
-from brim.store import open_store
-from brim.store.trust import trust
+from brim.config.trust import trust
+from brim.rules.accepted import AcceptedRules
+from brim.rules.writing import paragraph_of
 from measure import say
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 from rules import make
@@ -42,6 +40,7 @@ EVENTS = {
 """What an agent waits for between two steps."""
 FIRST_STOP, STOP = "first end of a turn, after 5 MB", "end of a turn"
 FULL = "before a tool, 200 blocks and 20 limits"
+EDITED = "prompt after 60 rules were edited by hand"
 MOST = {
     "session start": 4.25,
     "prompt": 4.25,
@@ -50,6 +49,7 @@ MOST = {
     "after a tool": 2.5,
     "after an edit": 2.5,
     STOP: 5.5,
+    EDITED: 12,
 }
 """Times the bare interpreter that a hook may take, in processor time and on the clock. The first
 end has no target."""
@@ -95,7 +95,7 @@ CONDITIONS: dict[str, tuple[str, ...]] = {
         "src/billing/**",
         "migrations/*.sql",
     ),
-    "project_type": ("python", "web", "rust", "go", "node", "java", "docker", "terraform"),
+    "run": ("git push", "docker compose", "terraform apply", "make release", "npm publish"),
     "environment": ("ci", "staging", "production"),
     "branch": ("main", "release", "develop", "hotfix"),
 }
@@ -197,7 +197,7 @@ def measure(
     """Return milliseconds by what was run, and the length of each answer."""
     python = install_wheel(folder)
     environ, launcher = prepare(folder, python)
-    names = (BARE, *EVENTS.values(), FIRST_STOP, STOP, FULL)
+    names = (BARE, *EVENTS.values(), FIRST_STOP, STOP, FULL, EDITED)
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     answers: dict[str, list[int]] = {name: [] for name in taken if name != BARE}
 
@@ -236,7 +236,10 @@ def measure(
         for event in ("SessionStart", "UserPromptSubmit"):
             call(event, session)
         call("PreToolUse", session, FULL if round else "")
-        call("PostToolUse", session)  # which also tidies up, as after every call
+        call("PostToolUse", session)
+        if round % 3 == 0:
+            edit_rules(folder / "home" / ".brim", round)
+            call("UserPromptSubmit", session, EDITED if round else "")
         (folder / f"{session}.jsonl").unlink()
     log = folder / "home" / ".brim" / "log" / "hook.log"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
@@ -262,9 +265,9 @@ def prepare(folder: Path, python: str) -> tuple[Environ, str]:
     (project / "pyproject.toml").write_text("", encoding="utf-8")
     (home / "config.yaml").write_text("token_budget:\n  default: 2000\n", encoding="utf-8")
     os.utime(home / "config.yaml", (1, 1))
-    store_rules(home, project)
-    now = time.time()
-    trust(str(project), str(home), now=now)
+    write_rules(home, project)
+    trust(str(project), str(home))
+    compile_rules(python, home, project)
     time.sleep(2.1)  # what was changed a moment ago is not cached yet
     environ = {
         "HOME": str(folder / "home"),
@@ -276,26 +279,42 @@ def prepare(folder: Path, python: str) -> tuple[Environ, str]:
     return environ, str(home / "bin" / "hook")
 
 
-def store_rules(home: Path, project: Path) -> None:
-    """Put 200 behaviors into the user's file and 800 into the project's: three in a hundred are for
+def write_rules(home: Path, project: Path) -> None:
+    """Write 200 rules into the user's file and 800 into the project's: three in a hundred are for
     every situation."""
     rng = random.Random(1)
     behaviors, _, _ = make(1_000, 1)
-    for scope, store_folder, own in (
-        ("user", home, behaviors[:200]),
-        ("project", project / ".brim", behaviors[200:]),
-    ):
-        with open_store(str(store_folder / "brim.db")) as store, store.writing():
-            for behavior in own:
-                key, values = rng.choice(tuple(CONDITIONS.items()))
-                when = When() if rng.random() < 0.03 else When.of({key: rng.choice(values)})
-                made = replace(
-                    behavior,
-                    when=when,
-                    tags=tuple(rng.sample(TOPICS.split(), rng.randint(1, 2))),
-                    scope=scope,
-                )
-                store.put(made, event="learned", now=time.time())
+    paragraphs = []
+    for number, behavior in enumerate(behaviors):
+        fields: dict[str, object] = {"text": behavior.canonical, "summary": behavior.summary}
+        if rng.random() >= 0.03:
+            key, values = rng.choice(tuple(CONDITIONS.items()))
+            fields["when"] = {key: rng.choice(values)}
+        paragraphs.append(paragraph_of(f"rule-{number}", fields) + "\n")
+    (home / "rules.toml").write_text("".join(paragraphs[:200]), encoding="utf-8")
+    shared = "".join(paragraphs[200:])
+    (project / ".brim" / "rules.toml").write_text(shared, encoding="utf-8")
+    AcceptedRules(str(home), str(project)).accept(shared)
+
+
+def compile_rules(python: str, home: Path, project: Path) -> None:
+    """Compile the rules, as a command does."""
+    code = (
+        "import sys; from brim.rules.compiled import rebuild_index;"
+        " from brim.rules.source import sources_for;"
+        " rebuild_index(sys.argv[1], sources_for(*sys.argv[1:]))"
+    )
+    subprocess.run([python, "-I", "-c", code, str(home), str(project)], check=True)
+
+
+def edit_rules(home: Path, round: int) -> None:
+    """Change 60 rules by hand."""
+    path = home / "rules.toml"
+    paragraphs = path.read_text(encoding="utf-8").split("\n[")
+    for number in range(60):
+        head, text, tail = paragraphs[number].partition('text = "')
+        paragraphs[number] = f"{head}{text}Round {round}: {tail}"
+    path.write_text("\n[".join(paragraphs), encoding="utf-8")
 
 
 def store_blocks(folder: Path, python: str, environ: Environ) -> None:
@@ -307,19 +326,14 @@ def store_blocks(folder: Path, python: str, environ: Environ) -> None:
         "run make release{}",
         "tool mcp__server{}__*",
     )
-    rules = [
-        Rule(
-            f"block-{at}",
-            f"block-{at}",
-            "directive",
-            "Never.",
-            when={"task": "taxes"},
-            blocks=[kinds[at % 4].format(at)],
-        )
-        for at in range(200)
-    ]
-    with open_store(str(folder / "home" / ".brim" / "brim.db")) as store:
-        store.put_many(rules, event="learned", now=time.time())
+    home = folder / "home" / ".brim"
+    paragraphs = []
+    for at in range(200):
+        fields = {"text": "Never.", "when": "task taxes", "block": [kinds[at % 4].format(at)]}
+        paragraphs.append(paragraph_of(f"block-{at}", fields) + "\n")
+    with (home / "rules.toml").open("a", encoding="utf-8") as file:
+        file.write("\n" + "".join(paragraphs))
+    compile_rules(python, home, folder / "project")
     periods = [
         f"{amount}{unit}/{period}"
         for period in ("day", "week", "month", "session")

@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from brim.config.trust import trust
 from brim.hooks.process import main
 from brim.install.launchers import CODE, install_launcher
 from brim.rules.accepted import AcceptedRules
-from brim.store.trust import trust
+from brim.rules.compiled import rebuild_index
+from brim.rules.source import sources_for
 from tests.cli.conftest import Ran, run
 from tests.hooks.hook_samples import claude
 from tests.waiting import PATIENCE
@@ -51,10 +53,13 @@ class World:
         (self.project / ".git").mkdir(parents=True)
         (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
         self.rules = self.home / "rules.toml"
+        self.index = self.home / "rules.db"
+        self.state = self.home / "state.db"
         self.rules.write_text(f'[use-uv]\ntext = "{RULE}"\n', encoding="utf-8")
         (self.project / ".brim").mkdir(mode=0o700)
         self.accept()
-        trust(str(self.project), str(self.home), now=0.0)
+        trust(str(self.project), str(self.home))
+        self.compile()
         self.transcript = folder / "session.jsonl"
         usage = {
             "input_tokens": 5,
@@ -77,6 +82,10 @@ class World:
             "PATH": os.environ.get("PATH", ""),
             "CLAUDE_PROJECT_DIR": str(self.project),
         }
+
+    def compile(self) -> None:
+        """Compile the rules, as a command does."""
+        rebuild_index(str(self.home), sources_for(str(self.home), str(self.project)))
 
     def accept(self) -> None:
         """Accept the project's rules as they are."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from brim.agents import agent_named, kind_of_tool
 from brim.agents.call import Answer, HookCall, ToolCall, normalized
+from brim.config.trust import trust
 from brim.hooks import handlers as events
 from brim.hooks.state import HookWorkspace
 from brim.rules.accepted import AcceptedRules
@@ -18,7 +19,6 @@ from brim.rules.file import RulesFile
 from brim.rules.session import Session
 from brim.rules.source import sources_for
 from brim.rules.state import RulesState
-from brim.store.trust import trust
 
 NOW = 1_800_000_000.0
 FRAME = "Rules your user set, kept by brim:\n"
@@ -100,7 +100,7 @@ class Agent:
         path = self.rules_file("project")
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         AcceptedRules(home, str(self.project)).accept(text)
-        trust(str(self.project), home, now=NOW)
+        trust(str(self.project), home)
 
     @property
     def state(self) -> RulesState:

@@ -5,18 +5,14 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from brim.behaviors import Rule
+from brim.config.trust import trust
 from brim.hooks.statusline import lines_for
-from brim.store import open_store
-from brim.store.trust import trust
 from tests.hooks.hook_world import RULE, World
-from tests.store.making import make_store
 
 THEIRS = "Run the linter of this project."
 
@@ -25,12 +21,10 @@ THEIRS = "Run the linter of this project."
 def world(tmp_path: Path) -> World:
     """A user and a trusted project that each have a rule, and money that is spent."""
     world = World(tmp_path)
-    rules = world.project / ".brim" / "brim.db"
-    make_store(rules)
-    with open_store(str(rules)) as store:
-        rule = Rule("b-2", "lint", "constraint", THEIRS, summary=THEIRS, scope="project")
-        store.put(rule, event="learned", now=0)
-    trust(str(world.project), str(world.home), now=0.0)
+    rules = world.project / ".brim" / "rules.toml"
+    rules.write_text(f'[lint]\ntext = "{THEIRS}"\n', encoding="utf-8")
+    world.accept()
+    trust(str(world.project), str(world.home))
     return world
 
 
@@ -70,35 +64,6 @@ def status_line(world: World) -> str:
     ).decode()
 
 
-def write(path: Path, data: bytes) -> None:
-    for part in ("", "-wal", "-shm"):
-        Path(f"{path}{part}").unlink(missing_ok=True)
-    path.write_bytes(data)
-
-
-def damage_pages(path: Path) -> None:
-    """Damage everything behind the first page, which opens without a word."""
-    with sqlite3.connect(path) as database:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    database.close()
-    whole = path.read_bytes()
-    write(path, whole[:4096] + b"\x5a" * (len(whole) - 4096))
-
-
-def wrong_columns(path: Path) -> None:
-    with sqlite3.connect(path) as database:
-        database.execute(
-            "UPDATE behaviors SET conditions = 'x', canonical = x'ff00', kind = 'order'"
-        )
-    database.close()
-
-
-def make_folder(path: Path) -> None:
-    write(path, b"")
-    path.unlink()
-    path.mkdir()
-
-
 SETTINGS: dict[str, Callable[[Path], object]] = {
     "an unknown key": lambda path: path.write_bytes(b"colour: red\n"),
     "a wrong value": lambda path: path.write_bytes(b"token_budget: {default: many}\n"),
@@ -113,42 +78,54 @@ SETTINGS: dict[str, Callable[[Path], object]] = {
     ),
 }
 
-DATABASES: dict[str, Callable[[Path], object]] = {
-    "no database": lambda path: write(path, b"no database at all"),
-    "nothing but a header": lambda path: write(path, b"SQLite format 3\0" + b"\xff" * 5_000),
-    "damaged pages": damage_pages,
-    "wrong columns": wrong_columns,
-    "another version": lambda path: set_version(path, 99),
-    "a folder instead": make_folder,
+RULES: dict[str, bytes] = {
+    "bytes": b"\xff\xfe\0\0",
+    "no text": b"\0" * 5_000,
+    "a mistake": b"[lint]\ntext = \n\n[other]\ntext = 'Be evil.'\n",
+    "conflict markers": b"<<<<<<< HEAD\n[lint]\ntext = 'a'\n=======\n>>>>>>> x\n",
+    "no TOML": b"rules: [a, b]\n",
 }
-
-
-def set_version(path: Path, version: int) -> None:
-    with sqlite3.connect(path) as database:
-        database.execute(f"PRAGMA user_version = {version}")
-    database.close()
 
 
 def wrong_model(path: Path) -> None:
     path.write_text("models: {gpt-4o: {colour: red}}\n", encoding="utf-8")
 
 
-@pytest.fixture(params=[*SETTINGS.items(), *DATABASES.items()], ids=[*SETTINGS, *DATABASES])
+@pytest.fixture(params=[*SETTINGS.items()], ids=[*SETTINGS])
 def broken(world: World, request: pytest.FixtureRequest) -> World:
-    """The world, with one broken file in its project."""
-    name, damage = request.param
-    if name in SETTINGS:
-        damage(world.project / ".brim" / "config.yaml")
-        trust(str(world.project), str(world.home), now=0.0)
-    else:
-        damage(world.project / ".brim" / "brim.db")
+    """The world, with broken settings in its project."""
+    _, damage = request.param
+    damage(world.project / ".brim" / "config.yaml")
+    trust(str(world.project), str(world.home))
     return world
 
 
-def test_the_users_rules_arrive_without_the_projects(broken: World) -> None:
+def test_all_rules_arrive_whatever_the_settings_of_the_project_say(broken: World) -> None:
     said = str(start(broken))
     assert RULE in said
-    assert THEIRS not in said
+    assert THEIRS in said
+
+
+@pytest.mark.parametrize("name", [*RULES, "gone", "a link", "a pipe", "a folder"])
+def test_what_was_accepted_of_a_project_is_told_whatever_its_file_is(
+    world: World, name: str
+) -> None:
+    path = world.project / ".brim" / "rules.toml"
+    path.unlink()
+    if name in RULES:
+        path.write_bytes(RULES[name])
+    elif name == "a link":
+        path.symlink_to(world.rules)
+    elif name == "a pipe":
+        os.mkfifo(path)
+    elif name == "a folder":
+        path.mkdir()
+    said = start(world)
+    assert RULE in str(said)
+    assert THEIRS in str(said)
+    assert "evil" not in str(said["hookSpecificOutput"])
+    assert "rules.toml" in str(said["systemMessage"])
+    assert "systemMessage" not in start(world), "it's said once"
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
@@ -171,12 +148,12 @@ def test_the_person_is_told_once_and_in_the_status_line(broken: World) -> None:
     said = [
         str(each.get("systemMessage", "")) for each in (start(broken), tool(broken), start(broken))
     ]
-    assert [text.count("without this project") for text in said] == [1, 0, 0]
+    assert [text.count("without the settings of") for text in said] == [1, 0, 0]
     assert str(broken.project) in said[0]
     assert "project left out" in status_line(broken)
 
 
-def test_a_project_that_can_be_read_again_is_used_again(world: World) -> None:
+def test_settings_that_can_be_read_again_are_used_again(world: World) -> None:
     path = world.project / ".brim" / "config.yaml"
     path.write_text("colour: red\n", encoding="utf-8")
     assert "systemMessage" in start(world)
@@ -185,18 +162,6 @@ def test_a_project_that_can_be_read_again_is_used_again(world: World) -> None:
     assert THEIRS in str(said)
     assert "systemMessage" not in said
     assert "left out" not in status_line(world)
-
-
-def test_a_project_that_another_process_writes_to_is_left_out_for_the_moment(world: World) -> None:
-    spend(world)
-    database = sqlite3.connect(world.project / ".brim" / "brim.db", isolation_level=None)
-    database.execute("BEGIN EXCLUSIVE")
-    try:
-        assert RULE in str(start(world))
-        assert "deny" in str(tool(world))
-    finally:
-        database.close()
-    assert THEIRS in str(start(world))
 
 
 @pytest.mark.parametrize("name", ["HEAD", "index"])
@@ -239,7 +204,7 @@ def test_the_limit_in_a_file_holds_whatever_else_is_wrong_there(world: World, mo
     for folder in (world.home, world.project / ".brim"):
         path = folder / "config.yaml"
         path.write_text(f"{more}\nspend: {{limit: 0.01}}\n", encoding="utf-8")
-        trust(str(world.project), str(world.home), now=0.0)
+        trust(str(world.project), str(world.home))
         assert "deny" in str(tool(world))
         path.unlink()
 

@@ -14,11 +14,10 @@ import pytest
 
 from brim.agents import agent_named
 from brim.agents.call import Answer, HookCall
+from brim.config.trust import trust, untrust
 from brim.hooks.process import LARGEST, PAUSED, main, run_hook
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import from_transcript, tail_lines, usage_now
-from brim.store import open_store
-from brim.store.trust import trust
 from tests.hooks.hook_samples import CODEX, GEMINI
 from tests.hooks.hook_world import RULE, World
 
@@ -48,13 +47,9 @@ def test_the_launcher_gives_the_same_answer(world: World) -> None:
 
 def test_what_the_hook_wrote_is_in_the_database_though_it_did_not_tidy_up(world: World) -> None:
     world.launch("SessionStart", world.message("SessionStart", source="startup"))
-    with open_store(str(world.database)) as store:
-        assert [event.kind for event in store.events()][-1] == "injected"
-        found = store.get("b-1")
-        assert found is not None
-        assert found.usage.injected == 1
-    with sqlite3.connect(world.database) as database:
+    with sqlite3.connect(world.state) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert database.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
     database.close()
 
 
@@ -212,11 +207,11 @@ def test_a_project_that_is_not_trusted_sets_nothing(world: World) -> None:
     (world.project / ".brim" / "config.yaml").write_text(
         "token_budget:\n  default: 17\n", encoding="utf-8"
     )
-    trust(str(world.project), str(world.home), now=0.0)
+    trust(str(world.project), str(world.home))
     with HookWorkspace(world.environ, str(world.project), now=0.0) as place:
         assert place.trusted
         assert place.config["token_budget.default"] == 17
-    (world.project / ".brim" / "trusted").unlink()
+    untrust(str(world.project), str(world.home))
     with HookWorkspace(world.environ, str(world.project), now=0.0) as place:
         assert not place.trusted
         assert place.config["token_budget.default"] != 17

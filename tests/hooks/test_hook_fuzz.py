@@ -24,7 +24,6 @@ import pytest
 from brim.agents import agent_named
 from brim.hooks.process import main
 from brim.install.launchers import install_launcher
-from brim.store import open_ledger
 from tests.hooks.hook_answers import fault_of
 from tests.hooks.hook_samples import ALL
 from tests.hooks.hook_world import World
@@ -138,23 +137,25 @@ def states(world: World, rng: random.Random) -> Iterator[tuple[dict[str, str], f
     meets it."""
     (world.home / "config.yaml").write_text("hooks:\n  gate: constraints\n", encoding="utf-8")
     yield world.environ, 0.45
-    with open_ledger(str(world.database)) as ledger:
-        ledger.limit("project", 0)
+    (world.home / "config.yaml").write_text('limits: {"*": ["0/day"]}\n', encoding="utf-8")
     yield world.environ, 0.1
     world.transcript.unlink()
     yield world.environ, 0.05
     with read_only(world.home):
         yield world.environ, 0.08
-    lock = sqlite3.connect(world.database, isolation_level=None)
+    lock = sqlite3.connect(world.state, isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
     yield world.environ, 0.02  # each waits for it
     lock.close()
-    good = world.database.read_bytes()
-    world.database.write_bytes(good[:5_000] + rng.randbytes(3_000) + good[8_000:])
+    for path in (world.state, world.index):
+        good = path.read_bytes()
+        path.write_bytes(good[:5_000] + rng.randbytes(3_000) + good[8_000:])
     yield world.environ, 0.1
-    world.database.write_bytes(b"nothing of the sort")
+    world.state.write_bytes(b"nothing of the sort")
+    world.index.write_bytes(b"nothing of the sort")
     yield world.environ, 0.05
-    world.database.unlink()
+    world.state.unlink()
+    world.rules.write_bytes(rng.randbytes(3_000))
     yield world.environ, 0.05
     yield {**world.environ, "HOME": str(world.folder / "gone")}, 0.05
     yield (

@@ -13,17 +13,15 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors import Rule
-from brim.store import open_store
 from tests.hooks.hook_world import RULE, World
 
 WATCHED = """
 import sys
-from brim.store.database import Database
+from brim.rules.state import RulesState
 
 locked, found = [], []
 sys.addaudithook(lambda event, given: event == "import" and locked and found.append(given[0]) or None)
-run = Database.run
+run = RulesState._run
 
 
 def watched(self, sql, values=()):
@@ -36,7 +34,7 @@ def watched(self, sql, values=()):
     return changed
 
 
-Database.run = watched
+RulesState._run = watched
 from brim.hooks.process import main
 
 main([sys.argv[1], "claude"], sys.stdin, sys.stdout)
@@ -48,7 +46,7 @@ print(sorted(found), file=sys.stderr)
     ("event", "given"),
     [
         ("SessionStart", {"source": "startup"}),
-        ("UserPromptSubmit", {"prompt": "run the tests again"}),
+        ("UserPromptSubmit", {"prompt": "Use uv again, and run pytest -q"}),
         ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}),
     ],
 )
@@ -56,10 +54,8 @@ def test_no_module_is_looked_for_while_the_store_is_locked(
     tmp_path: Path, event: str, given: dict[str, Any]
 ) -> None:
     world = World(tmp_path)
-    with open_store(str(world.database)) as store:
-        text = "Run pytest with -x."
-        found = Rule("b-2", "use-x", "directive", text, summary=text, when={"task": "testing"})
-        store.put(found, event="learned", now=0)
+    with world.rules.open("a", encoding="utf-8") as file:
+        file.write('\n[use-x]\ntext = "Run pytest with -x."\nwhen = "run pytest"\n')
     ran = subprocess.run(
         [sys.executable, "-I", "-c", WATCHED, event],
         input=json.dumps(world.message(event, **given)),

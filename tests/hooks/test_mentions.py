@@ -9,16 +9,17 @@ import pytest
 from brim.agents import agent_named
 from brim.agents.call import HookCall
 from brim.hooks.mentions import Doing, mention
-from tests.hooks.injected import rule, tool_call
+from tests.hooks.injected import tool_call
 
 
-def found(text: str, tool: str, given: dict[str, Any], **fields: Any) -> str:
+def found(text: str, tool: str, given: dict[str, Any], when: str = "") -> str:
     call = HookCall(
         agent=agent_named("claude"),
         event="before_tool",
         tool=tool_call(tool, given),
     )
-    return mention(rule("r", text, kind="constraint", **fields), Doing.of(call))
+    patterns = [when] if when else []
+    return mention(text, patterns, Doing.of(call))
 
 
 COMMANDS = {
@@ -166,9 +167,9 @@ def test_what_is_written(text: str) -> None:
 
 def test_a_declared_file_is_enough_but_an_ending_is_not() -> None:
     given = {"file_path": "/p/gen/api.py", "old_string": "a", "new_string": "b"}
-    assert found("Regenerate it.", "Edit", given, when={"file": "gen/**"}) == "/p/gen/api.py"
+    assert found("Regenerate it.", "Edit", given, when="gen/**") == "/p/gen/api.py"
     for pattern in ("*.py", "**/*.py", "**"):
-        assert not found("Regenerate it.", "Edit", given, when={"file": pattern})
+        assert not found("Regenerate it.", "Edit", given, when=pattern)
 
 
 def test_every_client_s_calls_are_read() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from brim.config import SETTINGS, Setting
+from brim.config.trust import trust
 from brim.hooks.statusline import facts_of
-from brim.store.trust import trust
 from tests.hooks.injected import Agent, rule
 from tests.hooks.sittings import Sitting
 
@@ -29,9 +29,9 @@ THEIRS = [f"Project rule {number} about the names of all things." for number in 
 def agent(folder: Path, settings: str = "") -> Agent:
     found = Agent(folder)
     found.learn(
-        rule("u1", YOURS["always"], "constraint"),
-        rule("u2", YOURS["file"], "constraint", when={"language": "python"}),
-        rule("u3", YOURS["prompt"], "constraint", when={"task": "testing"}),
+        rule("u1", YOURS["always"]),
+        rule("u2", YOURS["file"], when="python"),
+        rule("u3", YOURS["prompt"], when="task test"),
     )
     found.learn(rule("u4", YOURS["directive"]))
     found.learn(*(rule(f"p{at}", text) for at, text in enumerate(THEIRS)), scope="project")
@@ -129,31 +129,6 @@ def test_all_of_them_at_once(tmp_path: Path, without_file: list[set[str]]) -> No
     assert told(agent(tmp_path, settings)) == without_file
 
 
-# Its own part
-
-
-def lines(found: Agent) -> int:
-    return sum(text in found.start().text for text in THEIRS)
-
-
-def test_a_project_limits_its_own_rules(tmp_path: Path) -> None:
-    assert lines(agent(tmp_path / "all")) == len(THEIRS)
-    few = lines(agent(tmp_path / "few", "token_budget: {default: 60}\n"))
-    assert 0 < few < len(THEIRS)
-    assert 0 < lines(agent(tmp_path / "chars", "injection: {max_chars: 200}\n")) < len(THEIRS)
-    assert lines(agent(tmp_path / "none", "token_budget: {default: 0}\n")) == 0
-    assert lines(agent(tmp_path / "tiers", "tiers: {full: 1, summary: 1, name_only: 1}\n")) == 0
-
-
-def test_a_project_gives_itself_no_more_than_the_user_does(tmp_path: Path) -> None:
-    found = agent(
-        tmp_path, "token_budget: {default: 100000}\ntiers: {full: 0, summary: 0, name_only: 0}\n"
-    )
-    found.configure("token_budget: {default: 70}\n")
-    assert lines(found) < len(THEIRS)
-    assert YOURS["always"] in found.start().text
-
-
 # The window and the money
 
 
@@ -189,7 +164,7 @@ def test_a_projects_prices_lift_no_limit(tmp_path: Path) -> None:
         "models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\nspend: {limit: 1000}\n",
         encoding="utf-8",
     )
-    trust(str(sitting.project), str(sitting.home), now=0.0)
+    trust(str(sitting.project), str(sitting.home))
     (sitting.home / "config.yaml").write_text(f'limits: {{"{sitting.project}": ["0.01"]}}\n')
     sitting.used("m1", 4_000)
     assert "brim limit +10%" in sitting.prompt("Go on.")["reason"]

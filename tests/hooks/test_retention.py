@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from brim.config.retention import COPIES, DAY, JOURNALS, SESSIONS, USE_DAYS
+from brim.config.retention import DAY, JOURNALS, SESSIONS
+from brim.config.trust import user_secret
 from brim.hooks.process import answer_to
-from brim.hooks.retention import MOST_ROWS
 from brim.hooks.state import SessionState
 from brim.memory import ScratchWriter
-from brim.store import open_ledger, open_store
-from brim.store.events import RECENT, RuleEvent
-from brim.store.trust import allow, is_allowed, user_secret
+from brim.rules.state import RulesState
+from brim.store import open_ledger
 from tests.cli.conftest import Brim, brim
-from tests.cli.stored import behavior, file_of, remember
+from tests.cli.stored import file_of
 
 __all__ = ["brim"]
 
@@ -26,8 +25,8 @@ __all__ = ["brim"]
 def used(brim: Brim) -> Brim:
     """A home and a trusted project that were used a while ago."""
     (brim.cwd / ".git").mkdir()
-    remember(brim, behavior("user"), scope="user")
     assert brim("learn", "Use uv, not pip.", "--project").code == 0
+    assert brim("learn", "Use tabs.", "--user").code == 0
     note(brim, "new", DAY)
     return brim
 
@@ -59,12 +58,6 @@ def memory(brim: Brim, session: str, age: float) -> Path:
     journal = Path(writer.folder) / "journal.jsonl"
     set_age(journal, age)
     return journal
-
-
-def told(brim: Brim, *times: float) -> None:
-    with open_store(str(file_of(brim))) as store, store.writing():
-        for at in times:
-            store.used(["user"], now=at, session="s")
 
 
 def end_session(
@@ -154,64 +147,26 @@ def test_journals_of_removed_memory_go_after_a_month(used: Brim) -> None:
     assert (old.exists(), new.exists()) == (False, True)
 
 
-def test_when_rules_were_told_goes_and_how_often_stays(used: Brim) -> None:
-    now = time.time()
-    told(used, *[now - (USE_DAYS + 9) * DAY] * 5, *[now - DAY] * RECENT)
-    end_session(used)
-    with open_store(str(file_of(used))) as store:
-        assert len(store.events(kind="injected")) == RECENT
-        (rule,) = store.behaviors()
-        assert rule.usage.injected == RECENT + 5
-        assert [event.kind for event in store.events()].count("learned") == 1
-
-
-def test_the_newest_uses_stay_however_old_they_are(used: Brim) -> None:
-    told(used, *[1000.0] * RECENT)
-    end_session(used)
-    with open_store(str(file_of(used))) as store:
-        assert len(store.events(kind="injected")) == RECENT
-
-
-def test_so_many_uses_go_in_a_day_that_no_hook_waits_for_long(used: Brim) -> None:
-    with open_store(str(file_of(used))) as store, store.writing() as database:
-        row = ("injected", 1000.0, "user", "s", "{}")
-        sql = "INSERT INTO events (kind, time, behavior, session, detail) VALUES (?, ?, ?, ?, ?)"
-        database.run_many(sql, [row] * (MOST_ROWS + RECENT + 7))
-    for left in (RECENT + 7, RECENT):
-        end_session(used, after=left * DAY)
-        with open_store(str(file_of(used))) as store:
-            assert len(store.events(kind="injected")) == left
-
-
 def test_permissions_of_old_sessions_go(used: Brim) -> None:
     now = time.time()
-    with open_store(str(file_of(used))) as store:
-        allow(store, "rule", "user", session="old", now=now - SESSIONS - DAY)
-        allow(store, "rule", "user", session="new", now=now - DAY)
+    RulesState(str(home(used)), now=now - SESSIONS - DAY).allow("rule", "user", "old")
+    RulesState(str(home(used)), now=now - DAY).allow("rule", "user", "new")
     end_session(used)
-    with open_store(str(file_of(used))) as store:
-        assert not is_allowed(store.database, "rule", "user", session="old", now=now)
-        assert is_allowed(store.database, "rule", "user", session="new", now=now)
+    state = RulesState(str(home(used)), now=now)
+    assert not state.permission("rule", "user", "old")
+    assert state.permission("rule", "user", "new")
 
 
-def test_unfinished_files_and_replaced_databases_go_and_backups_stay(used: Brim) -> None:
-    backup = home(used) / "backups" / "brim-20260101-120000.db"
-    backup.parent.mkdir()
-    paths = [
-        home(used) / "brim.db.bak",
-        home(used) / "x.json.0123.tmp",
-        backup,
-        used.cwd / ".brim" / "brim.db.bak.1",
-    ]
-    for path in paths:
-        path.touch()
-        set_age(path, COPIES + DAY)
-    young = [home(used) / "brim.db.bak.1", home(used) / "y.tmp"]
-    for path in young:
-        path.touch()
+def test_unfinished_files_go_and_others_stay(used: Brim) -> None:
+    old = home(used) / "x.json.0123.tmp"
+    old.touch()
+    set_age(old, DAY)
+    young = home(used) / "y.tmp"
+    young.touch()
     end_session(used)
-    assert [path.exists() for path in paths] == [False, False, True, False]
-    assert all(path.exists() for path in young)
+    assert not old.exists()
+    assert young.exists()
+    assert (home(used) / "rules.toml").exists()
 
 
 def test_limits_and_reservations_stay(used: Brim) -> None:
@@ -225,17 +180,11 @@ def test_limits_and_reservations_stay(used: Brim) -> None:
         assert ledger.status("shop") == before
 
 
-def test_a_broken_database_is_left_and_the_rest_goes(used: Brim) -> None:
-    path = used.cwd / ".brim" / "brim.db"
-    path.write_bytes(b"no database" * 99)
+def test_a_broken_state_is_made_anew_and_the_rest_goes(used: Brim) -> None:
+    (home(used) / "state.db").write_bytes(b"no database" * 99)
     note(used, "old", SESSIONS + DAY)
-    copy = used.cwd / ".brim" / "brim.db.bak"
-    copy.touch()
-    set_age(copy, COPIES + DAY)
     end_session(used)
-    assert path.read_bytes() == b"no database" * 99
     assert "old.json" not in notes(used)
-    assert not copy.exists()
 
 
 def test_a_project_that_is_not_trusted_is_left_alone(used: Brim) -> None:
@@ -271,11 +220,3 @@ def test_a_session_that_only_gets_rules_removes_nothing(used: Brim) -> None:
     used.environ["BRIM_HOOKS"] = "injection-only"
     end_session(used)
     assert "old.json" in notes(used)
-
-
-def test_a_program_may_only_remove_when_rules_were_told(used: Brim) -> None:
-    with open_store(str(file_of(used))) as store:
-        store.record(RuleEvent("blocked", 1.0, "user"))
-        for kind in ("blocked", "learned"):
-            with pytest.raises(Exception, match="cannot be removed"), store.writing() as database:
-                database.run("DELETE FROM events WHERE kind = ?", (kind,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.hooks.rules import Room, size
+from brim.hooks.room import Room, size
 
 LIMITS = st.none() | st.integers(0, 80)
 ROOMS = st.builds(Room, LIMITS, st.integers(0, 80), LIMITS)

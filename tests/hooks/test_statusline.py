@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
+from brim.config.trust import trust
 from brim.hooks.process import answer_to
 from brim.hooks.state import SessionState, UsageSeen
 from brim.hooks.statusline import columns, lines_for, main
 from brim.spend.plan_windows import read_plan_windows
-from brim.store.trust import trust
 from tests.hooks.status_samples import NOW, SESSION, encoded, limits, sent
 
 DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.process import status_line; status_line()"]
@@ -407,5 +407,5 @@ def test_a_project_cannot_take_parts_away(environ: dict[str, str], tmp_path: Pat
     project = tmp_path / "project"
     (project / ".brim").mkdir(parents=True)
     (project / ".brim" / "config.yaml").write_text("statusline:\n  parts: [model]\n")
-    trust(str(project), environ["BRIM_HOME"], now=NOW)
+    trust(str(project), environ["BRIM_HOME"])
     assert "43%" in shown(sent(cwd=str(project)), environ)[0]

@@ -15,11 +15,10 @@ from typing import Any
 import anyio
 import pytest
 
-from brim.behaviors import Rule
+from brim.config.trust import trust
 from brim.hooks import main
 from brim.hooks.statusline import lines_for
-from brim.store import open_store
-from brim.store.trust import trust
+from brim.rules.accepted import AcceptedRules
 from tests.hooks.hook_samples import ALL
 
 RULE = "Obey the clone."
@@ -61,13 +60,13 @@ class Clone:
             "context:\n  warn: 0.01\n  compact: 0.02\n", encoding="utf-8"
         )
         for folder, text in ((self.own, RULE), (self.home, "Use uv.")):
-            with open_store(str(folder / "brim.db")) as store:
-                rule = Rule(f"b-{folder.parent.name}", "rule", "constraint", text, summary=text)
-                store.put(rule, event="learned", now=0)
+            (folder / "rules.toml").write_text(f'[rule]\ntext = "{text}"\n', encoding="utf-8")
         self.environ = {"HOME": str(root / "home"), "PATH": os.environ.get("PATH", "")}
 
     def trust(self) -> None:
-        trust(str(self.project), str(self.home), now=0.0)
+        text = (self.own / "rules.toml").read_text(encoding="utf-8")
+        AcceptedRules(str(self.home), str(self.project)).accept(text)
+        trust(str(self.project), str(self.home))
 
     def hook(self, agent: str, event: str, data: dict[str, Any]) -> str:
         sent = json.dumps({**data, "cwd": str(self.project), "transcript_path": ""}).encode()
@@ -93,7 +92,7 @@ class Clone:
 
         arguments: dict[str, dict[str, Any]] = {
             "learn": {"right": "Use ruff."},
-            "why": {"id": "b-shop"},
+            "why": {"id": "rule"},
             "count": {"text": "hello"},
             "budget": {"messages": [{"role": "user", "content": "hi"}], "model": "gpt-4o"},
             "fit": {"messages": [{"role": "user", "content": "hi"}], "model": "gpt-4o"},
@@ -168,7 +167,6 @@ def test_no_tool_reads_it(clone: Clone) -> None:
     with watched(clone.own) as opened:
         said = clone.tools()
     assert RULE not in said
-    assert "not trusted" in said
     assert opened == []
 
 
@@ -181,4 +179,4 @@ def test_once_it_is_trusted_all_of_them_do(clone: Clone) -> None:
         )
         assert "compact" in clone.status_line()
         assert RULE in clone.tools()
-    assert {Path(path).name for path in opened} >= {"brim.db", "config.yaml", "trusted"}
+    assert {Path(path).name for path in opened} >= {"rules.toml", "config.yaml"}

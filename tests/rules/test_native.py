@@ -14,9 +14,9 @@ from brim.rules.native import (
     NativeFile,
     all_files,
     nested_files,
-    read_native,
     root_files,
 )
+from brim.rules.native_reading import read_native
 
 
 def loaded_kinds(project: Path, agent: str) -> list[str]:

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Mapping
 
 from brim.errors import ConfigError
+from brim.files import read_safely
 
 NAME = "config.yaml"
 
@@ -191,6 +192,7 @@ def git_folder(folder: str) -> str | None:
 
 
 _HEAD = "ref: refs/heads/"
+_LARGEST_HEAD = 4_096
 
 
 def branch_of(folder: str) -> str:
@@ -206,10 +208,10 @@ def branch_of(folder: str) -> str:
     if git is None:
         return ""
     try:
-        with open(os.path.join(git, "HEAD"), encoding="utf-8", errors="replace") as file:
-            head = file.readline(4096).strip()
+        text = read_safely(os.path.join(git, "HEAD"), at_most=_LARGEST_HEAD)
     except (OSError, ValueError):
         return ""
+    head = text.decode("utf-8", "replace").strip()
     if head.startswith(_HEAD):
         return head.removeprefix(_HEAD)
     return ""

@@ -345,9 +345,9 @@ SETTINGS = (
     Setting(
         "hooks.remind_at_stop",
         "flag",
-        False,
-        "whether agents are reminded of rules for every change, such as 'run the formatter',"
-        " before they finish",
+        True,
+        "whether agents go on once if a command hasn't run that a rule asks for before the end"
+        " (before_done)",
         yours=True,
     ),
     Setting(

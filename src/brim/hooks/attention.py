@@ -83,13 +83,6 @@ def _is_foreign(problem: StoreError | None) -> bool:
 
 def _has_untrusted(workspace: HookWorkspace, project: str) -> bool:
     """Whether *project* came with rules or settings that the person hasn't trusted yet."""
-    if workspace.trusted or _is_accepted(workspace):
+    if workspace.trusted:
         return False
     return any(os.path.exists(os.path.join(project, ".brim", name)) for name in FILES)
-
-
-def _is_accepted(workspace: HookWorkspace) -> bool:
-    """Whether the rules of the project count here, perhaps because of another worktree."""
-    if workspace.rules is None:
-        return False
-    return any(source.is_project for source in workspace.rules.sources)

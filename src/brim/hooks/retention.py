@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import partial
 
 from brim.config.retention import DAY, SESSIONS, UNFINISHED
+from brim.config.trust import is_trusted, trusted_projects
 from brim.errors import BrimError
 from brim.files import locked, unfinished
 from brim.hooks.state import FOLDER, HookWorkspace, old_files
@@ -27,7 +28,6 @@ from brim.memory.folder import (
     remove_ours,
     session_folders,
 )
-from brim.store.trust import is_trusted, trusted_projects
 
 TIDIED = "tidied"
 """The file whose time says when this was last done; no session's file has its name."""

@@ -10,19 +10,15 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from brim.errors import StoreError
-from brim.files import locked, open_safely, replace_file, sha256_hex
+from brim.files import open_safely, sha256_hex
 from brim.record import PlainData
-from brim.rules.rows import SourceRow, write_source
-from brim.rules.schema import VERSION, create_tables
-from brim.rules.source import USER, RuleSource, SourceState
+from brim.rules.schema import VERSION
+from brim.rules.source import USER, RuleSource
 
 NAME = "rules.db"
 RACY = 50_000_000
@@ -76,7 +72,8 @@ class RuleIndex:
         sources: dict[int, RuleSource] = {}
         for source in self.sources:
             rows = self.database.execute(
-                "SELECT number FROM sources WHERE path IN (?, ?)", (source.path, _now(source.path))
+                "SELECT number FROM sources WHERE path IN (?, ?)",
+                (source.path, path_now(source.path)),
             )
             for row in rows:
                 sources[row[0]] = source
@@ -199,27 +196,15 @@ def open_index(
 ) -> RuleIndex:
     """Return the index, as ``ask_index`` has it; *discard* makes it again."""
     path = os.path.join(home, NAME)
-    database = None if discard else _opened_whole(path, sources)
+    database = None if discard else opened_whole(path, sources)
     stale = stale_sources(database, sources)
     if database is not None and not stale:
         return RuleIndex(database, sources, news_of(database, sources))
-    large: list[RuleSource] = []
-    if limit is not None:
-        large = [source for source in stale if _changes_in(database, source) > limit]
-    problem = ""
-    if not large:
-        patience = 10.0 if limit is None else HOOK_PATIENCE
-        try:
-            written = _write_index(path, sources, patience=patience, discard=discard)
-        except (OSError, StoreError, sqlite3.Error) as error:
-            problem = str(error)
-        else:
-            if database is not None:
-                database.close()
-            return RuleIndex(written, sources, news_of(written, sources))
-    elif in_background is not None:
-        in_background(large)
-    return _index_for_now(database, sources, large, problem)
+    from brim.rules.rebuilding import refreshed_index  # it reads texts, which hooks seldom do
+
+    return refreshed_index(
+        home, database, sources, limit=limit, in_background=in_background, discard=discard
+    )
 
 
 # Whether it's up to date --------------------------------------------------------------------------
@@ -247,10 +232,11 @@ def _is_fresh(source: RuleSource, stamp: str, content: str, read_at: int) -> boo
         return False
     # A file can change twice within one tick of the disk's clock, as git knows too.
     is_racy = now.changed_at > read_at - RACY
-    return not is_racy or _content_digest(source) == content
+    return not is_racy or content_digest(source) == content
 
 
-def _content_digest(source: RuleSource) -> str:
+def content_digest(source: RuleSource) -> str:
+    """Return a digest of the files of *source*."""
     parts: list[str] = []
     for path in source.watched:
         try:
@@ -280,26 +266,10 @@ def _is_whole(database: sqlite3.Connection, sources: list[RuleSource]) -> bool:
     return True
 
 
-def _changes_in(database: sqlite3.Connection | None, source: RuleSource) -> int:
-    """Return about how many rules of *source* have to be compiled."""
-    digests: set[str] = set()
-    if database is not None:
-        rows = database.execute(
-            "SELECT rules.digest FROM rules JOIN sources ON rules.source = sources.number"
-            " WHERE sources.path = ?",
-            (source.path,),
-        )
-        digests = {row[0] for row in rows}
-    if source.estimated_count() <= LIMIT:
-        return 0
-    rules = source.read().rules
-    return sum(rule.digest not in digests for rule in rules)
+# Reading the file ---------------------------------------------------------------------
 
 
-# Reading and writing the file ---------------------------------------------------------------------
-
-
-def _opened_whole(path: str, sources: list[RuleSource]) -> sqlite3.Connection | None:
+def opened_whole(path: str, sources: list[RuleSource]) -> sqlite3.Connection | None:
     """Open the index; None if it's missing, damaged, cut, of another version, or lacks rules."""
     database = None
     try:
@@ -330,91 +300,7 @@ def _is_cut(path: str) -> bool:
     return int.from_bytes(head[28:32], "big") * page_size > size
 
 
-def _write_index(
-    path: str, sources: list[RuleSource], *, patience: float, discard: bool
-) -> sqlite3.Connection:
-    """Make the index anew and put it in place of the old one; return it, open.
-
-    What the old one has of other sources stays.
-    """
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with locked(f"{path}.lock", patience=patience):
-        database = None if discard else _opened_whole(path, sources)
-        if database is not None and not stale_sources(database, sources):
-            return database  # another process was faster
-        built = _copy_in_memory(database)
-        if database is not None:
-            database.close()
-        try:
-            built.execute("BEGIN")
-            for source in stale_sources(built, sources):
-                _compile(built, source)
-            built.execute("COMMIT")
-            data = built.serialize()
-        finally:
-            built.close()
-        for ending in ("-wal", "-shm", "-journal"):  # of a database that isn't ours
-            with suppress(FileNotFoundError):
-                os.unlink(path + ending)
-        replace_file(path, data)
-    written = _opened_whole(path, sources)
-    if written is None:
-        raise OSError(f"{path} can't be read after it was written")
-    return written
-
-
-def _copy_in_memory(database: sqlite3.Connection | None) -> sqlite3.Connection:
-    """Return a copy of *database* that can be changed; an empty index without one."""
-    built = sqlite3.connect(":memory:", isolation_level=None)
-    if database is None:
-        create_tables(built)
-    else:
-        database.backup(built)
-    return built
-
-
-def _compile(
-    database: sqlite3.Connection,
-    source: RuleSource,
-    *,
-    state: SourceState | None = None,
-    is_exact: bool = True,
-    path: str = "",
-) -> None:
-    """Read *source* and put its rules into *database*."""
-    stamp = FileStamp.of(source.watched)
-    read_at = time.time_ns()
-    row = SourceRow(path or source.path, source.kind, stamp.text, _content_digest(source), read_at)
-    write_source(database, row, state or source.read(), is_exact=is_exact)
-
-
-# When there's no time or no disk ------------------------------------------------------------------
-
-
-def _index_for_now(
-    database: sqlite3.Connection | None,
-    sources: list[RuleSource],
-    large: list[RuleSource],
-    problem: str,
-) -> RuleIndex:
-    """Return an index in memory: the *large* sources as they were, with what they block now."""
-    built = _copy_in_memory(database)
-    if database is not None:
-        database.close()
-    news: list[str] = []
-    for source in stale_sources(built, sources):
-        if source in large or source.estimated_count() > LIMIT:
-            state = source.read_blocks()
-            _compile(built, source, state=state, is_exact=False, path=_now(source.path))
-            news.append(f"{source.path} has changed much. brim is reading it")
-        else:
-            _compile(built, source, is_exact=False)
-    if problem:
-        news.append(f"The index of the rules can't be written: {problem}")
-    return RuleIndex(built, sources, [*news_of(built, sources), *news], bool(news))
-
-
-def _now(path: str) -> str:
+def path_now(path: str) -> str:
     """Return under which path the index in memory has what a source blocks as it is now."""
     return f"{path}\tnow"
 

@@ -14,7 +14,8 @@ from brim.errors import InputError
 from brim.masking import masked
 from brim.record import PlainData
 from brim.rules.file import RulesFile
-from brim.rules.native import KINDS, NativeFile, read_native, root_files
+from brim.rules.native import KINDS, NativeFile, root_files
+from brim.rules.native_reading import read_native
 from brim.rules.paragraphs import split_text
 from brim.rules.reading import read_rules
 from brim.rules.rule import WrittenRule

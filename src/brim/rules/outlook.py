@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from brim.config.values import Config
 from brim.models.light import DEFAULT_ENCODING, lookup
 from brim.record import PlainData
-from brim.rules.blocks import commands_of, described
+from brim.rules.blocks import described
 from brim.rules.compiled import RuleIndex
 from brim.rules.delivery import (
     ALREADY_TOLD,
@@ -26,7 +26,7 @@ from brim.rules.delivery import (
 from brim.rules.fitting import ENCODINGS, Budget
 from brim.rules.rule import WrittenRule
 from brim.rules.session import Session
-from brim.rules.situation import Situation
+from brim.rules.situation import Situation, commands_in
 from brim.rules.tiers import Tier
 from brim.rules.when import (
     BRANCH,
@@ -168,7 +168,7 @@ def situation_for(
         return None
     commands: tuple[tuple[str, ...], ...] = ()
     if command:
-        commands = tuple([tuple(words) for words in commands_of(command)])
+        commands = commands_in(command)
     return Situation(prompt, paths, command, commands, branch=branch)
 
 

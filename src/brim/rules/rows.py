@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from brim.record import PlainData
 from brim.rules.compiling import RuleRow, compile_rule, count_bytes, count_exactly
 from brim.rules.schema import COLUMNS
-from brim.rules.source import SourceState
+from brim.rules.source_reading import SourceState
 
 
 @dataclass(frozen=True)

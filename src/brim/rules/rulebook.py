@@ -20,7 +20,8 @@ from brim.rules.accepted import AcceptedRules, RuleProposal, decide_project
 from brim.rules.compiled import RuleIndex, open_index
 from brim.rules.file import NAME, REMOVED, RulesFile
 from brim.rules.inbox import Inbox
-from brim.rules.native import all_files, read_native
+from brim.rules.native import all_files
+from brim.rules.native_reading import read_native
 from brim.rules.paragraphs import split_text, without
 from brim.rules.prose import inferred_condition
 from brim.rules.reading import RulesText, is_invisible, read_rules
