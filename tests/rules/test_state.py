@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from brim.rules.tiers import Tier
 from tests.hooks.read_only import read_only
 from tests.waiting import PATIENCE
 
-LIMITS = {"max_tokens": 1_000, "max_per_injection": 500, "backoff": 5}
+LIMITS: dict[str, Any] = {"max_tokens": 1_000, "max_per_injection": 500, "backoff": 5}
 
 
 def state(home: Path, now: float = 1_000.0) -> RulesState:

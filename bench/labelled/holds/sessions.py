@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from brim.behaviors.learning import learn
+from brim.hooks.gate import HELD_BACK
 from brim.hooks.process import answer_to
-from brim.hooks.rules import HELD_BACK
 from brim.store import open_store
 from labelled.clients import Sitting
 from labelled.streams import Line

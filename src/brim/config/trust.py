@@ -51,7 +51,7 @@ def accepted_folder(home: str, project: str | None) -> str:
 
 
 def is_trusted(project: str, home: str) -> bool:
-    """Whether the user has accepted *project*, and owns its ``.brim``. If that can't be read: no."""
+    """Whether the user has accepted *project* and owns its ``.brim``; no if that can't be read."""
     try:
         accepted = os.path.join(accepted_folder(home, project), DIGESTS)
         return os.path.exists(accepted) and _is_ours(project)

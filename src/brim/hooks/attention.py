@@ -1,4 +1,4 @@
-"""What a person should know about the rules and the project: mistakes, what waits for their consent,
+"""What a person should know about rules and project: mistakes, what waits for their consent,
 what agents don't use yet.
 
 The person is told once a session, and the status line shows it.

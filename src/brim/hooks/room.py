@@ -1,4 +1,4 @@
-"""How long a text for the model may be at an event: the user's budgets, and what the agent takes."""
+"""How long a text for the model may be at an event: the budgets, and what the agent takes."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Room(PlainData):
         if tokens is None:
             tokens = size(text)
         return Room(
-            tokens=_less(self.tokens, tokens),
+            tokens=_minus(self.tokens, tokens),
             chars=self.chars - len(text),
-            bytes=_less(self.bytes, size(text)),
+            bytes=_minus(self.bytes, size(text)),
         )
 
 
@@ -64,7 +64,7 @@ def size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _less(limit: int | None, charge: int) -> int | None:
+def _minus(limit: int | None, charge: int) -> int | None:
     if limit is None:
         return None
     return max(0, limit - charge)

@@ -85,7 +85,7 @@ class RulesState:
     def has_session(self, id: str, sub_agent: str = "") -> bool:
         """Whether a session was told anything."""
         with suppress(StoreError):
-            return self._told(id, sub_agent) is not None
+            return self._told_record(id, sub_agent) is not None
         return False
 
     @contextmanager
@@ -108,11 +108,11 @@ class RulesState:
     def _read_session(self, id: str, sub_agent: str, limits: dict[str, Any]) -> Session:
         session = _new_session(sub_agent, limits)
         if session.parent is not None:
-            _load(session.parent, self._told(id, ""))
-        _load(session, self._told(id, sub_agent))
+            _load(session.parent, self._told_record(id, ""))
+        _load(session, self._told_record(id, sub_agent))
         return session
 
-    def _told(self, id: str, sub_agent: str) -> str | None:
+    def _told_record(self, id: str, sub_agent: str) -> str | None:
         rows = self._run(
             "SELECT told FROM sessions WHERE id = ? AND sub_agent = ?", (id, sub_agent)
         )
