@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
-import subprocess
 import sys
 from typing import Any
 
@@ -179,24 +176,6 @@ def test_broken_settings_of_brim_are_named(brim: Brim) -> None:
     assert "agents go on without it" in text
 
 
-def test_a_project_that_agents_go_on_without_is_named(brim: Brim) -> None:
-    (brim.cwd / ".git").mkdir()
-    remember(brim, behavior("rule"), scope="project")
-    (brim.cwd / ".brim/brim.db").write_bytes(b"no database at all")
-    [found] = [each for each in looked(brim, code=1)["store"] if each["scope"] == "project"]
-    assert found["text"].endswith("until then agents go on without this project")
-
-
-def test_a_store_of_another_version_is_wrong(brim: Brim) -> None:
-    remember(brim, behavior("rule"), scope="user")
-    with sqlite3.connect(brim.home / ".brim/brim.db") as database:
-        database.execute("PRAGMA user_version = 99")
-    database.close()
-    [found] = looked(brim, "--fix", code=1)["store"]
-    assert "version 99" in found["text"]
-    assert found["fix"] == ""
-
-
 def test_pause_and_disable_are_said_and_the_hook_is_tried_all_the_same(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude")
     brim("pause")
@@ -297,14 +276,6 @@ def test_it_says_what_injections_may_take(brim: Brim) -> None:
     assert "at most 120 with a prompt or call, 900 in all" in tokens["text"]
 
 
-def test_a_store_that_is_gone_is_made_anew(brim: Brim) -> None:
-    alone(brim, "init", "--agent", "claude")
-    (brim.home / ".brim/brim.db").unlink()
-    assert "count money" in looked(brim, code=1)["store"][0]["text"]
-    looked(brim, "--fix")
-    assert (brim.home / ".brim/brim.db").exists()
-
-
 def test_a_project_that_is_gone_is_no_fault_and_is_not_made_again(brim: Brim) -> None:
     project = brim.cwd / "shop"
     (project / ".git").mkdir(parents=True)
@@ -350,30 +321,6 @@ def test_hostile_settings_of_codex_count_as_none(brim: Brim, text: str) -> None:
     (brim.home / ".codex" / "config.toml").write_text(text)
     assert alone(brim, "init", "--agent", "codex").code == 0
     assert looked(brim)["Codex"][0]["state"] == "ok"
-
-
-def test_a_projects_store_that_git_would_commit_is_said(brim: Brim) -> None:
-    env = {"PATH": os.environ["PATH"]}
-    subprocess.run(["git", "init", "-q"], cwd=brim.cwd, check=True)
-    brim("learn", "Use uv")
-    assert "git" not in looked(brim, env=env)
-    (brim.cwd / ".brim" / ".gitignore").write_text("!brim.db\n")
-    [found] = looked(brim, env=env)["git"]
-    assert found["file"] == str(brim.cwd / ".brim" / "brim.db")
-    with (brim.cwd / ".brim" / ".gitignore").open("a") as file:
-        file.write("brim.db*\n")
-    assert "git" not in looked(brim, env=env)
-
-
-def test_it_says_what_an_agent_reads_on_its_own_and_what_that_saves(brim: Brim) -> None:
-    (brim.cwd / ".git").mkdir()
-    (brim.cwd / "CLAUDE.md").write_text("- Never force-push.\n- Answer in English.\n")
-    brim("init", "--agent", "claude", "--yes")
-    brim("rules", "import", "--yes")
-    brim("learn", "--project", "Use tabs.")
-    [tokens] = looked(brim)["tokens"]
-    assert (tokens["read"], tokens["saved"] > 5, tokens["start"] > 0) == (2, True, True)
-    assert f"Claude Code reads 2 rules on its own, which saves {tokens['saved']}" in tokens["text"]
 
 
 def test_it_notices_floop_until_its_rules_are_imported(brim: Brim) -> None:

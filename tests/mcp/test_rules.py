@@ -38,9 +38,9 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 def test_what_fits_is_told_and_what_doesnt_by_what_the_agent_is_doing(world: World) -> None:
     world.teach("Use uv to install packages.", when="python")
-    world.teach("Use gofmt.", when="go")
+    world.teach("Use gofmt for each and every one of the files that you write.", when="go")
     assert "gofmt" in world.call("active", situation="edit src/app.py").text
-    (world.user / "config.yaml").write_text("token_budget:\n  default: 26\n")
+    (world.user / "config.yaml").write_text("token_budget:\n  default: 34\n")
     told = world.call("active", situation="edit src/app.py").text
     assert "uv to install" in told
     assert "gofmt" not in told

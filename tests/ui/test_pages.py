@@ -191,7 +191,6 @@ def test_hostile_rules_are_text(world: World) -> None:
         for path in (
             "/rules",
             f"/rules/{id}",
-            "/rules/plan",
             f"/?said={HOSTILE}",
             f"/rules?said={HOSTILE}",
         ):

@@ -18,27 +18,27 @@ STATE_WORDS = {
 NATIVE_WORDS = "told by your agent"
 
 
-def told_line(entry: RuleEntry, told: RuleOutlook) -> str:
+def told_line(entry: RuleEntry, forecast: RuleOutlook) -> str:
     """Return when agents are told a rule."""
     if entry.state in STATE_WORDS:
         return STATE_WORDS[entry.state]
     if entry.place == NATIVE:
         return NATIVE_WORDS
-    return told_words(entry.condition, at_start=told.is_told_at_start(entry.rule))
+    return told_words(entry.condition, at_start=forecast.is_told_at_start(entry.rule))
 
 
-def promise_view(entry: RuleEntry, told: RuleOutlook) -> list[str]:
+def promise_view(entry: RuleEntry, forecast: RuleOutlook) -> list[str]:
     """Return when a rule is told and how it's kept, line by line."""
-    view = [f"told  {printable(told_line(entry, told))}"]
-    kept = kept_words(entry.rule)
-    for words in kept:
+    view = [f"told  {printable(told_line(entry, forecast))}"]
+    promises = kept_words(entry.rule)
+    for words in promises:
         view.append(f"kept  {printable(words)}")
-    if not kept:
+    if not promises:
         view.append(f"      not checked: {NOT_CHECKED}. {REMEDY}")
     return view
 
 
-def entry_object(entry: RuleEntry, told: RuleOutlook) -> dict[str, Any]:
+def entry_object(entry: RuleEntry, forecast: RuleOutlook) -> dict[str, Any]:
     """Return a rule for ``--json``."""
     rule = entry.rule
     return {
@@ -55,7 +55,7 @@ def entry_object(entry: RuleEntry, told: RuleOutlook) -> dict[str, Any]:
         "file": entry.path,
         "line": rule.line,
         "state": entry.state,
-        "told": told_line(entry, told),
+        "told": told_line(entry, forecast),
         "kept": kept_words(rule),
     }
 

@@ -51,7 +51,7 @@ def accepted_folder(home: str, project: str | None) -> str:
 
 
 def is_trusted(project: str, home: str) -> bool:
-    """Whether the user has accepted *project*, and owns its ``.brim``. If that can't be read: no."""
+    """Whether the user has accepted *project* and owns its ``.brim``; no if that can't be read."""
     try:
         accepted = os.path.join(accepted_folder(home, project), DIGESTS)
         return os.path.exists(accepted) and _is_ours(project)
@@ -99,7 +99,9 @@ def trust(project: str, home: str, *, settings: str | None = None) -> None:
 def make_accepted(folder: str, project: str | None) -> None:
     """Make the *folder* for what is accepted of *project*."""
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        accepted = os.path.dirname(folder)
+        for path in (os.path.dirname(accepted), accepted, folder):
+            os.makedirs(path, mode=0o700, exist_ok=True)  # the mode is that of the last folder
     except OSError as error:
         raise StoreError(
             f"{folder}: cannot be made: {error.strerror or error}", "read-only"

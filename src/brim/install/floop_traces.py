@@ -42,14 +42,14 @@ def _floop_folders(workspace: Workspace) -> list[str]:
             folders.append(os.path.join(place, ".floop"))
     if not folders:
         return []
-    known = set()
+    stored_texts = set()
     for _, file in workspace.rulebook.files:
-        known.update([same_words(rule.text) for rule in file.read().rules])
+        stored_texts.update([same_words(rule.text) for rule in file.read().rules])
     missing = []
     for folder in folders:
         with suppress(BrimError):
             rules = read_floop(folder, workspace.project).rules
-            if any(same_words(rule.fields["text"]) not in known for rule in rules):
+            if any(same_words(rule.fields["text"]) not in stored_texts for rule in rules):
                 missing.append(folder)
     return missing
 

@@ -25,7 +25,7 @@ from brim.install.installation import Installation
 from brim.install.launchers import copy_launcher
 from brim.record import PlainData
 from brim.rules.delivery import DID_NOT_FIT
-from brim.rules.outlook import DeliveryLimits, outlook
+from brim.rules.outlook import DeliveryLimits, budget_for, outlook
 from brim.rules.rulebook import Rulebook
 from brim.rules.source import USER
 from brim.workspace import Workspace
@@ -88,7 +88,9 @@ def first_told_event(agent: str) -> str:
 
 def _make_home(home: str, launcher: str) -> None:
     """Make a user's folder with one rule, whose hooks start as fast as they do for the user."""
-    Rulebook(home, None).learn(USER, {"name": "doctor", "text": RULE})
+    book = Rulebook(home, None)
+    book.learn(USER, {"name": "doctor", "text": RULE})
+    book.open_index().close()
     cache = os.path.join(os.path.dirname(os.path.dirname(launcher)), "cache")
     if os.path.isdir(cache):
         shutil.copytree(cache, os.path.join(home, "cache"))
@@ -168,15 +170,18 @@ def start_tokens(installation: Installation, agent: str | None) -> StartTokens:
         workspace = make(flags={"model": model_of(agent, installation.environ)})
     limits = _limits(workspace)
     index = workspace.rulebook.open_index()
-    told = outlook(index, DeliveryLimits.of(workspace.config))
+    forecast = outlook(index, DeliveryLimits.of(workspace.config))
     index.close()
     unfit = 0
-    for choice in told.start.choices:
+    for choice in forecast.start.choices:
         unfit += choice.reason == DID_NOT_FIT
-    if not told.start.text:
+    if not forecast.start.text:
         return StartTokens(0, "", limits, unfit=unfit)
-    basis = f"for {workspace.config.yours['model'] or 'o200k_base'}"
-    return StartTokens(told.start.total_tokens, basis, limits, unfit=unfit)
+    limits_now = DeliveryLimits.of(workspace.config)
+    is_exact = budget_for(limits_now.model, None).ratio == 1.0
+    kind = "exact" if is_exact else "estimated"
+    basis = f"{kind} for {workspace.config.yours['model'] or 'o200k_base'}"
+    return StartTokens(forecast.start.total_tokens, basis, limits, unfit=unfit)
 
 
 def _limits(workspace: Workspace) -> dict[str, int | None]:

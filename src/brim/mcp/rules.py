@@ -212,8 +212,8 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
     happening = None
     if situation.strip():
         happening = situation_in(workspace, situation)
-    told = outlook(index, DeliveryLimits.of(workspace.config), happening)
-    for choice in told.choices:
+    forecast = outlook(index, DeliveryLimits.of(workspace.config), happening)
+    for choice in forecast.choices:
         if choice.id == rule.id:
             return f"{rule.name}: {choice.reason}"
     return f"{rule.name}: it isn't told here"

@@ -30,7 +30,7 @@ class AuditFinding(PlainData):
     rules: tuple[str, ...] = ()
 
 
-def audit(book: Rulebook, told: RuleOutlook) -> list[AuditFinding]:
+def audit(book: Rulebook, forecast: RuleOutlook) -> list[AuditFinding]:
     """Return the problems first: mistakes, edges that lead nowhere. Then hints: secrets, rules that
     don't fit, and pairs that say the same or the opposite."""
     findings: list[AuditFinding] = []
@@ -41,7 +41,7 @@ def audit(book: Rulebook, told: RuleOutlook) -> list[AuditFinding]:
     entries = book.entries()
     findings += _edge_findings(entries)
     findings += _secret_findings(entries)
-    findings += _fit_findings(told)
+    findings += _fit_findings(forecast)
     findings += _pair_findings(entries)
     return findings
 
@@ -63,8 +63,8 @@ def _secret_findings(entries: list[RuleEntry]) -> Iterator[AuditFinding]:
             yield AuditFinding(HINT, text, "take it out: agents and others read it", (entry.name,))
 
 
-def _fit_findings(told: RuleOutlook) -> Iterator[AuditFinding]:
-    for choice in told.start.choices:
+def _fit_findings(forecast: RuleOutlook) -> Iterator[AuditFinding]:
+    for choice in forecast.start.choices:
         if choice.reason in (DID_NOT_FIT, NO_WORD):
             text = f"{choice.rule.name} doesn't fit at the start of a session"
             fix = "say it shorter, or when it matters: brim rules edit"

@@ -165,8 +165,8 @@ def store_import(book: Rulebook, plan: RuleImport) -> None:
 
 
 def _refuse_taken_names(file: RulesFile, rules: list[ImportedRule]) -> None:
-    taken = set(split_text(file.content().text).names)
-    if not taken.isdisjoint([rule.name for rule in rules]):
+    names_there = set(split_text(file.content().text).names)
+    if not names_there.isdisjoint([rule.name for rule in rules]):
         raise InputError("the rules changed in the meantime; nothing was imported: try again")
 
 

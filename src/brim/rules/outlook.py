@@ -175,11 +175,11 @@ def situation_for(
 def _told_first(choices: tuple[Choice, ...] | list[Choice]) -> tuple[Choice, ...]:
     included = [choice for choice in choices if choice.tier is not Tier.OMITTED]
     at_start: list[Choice] = []
-    others: list[Choice] = []
+    waiting: list[Choice] = []
     for choice in choices:
         if choice.tier is Tier.OMITTED:
-            (at_start if choice.reason == TOLD_AT_START else others).append(choice)
-    return (*included, *at_start, *others)
+            (at_start if choice.reason == TOLD_AT_START else waiting).append(choice)
+    return (*included, *at_start, *waiting)
 
 
 # In words -----------------------------------------------------------------------------------------

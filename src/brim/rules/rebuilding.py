@@ -122,6 +122,14 @@ def _write_index(
     return written
 
 
+def index_in_memory(sources: list[RuleSource]) -> RuleIndex:
+    """Return an index of *sources* that leaves no file."""
+    built = _copy_in_memory(None)
+    for source in sources:
+        _compile(built, source, is_exact=True)
+    return RuleIndex(built, sources, news_of(built, sources))
+
+
 def _copy_in_memory(database: sqlite3.Connection | None) -> sqlite3.Connection:
     """Return a copy of *database* that can be changed; an empty index without one."""
     built = sqlite3.connect(":memory:", isolation_level=None)

@@ -25,6 +25,7 @@ from brim.rules.native_reading import read_native
 from brim.rules.paragraphs import split_text, without
 from brim.rules.prose import inferred_condition
 from brim.rules.reading import RulesText, is_invisible, read_rules
+from brim.rules.rebuilding import index_in_memory
 from brim.rules.rule import WrittenRule
 from brim.rules.source import NATIVE, PROJECT, USER, sources_for
 from brim.rules.when import Condition
@@ -324,13 +325,13 @@ class Rulebook:
     def trust(self, proposals: Iterable[RuleProposal]) -> None:
         """Accept the project, and those of its *proposals* that the user was shown."""
         content = self.file(PROJECT).content()
-        shown = {proposal.name: proposal.new for proposal in proposals}
+        proposed = {proposal.name: proposal.new for proposal in proposals}
         now = read_rules(content.text).split
-        for name, text in shown.items():
+        for name, text in proposed.items():
             paragraph = now.named(name)
             if (paragraph.body if paragraph is not None else "") != text:
                 raise InputError(f"{name} changed in the meantime; nothing was accepted: try again")
-        self.accepted.accept(content.text, list(shown))
+        self.accepted.accept(content.text, list(proposed))
 
     def agree(self, place: str, names: Iterable[str]) -> None:
         """Note that the user wants the rules *names* of *place* as they are in its file now.
@@ -352,7 +353,10 @@ class Rulebook:
 
     def open_index(self) -> RuleIndex:
         """Return the index of the rules that count here, brought up to date."""
-        return open_index(self.home, sources_for(self.home, self.project))
+        sources = sources_for(self.home, self.project)
+        if not os.path.isdir(self.home):  # only looking makes no file
+            return index_in_memory(sources)
+        return open_index(self.home, sources)
 
 
 # Texts and names ----------------------------------------------------------------------------------

@@ -39,13 +39,13 @@ STATES = {"waiting": "not before you accept it: brim rules trust", "off": "it is
 
 
 @dataclass(frozen=True)
-class Row:
+class ListedRule:
     """One rule of the table."""
 
     entry: RuleEntry
-    told: str
+    forecast: str
     """When agents are told it."""
-    kept: tuple[str, ...]
+    promises: tuple[str, ...]
     """How it's kept."""
 
     @property
@@ -58,7 +58,7 @@ class Row:
 class Planned:
     """What an agent would hear, as ``brim rules why`` says it."""
 
-    told: RuleOutlook
+    forecast: RuleOutlook
     budget: int | None
     left_out: int
     """Rules that don't fit."""
@@ -76,9 +76,9 @@ def planned(place: Place, form: Mapping[str, str]) -> Planned:
     limits = DeliveryLimits.of(workspace.config)
     if tokens:
         limits = replace(limits, start=int(tokens))
-    told = outlook(workspace.rulebook.open_index(), limits, _situation(workspace, form))
-    left_out = [choice for choice in told.start.choices if choice.reason == DID_NOT_FIT]
-    return Planned(told, limits.start, len(left_out))
+    forecast = outlook(workspace.rulebook.open_index(), limits, _situation(workspace, form))
+    left_out = [choice for choice in forecast.start.choices if choice.reason == DID_NOT_FIT]
+    return Planned(forecast, limits.start, len(left_out))
 
 
 def _situation(workspace: Workspace, form: Mapping[str, str]) -> Situation | None:
@@ -103,7 +103,7 @@ def rules(place: Place, request: Request) -> Response:
     """Show the page."""
     workspace = place.workspace()
     book = workspace.rulebook
-    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
     entries = book.entries()
     budget = workspace.config.yours[START_KEY] or 0
     notes = book.inbox.notes()
@@ -112,11 +112,11 @@ def rules(place: Place, request: Request) -> Response:
         place,
         here="rules",
         said=request.query_params.get("said", ""),
-        rows=[_row(entry, told) for entry in entries if entry.place != NATIVE],
+        rows=[_row(entry, forecast) for entry in entries if entry.place != NATIVE],
         native=[entry for entry in entries if entry.place == NATIVE],
         away=book.removed.read().split.names,
         notes=[item for item in notes if item.project in ("", workspace.project)],
-        findings=audit(book, told)[:MOST_FINDINGS],
+        findings=audit(book, forecast)[:MOST_FINDINGS],
         found=planned(place, {}),
         budget=budget,
         most=max(LARGEST_BUDGET, budget),
@@ -125,11 +125,13 @@ def rules(place: Place, request: Request) -> Response:
     )
 
 
-def _row(entry: RuleEntry, told: RuleOutlook) -> Row:
+def _row(entry: RuleEntry, forecast: RuleOutlook) -> ListedRule:
     words = STATES.get(entry.state)
     if words is None:
-        words = told_words(entry.condition, at_start=told.is_told_at_start(entry.rule))
-    return Row(entry, words, tuple(kept_words(entry.rule)) or (f"not checked: {NOT_CHECKED}",))
+        words = told_words(entry.condition, at_start=forecast.is_told_at_start(entry.rule))
+    return ListedRule(
+        entry, words, tuple(kept_words(entry.rule)) or (f"not checked: {NOT_CHECKED}",)
+    )
 
 
 def rule(place: Place, request: Request) -> Response:
@@ -137,9 +139,9 @@ def rule(place: Place, request: Request) -> Response:
     workspace = place.workspace()
     book = workspace.rulebook
     entry = _entry(book, request.path_params["id"])
-    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
     form = book.paragraph(entry)
-    return page("rule.html", place, here="rules", row=_row(entry, told), form=form)
+    return page("rule.html", place, here="rules", row=_row(entry, forecast), form=form)
 
 
 def _entry(book: Rulebook, id: str) -> RuleEntry:
@@ -234,11 +236,11 @@ def _target(workspace: Workspace, form: dict[str, str]) -> str:
 
 
 def _saved(workspace: Workspace, entry: RuleEntry) -> str:
-    told = outlook(workspace.rulebook.open_index(), DeliveryLimits.of(workspace.config))
-    row = _row(entry, told)
+    forecast = outlook(workspace.rulebook.open_index(), DeliveryLimits.of(workspace.config))
+    row = _row(entry, forecast)
     if entry.state != ACTIVE:
         return f"Saved as {entry.name}. Agents aren't told it before you accept it."
-    return f"Saved as {entry.name}. Agents are told it {row.told}."
+    return f"Saved as {entry.name}. Agents are told it {row.forecast}."
 
 
 def review(place: Place, form: dict[str, str]) -> str:

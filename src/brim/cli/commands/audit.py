@@ -25,15 +25,15 @@ def audit(options: Namespace) -> int:
     workspace = here()
     book = workspace.rulebook
     entries = book.entries()
-    kept = sum([entry.is_kept for entry in entries])
-    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
-    findings = find_all(book, told)
+    promises = sum([entry.is_kept for entry in entries])
+    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    findings = find_all(book, forecast)
     problems = problems_in(findings)
-    title = f"{kept} of {counted(len(entries), 'rule')} can be checked"
+    title = f"{promises} of {counted(len(entries), 'rule')} can be checked"
     view = [title, *[_finding_view(finding) for finding in findings]]
     result = {
         "rules": len(entries),
-        "checked": kept,
+        "checked": promises,
         "findings": [finding.to_dict() for finding in findings],
     }
     emit(result, "\n".join(view), options.as_json)

@@ -182,7 +182,7 @@ def _title(request: ComposedRequest, count: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _PartRow:
     """One row of the tree."""
 
     depth: int
@@ -199,7 +199,9 @@ class _Row:
         return [f"{'  ' * self.depth}{self.name}", tokens, self.share, self.basis]
 
 
-def _rows(parts: Sequence[RequestPart], whole: int, depth: int, everything: bool) -> Iterator[_Row]:
+def _rows(
+    parts: Sequence[RequestPart], whole: int, depth: int, everything: bool
+) -> Iterator[_PartRow]:
     """Give the rows of the tree: all of the first level, and below it the largest."""
     hidden: list[RequestPart] = []
     for at, part in enumerate(parts):
@@ -227,8 +229,8 @@ def _always_shown(depth: int) -> int:
     return 0
 
 
-def _row(name: str, tokens: int | None, basis: str, whole: int, depth: int) -> _Row:
-    return _Row(depth, _name(name), tokens, _share(tokens, whole), basis)
+def _row(name: str, tokens: int | None, basis: str, whole: int, depth: int) -> _PartRow:
+    return _PartRow(depth, _name(name), tokens, _share(tokens, whole), basis)
 
 
 def _name(name: str) -> str:

@@ -120,8 +120,8 @@ def learn(options: Namespace) -> int:
     for name in options.replaces:
         replaces.append(book.own(name))
     learned = book.learn(place, _fields(options, text, blocks), replaces=replaces)
-    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
-    emit(_object(learned, told), _view(learned, told, workspace), options.as_json)
+    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    emit(_object(learned, forecast), _view(learned, forecast, workspace), options.as_json)
     note(*_notes(learned, workspace))
     if place == PROJECT:
         tell_trust(workspace)
@@ -218,16 +218,16 @@ def _propose(options: Namespace, text: str, agent: str, workspace: Workspace) ->
 # What became of it --------------------------------------------------------------------------------
 
 
-def _object(learned: LearnedRule, told: RuleOutlook) -> dict[str, Any]:
+def _object(learned: LearnedRule, forecast: RuleOutlook) -> dict[str, Any]:
     """Return what was learned for ``--json``."""
     return {
-        "rule": entry_object(learned.entry, told),
+        "rule": entry_object(learned.entry, forecast),
         "new": learned.is_new,
         "replaced": list(learned.replaced),
     }
 
 
-def _view(learned: LearnedRule, told: RuleOutlook, workspace: Workspace) -> str:
+def _view(learned: LearnedRule, forecast: RuleOutlook, workspace: Workspace) -> str:
     """Return whose rule it is, when it's told, and how it's kept."""
     whose = "all your projects"
     if learned.entry.place == PROJECT:
@@ -236,7 +236,7 @@ def _view(learned: LearnedRule, told: RuleOutlook, workspace: Workspace) -> str:
     if learned.is_new:
         event = "Learned for"
     title = f"{event} {printable(whose)}: {cut(learned.entry.rule.text, LONGEST)}"
-    return "\n".join([title, *promise_view(learned.entry, told)])
+    return "\n".join([title, *promise_view(learned.entry, forecast)])
 
 
 def _notes(learned: LearnedRule, workspace: Workspace) -> Iterator[str]:
@@ -292,13 +292,13 @@ def edit(options: Namespace) -> int:
         if not is_meant(sorted(new_blocks), yes=options.yes):
             return 1
         entry = book.rewrite(old, paragraph)
-    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
+    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config))
     is_changed = entry.rule.digest != old.rule.digest or entry.name != old.name
     title = f"{printable(entry.name)} is as it was"
     if is_changed:
         title = f"Changed {printable(entry.name)}: {cut(entry.rule.text, LONGEST)}"
-    view = "\n".join([title, *promise_view(entry, told)])
-    result = {"rule": entry_object(entry, told), "changed": is_changed}
+    view = "\n".join([title, *promise_view(entry, forecast)])
+    result = {"rule": entry_object(entry, forecast), "changed": is_changed}
     emit(result, view, options.as_json)
     if masked(entry.rule.text)[1]:
         note("there is a secret in it: others may read your rules")

@@ -94,19 +94,19 @@ def _plan(options: Namespace, workspace: Workspace) -> RuleImport:
 
 
 def _plan_view(plan: RuleImport) -> str:
-    known = len(plan.rules) - len(plan.added)
+    stored_texts = len(plan.rules) - len(plan.added)
     title = f"{counted(len(plan.added), 'new rule')}"
-    if known:
-        title += f", {known:,} known"
+    if stored_texts:
+        title += f", {stored_texts:,} known"
     return "\n\n".join([title, *[_rule_view(rule) for rule in plan.added]]) + "\n"
 
 
 def _rule_view(rule: ImportedRule) -> str:
     origin = paint(printable(f"{home_path(rule.origin)} → {rule.place}"), "faint")
-    return f"{origin}\n{paragraph_view(rule.paragraph)}\n  {printable(_told(rule))}"
+    return f"{origin}\n{paragraph_view(rule.paragraph)}\n  {printable(_moment(rule))}"
 
 
-def _told(rule: ImportedRule) -> str:
+def _moment(rule: ImportedRule) -> str:
     entry = RuleEntry(rule.rule, rule.place, "")
     if entry.condition:
         return f"told at the start while all rules fit, else {moment_words(entry.condition)}"
@@ -114,4 +114,4 @@ def _told(rule: ImportedRule) -> str:
 
 
 def _rule_object(rule: ImportedRule) -> dict[str, object]:
-    return {**rule.fields, "name": rule.name, "place": rule.place, "told": _told(rule)}
+    return {**rule.fields, "name": rule.name, "place": rule.place, "told": _moment(rule)}

@@ -71,8 +71,8 @@ def listing(options: Namespace) -> int:
         if options.scope in (None, entry.place) and _matches(entry, options.patterns):
             matches.append(entry)
     index = book.open_index()
-    told = outlook(index, DeliveryLimits.of(workspace.config))
-    result = {"rules": [entry_object(entry, told) for entry in matches], "news": index.news}
+    forecast = outlook(index, DeliveryLimits.of(workspace.config))
+    result = {"rules": [entry_object(entry, forecast) for entry in matches], "news": index.news}
     view = ""
     if matches:
         view = _table(matches)

@@ -85,39 +85,39 @@ def why(options: Namespace) -> int:
     if options.id is not None:
         return _why_rule(options, workspace, situation)
     index = book.open_index()
-    told = outlook(index, DeliveryLimits.of(workspace.config), situation)
+    forecast = outlook(index, DeliveryLimits.of(workspace.config), situation)
     if options.text:
         return emit(
-            {"text": told.text, "tokens": told.total_tokens},
-            told.text.rstrip("\n"),
+            {"text": forecast.text, "tokens": forecast.total_tokens},
+            forecast.text.rstrip("\n"),
             options.as_json,
         )
-    choices = told.choices
+    choices = forecast.choices
     result = {
-        "text": told.text,
-        "tokens": told.total_tokens,
+        "text": forecast.text,
+        "tokens": forecast.total_tokens,
         "rules": [_choice_object(choice) for choice in choices],
     }
     view = ""
     if choices:
-        view = _choices_view(told, options.verbose)
+        view = _choices_view(forecast, options.verbose)
     emit(result, view, options.as_json, empty=NO_RULES)
     note(*index.news)
     tell_trust(workspace)
-    return int(any(_is_missing(choice) for choice in told.start.choices))
+    return int(any(_is_missing(choice) for choice in forecast.start.choices))
 
 
 def _is_missing(choice: Choice) -> bool:
     return choice.rule.protected and choice.reason == DID_NOT_FIT
 
 
-def _choices_view(told: RuleOutlook, verbose: bool) -> str:
+def _choices_view(forecast: RuleOutlook, verbose: bool) -> str:
     """Return a line for each rule, with the reason, and what the text takes."""
     names = ["rule", "why", "text"]
     if verbose:
         names[1:1] = ["tier", "activation", "tokens"]
     rows = []
-    for choice in told.choices:
+    for choice in forecast.choices:
         row = [printable(choice.rule.name), _painted_reason(choice), cut(_line(choice), LONGEST)]
         if verbose:
             tokens = choice.rule.tokens(choice.tier, "o200k_base")
@@ -126,7 +126,7 @@ def _choices_view(told: RuleOutlook, verbose: bool) -> str:
     rows, hidden = listed(rows)
     right = (2, 3) if verbose else ()
     view = heading(table([names, *rows], right=right, optional=(len(names) - 1,)))
-    return lines(view, hidden, f"\n{told.total_tokens:,} tokens now")
+    return lines(view, hidden, f"\n{forecast.total_tokens:,} tokens now")
 
 
 def _line(choice: Choice) -> str:
@@ -164,12 +164,12 @@ def _why_rule(options: Namespace, workspace: Workspace, situation: Situation | N
         if len(options.id.split()) > 1:
             hint = "; 'brim rules why --prompt TEXT' shows what a prompt brings"
         raise InputError(f"{error}{hint}") from None
-    told = outlook(book.open_index(), DeliveryLimits.of(workspace.config), situation)
-    choice = told.choice(entry.rule)
+    forecast = outlook(book.open_index(), DeliveryLimits.of(workspace.config), situation)
+    choice = forecast.choice(entry.rule)
     reason = "it isn't in force here"
     if choice is not None:
         reason = choice.reason
-    result = {**entry_object(entry, told), "reason": reason}
+    result = {**entry_object(entry, forecast), "reason": reason}
     paragraph = entry.rule.text
     if entry.place != NATIVE:
         paragraph = book.paragraph(entry)
@@ -177,7 +177,7 @@ def _why_rule(options: Namespace, workspace: Workspace, situation: Situation | N
     view = lines(
         f"{paint(printable(entry.name), 'green')}  {place}",
         paragraph_view(paragraph),
-        *promise_view(entry, told),
+        *promise_view(entry, forecast),
         f"now   {printable(reason)}",
     )
     emit(result, view, options.as_json)
