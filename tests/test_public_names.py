@@ -117,7 +117,7 @@ def test_a_program_with_every_public_name_has_right_types(check: Check, tmp_path
 
 
 @pytest.mark.parametrize("check", CHECKERS)
-@pytest.mark.parametrize("name", ["brim.nope", "brim.tokens.nope", "brim.spend.nope"])
+@pytest.mark.parametrize("name", ["brim.nope", "brim.tokens.nope", "brim.money.nope"])
 def test_a_name_that_is_not_there_is_an_error(check: Check, name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(f"import brim\n\nprint({name})\n", encoding="utf-8")

@@ -18,11 +18,12 @@ from brim.figures import home_path
 from brim.memory.lost import CompactionReport
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
+from brim.models.versions import price_version
 from brim.report.cache import CacheBreak
 from brim.report.findings import Findings, FindingsReading
 from brim.report.money import Bill, SummaryRequest, bill
 from brim.report.reading import SessionsReading, read_sessions
-from brim.report.usage import is_named, iso, price_version
+from brim.report.usage import is_named, iso
 from brim.report.waste import ADVICE, KINDS, Waste
 from brim.sessions.files import IndexedFile
 from brim.sessions.requests import IndexedRequest

@@ -13,9 +13,9 @@ from brim.config import Config
 from brim.errors import BrimError
 from brim.models.light import lookup
 from brim.models.overrides import MemoryWindowStore, remember_in, report_window
-from brim.spend.limits import CostBudget
-from brim.spend.meter import SpendMeter
-from brim.spend.money import limit_in
+from brim.money.amounts import limit_in
+from brim.money.budget import CostBudget
+from brim.money.meter import SpendMeter
 from brim.store.store import Store, open_store
 from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for
