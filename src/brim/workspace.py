@@ -337,9 +337,8 @@ class Workspace:
             _use_valid(models)
 
     def _load(self) -> Config:
-        if self.who == "person":
+        if self.who == "person" and not self.goes_on:
             return load(self.environ, self.usable_project, self.flags)
-
         try:
             return self._load_cached()
         except ModuleNotFoundError:
