@@ -212,7 +212,7 @@ def test_twenty_commands_at_once_some_of_them_killed_agree(tmp_path: Path) -> No
     machine = Machine(tmp_path)
     for number in range(40):
         machine.change(("request", SESSIONS[number % 3], FOLDERS[number % 3], 1_000, MODELS[0], 0))
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     commands = []
     for number in range(20):
         words = ("usage", "--json") if number % 2 else ("limit", "--json")
