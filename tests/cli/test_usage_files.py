@@ -202,3 +202,15 @@ def test_what_opencodes_plugin_has_noted_is_read_without_its_hooks(brim: Brim) -
     brim("limit", "--all", "100")
     (brim.home / ".brim" / "index.db").unlink()
     assert brim("usage", "--json").json["total"]["cost"] == 750_000
+
+
+def test_months_stay_right_after_transcripts_and_the_index_are_gone(brim: Brim) -> None:
+    session(brim, answer(), answer("msg_2", "req_2", time="2026-02-05T10:00:00.000Z"))
+    before = brim("usage", "monthly", "--json").json["rows"]
+    assert [row["month"] for row in before] == ["2026-01", "2026-02"]
+    for path in (brim.home / ".claude").rglob("*.jsonl"):
+        path.unlink()
+    assert brim("usage", "monthly", "--json").json["rows"] == before
+    for path in (brim.home / ".brim").glob("index.db*"):
+        path.unlink()
+    assert brim("usage", "monthly", "--json").json["rows"] == before
