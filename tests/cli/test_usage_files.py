@@ -190,8 +190,13 @@ def test_what_opencodes_plugin_has_noted_is_read_without_its_hooks(brim: Brim) -
     tokens = {"input": 900, "output": 40, "reasoning": 0, "cache": {"read": 100, "write": 0}}
     with noted.open("w", encoding="utf-8") as file:
         for number in range(3):
-            part = {"id": f"prt_{number}", "type": "step-finish", "reason": "tool-calls"}
-            part |= {"cost": 0.25, "tokens": tokens}
+            part = {
+                "id": f"prt_{number}",
+                "type": "step-finish",
+                "reason": "tool-calls",
+                "cost": 0.25,
+                "tokens": tokens,
+            }
             line = {"type": "step_finish", "timestamp": 1_767_600_000_000 + number}
             line |= {"sessionID": "ses_1", "cwd": str(project), "part": part}
             file.write(json.dumps(line) + "\n")

@@ -83,7 +83,7 @@ class ReaderUsageLines:
 def usage_lines_of(
     format: str, path: str = "", sub_agent: str = "", slug: str = ""
 ) -> UsageLines | None:
-    """Return the reader for the lines of the file *path* of *format*; None if it must be read whole.
+    """Return the reader for the lines of the file *path*; None if *format* must be read whole.
 
     *sub_agent* is whose file it is, *slug* the name that its agent made of the project's folder.
     """
