@@ -350,7 +350,7 @@ def write_turn(transcript: Path, calls: object) -> None:
             file.write(json.dumps({"type": each["role"], **where, "message": each}) + "\n")
 
 
-LIMIT_MODULES = 100
+LIMIT_MODULES = 90
 """Modules of brim that ``brim limit`` may import: it reads what is new in the sessions of all agents."""
 
 

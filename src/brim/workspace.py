@@ -338,9 +338,8 @@ class Workspace:
             _use_valid(models)
 
     def _load(self) -> Config:
-        if self.who == "person":
+        if self.who == "person" and not self.goes_on:
             return load(self.environ, self.usable_project, self.flags)
-
         try:
             return self._load_cached()
         except ModuleNotFoundError:
@@ -468,10 +467,11 @@ class Workspace:
     def open_index(self) -> SessionIndex:
         """Open the index of requests; it may lack what was written since it was last read."""
         from brim.sessions.index import SessionIndex, index_path
+        from brim.sessions.storage import is_stored
 
         _ = self.config  # its models have prices
         path = index_path(self.environ)
-        if not os.path.lexists(path):
+        if not is_stored(path):
             path = ""  # only looking makes no file
         return SessionIndex(path, home=home_folder(self.environ))
 

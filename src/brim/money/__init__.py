@@ -32,6 +32,7 @@ from brim._lazy import exports
 
 if TYPE_CHECKING:
     from brim.money.allowances import Allowance as Allowance
+    from brim.money.amounts import dollars as dollars
     from brim.money.amounts import micro_dollars as micro_dollars
     from brim.money.budget import CostBudget as CostBudget
     from brim.money.budget import Limit as Limit
@@ -57,7 +58,7 @@ else:
     __getattr__, __dir__ = exports(
         __name__,
         allowances="Allowance",
-        amounts="micro_dollars",
+        amounts="dollars micro_dollars",
         budget="CostBudget Limit Raise build_wrap_up_prompt",
         ledger="Ledger Reservation ScopeStatus",
         limits="SpendingLimit read_limit",

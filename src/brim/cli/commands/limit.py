@@ -24,7 +24,6 @@ from brim.money.book import (
     without,
 )
 from brim.money.limits import SpendingLimit, amount_text
-from brim.money.words import problem_told
 from brim.sessions.requests import EVERYTHING
 from brim.workspace import Workspace
 
@@ -193,13 +192,15 @@ def _forget(key: str, workspace: Workspace) -> None:
 
 def _show(workspace: Workspace, options: Namespace) -> int:
     """Print every limit in force, those first that stopped somebody."""
+    workspace.goes_on = True  # a mistake in the settings hides no limit
     settings = workspace.limit_settings
-    if settings.problem:
-        note(problem_told(settings.problem))
+    problem = settings.problem or workspace.problems.get("user", "")
+    if problem:
+        note(f"{problem}. The limits that were read last go on applying")
     if not settings.limits:
         hint = "brim limit 5/day sets a limit of $5.00 per day for this project"
         return emit({"limits": []}, "", options.as_json, empty=f"no limit yet: {hint}")
-    reading = brought_up_to_date([])
+    reading = brought_up_to_date([], config=workspace.config)
     with reading.index as index:
         book = LimitBook.of_user(settings, index, workspace.environ, workspace.now)
         standings = book.standings()
