@@ -255,7 +255,7 @@ assert main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringI
 
 MOST_ENTERED = {
     "SessionStart": 70,
-    "UserPromptSubmit": 75,
+    "UserPromptSubmit": 76,
     "PreToolUse": 72,
     "PostToolUse": 42,
     "Stop": 74,
