@@ -18,8 +18,8 @@ from brim.install.status import HomeStatus, home_status, is_installed
 from brim.money.words import go_on, sum_sentence
 from brim.sessions.report.lost import named_session
 from brim.sessions.session_files import newest
-from brim.sessions.window.auto_compact import AutoCompact
 from brim.sessions.window.watch import Reading, read_session
+from brim.sessions.window.windows import AutoCompact
 from brim.workspace import Workspace
 
 READ_AT_MOST = 20_000_000
