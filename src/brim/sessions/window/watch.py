@@ -64,7 +64,7 @@ _RELIEF = 0.9
 """The part of what was warned of below which it is over."""
 
 Reading = dict[str, Any]
-"""One object of ``brim context --watch --json``; docs/tracking.md says what each key means."""
+"""One object of ``brim context --watch --json``; docs/context-api.md says what each key means."""
 
 
 def budget_of(config: Config) -> ContextBudget:
