@@ -23,11 +23,11 @@ from brim.agents.stream import read
 from brim.hooks.process import answer_to
 from brim.memory.compactions import CompactionReader
 from brim.memory.comparison import Fact, compare
-from brim.memory.inventory import BINDING
 from brim.memory.repetition.commands import looks, parts
 from brim.memory.returned import HEADING, line_of
 from brim.memory.shell_facts import shell_facts
 from brim.memory.token_length import BilledRatio
+from brim.memory.uses import BINDING
 from brim.store import open_store
 from compacted import FIRST, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
@@ -201,7 +201,7 @@ def judge(script: Script, folder: Path) -> Outcome:
         fact = (item.kind, item.text)
         if is_instruction:
             outcome.needed.append(list(fact))
-        if line_of(item) in told_after:
+        if line_of(item.kind, item.text) in told_after:
             outcome.returned.append(list(fact))
             if is_instruction:
                 outcome.given.append(list(fact))
