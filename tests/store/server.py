@@ -133,7 +133,9 @@ class Server:
 
     def _make_database(self) -> None:
         options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        small_log = "--wal-segsize=1"  # megabyte: its folder may be in memory
         command = [str(self._programs / "initdb"), "-D", str(self.folder / "data"), *options]
+        command.append(small_log)
         made = run_unprivileged(command, self.folder)
         if made.returncode != 0:
             raise ServerFailed(
@@ -252,8 +254,8 @@ def running() -> Server:
         "fsync=off",
         "shared_buffers=16MB",
         "max_connections=200",
-        "min_wal_size=32MB",
-        "max_wal_size=64MB",
+        "min_wal_size=2MB",
+        "max_wal_size=16MB",
     )
     try:
         return Server(*settings)

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any, Self
 
-from brim.agents.claude.run import turn_line
+from brim.agents.claude.run import end_cause, turn_line
 from brim.agents.claude.sdk import line_of, load_sdk
 from brim.agents.claude.value import AGENT
 from brim.errors import LimitReached
@@ -191,7 +191,8 @@ class SupervisedClient:
         self.notices += news.notices
         self._compacted = self._compacted or news.compacted
         if news.end is not None:
-            self._last = turn_end(news.end, news.line, answered=news.answered)
+            cause = end_cause(news.end, news.line)
+            self._last = turn_end(cause, news.end, answered=news.answered)
             self._is_in_turn = False  # a caller that leaves at this message has heard it all
 
     async def _compact(self) -> None:

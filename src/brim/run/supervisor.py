@@ -26,7 +26,6 @@ from brim.run.turns import (
     build_continue_prompt,
     build_pointer,
     next_step,
-    turn_end,
 )
 from brim.run.turns import FAILED as TURN_FAILED
 from brim.sessions.window.compaction import build_compact_prompt
@@ -230,7 +229,7 @@ class Supervisor:
             self._died()
             return
         self._report.turns += 1
-        self._last = turn_end(ended.end, ended.line, answered=ended.answered)
+        self._last = self._talk.turn_end(ended, ended.end)
         self._report.answer = ended.text
         if self._last.outcome == TURN_FAILED:
             self._fail(self._last.why)

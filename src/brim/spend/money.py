@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 
-from brim.errors import InputError, UnknownPrice
+from brim.errors import InputError
 from brim.figures import DOLLAR
 from brim.models.usage import Tokens
 
@@ -108,7 +108,7 @@ def estimate_cost(
     >>> estimate_cost("claude-sonnet-4-5", input_tokens=10_000, output_tokens=2_000)
     60000
     """
-    from brim.models.catalog import cost
+    from brim.models.catalog import cost, unknown_price
 
     given = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
     counts = [getattr(each, "high", each) for each in given]
@@ -119,10 +119,7 @@ def estimate_cost(
     )
     found = cost(tokens, model, on=on)
     if found is None:
-        remedy = "put it under 'models' in the configuration (in Python: brim.models.use), or give the amount yourself"
-        raise UnknownPrice(
-            f"the price of {model[:80]} is not known, so nothing is reserved: {remedy}", model
-        )
+        raise unknown_price(model)
     return found
 
 
