@@ -27,8 +27,8 @@ from brim.memory.inventory import BINDING
 from brim.memory.repetition.commands import looks, parts
 from brim.memory.returned import HEADING, line_of
 from brim.memory.shell_facts import shell_facts
+from brim.memory.token_length import BilledRatio
 from brim.store import open_store
-from brim.tracking.estimate import BilledRatio
 from compacted import FIRST, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 

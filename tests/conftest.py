@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import ctypes
 import gc
 import hashlib
 import signal
@@ -15,7 +16,8 @@ from hypothesis import settings
 
 from brim.hooks.turns import write_turn
 from brim.models import MemoryWindowStore, remember_in, use
-from brim.tokens.vocabulary import open_table
+from brim.tokens.engines import encoding_counter
+from brim.tokens.vocabulary import load_table_counter, open_table
 from tests.temporary import TestRun
 from tests.waiting import PATIENCE
 
@@ -71,22 +73,26 @@ def rank_file(encoding: str) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
-    """Return tiktoken's count of a text in an encoding.
-
-    tiktoken finds brim's own vocabulary in its cache, checks that it is OpenAI's by its hash, and
-    never downloads.
-    """
-    import tiktoken
-
+def rank_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the rank files where tiktoken looks for them."""
     folder: Path = tmp_path_factory.mktemp("ranks")
     for encoding, name in RANK_FILES.items():
         (folder / hashlib.sha1(name.encode()).hexdigest()).write_bytes(rank_file(encoding))
+    return folder
 
-    @cache  # when it's needed: each takes 75 MB
+
+@pytest.fixture(scope="module")
+def oracle(rank_folder: Path) -> Iterator[Oracle]:
+    """Return tiktoken's count of a text in an encoding.
+
+    tiktoken finds brim's own vocabulary in its cache, checks that it is OpenAI's by its hash, and
+    never downloads. It forgets its encodings when the module ends, since each takes 75 MB.
+    """
+    import tiktoken.registry
+
     def load(encoding: str) -> tiktoken.Encoding:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("TIKTOKEN_CACHE_DIR", str(folder))
+            patch.setenv("TIKTOKEN_CACHE_DIR", str(rank_folder))
             return tiktoken.get_encoding(encoding)
 
     def count(text: str, encoding: str) -> int:
@@ -95,7 +101,35 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
         name = "o200k_base" if encoding == "o200k_harmony" else encoding
         return len(load(name).encode_ordinary(text))
 
-    return count
+    yield count
+    tiktoken.registry.ENCODINGS.clear()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _vocabularies_are_freed() -> Iterator[None]:
+    """Give the memory of vocabularies back when a module ends: two processes that keep all of them
+    take more than 2 GB."""
+    yield
+    encoding_counter.cache_clear()
+    load_table_counter.cache_clear()
+    gc.collect()
+    return_memory()
+
+
+@cache
+def _c_library() -> ctypes.CDLL | None:
+    """Return the C library; None where programs don't share one."""
+    try:
+        return ctypes.CDLL(None)
+    except (OSError, TypeError):
+        return None
+
+
+def return_memory() -> None:
+    """Return what was freed to the system: glibc keeps it otherwise."""
+    trim = getattr(_c_library(), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import pydoc
@@ -117,10 +118,14 @@ def test_a_program_with_every_public_name_has_right_types(check: Check, tmp_path
 
 
 @pytest.mark.parametrize("check", CHECKERS)
-@pytest.mark.parametrize("name", ["brim.nope", "brim.tokens.nope", "brim.spend.nope"])
+@pytest.mark.parametrize(
+    "name",
+    ["brim.nope", "brim.tokens.nope", "brim.money.nope", "brim.hooks.nope", "brim.install.nope"],
+)
 def test_a_name_that_is_not_there_is_an_error(check: Check, name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text(f"import brim\n\nprint({name})\n", encoding="utf-8")
+    room = name.rpartition(".")[0]
+    program.write_text(f"import {room}\n\nprint({name})\n", encoding="utf-8")
     checked = check(program)
     assert checked.returncode == 1
     assert "nope" in checked.stdout
@@ -147,6 +152,7 @@ def test_a_rule_is_called_a_rule() -> None:
     assert brim.Rule.__name__ == "Rule"
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+@pytest.mark.parametrize("package", ["brim", "brim.hooks", "brim.install"])
+def test_a_name_that_is_not_there_is_an_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match="nope"):
-        _ = brim.nope  # type: ignore[attr-defined]
+        _ = importlib.import_module(package).nope

@@ -57,7 +57,7 @@ def test_what_changed_since_another_request(brim: Brim, session: Path) -> None:
 
 
 def test_a_cache_break_names_the_part_and_its_price(brim: Brim) -> None:
-    path = ROOT / "tests" / "tracking" / "requests" / "data" / "claude_opus.jsonl"
+    path = ROOT / "tests" / "sessions" / "composition" / "data" / "claude_opus.jsonl"
     change = brim("context", str(path), "--at", "9", "--since", "8", "--json").json["change"]
     assert change["breaker"] == ["summary"]
     assert 0 < change["rewritten_tokens"] < change["rewritten_tokens"] + change["kept_tokens"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
 from brim.store import RuleEvent, open_store
-from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.seeding import database, rule, seed
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import COMMAND, Brim
 from tests.cli.usages import ROLLOUT, SLUG, asked, counts, session
-from tests.tracking.transcripts import answer, result, usage, write
+from tests.sessions.window.transcripts import answer, result, usage, write
 
 
 def test_the_second_time_only_what_is_new_is_read(brim: Brim) -> None:

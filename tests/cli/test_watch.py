@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from brim.report.watch import SCHEMA
-from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
+from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
+from brim.sessions.window.watch import SCHEMA
 from tests.cli.conftest import Brim
 from tests.cli.watched import RECORDED, Watcher, called, compacted
 

@@ -246,6 +246,7 @@ class Gemini(Agent):
             "GEMINI_API_KEY": "dummy",
             "GOOGLE_GEMINI_BASE_URL": self.world.api.url,
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_CLI_NO_RELAUNCH": "true",  # as two processes it takes twice the memory
         }
 
     def shell(self, command: str, **said: int) -> Call:

@@ -10,7 +10,7 @@ import pytest
 from brim.memory import MemoryEntry
 from brim.memory.instructions import LONGEST, build_instructions
 from brim.memory.returned import ENOUGH, LINES, line_of
-from brim.report.lost import lost_in
+from brim.sessions.report.lost import lost_in
 from brim.store import open_store
 from tests.hooks.injected import rule
 from tests.hooks.sittings import Sitting

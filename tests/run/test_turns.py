@@ -5,7 +5,9 @@ import itertools
 import pytest
 
 from brim.agents.events import End
+from brim.agents.running import run_of
 from brim.errors import InputError
+from brim.money import Raise
 from brim.run.purse import read_answer
 from brim.run.turns import (
     ASK,
@@ -23,7 +25,6 @@ from brim.run.turns import (
     next_step,
     turn_end,
 )
-from brim.spend.limits import Raise
 
 
 def test_the_first_turn_is_sent_if_there_is_money_for_it() -> None:
@@ -71,25 +72,35 @@ def test_nothing_is_sent_without_money(last: TurnEnd | None, due: bool) -> None:
     assert next_step(last, is_spent=True, compact_due=due, waiting=True) == ASK
 
 
+def claude_end(end: End, line: dict[str, str] | None = None, *, answered: bool = False) -> TurnEnd:
+    """Return how a turn of Claude Code ended."""
+    cause = run_of("claude").end_cause(end, line or {})
+    return turn_end(cause, end, answered=answered)
+
+
 def test_how_a_turn_ended() -> None:
-    assert turn_end(End(reason="completed", text="done"), {}).outcome == DONE
-    assert turn_end(End(reason="budget_exhausted", error=True), {}) == TurnEnd(
+    assert claude_end(End(reason="completed", text="done")).outcome == DONE
+    assert claude_end(End(reason="budget_exhausted", error=True)) == TurnEnd(
         CUT_SHORT, is_spent=True
     )
-    assert turn_end(End(reason="completed"), {"stop_reason": "max_tokens"}).outcome == CUT_SHORT
-    assert turn_end(End(error=True, text="Prompt is too long"), {}).is_full
-    assert (
-        turn_end(End(reason="api_error", error=True, text="API Error: 529"), {}).outcome == FAILED
-    )
-    assert turn_end(End(reason="max_turns"), {}).outcome == FAILED
-    assert turn_end(End(reason="hook_stopped"), {}).why == "a hook of the agent stopped the turn"
+    assert claude_end(End(reason="completed"), {"stop_reason": "max_tokens"}).outcome == CUT_SHORT
+    assert claude_end(End(error=True, text="Prompt is too long")).is_full
+    assert claude_end(End(reason="api_error", error=True, text="API Error: 529")).outcome == FAILED
+    assert claude_end(End(reason="max_turns")).outcome == FAILED
+    assert claude_end(End(reason="hook_stopped")).why == "a hook of the agent stopped the turn"
 
 
 def test_an_answer_that_used_up_the_agents_own_limit_is_an_end() -> None:
     end = End(reason="budget_exhausted", error=True, text="Reached maximum budget")
-    done, cut = turn_end(end, {}, answered=True), turn_end(end, {})
+    done = claude_end(end, answered=True)
+    cut = claude_end(end)
     assert (done.outcome, done.why, done.is_spent) == (DONE, "", True)
     assert (cut.outcome, cut.is_spent) == (CUT_SHORT, True)
+
+
+def test_the_words_of_one_agent_mean_nothing_for_another() -> None:
+    end = End(reason="hook_stopped", text="done")
+    assert turn_end(run_of("codex").end_cause(end, {}), end).outcome == DONE
 
 
 def test_answers_at_the_limit() -> None:

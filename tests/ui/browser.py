@@ -19,6 +19,7 @@ INSTALLED = Path(__file__).parents[2] / ".e2e" / "browser" / "chromium"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    "--renderer-process-limit=1",  # a process per tab takes more memory
     *(
         "--disable-background-networking",
         "--disable-component-update",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.agents import TABLE
+from brim.agents.events import End
 from brim.files import data_rows
 from brim.record import PlainData
 
@@ -85,6 +86,30 @@ def read_words(line: CommandLine) -> CommandWords:
     return CommandWords(line.plain, output=output[-1] if output else "")
 
 
+OWN_LIMIT = "own limit"
+STOPPED = "stopped"
+WINDOW_FULL = "window full"
+ANSWER_CUT = "answer cut"
+END_KINDS = (OWN_LIMIT, STOPPED, WINDOW_FULL, ANSWER_CUT)
+"""Ends that ``brim run`` treats in a way of their own: the agent's own limit ended the turn, it
+left the work undone on purpose, its window is full, or its answer was too long."""
+
+
+@dataclass(frozen=True)
+class EndCause(PlainData):
+    """What ended a turn, in words that hold for every agent."""
+
+    kind: str = ""
+    """One of ``END_KINDS``; empty for any other end."""
+    why: str = ""
+    """For people; empty if the agent's own text says it."""
+
+
+def plain_cause(_end: End, _line: Mapping[str, Any]) -> EndCause:
+    """Return the cause of an end that is what it says: done, or an error."""
+    return EndCause()
+
+
 def no_line(*_: str) -> bytes:
     """Return nothing: the agent takes no turns on its standard input."""
     return b""
@@ -130,6 +155,8 @@ class AgentRun(PlainData):
     """Returns the line that gives an agent that stays a turn, and what is said before it."""
     interrupt_line: Callable[[str], bytes] = no_line
     """Returns the line that asks such an agent to end its turn now, for the id of a request."""
+    end_cause: Callable[[End, Mapping[str, Any]], EndCause] = plain_cause
+    """Returns what ended a turn, by its last event and the line that told it."""
     silence: Callable[[Mapping[str, Any]], str | None] = nothing_said
     """Returns why the model doesn't answer, if a line says that the agent has to try again."""
     refusal: Callable[[Mapping[str, Any]], str | None] = nothing_said

@@ -21,10 +21,10 @@ from brim.agents.stream import subagent_of
 from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, width_of
 from brim.figures import bar, column, percent
 from brim.install.agents import NAMES
-from brim.report.watch import UNTOLD, Reading
-from brim.tracking.auto_compact import AutoCompact
-from brim.tracking.plan_windows import PlanWindow
-from brim.tracking.windows import SOURCES
+from brim.sessions.plan_windows import PlanWindow
+from brim.sessions.window.auto_compact import AutoCompact
+from brim.sessions.window.watch import UNTOLD, Reading
+from brim.sessions.window.windows import SOURCES
 
 LEAST_WIDTH = 20
 """Columns that a gauge needs.

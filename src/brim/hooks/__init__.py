@@ -25,8 +25,8 @@ from brim._lazy import exports
 
 if TYPE_CHECKING:
     from brim.hooks.process import main as main
-
-__getattr__, __dir__ = exports(
-    __name__,
-    process="main",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        process="main",
+    )

@@ -20,9 +20,9 @@ from brim.money.periods import DAY, begin_of
 from brim.money.plans import plan_readings
 from brim.money.spending import Spending
 from brim.sessions.requests import project_scope
+from brim.sessions.session_files import AGENTS as WRITING
+from brim.sessions.session_files import SessionFile, own_files
 from brim.store.planner import START_KEY
-from brim.tracking.sessions import AGENTS as WRITING
-from brim.tracking.sessions import SessionFile, own_files
 from brim.workspace import Workspace
 
 

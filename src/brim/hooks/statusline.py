@@ -30,10 +30,10 @@ from brim.money.limits import Spender
 from brim.money.periods import when
 from brim.money.standing import nearest, standings
 from brim.record import PlainData
+from brim.sessions.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
+from brim.sessions.window.auto_compact import AutoCompact, auto_compact, client_command
 from brim.store.project import branch
 from brim.store.suggestions import Suggestions
-from brim.tracking.auto_compact import AutoCompact, auto_compact, client_command
-from brim.tracking.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
 
 MOST_BYTES = 4 << 20
 """Bytes of standard input that are read."""

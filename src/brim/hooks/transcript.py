@@ -25,7 +25,7 @@ from brim.agents.call import PROMPT, Answer, HookCall
 from brim.files import open_safely
 from brim.hooks.state import HookWorkspace, UsageSeen
 from brim.models.light import lookup
-from brim.tracking.notices import CompactDue, ContextWarning
+from brim.notices import CompactDue, ContextWarning
 
 BLOCK = 1 << 17
 """Bytes that are read at once: readers look at the clock after each block."""

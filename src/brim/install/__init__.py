@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from brim.install.setup import Uninstalled as Uninstalled
     from brim.install.setup import install as install
     from brim.install.setup import uninstall as uninstall
-
-__getattr__, __dir__ = exports(
-    __name__,
-    doctor="diagnose",
-    findings="Diagnosis",
-    launchers="install_launcher launcher_text",
-    pausing="pause resume",
-    setup="Installed Uninstalled install uninstall",
-)
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        doctor="diagnose",
+        findings="Diagnosis",
+        launchers="install_launcher launcher_text",
+        pausing="pause resume",
+        setup="Installed Uninstalled install uninstall",
+    )

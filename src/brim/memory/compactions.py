@@ -23,7 +23,7 @@ from brim.memory.inventory import LARGEST, Inventory, is_set_up, shell_facts_of
 from brim.memory.lost import BASIS, GUESSED, MOST_ITEMS, CompactionReport, LostFact
 from brim.memory.quotes import masked_line
 from brim.memory.returned import HEADING
-from brim.tracking.estimate import BilledRatio, length_of
+from brim.memory.token_length import BilledRatio, length_of
 
 _LONGEST = 200
 _RECENT = 2_000_000

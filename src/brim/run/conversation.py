@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Protocol
 
+from brim.agents.events import End
 from brim.agents.stream import LONGEST_LINE
 from brim.errors import InputError
+from brim.notices import INPUT_REQUESTED
 from brim.run.command import ClientCommand, goes_as_input, start_words
 from brim.run.session import Heard, Tracked
-from brim.run.turns import DONE, turn_end
-from brim.tracking.notices import INPUT_REQUESTED
+from brim.run.turns import DONE, TurnEnd, turn_end
 
 INTERRUPT_PATIENCE = 10.0
 """Seconds that an interrupted agent has to end its turn; then its process is ended."""
@@ -238,12 +239,25 @@ class Conversation:
         if heard_line.end is not None:
             self.ended = heard_line
             if not self.is_quiet:
-                self._face.answer(_answer(heard_line), line)
+                self._face.answer(self._answer(heard_line), line)
         elif self._must_cut():
             self.is_cut = child.send(self.client.interrupt_line("brim-limit"))
             self._waits_until = time.monotonic() + INTERRUPT_PATIENCE
         self._face.show(self._tracked, settled=False)
         child.read()
+
+    def _answer(self, heard_line: Heard) -> str:
+        """Return what the agent answered in the turn that a line ended; empty if it failed."""
+        if heard_line.end is not None and heard_line.end.error:
+            turn = self.turn_end(heard_line, heard_line.end)
+            if turn.outcome != DONE:
+                return ""
+        return heard_line.text
+
+    def turn_end(self, heard_line: Heard, end: End) -> TurnEnd:
+        """Return how a turn ended, by its last event and the line that told it."""
+        cause = self.client.end_cause(end, heard_line.line)
+        return turn_end(cause, end, answered=heard_line.answered)
 
     def _tell(self, heard_line: Heard) -> None:
         """Tell a person what a line gives notice of."""
@@ -273,15 +287,6 @@ class Conversation:
             if not (self.client.stays and self._child.send(request)):
                 self._child.interrupt()
             self._waits_until = time.monotonic() + INTERRUPT_PATIENCE
-
-
-def _answer(heard_line: Heard) -> str:
-    """Return what the agent answered in the turn that a line ended; empty if it failed."""
-    end = heard_line.end
-    if end is None or not end.error:
-        return heard_line.text
-    turn = turn_end(end, heard_line.line, answered=heard_line.answered)
-    return heard_line.text if turn.outcome == DONE else ""
 
 
 # The process --------------------------------------------------------------------------------------

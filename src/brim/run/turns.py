@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from brim.agents.events import End
+from brim.agents.running import ANSWER_CUT, OWN_LIMIT, STOPPED, WINDOW_FULL, EndCause
+from brim.sessions.window.compaction import build_reminder
 from brim.text import fold
-from brim.tracking.compaction import build_reminder
 
 END, ASK, COMPACT, SEND, CONTINUE = "end", "ask", "compact", "send", "continue"
 STEPS = (END, ASK, COMPACT, SEND, CONTINUE)
@@ -26,13 +25,6 @@ won't end."""
 MOST_REFUSALS = 2
 """How often in a row an agent may fail to compact before it isn't asked any more."""
 
-_STOPPED = {
-    "hook_stopped": "a hook of the agent stopped the turn",
-    "max_turns": "the number of turns that the command allows was reached",
-    "error_max_turns": "the number of turns that the command allows was reached",
-}
-"""Ends that aren't errors for the agent, and yet leave the work undone."""
-
 
 @dataclass(frozen=True)
 class TurnEnd:
@@ -48,32 +40,38 @@ class TurnEnd:
     """Whether it failed because its window is full."""
 
 
-def turn_end(end: End, line: Mapping[str, Any], *, answered: bool = False) -> TurnEnd:
-    """Return how a turn ended, by its last event and the *line* that told it.
+def turn_end(cause: EndCause, end: End, *, answered: bool = False) -> TurnEnd:
+    """Return how a turn ended, by its last event and the *cause* that the agent gives for it.
 
     An agent whose own limit is reached by the very call that *answered* has done its turn, though
     it says otherwise.
     """
-    if end.reason in ("budget_exhausted", "error_max_budget_usd"):
+    if cause.kind == OWN_LIMIT:
         if answered:
             return TurnEnd(DONE, is_spent=True)
         return TurnEnd(CUT_SHORT, end.text, is_spent=True)
-    if end.reason in _STOPPED:
-        return TurnEnd(FAILED, (end.text if end.error else "") or _STOPPED[end.reason])
-    if end.error:
-        return _failure(end)
-    if line.get("stop_reason") == "max_tokens":
+    if cause.kind == STOPPED:
+        return _stopped(cause, end)
+    if cause.kind == ANSWER_CUT:
         return TurnEnd(CUT_SHORT, "its answer was too long for one turn")
+    if end.error:
+        return _failed(cause, end)
     return TurnEnd(DONE)
 
 
-def _failure(end: End) -> TurnEnd:
+def _failed(cause: EndCause, end: End) -> TurnEnd:
     """Return how a turn ended with an error; one whose window is full can go on."""
     why = end.text or end.reason or "an error"
-    text = end.text.lower()
-    if end.reason == "prompt_too_long" or text.startswith("prompt is too long"):
+    if cause.kind == WINDOW_FULL:
         return TurnEnd(CUT_SHORT, why, is_full=True)
     return TurnEnd(FAILED, why)
+
+
+def _stopped(cause: EndCause, end: End) -> TurnEnd:
+    """Return how a turn ended that the agent stopped; an error has its own words."""
+    if end.error and end.text:
+        return TurnEnd(FAILED, end.text)
+    return TurnEnd(FAILED, cause.why)
 
 
 def next_step(

@@ -7,14 +7,31 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from brim.agents.events import End
 from brim.agents.fields import text
-from brim.agents.running import AgentRun, Start
+from brim.agents.running import (
+    ANSWER_CUT,
+    OWN_LIMIT,
+    STOPPED,
+    WINDOW_FULL,
+    AgentRun,
+    EndCause,
+    Start,
+)
 
 ANNOUNCED_ATTEMPT = 2
 """The attempt to reach the model that a person hears about: one may fail, and many are minutes of
 silence."""
 CAP = "--max-budget-usd"
 LONGEST_REASON = 500
+_OWN_LIMIT_REASONS = ("budget_exhausted", "error_max_budget_usd")
+_TOO_MANY_TURNS = "the number of turns that the command allows was reached"
+_STOP_REASONS = {
+    "hook_stopped": "a hook of the agent stopped the turn",
+    "max_turns": _TOO_MANY_TURNS,
+    "error_max_turns": _TOO_MANY_TURNS,
+}
+"""Ends that aren't errors for Claude Code, and yet leave the work undone."""
 
 
 def start(turn: Start) -> list[str]:
@@ -64,6 +81,21 @@ def refusal(line: Mapping[str, Any]) -> str | None:
     return str(line.get("compact_error") or line.get("compact_result"))[:LONGEST_REASON]
 
 
+def end_cause(end: End, line: Mapping[str, Any]) -> EndCause:
+    """Return what ended a turn."""
+    if end.reason in _OWN_LIMIT_REASONS:
+        return EndCause(OWN_LIMIT)
+    if end.reason in _STOP_REASONS:
+        return EndCause(STOPPED, _STOP_REASONS[end.reason])
+    if not end.error:
+        if line.get("stop_reason") == "max_tokens":
+            return EndCause(ANSWER_CUT)
+        return EndCause()
+    if end.reason == "prompt_too_long" or end.text.lower().startswith("prompt is too long"):
+        return EndCause(WINDOW_FULL)
+    return EndCause()
+
+
 def _line(message: Mapping[str, Any]) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
@@ -79,6 +111,7 @@ RUN = AgentRun(
     unsaved_options=("--no-session-persistence",),
     turn_line=turn_line,
     interrupt_line=interrupt_line,
+    end_cause=end_cause,
     silence=silence,
     refusal=refusal,
 )

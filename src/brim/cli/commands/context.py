@@ -32,10 +32,10 @@ from brim.cli.progress import file_progress
 from brim.cli.rule_views import day
 from brim.cli.tables import table
 from brim.errors import InputError
-from brim.report.context import ContextReport, context_report
-from brim.report.index import findings_cache
-from brim.report.watch import Reading
-from brim.tracking.requests import ComposedRequest, RequestPart
+from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
+from brim.sessions.composition.context import ContextReport, context_report
+from brim.sessions.report.index import findings_cache
+from brim.sessions.window.watch import Reading
 from brim.workspace import Workspace
 
 LEAST_SHARE = 0.01

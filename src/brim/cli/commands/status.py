@@ -16,10 +16,10 @@ from brim.errors import InputError
 from brim.figures import percent
 from brim.install.status import HomeStatus, home_status, is_installed
 from brim.money.words import go_on, sum_sentence
-from brim.report.lost import named_session
-from brim.report.watch import Reading, read_session
-from brim.tracking.auto_compact import AutoCompact
-from brim.tracking.sessions import newest
+from brim.sessions.report.lost import named_session
+from brim.sessions.session_files import newest
+from brim.sessions.window.auto_compact import AutoCompact
+from brim.sessions.window.watch import Reading, read_session
 from brim.workspace import Workspace
 
 READ_AT_MOST = 20_000_000
@@ -31,7 +31,7 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     """Return how full the window of a session is: by its *path* or id, or the newest of this
     project."""
     if path:
-        sessions = named_session(workspace, path)
+        sessions = named_session(workspace.environ, workspace.cwd, path)
         if not sessions:
             raise InputError(f"{path}: no such file, and no session's id begins with it")
         path = sessions[0][0]

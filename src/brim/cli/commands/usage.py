@@ -8,15 +8,14 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from datetime import date
 
-from brim.cli.options import add_json, command, option, own_prices, settings
+from brim.cli.index_reading import brought_up_to_date
+from brim.cli.options import add_json, command, option
 from brim.cli.output import counted, dollars, emit, note, paint, wrapped
-from brim.cli.progress import ReadingProgress
 from brim.cli.tables import MOST_ROWS, heading, listed, table
-from brim.config.places import home_folder
 from brim.errors import InputError
-from brim.report.reading import SessionsReading, keep_index, read_sessions
-from brim.report.requests import RequestList, request_list
-from brim.report.usage import (
+from brim.sessions.plan_windows import PlanWindow, current_plan_windows
+from brim.sessions.report.requests import RequestList, request_list
+from brim.sessions.report.usage import (
     BY,
     GROUPINGS,
     TIMES,
@@ -24,12 +23,9 @@ from brim.report.usage import (
     UsageFilter,
     UsageReport,
     parse_day,
-    price_version,
     usage_report,
 )
-from brim.sessions.index import index_path
-from brim.tracking.plan_windows import PlanWindow, current_plan_windows
-from brim.tracking.sessions import AGENTS, named_files, own_files
+from brim.sessions.session_files import AGENTS
 
 COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -99,33 +95,6 @@ def usage(options: Namespace) -> int:
             reading, by=by, wanted=wanted, utc=options.utc, now=time.time(), plan_windows=plan
         )
     return emit(report, show_usage, options.as_json, *reading.failed, code=code)
-
-
-def brought_up_to_date(
-    paths: list[str], agents: Sequence[str] = AGENTS, *, is_indexed: bool = True
-) -> SessionsReading:
-    """Read what is new in the own folders of *agents*, with a bar, and return their index.
-
-    Files that *paths* name are read into an index of their own, which ends with the command.
-    """
-    problems: list[str] = []
-    version = price_version(own_prices(settings()))
-    if paths:
-        files = named_files(paths, on_problem=problems.append)
-    else:
-        files = own_files(os.environ, agents, on_problem=problems.append)
-    path = index_path(os.environ) if is_indexed and not paths else None
-    home = home_folder(os.environ)
-    progress = ReadingProgress()
-    with progress:
-        reading = read_sessions(
-            files, index=path, home=home, price_version=version, on_read=progress
-        )
-    if path and agents == AGENTS:
-        keep_index(reading.index)
-    reading.failed[:0] = problems
-    note(*reading.notes)
-    return reading
 
 
 def show_usage(report: UsageReport) -> None:
