@@ -385,6 +385,16 @@ class Workspace:
                 return []
             return scopes.user.events(kind="compacted")
 
+    def stopped_calls(self, since: float) -> int:
+        """Return how many calls of agents were stopped since then."""
+        with self.open() as scopes:
+            count = 0
+            for store in scopes.stores.values():
+                for kind in ("blocked", "held"):
+                    for event in store.events(kind=kind):
+                        count += event.time >= since
+            return count
+
     def _open(self, create: bool, patience: float = TIMEOUT) -> Scopes:
         from brim.store.scopes import open_scopes  # commands about money load no rules
 

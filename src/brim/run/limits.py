@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import Any
 
 from brim.agents.events import RunTotal, Usage
+from brim.config.places import file_id
 from brim.figures import DOLLAR
 from brim.hooks.notices import notify
-from brim.hooks.state import file_id
 from brim.money.amounts import PERCENT
 from brim.money.book import change_limits, raised_by_tenth, with_new
 from brim.money.budget import Raise

@@ -21,7 +21,7 @@ from brim.errors import StoreError
 from brim.sessions.session_files import Stamp
 from brim.store.project import check_ours, make_file
 
-VERSION = 10
+VERSION = 11
 """What the rows mean. A file of another version is emptied."""
 
 _TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")
