@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import recorder
+from brim.sessions import read_requests
 from brim.tokens.engines import encoding_counter
-from brim.tracking.requests import read_requests
 from recorder import STYLES, Bill, Session
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 

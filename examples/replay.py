@@ -22,7 +22,7 @@ from typing import Any
 
 from brim import count
 from brim.models import cost
-from brim.tracking.sessions import slug_of
+from brim.sessions.session_files import slug_of
 
 RECORDED = Path(__file__).parent / "recorded"
 FOLDER = "/home/user/shop"

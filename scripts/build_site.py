@@ -39,13 +39,12 @@ GUIDES = {
     "guard": "builders.md",
     "messages": "messages.md",
     "models": "models.md",
-    "report": "report.md",
     "rules": "injection.md",
     "memory": "memory.md",
+    "sessions": "context-api.md",
     "spend": "ledgers.md",
     "store": "store.md",
     "tokens": "tokens.md",
-    "tracking": "tracking.md",
 }
 """The packages that people import, and the page that explains each."""
 

@@ -26,7 +26,7 @@ from brim.tokens import Count
 
 PACKAGES = (
     *("activation", "behaviors", "guard", "memory", "messages", "rules"),
-    *("models", "spend", "store", "tokens", "tracking"),
+    *("models", "money", "sessions", "store", "tokens"),
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Brim
-from tests.report.compacted import ClaudeSession
+from tests.sessions.report.compacted import ClaudeSession
 
 ONE = "4f1c2a90-b0c0-4396-a084-8ec7e7627d5b"
 TWO = "4f1d0000-b0c0-4396-a084-8ec7e7627d5b"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Brim
-from tests.tracking.transcripts import answer, cost_state, usage, write
+from tests.sessions.window.transcripts import answer, cost_state, usage, write
 
 SECRET = "/home/user/shop/src/secret_plans.py"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
 from brim.store import RuleEvent, open_store
-from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.seeding import database, rule, seed
 
@@ -174,3 +174,12 @@ def test_it_says_how_much_of_the_plans_windows_is_used(brim: Brim) -> None:
         "plan     Codex: 7d 50%",
     ]
     assert brim("--json").json["plan_windows"][0] == five.to_dict()
+
+
+def test_the_week_counts_stopped_calls_and_not_those_of_the_week_before(brim: Brim) -> None:
+    seed(brim, rule("b-1"))
+    with open_store(str(database(brim, "user"))) as store:
+        for age, kind in ((1, "blocked"), (2, "held"), (8, "blocked")):
+            store.record(RuleEvent(kind, time.time() - age * 86_400, "b-1", session="s"))
+    assert brim("--json").json["week"]["stopped"] == 2
+    assert "2 calls stopped" in brim().out

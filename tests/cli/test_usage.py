@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
+from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.usages import GEMINI, ROLLOUT, SLUG, asked, counts, session
 from tests.cli.watched import Terminal
-from tests.tracking.transcripts import answer, cost_state, result, usage, write
+from tests.sessions.window.transcripts import answer, cost_state, result, usage, write
 
 
 def test_each_request_is_counted_once_over_all_files(brim: Brim) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.conftest import Brim
-from tests.tracking.transcripts import write
+from tests.sessions.window.transcripts import write
 
 SLUG = "-home-user-shop"
 ROLLOUT = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brim.tracking.auto_compact import auto_compact
+from brim.sessions.window.auto_compact import auto_compact
 from tests.e2e.agents import Agent
 
 ASK = {

@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 
 from brim.hooks.process import answer_to
-from brim.hooks.state import SessionState, UsageSeen
+from brim.hooks.state import SessionState
 from brim.hooks.statusline import columns, lines_for, main
+from brim.sessions.plan_windows import read_plan_windows
+from brim.sessions.window.windows import UsageSeen
 from brim.store.trust import trust
-from brim.tracking.plan_windows import read_plan_windows
 from tests.hooks.status_samples import NOW, SESSION, encoded, limits, sent
 
 DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.process import status_line; status_line()"]

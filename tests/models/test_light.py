@@ -178,6 +178,11 @@ def test_a_name_that_nobody_knows_is_small_and_says_so(name: str) -> None:
     assert (light.encoding, light.resolved) == ("cl100k_base", False)
 
 
+@pytest.mark.parametrize("name", ["openai/#key", "models/~o4", "us.~claude"])
+def test_a_line_of_the_table_that_is_no_model_is_not_found_behind_a_provider(name: str) -> None:
+    assert not lookup(name).resolved
+
+
 pieces = st.sampled_from(
     [
         "gpt-4o",
@@ -198,6 +203,7 @@ pieces = st.sampled_from(
         "v1",
         "\t",
         "~",
+        "#key",
         "é",
         "\ud800",
         "\0",

@@ -13,7 +13,7 @@ from brim.money.settings import limits_in_force
 from brim.money.spending import Spending
 from brim.sessions.index import SessionIndex
 from tests.sessions.tree import append, open_index, transcripts
-from tests.tracking.transcripts import FOLDER, answer, usage, write
+from tests.sessions.window.transcripts import FOLDER, answer, usage, write
 
 NOW = 1_767_610_000.0
 """2026-01-05, 10:46:40 UTC."""

@@ -23,7 +23,7 @@ from brim.money.words import (
 )
 from brim.sessions.requests import IndexedRequest
 from tests.sessions.tree import open_index, update
-from tests.tracking.transcripts import FOLDER, MODEL, answer, usage, write
+from tests.sessions.window.transcripts import FOLDER, MODEL, answer, usage, write
 
 NOW = 1_767_610_000.0
 """2026-01-05, 10:46:40 UTC."""

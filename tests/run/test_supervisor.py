@@ -12,7 +12,7 @@ from pathlib import Path
 from brim.run import RunReport, Supervisor, client_command
 from brim.run.purse import Purse
 from brim.run.session import Notes, SessionFiles, Tracked
-from brim.tracking.budget import ContextBudget
+from brim.sessions.window.budget import ContextBudget
 from tests.run import supervised_claude
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from brim.sessions.bulk import read_all
 from tests.sessions.tree import assert_sums_are_right, open_index, transcripts
-from tests.tracking.transcripts import answer, result, usage, write
+from tests.sessions.window.transcripts import answer, result, usage, write
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tests.sessions.tree import (
     transcripts,
     update,
 )
-from tests.tracking.transcripts import FOLDER, answer, compact, cost_state, usage, write
+from tests.sessions.window.transcripts import FOLDER, answer, compact, cost_state, usage, write
 
 DEAR = usage(0, 100_000)
 CHEAP = usage(0, 1)

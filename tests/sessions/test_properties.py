@@ -14,10 +14,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.report.reading import SessionsReading
-from brim.report.usage import UsageFilter, usage_report
 from brim.sessions.index import SessionIndex
 from brim.sessions.reading import ReadingBounds
+from brim.sessions.report.reading import SessionsReading
+from brim.sessions.report.usage import UsageFilter, usage_report
 from tests.sessions.tree import (
     NOW,
     append,
@@ -28,7 +28,7 @@ from tests.sessions.tree import (
     transcripts,
     update,
 )
-from tests.tracking.transcripts import MODEL, answer, cost_state, usage
+from tests.sessions.window.transcripts import MODEL, answer, cost_state, usage
 
 NAMES = ("p/a.jsonl", "p/b.jsonl", "q/c.jsonl", "p/a/subagents/agent-x.jsonl")
 MODELS = (MODEL, "claude-haiku-4-5-20251001", "claude-opus-4-5", "nobody-knows-me")

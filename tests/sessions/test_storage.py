@@ -19,7 +19,7 @@ from tests.sessions.tree import (
     transcripts,
     update,
 )
-from tests.tracking.transcripts import answer, usage, write
+from tests.sessions.window.transcripts import answer, usage, write
 
 DEAR = usage(0, 100_000)
 PRICE = 1_500_000

@@ -11,7 +11,7 @@ from brim.sessions.bulk import read_all
 from brim.sessions.index import AgentFile, SessionIndex
 from brim.sessions.requests import REQUEST
 from brim.sessions.sums import rebuild_sums, sums_by_scope
-from tests.tracking.transcripts import compact, write
+from tests.sessions.window.transcripts import compact, write
 
 CLAUDE = "claude-transcript"
 NOW = 1_767_600_000.0

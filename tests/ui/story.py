@@ -17,7 +17,7 @@ from typing import Any
 
 from brim import count
 from brim.hooks.process import answer_to
-from brim.tracking.sessions import slug_of
+from brim.sessions.session_files import slug_of
 
 MODEL = "claude-opus-4-5"
 RATIO = 1.3

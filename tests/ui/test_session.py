@@ -12,8 +12,8 @@ import pytest
 
 from brim.figures import dollars, rounded
 from brim.money.words import STOPPED_BY
-from brim.report.context import GROUPS, timeline
-from brim.tracking.requests import read_requests
+from brim.sessions import read_requests
+from brim.sessions.composition.context import GROUPS, timeline
 from tests.ui.conftest import Pages, World, served
 from tests.ui.story import Story
 

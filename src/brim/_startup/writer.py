@@ -35,11 +35,13 @@ DOORS = [
     "loopback",
     "mcp",
     "messages",
-    "report",
     "run",
+    "sessions.composition",
+    "sessions.report",
+    "sessions.window.watch",
     "ui",
 ]
-"""The packages that no hook imports."""
+"""The packages and modules that no hook imports."""
 
 LOADED_BEFORE = ["brim", "brim._lazy", "brim._startup"]
 """What a hook has loaded before it uses the file."""
@@ -100,9 +102,11 @@ def _brim_modules() -> list[str]:
     root = os.path.join(PACKAGE, "brim")
     names = [module.name for module in walk_packages([root], "brim.")]
     stand_ins = ["brim._startup.dataclasses", "brim._startup.typing"]
-    return stand_ins + [
-        name for name in names if name.split(".")[1] not in (*DOORS, "_lazy", "_startup")
-    ]
+    return stand_ins + [name for name in names if not _is_left_out(name)]
+
+
+def _is_left_out(name: str) -> bool:
+    return any(f"{name}.".startswith(f"brim.{door}.") for door in (*DOORS, "_lazy", "_startup"))
 
 
 def _source(name: str) -> tuple[str, str]:

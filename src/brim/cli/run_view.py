@@ -14,10 +14,10 @@ from brim.cli.gauge import draw, one_line
 from brim.cli.output import counted, dollars, note, paint, printable, terminal_width, width_of
 from brim.config import Config
 from brim.figures import percent
-from brim.report.watch import Memory, Watch
 from brim.run.session import Tracked
 from brim.run.supervisor import RunReport
-from brim.tracking.live import Counts
+from brim.sessions.window.live import Counts
+from brim.sessions.window.watch import Memory, Watch
 
 PAUSE = 0.1
 """Seconds between two drawings at least."""

@@ -106,7 +106,7 @@ def spending_of(call: HookCall, workspace: HookWorkspace, settings: LimitSetting
 
 def every_file(workspace: HookWorkspace) -> Iterable[AgentFile]:
     """Return the files of all agents: asked for only after the index was lost."""
-    from brim.tracking.sessions import own_files
+    from brim.sessions.session_files import own_files
 
     files = own_files(workspace.environ)
     return [AgentFile(file.path, format=file.format, slug=file.slug) for file in files]

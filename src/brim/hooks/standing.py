@@ -13,16 +13,17 @@ from brim.agents.stream import subagent_of
 from brim.behaviors.behavior import LIVE, Status
 from brim.figures import DOLLAR
 from brim.hooks.limits import session_files_of
-from brim.hooks.state import HookWorkspace, UsageSeen
+from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import stat_of, usage_now
 from brim.money.limits import Spender
 from brim.money.periods import DAY, begin_of
 from brim.money.plans import plan_readings
 from brim.money.spending import Spending
 from brim.sessions.requests import project_scope
+from brim.sessions.session_files import AGENTS as WRITING
+from brim.sessions.session_files import SessionFile, own_files
+from brim.sessions.window.windows import UsageSeen
 from brim.store.planner import START_KEY
-from brim.tracking.sessions import AGENTS as WRITING
-from brim.tracking.sessions import SessionFile, own_files
 from brim.workspace import Workspace
 
 

@@ -27,9 +27,9 @@ from brim.masking import mask
 from brim.mcp import measures, memory, rules
 from brim.mcp.memory import kept_entries
 from brim.mcp.rules import hiding_project_text
+from brim.sessions.session_files import AGENTS
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter
-from brim.tracking.sessions import AGENTS
 from brim.workspace import Workspace
 
 INSTRUCTIONS = (

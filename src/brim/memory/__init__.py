@@ -9,7 +9,8 @@ writes the files, and ``archive`` has the journals of memory that was removed.
 
 Compactions: ``inventory`` lists what a window holds (``facts``, ``statements``, ``shell_facts``),
 ``comparison`` says what of it is still there, ``compactions`` follows a session through its
-compactions, and ``returned`` words what comes back.
+compactions, ``returned`` words what comes back, and ``token_length`` tells the size of a text.
+``transcript_model`` reads a transcript as the memory would have taken it in.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from brim.models.charges import (
 from brim.models.light import (
     UNKNOWN_WINDOW,
     FoundModel,
+    Light,
     find,
     input_within,
     is_for_other_media,
@@ -95,13 +96,16 @@ class Price(Rates):
 
     def at(self, prompt_tokens: int) -> Rates:
         """Return the rates for a prompt of *prompt_tokens*, including cached ones."""
-        reached = [tier for tier in self.tiers if prompt_tokens > tier.above]
-        return reached[-1] if reached else self
+        rates: Rates = self
+        for tier in self.tiers:
+            if prompt_tokens > tier.above:
+                rates = tier
+        return rates
 
     def __str__(self) -> str:
         rates = [("in", self.input), ("out", self.output), ("cache read", self.cache_read)]
-        known = ", ".join(f"${rate:f} {kind}" for kind, rate in rates if rate is not None)
-        return f"{known or 'unknown'} per million tokens"
+        prices = ", ".join([f"${rate:f} {kind}" for kind, rate in rates if rate is not None])
+        return f"{prices or 'unknown'} per million tokens"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +145,14 @@ class Model(PlainData):
 
         The default is today, in UTC.
         """
-        day = on.date() if isinstance(on, datetime) else on or datetime.now(UTC).date()
-        in_force = [price for price in self.prices if price.since is None or price.since <= day]
-        return in_force[-1] if in_force else None
+        if isinstance(on, datetime):
+            on = on.date()
+        day = on or datetime.now(UTC).date()
+        in_force = None
+        for price in self.prices:
+            if price.since is None or price.since <= day:
+                in_force = price
+        return in_force
 
     def factor(self, name: str) -> Decimal | None:
         """Return the factor called *name*, or ``None`` if it is not known."""
@@ -154,20 +163,20 @@ class Model(PlainData):
         price = self.price()
         if price is None:
             return False
-        return self.factor(name) is not None or any(
-            service.service == name for service in price.services
-        )
+        if self.factor(name) is not None:
+            return True
+        return name in [service.service for service in price.services]
 
     def __str__(self) -> str:
-        split = f" ({self.max_input:,} in)" if self.max_input != self.context_window else ""
-        out = f", {self.max_output:,} out" if self.max_output else ""
-        price = self.price()
-        parts = [
-            f"{self.context_window:,} tokens{split}{out}",
-            self.encoding or "unknown tokenizer",
-        ]
-        parts.append(str(price) if price else "unknown price")
-        parts += [] if self.resolved else ["name not known"]
+        window = f"{self.context_window:,} tokens"
+        if self.max_input != self.context_window:
+            window += f" ({self.max_input:,} in)"
+        if self.max_output:
+            window += f", {self.max_output:,} out"
+        price = str(self.price() or "unknown price")
+        parts = [window, self.encoding or "unknown tokenizer", price]
+        if not self.resolved:
+            parts.append("name not known")
         return f"{self.name}: {'; '.join(parts)}"
 
 
@@ -182,15 +191,14 @@ def model(name: str, *, context_window: int | None = None) -> Model:
     >>> print(model("gpt-5"))
     gpt-5: 400,000 tokens (272,000 in), 128,000 out; o200k_base; $1.25 in, $10 out, $0.125 cache read per million tokens
     """
-    found = find(name)
-    full = _full(found)
+    found_model = find(name)
+    record = _full(found_model)
     if context_window is None:
-        return full
+        return record
     if type(context_window) is not int or context_window < 1:
         raise InputError(f"context_window must be a positive whole number, not {context_window!r}")
-    return replace(
-        full, context_window=context_window, max_input=input_within(found.light, context_window)
-    )
+    max_input = input_within(found_model.light, context_window)
+    return replace(record, context_window=context_window, max_input=max_input)
 
 
 def models(pattern: str | None = None) -> list[Model]:
@@ -198,55 +206,82 @@ def models(pattern: str | None = None) -> list[Model]:
 
     A pattern with ``*``, ``?`` or ``[`` is a glob.
     """
-    wanted = (pattern or "").strip().lower()
-    is_glob = any(sign in wanted for sign in "*?[")
-    names = {name.lower(): name for name in all_records()} | {key: key for key in overrides.names()}
-    hits = [key for key in names if (fnmatchcase(key, wanted) if is_glob else wanted in key)]
-    return [model(names[key]) for key in sorted(hits)]
+    glob = (pattern or "").strip().lower()
+    if not any(sign in glob for sign in "*?["):
+        glob = f"*{glob}*"
+    names = {name.lower(): name for name in all_records()}
+    for key in overrides.names():
+        names[key] = key
+    return [model(names[key]) for key in sorted(names) if fnmatchcase(key, glob)]
 
 
-def _full(found: FoundModel) -> Model:
-    light = found.light
-    provider, mode, source = "", "", "family"
-    if found.config_key:
-        like = (overrides.get(found.config_key) or {}).get("like")
-        base = model(like) if isinstance(like, str) else _full(below_config(found))
-        provider, mode, source = base.provider, base.mode, "config"
-    elif found.table_name:
-        record = record_of(found.table_name)
-        provider, mode, source = record["provider"], record["mode"], record["source"]
-    elif light.context_window == UNKNOWN_WINDOW and light.max_output is None:
+def _full(found_model: FoundModel) -> Model:
+    provider = ""
+    mode = ""
+    source = "family"
+    if found_model.config_key:
+        base = _below(found_model)
+        provider = base.provider
+        mode = base.mode
+        source = "config"
+    elif found_model.table_name:
+        record = record_of(found_model.table_name)
+        provider = record["provider"]
+        mode = record["mode"]
+        source = record["source"]
+    elif _is_unknown(found_model.light):
         source = "default"
-    rows, factors = priced(found)
-    multiplied = tuple((name, Decimal(factor)) for name, factor in factors.items())
+    rows, factors = priced(found_model)
     return Model(
-        **light.to_dict(),
+        **found_model.light.to_dict(),
         provider=provider,
         mode=mode,
         prices=_prices(rows),
-        factors=multiplied,
+        factors=tuple([(name, Decimal(factor)) for name, factor in factors.items()]),
         source=source,
     )
 
 
+def _below(found_model: FoundModel) -> Model:
+    """Return the model that the configuration changes."""
+    override = overrides.get(found_model.config_key) or {}
+    like = override.get("like")
+    if isinstance(like, str):
+        return model(like)
+    return _full(below_config(found_model))
+
+
+def _is_unknown(light: Light) -> bool:
+    return light.context_window == UNKNOWN_WINDOW and light.max_output is None
+
+
 def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
-    starts = [date.fromisoformat(row["from"]) if row.get("from") else None for row in rows]
-    prices = []
-    for row, start, end in zip(rows, starts, [*starts[1:], None], strict=False):
-        services = [
-            ServicePrice(service=name, tiers=_tiers(rates), **_rates(rates))
-            for name, rates in row.get("services", {}).items()
-        ]
+    """Return the prices in *rows*, the oldest first; each ends where the next begins."""
+    prices: list[Price] = []
+    until = None
+    for row in reversed(rows):
+        since = None
+        if row.get("from"):
+            since = date.fromisoformat(row["from"])
+        services = _services(row)
+        tiers = _tiers(row)
         prices.append(
-            Price(
-                since=start, until=end, tiers=_tiers(row), services=tuple(services), **_rates(row)
-            )
+            Price(since=since, until=until, tiers=tiers, services=services, **_rates(row))
         )
-    return tuple(prices)
+        until = since
+    return tuple(reversed(prices))
+
+
+def _services(row: Row) -> tuple[ServicePrice, ...]:
+    services = []
+    for name, rates in row.get("services", {}).items():
+        services.append(ServicePrice(service=name, tiers=_tiers(rates), **_rates(rates)))
+    return tuple(services)
 
 
 def _tiers(row: Row) -> tuple[PriceTier, ...]:
-    return tuple(PriceTier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ()))
+    tiers = row.get("tiers", ())
+    return tuple([PriceTier(above=tier["above"], **_rates(tier)) for tier in tiers])
 
 
 def _rates(row: Row) -> dict[str, Any]:
@@ -272,17 +307,26 @@ def cost(usage: object, model: str | Model | None = None, *, on: date | None = N
     >>> cost({"input_tokens": 1_000, "output_tokens": 100}, "claude-sonnet-4-5")
     4500
     """
-    reported = Reported(usage) if isinstance(usage, Tokens) else read_response(usage)
-    tokens = reported.tokens
-    if tokens.is_nothing:
+    if isinstance(usage, Tokens):
+        reported = Reported(usage)
+    else:
+        reported = read_response(usage)
+    if reported.tokens.is_nothing:
         return 0
     if model is None and not reported.model:
         raise InputError(
             "cost needs a model: this usage doesn't say which one answered, so pass model="
         )
-    model = reported.model if model is None else model
-    charges = charges_of(model) if isinstance(model, str) else _charges(model)
-    return charges.cost(tokens, today() if on is None else (on.year, on.month, on.day))
+    if model is None:
+        model = reported.model
+    if isinstance(model, str):
+        charges = charges_of(model)
+    else:
+        charges = _charges(model)
+    day = today()
+    if on is not None:
+        day = (on.year, on.month, on.day)
+    return charges.cost(reported.tokens, day)
 
 
 def unknown_price(name: str) -> UnknownPrice:
@@ -305,17 +349,26 @@ def _charges(model: Model) -> Charges:
     """Return what *model* itself says that it charges."""
     rows: list[Row] = []
     for price in model.prices:
-        since = price.since.isoformat() if price.since else None
-        services = {service.service: _row_with_tiers(service) for service in price.services}
-        rows.append({**_row_with_tiers(price), "from": since, "services": services})
-    return Charges(rows, {name: f"{factor:f}" for name, factor in model.factors}, model.name)
+        row = _row_with_tiers(price)
+        row["from"] = None
+        if price.since is not None:
+            row["from"] = price.since.isoformat()
+        row["services"] = {service.service: _row_with_tiers(service) for service in price.services}
+        rows.append(row)
+    factors = {name: f"{factor:f}" for name, factor in model.factors}
+    return Charges(rows, factors, model.name)
 
 
 def _row_with_tiers(price: Price | ServicePrice) -> dict[str, Any]:
-    return {**_row(price), "tiers": [{**_row(tier), "above": tier.above} for tier in price.tiers]}
+    row: dict[str, Any] = dict(_row(price))
+    row["tiers"] = [{**_row(tier), "above": tier.above} for tier in price.tiers]
+    return row
 
 
 def _row(rates: Rates) -> dict[str, str]:
-    return {
-        field: f"{rate:f}" for field in PRICE_FIELDS if (rate := getattr(rates, field)) is not None
-    }
+    row = {}
+    for field in PRICE_FIELDS:
+        rate = getattr(rates, field)
+        if rate is not None:
+            row[field] = f"{rate:f}"
+    return row

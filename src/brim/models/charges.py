@@ -7,8 +7,10 @@ number over a power of ten, so only the sum is rounded.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -24,12 +26,6 @@ Day = tuple[int, int, int]
 Row = Mapping[str, Any]
 """Prices in force from one day on, as the table has them: rates as texts, ``from``, ``tiers``,
 ``services``."""
-_Rates = list[int | None]
-"""What each of ``PRICE_FIELDS`` costs."""
-Tiers = list[tuple[int, _Rates, int, int]]
-"""For prompts longer than so many tokens, the longest first: rates, and what is multiplied and
-divided."""
-
 # Names that say how a request travels, not who charges for it; and providers that go by several
 # names.
 _ROUTES = frozenset(
@@ -47,6 +43,37 @@ _OTHER_NAMES = {
 _LAST = 32_503_680_000.0
 """The first second of the year 3000: no price is later, and not every system has a calendar for
 what is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactAmount:
+    """Micro-dollars as a fraction, so that only their sum is rounded."""
+
+    numerator: int
+    denominator: int
+
+    def plus(self, other: ExactAmount) -> ExactAmount:
+        """Return the sum of both."""
+        mine = self.numerator * other.denominator
+        added = other.numerator * self.denominator
+        return ExactAmount(mine + added, self.denominator * other.denominator)
+
+    def rounded_up(self) -> int:
+        """Return the smallest whole number that isn't less."""
+        return -(-self.numerator // self.denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class RateTier:
+    """The rates of prompts longer than ``above`` tokens.
+
+    They are whole numbers, to be multiplied by ``factor`` and divided by ``unit``.
+    """
+
+    above: int
+    rates: Mapping[str, int]
+    factor: int
+    unit: int
 
 
 class Charges:
@@ -75,23 +102,21 @@ class Charges:
         tiers = self.tiers(day, tokens.factors)
         if tiers is None:
             return None
-        sums = [
-            exact_cost(each, tiers if by_length else tiers[-1:])
-            for each in (tokens, *tokens.compactions)
-        ]
-        over, under = 0, 1
-        for found in sums:
-            if found is None:
+        if not by_length:
+            tiers = tiers[-1:]
+        total = ExactAmount(0, 1)
+        for request in (tokens, *tokens.compactions):
+            amount = exact_cost(request, tiers)
+            if amount is None:
                 return None
-            over, under = over * found[1] + found[0] * under, under * found[1]
+            total = total.plus(amount)
         fees = self._tool_fees(tokens)
-        return None if fees is None else fees - (-over // under)
+        if fees is None:
+            return None
+        return fees + total.rounded_up()
 
     def _tool_fees(self, tokens: Tokens) -> int | None:
         """Return the micro-dollars for tools that the provider ran; None if a fee is unknown."""
-        if not tokens.tool_uses:
-            return 0
-
         total = 0
         for kind, uses in tokens.tool_uses:
             fee = tool_fee(kind, self._name)
@@ -100,30 +125,37 @@ class Charges:
             total += uses * fee
         return total
 
-    def tiers(self, day: Day, factors: Iterable[str]) -> Tiers | None:
-        """Return the rates on *day* for what is changed by *factors*.
+    def tiers(self, day: Day, factors: Iterable[str]) -> list[RateTier] | None:
+        """Return the rates on *day* for a request with *factors*, those of long prompts first.
 
         None if they are not known.
 
         A service with rates of its own, such as ``flex``, has them in place of the standard ones.
         US-only inference costs more only where the table says so.
         """
-        row = next(
-            (row for row in reversed(self._rows) if row.since is None or row.since <= day), None
-        )
+        row = self._row_on(day)
         if row is None:
             return None
         tiers = row.tiers
-        over, under = 1, 1
+        factor = 1
+        unit = 1
         for name in factors:
             if name in row.services:
                 tiers = row.services[name]
-                continue
-            factor = self._factors.get(name, (1, 1) if name == "us" else None)
-            if factor is None:
+            elif name in self._factors:
+                numerator, denominator = self._factors[name]
+                factor *= numerator
+                unit *= denominator
+            elif name != "us":
                 return None
-            over, under = over * factor[0], under * factor[1]
-        return [(above, rates, over, unit * under) for above, rates, unit in tiers]
+        return [RateTier(tier.above, tier.rates, factor, tier.unit * unit) for tier in tiers]
+
+    def _row_on(self, day: Day) -> _DatedRates | None:
+        """Return the rates in force on *day*; None if the first ones came later."""
+        for row in reversed(self._rows):
+            if row.since is None or row.since <= day:
+                return row
+        return None
 
 
 class _DatedRates:
@@ -137,37 +169,45 @@ class _DatedRates:
         self.services = {name: _tiers(service) for name, service in row.get("services", {}).items()}
 
 
-def charged(tokens: Any, tiers: Tiers) -> int | None:
+def charged(tokens: Any, tiers: list[RateTier]) -> int | None:
     """Return the micro-dollars of *tokens*, rounded up once.
 
     None if a rate that they need is unknown.
 
     *tokens* is a ``Tokens``, or anything else with the same counters.
     """
-    found = exact_cost(tokens, tiers)
-    return None if found is None else -(-found[0] // found[1])
+    amount = exact_cost(tokens, tiers)
+    if amount is None:
+        return None
+    return amount.rounded_up()
 
 
-def exact_cost(tokens: Any, tiers: Tiers) -> tuple[int, int] | None:
-    """Return the micro-dollars of *tokens* as a fraction; None if a rate that they need is
-    unknown."""
+def exact_cost(tokens: Any, tiers: list[RateTier]) -> ExactAmount | None:
+    """Return the micro-dollars of *tokens*; None if a rate that they need is unknown."""
     prompt = tokens.prompt
-    _, rates, over, under = next(tier for tier in tiers if prompt > tier[0])
-    input, output, cache_read, written, written_1h, *others = rates
-    if written is None and tokens.writes_are_input:
-        written = input
-    heard, spoken, searches = getattr(tokens, "extras", ()) or (0, 0, 0)
-    written_for = tokens.cache_write_5m, tokens.cache_write_1h
-    said = max(0, tokens.input - heard), max(0, tokens.output - spoken)
-    counts = (*said, tokens.cache_read, *written_for, heard, spoken, searches)
+    tier = next(tier for tier in tiers if prompt > tier.above)
+    sound_in, sound_out, searches = getattr(tokens, "extras", ()) or (0, 0, 0)
+    counts = {
+        "input": max(0, tokens.input - sound_in),
+        "output": max(0, tokens.output - sound_out),
+        "cache_read": tokens.cache_read,
+        "cache_write_5m": tokens.cache_write_5m,
+        "cache_write_1h": tokens.cache_write_1h,
+        "input_audio": sound_in,
+        "output_audio": sound_out,
+        "web_search": searches,
+    }
     total = 0
-    for count, rate in zip(
-        counts, (input, output, cache_read, written, written_1h, *others), strict=True
-    ):
-        if count and rate is None:
+    for field, count in counts.items():
+        if not count:
+            continue
+        rate = tier.rates.get(field)
+        if rate is None and field == "cache_write_5m" and tokens.writes_are_input:
+            rate = tier.rates.get("input")
+        if rate is None:
             return None
-        total += count * (rate or 0)
-    return total * over, under
+        total += count * rate
+    return ExactAmount(total * tier.factor, tier.unit)
 
 
 def charges_of(name: str) -> Charges:
@@ -178,26 +218,37 @@ def charges_of(name: str) -> Charges:
     return Charges(*priced(find(name)), name)
 
 
-def priced(found: FoundModel) -> tuple[list[Row], Mapping[str, str]]:
-    """Return the rows of prices and the factors of the model that was *found*; nothing where they
-    are not known."""
-    if not found.config_key:
-        record = record_of(found.table_name) if found.table_name else None
-        if record is None or not _same_provider(found.provider_part, record["provider"]):
-            return [], {}
-        return record["prices"], record.get("factors", {})
-    override = overrides.get(found.config_key) or {}
-    given, like = override.get("prices"), override.get("like")
-    if isinstance(given, dict):
-        return [given], {}
-    return priced(find(like) if isinstance(like, str) else below_config(found))
+def priced(found_model: FoundModel) -> tuple[list[Row], Mapping[str, str]]:
+    """Return the rows of prices and the factors of *found_model*; nothing where they are not
+    known."""
+    if not found_model.config_key:
+        return _table_prices(found_model)
+    override = overrides.get(found_model.config_key) or {}
+    prices = override.get("prices")
+    if isinstance(prices, dict):
+        return [prices], {}
+    like = override.get("like")
+    if isinstance(like, str):
+        return priced(find(like))
+    return priced(below_config(found_model))
 
 
-def below_config(found: FoundModel) -> FoundModel:
+def _table_prices(found_model: FoundModel) -> tuple[list[Row], Mapping[str, str]]:
+    if not found_model.table_name:
+        return [], {}
+    record = record_of(found_model.table_name)
+    if not _same_provider(found_model.provider_part, record["provider"]):
+        return [], {}
+    return record["prices"], record.get("factors", {})
+
+
+def below_config(found_model: FoundModel) -> FoundModel:
     """Return the table's record for exactly the overridden name: a similar name has no price for
     it."""
-    name = name_in_table(found.config_key)
-    return FoundModel(found.light, name if name.lower() == found.config_key else "")
+    name = name_in_table(found_model.config_key)
+    if name.lower() != found_model.config_key:
+        name = ""
+    return FoundModel(found_model.light, name)
 
 
 def today() -> Day:
@@ -237,33 +288,36 @@ def _same_provider(provider_part: str, provider: str) -> bool:
     differently."""
     if provider_part.startswith("arn:aws"):
         provider_part = "bedrock/" + provider_part.partition("/")[2]
-    words = [word for word in provider_part.replace(":", "/").replace(".", "/").split("/") if word]
-    return all(
-        word in _ROUTES or provider.startswith((word, *_OTHER_NAMES.get(word, ())))
-        for word in words
-    )
+    for word in re.split("[:./]", provider_part):
+        if not word or word in _ROUTES:
+            continue
+        if not provider.startswith((word, *_OTHER_NAMES.get(word, ()))):
+            return False
+    return True
 
 
 def _day(text: str | None) -> Day | None:
     if not text:
         return None
-    year, month, day = map(int, text.split("-"))
-    return year, month, day
+    year, month, day = text.split("-")
+    return int(year), int(month), int(day)
 
 
-def _tiers(row: Row) -> list[tuple[int, _Rates, int]]:
-    """Return the rates of *row* from each length of prompt on, the longest first, and what they are
-    divided by."""
-    return [(-1, *_whole(row)), *((tier["above"], *_whole(tier)) for tier in row.get("tiers", ()))][
-        ::-1
-    ]
+def _tiers(row: Row) -> list[RateTier]:
+    """Return the rates of *row* for each length of prompt, those of the longest prompts first."""
+    tiers = [_tier(-1, row)]
+    for longer in row.get("tiers", ()):
+        tiers.append(_tier(longer["above"], longer))
+    tiers.reverse()
+    return tiers
 
 
-def _whole(row: Row) -> tuple[_Rates, int]:
+def _tier(above: int, row: Row) -> RateTier:
     """Return the rates of *row* as whole numbers over the same power of ten."""
-    exact = [_exact(row[field]) if field in row else None for field in PRICE_FIELDS]
-    unit = max([each[1] for each in exact if each is not None], default=1)
-    return [None if each is None else each[0] * (unit // each[1]) for each in exact], unit
+    exact = {field: _exact(row[field]) for field in PRICE_FIELDS if field in row}
+    unit = max([power for _, power in exact.values()], default=1)
+    rates = {field: number * (unit // power) for field, (number, power) in exact.items()}
+    return RateTier(above, rates, 1, unit)
 
 
 def _exact(number: str) -> tuple[int, int]:

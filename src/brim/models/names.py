@@ -8,23 +8,42 @@ table, all use them. Nothing here reads a file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from itertools import takewhile
 
 LONGEST_NAME = 256
 """A longer text is not a model's name; the limit also bounds how many spellings are tried."""
 
-_MOST_FORMS, _MOST_RELEASES, _LONGEST_FAMILY = 8, 6, 64
+_NO_MODELS = ("~", "#")
+"""Signs at the beginning of the table's lines that aren't models: its families and its header."""
+_MOST_FORMS = 8
+_MOST_RELEASES = 6
+_LONGEST_FAMILY = 64
 _SEPARATORS = "-._:@/ "
-_RELEASE_WORDS = ("latest", "preview", "exp", "experimental", "beta")
 CLAUDE = "claude"
 """What the names of Anthropic's models hold, wherever they are hosted."""
-_CLAUDE_SIZES = ("opus", "sonnet", "haiku", "fable", "mythos")
+_CLAUDE_SIZE = "(opus|sonnet|haiku|fable|mythos)"
+_SHORT_NUMBER = r"\d{1,2}(?![^-])"
+_CLAUDE_VERSION_FIRST = rf"(\d+(?:-\d+)*)-{_CLAUDE_SIZE}(?!-{_SHORT_NUMBER})(-.*)?"
+"""The name of a Claude model after ``claude-``: ``4-5-sonnet``."""
+_CLAUDE_VERSION_LAST = rf"{_CLAUDE_SIZE}-({_SHORT_NUMBER}(?:-{_SHORT_NUMBER})*)(-.*)?"
+"""The same in the other order: ``sonnet-4-5``."""
+_MONTH = "(?:0[1-9]|1[0-2])"
+_DAY = r"(?:0[1-9]|[12]\d|3[01])"
+_RELEASE = (
+    r"-(?:latest|preview|exp|experimental|beta|v\d+"
+    rf"|\d{{4}}-\d\d-\d\d|\d\d-\d\d|(?:0\d|1[0-2])-\d{{4}}"  # 2025-09-29, 05-06, 09-2025
+    rf"|\d{{8}}|\d{{6}}|{_MONTH}{_DAY}|[23]\d{_MONTH}"  # 20250929, 250929, 0613, 2411
+    r"|00\d)$"
+)
+"""One sign of a release at the end of a name: a word, a date or a revision."""
 _PROVIDERS = {
     "x-ai": "xai",
     "grok": "xai",
     "moonshotai": "moonshot",
-    **dict.fromkeys(("google-cloud", "google-gla", "google-vertex"), "google"),
+    "google-cloud": "google",
+    "google-gla": "google",
+    "google-vertex": "google",
 }
 """What frameworks call a provider, and what the table does."""
 _BEDROCK_REGIONS = ("global", "us", "eu", "apac", "jp", "au")
@@ -40,7 +59,9 @@ def clean(name: str) -> str:
     if len(name) > LONGEST_NAME:
         return ""
     key = name.strip().lower()
-    return key if key.isprintable() and key[:1] not in ("~", "#") else ""
+    if not key.isprintable() or key.startswith(_NO_MODELS):
+        return ""
+    return key
 
 
 def split_window(key: str) -> tuple[str, int]:
@@ -51,9 +72,16 @@ def split_window(key: str) -> tuple[str, int]:
     start = key.rfind("[")
     if start <= 0 or not key.endswith("]"):
         return key, 0
-    number, unit = key[start + 1 : -2], _UNITS.get(key[-2:-1], 0)
-    is_number = unit and number.isascii() and number.isdigit() and len(number) < 5
-    return key[:start].rstrip(), int(number) * unit if is_number else 0
+    name = key[:start].rstrip()
+    number = key[start + 1 : -2]
+    unit = _UNITS.get(key[-2:-1], 0)
+    if unit and _is_number(number) and len(number) < 5:
+        return name, int(number) * unit
+    return name, 0
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def spellings(key: str) -> Iterator[tuple[str, str]]:
@@ -61,21 +89,21 @@ def spellings(key: str) -> Iterator[tuple[str, str]]:
 
     Each comes with the provider part that was removed from it.
     """
-    end = max(0, min((at for at in (key.find("/"), key.find(":")) if at > 0), default=0))
-    head = key[:end]
-    usual = f"{_PROVIDERS.get(head, head)}/{key[end + 1 :]}"
-    if head.replace("-", "").replace("_", "").isalpha() and head != "ft" and usual != key:
-        yield from spellings(usual)
-    for form, taken in provider_forms(key):
+    with_usual_provider = _with_usual_provider(key)
+    if with_usual_provider != key:
+        yield from spellings(with_usual_provider)
+    for form, provider_part in provider_forms(key):
+        if form.startswith(_NO_MODELS):
+            continue
         shorter = form
         for _ in range(_MOST_RELEASES):
             for variant in _variants(shorter):
-                yield variant, taken
+                yield variant, provider_part
             shorter = _without_release(shorter)
             if not shorter:
                 break
         if _is_bedrock_profile(form):
-            yield f"aws/{form}", taken
+            yield f"aws/{form}", provider_part
 
 
 def _is_bedrock_profile(form: str) -> bool:
@@ -86,6 +114,27 @@ def _is_bedrock_profile(form: str) -> bool:
     return region in _BEDROCK_REGIONS and provider.isalpha() and model != ""
 
 
+def _with_usual_provider(key: str) -> str:
+    """Return *key* with the provider before its first ``/`` or ``:`` as the table writes it."""
+    end = _first_of("/:", key)
+    provider = key[: max(end, 0)]
+    if not _is_word(provider) or provider == "ft":
+        return key
+    return f"{_PROVIDERS.get(provider, provider)}/{key[end + 1 :]}"
+
+
+def _first_of(signs: str, text: str) -> int:
+    """Return where the first of *signs* stands in *text*, but not at its beginning; -1 if none
+    does."""
+    places = [text.find(sign) for sign in signs]
+    return min([place for place in places if place > 0], default=-1)
+
+
+def _is_word(text: str) -> bool:
+    """Whether *text* has letters and no digit: a provider or a region, not a version."""
+    return text.replace("-", "").replace("_", "").isalpha()
+
+
 def provider_forms(key: str) -> Iterator[tuple[str, str]]:
     """Yield *key* as it is, then with ever less of what stands before the model's own name.
 
@@ -93,16 +142,23 @@ def provider_forms(key: str) -> Iterator[tuple[str, str]]:
     ``anthropic.claude-x`` and ``claude-x``. A dotted or coloned part is a provider or region only
     if it has no digit: ``gpt-4.1`` stays whole.
     """
-    rest = key
+    name = key
     for _ in range(_MOST_FORMS):
-        yield rest, key[: len(key) - len(rest)]
-        cut = rest.find("/")
-        if cut < 0:
-            cut = min([at for at in (rest.find("."), rest.find(":")) if at > 0], default=-1)
-            cut = cut if rest[: max(cut, 0)].replace("-", "").replace("_", "").isalpha() else -1
-        rest = rest[cut + 1 :] if cut >= 0 else ""
-        if not rest:
+        yield name, key[: len(key) - len(name)]
+        name = _without_provider(name)
+        if not name:
             return
+
+
+def _without_provider(name: str) -> str:
+    """Take one provider or region off the beginning; ``""`` if there is none."""
+    slash = name.find("/")
+    if slash >= 0:
+        return name[slash + 1 :]
+    end = _first_of(".:", name)
+    if end > 0 and _is_word(name[:end]):
+        return name[end + 1 :]
+    return ""
 
 
 def shorter_names(form: str) -> Iterator[str]:
@@ -125,26 +181,21 @@ def _dotted(form: str) -> str:
     version."""
     parts = form.split("-")
     for at in range(1, len(parts) - 1):
-        if len(parts[at]) == len(parts[at + 1]) == 1 and (parts[at] + parts[at + 1]).isdigit():
-            return "-".join([*parts[:at], parts[at] + "." + parts[at + 1], *parts[at + 2 :]])
+        version = f"{parts[at]}.{parts[at + 1]}"
+        if re.fullmatch(r"\d\.\d", version):
+            return "-".join([*parts[:at], version, *parts[at + 2 :]])
     return form
 
 
 def _claude_orders(form: str) -> Iterator[str]:
     """``claude-4-5-sonnet`` as ``claude-sonnet-4-5``, and the other way round."""
     before, _, after = form.partition("claude-")
-    parts = after.split("-")
-    size = next((part for part in _CLAUDE_SIZES if part in parts), "")
-    if not size:
-        return
-    at = parts.index(size)
-    numbers_first = parts[:at]
-    numbers_last = list(takewhile(lambda part: part.isdigit() and len(part) < 3, parts[at + 1 :]))
-    rest = parts[at + 1 + len(numbers_last) :]
-    if numbers_first and all(part.isdigit() for part in numbers_first) and not numbers_last:
-        yield "-".join([before + "claude", size, *numbers_first, *rest])
-    elif numbers_last and not numbers_first:
-        yield "-".join([before + "claude", *numbers_last, size, *rest])
+    version_first = re.fullmatch(_CLAUDE_VERSION_FIRST, after)
+    if version_first is not None:
+        yield f"{before}claude-{version_first[2]}-{version_first[1]}{version_first[3] or ''}"
+    version_last = re.fullmatch(_CLAUDE_VERSION_LAST, after)
+    if version_last is not None:
+        yield f"{before}claude-{version_last[2]}-{version_last[1]}{version_last[3] or ''}"
 
 
 def _without_release(form: str) -> str:
@@ -154,28 +205,7 @@ def _without_release(form: str) -> str:
         at = form.rfind(mark)
         if at > 0:
             return form[:at].rstrip(":")
-    parts = form.split("-")
-    last = parts[-1]
-    if len(parts) > 1 and (last in _RELEASE_WORDS or (last[:1] == "v" and last[1:].isdigit())):
-        return "-".join(parts[:-1])
-    dated = _date_parts(parts)
-    return "-".join(parts[:-dated]) if dated else ""
-
-
-def _date_parts(parts: list[str]) -> int:
-    """How many of the last *parts* are a date or a revision number: 20250929, 2025-09-29, 05-06,
-    09-2025, 0613, 001."""
-    last = parts[-1]
-    if len(parts) < 2 or not (last.isascii() and last.isdigit()):
-        return 0
-    before = parts[-2] if parts[-2].isdigit() else ""
-    if len(last) == 2 and len(before) == 2:
-        year = parts[-3] if len(parts) > 3 else ""
-        return 3 if len(year) == 4 and year.isdigit() else 2
-    if len(last) == 4 and len(before) == 2 and int(before) <= 12:
-        return 2
-    whole_date = len(last) in (6, 8)
-    month_day = len(last) == 4 and 1 <= int(last[:2]) <= 12 and 1 <= int(last[2:]) <= 31
-    year_month = len(last) == 4 and 20 <= int(last[:2]) <= 39 and 1 <= int(last[2:]) <= 12
-    revision = len(last) == 3 and last.startswith("00")
-    return 1 if whole_date or month_day or year_month or revision else 0
+    release = re.search(_RELEASE, form, re.ASCII)
+    if release is None:
+        return ""
+    return form[: release.start()]

@@ -39,6 +39,9 @@ searches."""
 _SIZES = ("context_window", "max_input", "max_output")
 _KEYS = (*_SIZES, "encoding", "like", "prices")
 
+_LONGEST_PRICE = 40
+"""Characters of a price."""
+
 _overrides: dict[str, Override] = {}
 
 
@@ -50,13 +53,13 @@ def use(overrides: Mapping[str, Mapping[str, object]]) -> None:
     >>> use({"my-model": {"like": "gpt-4o", "context_window": 300_000, "prices": {"input": "2.5", "output": 10}}})
     >>> use({})
     """
-    checked = {
-        name.strip().lower(): _checked(name, fields) for name, fields in _items(overrides, "models")
-    }
-    for key, override in checked.items():
-        _check_like(key, override, checked)
+    by_key = {}
+    for name, fields in _items(overrides, "models"):
+        by_key[name.strip().lower()] = _checked(name, fields)
+    for key, override in by_key.items():
+        _check_like(key, override, by_key)
     _overrides.clear()
-    _overrides.update(checked)
+    _overrides.update(by_key)
 
 
 def get(key: str) -> Override | None:
@@ -76,30 +79,47 @@ def _checked(name: str, fields: object) -> Override:
     override: Override = {"name": name.strip()}
     for key, value in _items(fields, f"models.{name}"):
         where = f"models.{name}.{key}"
-        if key not in _KEYS:
+        if key in _SIZES:
+            override[key] = _size(value, where)
+        elif key == "encoding":
+            override[key] = _encoding(value, where)
+        elif key == "like":
+            override[key] = _model_name(value, where)
+        elif key == "prices":
+            override[key] = _prices(value, where)
+        else:
             raise ConfigError(f"{where} is not a setting; there are {', '.join(_KEYS)}")
-        if key == "prices":
-            value = _prices(value, where)  # noqa: PLW2901
-        elif key in _SIZES and (type(value) is not int or value < 1):
-            raise _wrong(where, "a positive whole number", value)
-        elif key not in _SIZES:
-            if not isinstance(value, str) or not value.strip():
-                raise _wrong(where, "a name", value)
-            value = value.strip()  # noqa: PLW2901
-        if key == "encoding" and value not in light.known_encodings():
-            encodings = ", ".join(sorted(light.known_encodings()))
-            raise _wrong(where, f"one of {encodings}", value)
-        override[key] = value
     return override
+
+
+def _size(value: object, where: str) -> int:
+    if type(value) is not int or value < 1:
+        raise _wrong(where, "a positive whole number", value)
+    return value
+
+
+def _encoding(value: object, where: str) -> str:
+    encoding = _model_name(value, where)
+    if encoding not in light.known_encodings():
+        encodings = ", ".join(sorted(light.known_encodings()))
+        raise _wrong(where, f"one of {encodings}", value)
+    return encoding
+
+
+def _model_name(value: object, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _wrong(where, "a name", value)
+    return value.strip()
 
 
 def _check_like(key: str, override: Override, others: Mapping[str, Override]) -> None:
     """Refuse a circle: ``like`` may name another override, but in the end a model of the table."""
-    seen, next_key = {key}, _means(override.get("like"), others)
+    passed = {key}
+    next_key = _means(override.get("like"), others)
     while next_key:
-        if next_key in seen:
+        if next_key in passed:
             raise ConfigError(f"models.{override['name']}.like leads back to itself")
-        seen.add(next_key)
+        passed.add(next_key)
         next_key = _means(others[next_key].get("like"), others)
 
 
@@ -108,8 +128,10 @@ def _means(like: object, others: Mapping[str, Override]) -> str:
     table, or unknown."""
     if not isinstance(like, str):
         return ""
-    whole = clean(like)
-    for spelling, _ in spellings(whole if whole in others else split_window(whole)[0]):
+    name = clean(like)
+    if name not in others:
+        name, _ = split_window(name)
+    for spelling, _ in spellings(name):
         if spelling in others:
             return spelling
         if light.name_in_table(spelling):
@@ -142,27 +164,29 @@ def _prices(value: object, where: str) -> dict[str, object]:
 
 def _number(price: object) -> str:
     """Return *price* in digits if it is at least 0 and less than a million, else an empty text."""
-    text = "" if isinstance(price, bool) else str(price)
-    whole, _, places = text.partition(".")
-    is_plain = whole.isdecimal() and (places.isdecimal() or whole == text) and text.isascii()
-    if isinstance(price, int | float | str) and is_plain and len(whole) <= 6 and len(text) <= 40:
-        return text
-
+    text = str(price)
+    is_price = isinstance(price, int | float | str | Decimal) and not isinstance(price, bool)
+    if not is_price or len(text) > _LONGEST_PRICE:
+        return ""
+    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]+)?", text):
+        return text  # as it is written: a hook needn't load Decimal's context for that
     try:
-        number = Decimal(text) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
+        number = Decimal(text)
     except InvalidOperation:
         return ""
-    if not number.is_finite() or number.adjusted() < -40:
-        # Written out, it would be as long as a book.
-        return ""
-    return f"{number:f}" if 0 <= number < 10**6 and len(text) <= 40 else ""
+    # A smaller one would be as long as a book when written out.
+    if number.is_finite() and number.adjusted() >= -_LONGEST_PRICE and 0 <= number < 10**6:
+        return f"{number:f}"
+    return ""
 
 
 def _wrong(where: str, wanted: str, value: object, verb: str = "be") -> ConfigError:
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
-    return ConfigError(
-        f"{where} must {verb} {wanted}, not {text if len(text) <= 60 else text[:57] + '...'}"
-    )
+    text = repr(value)
+    if isinstance(value, str):
+        text = f'"{value}"'
+    if len(text) > 60:
+        text = f"{text[:57]}..."
+    return ConfigError(f"{where} must {verb} {wanted}, not {text}")
 
 
 # Reported windows ---------------------------------------------------------------------------------
@@ -197,8 +221,9 @@ _store: WindowStore = MemoryWindowStore()
 
 def remember_in(store: WindowStore) -> WindowStore:
     """Let ``model`` and ``lookup`` use *store*; return the previous one."""
-    global _store
-    before, _store = _store, store
+    global _store  # noqa: PLW0603 - one store for the process, as the docstring says
+    before = _store
+    _store = store
     return before
 
 
@@ -211,17 +236,22 @@ def report_window(name: str, tokens: int, store: WindowStore | None = None) -> N
         raise InputError(
             f"the reported window of {name[:80]!r} must be a positive whole number, not {tokens!r}"
         )
+    if store is None:
+        store = _store
     key = clean(name)
     if key:
-        (_store if store is None else store).put(key, tokens)
+        store.put(key, tokens)
 
 
 def window_of(key: str) -> int:
     """Return the window reported for the lower-case name *key*, or 0."""
-    return (_store.get(key) or 0) if key else 0
+    if not key:
+        return 0
+    return _store.get(key) or 0
 
 
-_SMALLEST, _LARGEST = 256, 100_000_000
+_SMALLEST = 256
+_LARGEST = 100_000_000
 _LONGEST_ERROR = 20_000
 
 
@@ -240,16 +270,16 @@ def window_from_error(text: str) -> int | None:
     if not isinstance(text, str):
         return None
     for pattern in _patterns():
-        found = pattern.search(text[:_LONGEST_ERROR])
-        digits = found[1].replace(",", "") if found else ""
+        match = pattern.search(text[:_LONGEST_ERROR])
+        if match is None:
+            continue
+        digits = match[1].replace(",", "")
         if 0 < len(digits) < 10 and _SMALLEST <= int(digits) <= _LARGEST:
             return int(digits)
     return None
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-
-    return tuple(
-        re.compile(row[0], re.IGNORECASE | re.ASCII) for row in data_rows(__file__, "overflow.tsv")
-    )
+def _patterns() -> list[re.Pattern[str]]:
+    rows = data_rows(__file__, "overflow.tsv")
+    return [re.compile(row[0], re.IGNORECASE | re.ASCII) for row in rows]

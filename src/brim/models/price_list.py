@@ -9,8 +9,10 @@ from typing import Protocol
 from brim.models.charges import Day, charges_of, day_of, today
 from brim.models.usage import Tokens
 
-EARLIEST, LATEST = -6e10, 2e11
-"""Seconds between which a time has a calendar day: the years 68 to 8307."""
+EARLIEST = -6e10
+"""The first second that has a calendar day: it is in the year 68."""
+LATEST = 2e11
+"""The last one: it is in the year 8307."""
 
 
 class Prices(Protocol):
@@ -50,8 +52,8 @@ class PriceList:
         """
         day = self._day(time)
         total = 0
-        for model, used in tokens.items():
-            cost = self._charges(model).cost(used, day, by_length=False)
+        for model, model_tokens in tokens.items():
+            cost = self._charges(model).cost(model_tokens, day, by_length=False)
             if cost is None:
                 return None
             total += cost

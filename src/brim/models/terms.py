@@ -73,6 +73,16 @@ _SCHEMAS = (
     "function_declarations",
     "functionDeclarations",
 )
+_HOLDERS = (
+    "content",
+    "parts",
+    "inline_data",
+    "inlineData",
+    "file_data",
+    "fileData",
+    "source",
+)
+"""Fields of a part of a request that hold other parts."""
 _DEEPEST = 6
 
 
@@ -93,6 +103,18 @@ class ServerTool(PlainData):
     """The documented maximum of uses without that field; ``-`` if there is none."""
     rereads: str
     """``yes`` if the model reads the prompt again after a use."""
+
+    @property
+    def has_shared_limit(self) -> bool:
+        """Whether one limit holds for all tools of the request."""
+        return self.field == "max_tool_calls"
+
+    @property
+    def limit_field(self) -> str:
+        """The field that limits the uses, as one says it to a person."""
+        if self.has_shared_limit:
+            return f"{self.field} of the request"
+        return f"its {self.field}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +152,17 @@ class Terms(PlainData):
     @property
     def factors(self) -> tuple[str, ...]:
         """What multiplies the price, by the names in the table of models."""
-        names = [
-            name
-            for name in (self.service_tier, self.speed)
-            if name not in (*STANDARD, *CHEAPER_TIERS)
-        ]
+        names = []
+        for name in (self.service_tier, self.speed):
+            if name not in STANDARD and name not in CHEAPER_TIERS:
+                names.append(name)
         if self.inference_geo == "us":
             names.append("us")
         for name in self.standing:
-            chosen_here = self.inference_geo if name == "us" else self.service_tier
-            if chosen_here in OPEN and name not in names:
+            choice = self.service_tier
+            if name == "us":
+                choice = self.inference_geo
+            if choice in OPEN and name not in names:
                 names.append(name)
         return tuple(names)
 
@@ -220,9 +243,9 @@ class _ServerToolUses:
         shared_rounds = 0
         for definition in tools:
             kind = kind_of(definition)
-            if not kind or (
-                kind == "code_execution" and self._api == "anthropic" and has_free_code
-            ):
+            if not kind:
+                continue
+            if kind == "code_execution" and self._api == "anthropic" and has_free_code:
                 continue
             tool = server_tool(self._api, kind, self._model)
             if tool is None or tool.fee == "?":
@@ -233,19 +256,15 @@ class _ServerToolUses:
                 continue
             uses = self._most_uses(tool, definition)
             if uses is None:
-                where = (
-                    f"{tool.field} of the request"
-                    if tool.field == "max_tool_calls"
-                    else f"its {tool.field}"
-                )
                 self.unlimited = (
-                    f"nothing limits the tool {kind!r}: set {where}, or tool_usd of the guard"
+                    f"nothing limits the tool {kind!r}: "
+                    f"set {tool.limit_field}, or tool_usd of the guard"
                 )
                 continue
             self._add_fee(tool, uses)
             if tool.rereads == "no":
                 continue
-            if tool.field == "max_tool_calls":  # one limit for all tools of the request
+            if tool.has_shared_limit:
                 shared_rounds = uses
             else:
                 self._rounds += uses
@@ -254,22 +273,25 @@ class _ServerToolUses:
     def _most_uses(self, tool: ServerTool, definition: Any) -> int | None:
         """Return how often *tool* can run; None if nothing limits it."""
         value = None
-        if tool.field == "max_tool_calls":
-            value = self._options.get("max_tool_calls")
+        if tool.has_shared_limit:
+            value = self._options.get(tool.field)
         elif tool.field != "-":
             value = _get(definition, tool.field)
         if isinstance(value, int) and not isinstance(value, bool):
             return max(0, value)
-        return None if tool.most == "-" else int(tool.most)
+        if tool.most == "-":
+            return None
+        return int(tool.most)
 
     def _add_fee(self, tool: ServerTool, uses: int) -> None:
         if tool.fee == "0":
             return
-        charged_uses = min(uses, 1) if tool.per == "request" else uses
+        if tool.per == "request":
+            uses = min(uses, 1)
         if tool.fee == "model":
-            self.searches += charged_uses
+            self.searches += uses
         else:
-            self.with_fee[tool.kind] = self.with_fee.get(tool.kind, 0) + charged_uses
+            self.with_fee[tool.kind] = self.with_fee.get(tool.kind, 0) + uses
 
 
 @cache
@@ -282,9 +304,9 @@ def server_tool(api: str, kind: str, model: str) -> ServerTool | None:
     """Return the tool *kind* of *api* for *model*; None if it isn't known."""
     name = model.lower().rpartition("/")[2]
     for tool in server_tools():
-        if (tool.api, tool.kind) == (api, kind) and (
-            tool.models == "*" or name.startswith(tool.models)
-        ):
+        if tool.api != api or tool.kind != kind:
+            continue
+        if tool.models == "*" or name.startswith(tool.models):
             return tool
     return None
 
@@ -304,7 +326,9 @@ def api_of(model: str) -> str:
     name = model.lower()
     if "claude" in name:
         return "anthropic"
-    return "gemini" if "gemini" in name else "openai"
+    if "gemini" in name:
+        return "gemini"
+    return "openai"
 
 
 def kind_of(tool: Any) -> str:
@@ -312,19 +336,32 @@ def kind_of(tool: Any) -> str:
     it."""
     if any(_get(tool, name) is not None for name in _SCHEMAS):
         return ""
-    kind = _DATE.sub("", _word(_get(tool, "type")))
-    if not kind and isinstance(tool, Mapping) and "name" not in tool and len(tool) == 1:
-        kind = _snake_case(next(iter(tool)))  # Gemini's {"googleSearch": {}}
-    if kind == "shell":
-        kind = (
-            "code_interpreter"
-            if _word(_get(_get(tool, "environment"), "type")).startswith("container")
-            else ""
-        )
+    kind = _DATE.sub("", _word(_get(tool, "type"))) or _lone_key(tool)
+    if kind == "shell" and _word(_get(_get(tool, "environment"), "type")).startswith("container"):
+        kind = "code_interpreter"
     if kind == "code_interpreter":
-        memory = _word(_get(_get(tool, "container"), "memory_limit"))
-        return f"{kind}_{memory}" if memory not in ("", "1g") else kind
-    return "" if kind in CLIENT_TOOLS else kind
+        return _interpreter(tool)
+    if kind == "shell" or kind in CLIENT_TOOLS:
+        return ""
+    return kind
+
+
+def _lone_key(tool: Any) -> str:
+    """Return the kind of a tool of Gemini's form, such as ``{"googleSearch": {}}``."""
+    if not isinstance(tool, Mapping) or len(tool) != 1:
+        return ""
+    (key,) = tool
+    if key == "name":
+        return ""
+    return _snake_case(key)
+
+
+def _interpreter(tool: Any) -> str:
+    """Return the kind of a code interpreter: its fee depends on the memory of its container."""
+    memory = _word(_get(_get(tool, "container"), "memory_limit"))
+    if memory in ("", "1g"):
+        return "code_interpreter"
+    return f"code_interpreter_{memory}"
 
 
 def _with_config(options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -363,12 +400,16 @@ def _compacts_at(options: Mapping[str, Any]) -> int | None:
         if not _word(_get(edit, "type")).startswith("compact"):
             continue
         threshold = _get(_get(edit, "trigger"), "value") or _get(edit, "compact_threshold")
-        return threshold if isinstance(threshold, int) else COMPACTS_AT
+        if isinstance(threshold, int):
+            return threshold
+        return COMPACTS_AT
     return None
 
 
 def _items(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else ()
+    if isinstance(value, list | tuple):
+        return value
+    return ()
 
 
 def _answers(options: Mapping[str, Any]) -> int:
@@ -384,8 +425,7 @@ def _implied_tools(options: Mapping[str, Any], model: str) -> Iterator[Mapping[s
     """Yield the tools that a request gets from its other fields or from its model."""
     if options.get("mcp_servers"):
         yield {"type": "mcp_toolset"}
-    searches_by_itself = "-search-preview" in model or "-search-api" in model
-    if searches_by_itself:
+    if "-search-preview" in model or "-search-api" in model:
         yield {"type": "chat_search"}
     elif options.get("web_search_options") is not None:
         yield {"type": "web_search_options"}
@@ -412,21 +452,16 @@ def _has_sound(part: Any, depth: int = 0) -> bool:
         return False
     if isinstance(part, list | tuple):
         return any(_has_sound(inner, depth + 1) for inner in part)
+    if _is_sound(part):
+        return True
+    return any(_has_sound(_get(part, name), depth + 1) for name in _HOLDERS)
+
+
+def _is_sound(part: Any) -> bool:
     if _word(_get(part, "type")) in ("input_audio", "audio") or _get(part, "audio") is not None:
         return True
-    for name in ("mime_type", "mimeType", "media_type"):
-        if _word(_get(part, name)).startswith(("audio/", "video/")):
-            return True
-    inner_names = (
-        "content",
-        "parts",
-        "inline_data",
-        "inlineData",
-        "file_data",
-        "fileData",
-        "source",
-    )
-    return any(_has_sound(_get(part, name), depth + 1) for name in inner_names)
+    mime_types = [_word(_get(part, name)) for name in ("mime_type", "mimeType", "media_type")]
+    return any(mime_type.startswith(("audio/", "video/")) for mime_type in mime_types)
 
 
 def _snake_case(name: str) -> str:
@@ -437,7 +472,9 @@ def _word(value: Any) -> str:
     """Return *value* in lower case if it's a text or an enumeration of texts; otherwise an empty
     text."""
     text = getattr(value, "value", value)
-    return text.lower() if isinstance(text, str) else ""
+    if isinstance(text, str):
+        return text.lower()
+    return ""
 
 
 def _get(holder: Any, name: str) -> Any:

@@ -25,8 +25,7 @@ def binds_thinking(name: str) -> bool:
         return False
     model_words = words[words.index("claude") + 1 :]
     first_versions = data_map(__file__, "thinking.tsv")
-    sizes = [word for word in model_words if word in first_versions]
-    size = sizes[0] if sizes else "*"
+    size = next((word for word in model_words if word in first_versions), "*")
     if model_words in ([size], [size, "latest"]):
         return True  # the newest of its size
     version = _version(model_words)
@@ -45,9 +44,10 @@ def _version(words: list[str]) -> Version | None:
     for at, word in enumerate(words):
         if not _is_number(word):
             continue
-        following = words[at + 1 : at + 2]
-        minor = int(following[0]) if following and _is_number(following[0]) else 0
-        return int(word), minor
+        next_word = (*words, "")[at + 1]
+        if _is_number(next_word):
+            return int(word), int(next_word)
+        return int(word), 0
     return None
 
 

@@ -50,7 +50,7 @@ class Tokens(PlainData):
     def fresh(self) -> int:
         """All tokens but those read from a cache: what a limit in tokens counts."""
         own = self.input + self.output + self.cache_write_5m + self.cache_write_1h
-        return own + sum(each.fresh for each in self.compactions)
+        return own + sum(request.fresh for request in self.compactions)
 
     @property
     def is_nothing(self) -> bool:
@@ -73,36 +73,15 @@ def read_usage(usage: object) -> Tokens:
     >>> read_usage({"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 80}}).input
     20
     """
-    has = _Report(usage)
-    if inner := has.first("usage", "usageMetadata", "usage_metadata"):
-        tokens = read_usage(has.get(inner))
-        return replace(tokens, factors=tokens.factors or _factors(has), tool_uses=_tool_uses(has))
-    if has.first(
-        "promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"
-    ):
-        return _gemini(has)
-    if has.first("prompt_tokens", "completion_tokens"):
-        read, written = (
-            ("prompt_cache_hit_tokens", "cache_read_input_tokens"),
-            "cache_creation_input_tokens",
-        )
-        return _openai(has, "prompt_tokens", "completion_tokens", read, written)
-    if has.first(
-        "input_token_details", "output_token_details", "cache_read_tokens", "cache_write_tokens"
-    ):
-        return _framework(has)
-    if has.first("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"):
-        return _openai(
-            has,
-            "input_tokens",
-            "output_tokens",
-            ("cached_input_tokens",),
-            "cache_write_input_tokens",
-        )
-    if has.first(
-        "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
-    ):
-        return _anthropic(has)
+    report = _Report(usage)
+    usage_field = report.first("usage", "usageMetadata", "usage_metadata")
+    if usage_field is not None:
+        tokens = read_usage(report.get(usage_field))
+        factors = tokens.factors or _factors(report)
+        return replace(tokens, factors=factors, tool_uses=_tool_uses(report))
+    for counters, read in _FORMS:
+        if report.first(*counters) is not None:
+            return read(report)
     raise InputError("usage has none of the token counters of Anthropic, OpenAI, Codex or Gemini")
 
 
@@ -129,10 +108,12 @@ class _Report:
 
     def parts(self, *keys: str) -> list[_Report]:
         """Return the items of the first list among *keys*."""
-        found = next(
-            (value for key in keys if isinstance(value := self.get(key), (list, tuple))), ()
-        )
-        return [_Report(item, f"{self._path}.{keys[0]}[{at}]") for at, item in enumerate(found)]
+        for key in keys:
+            value = self.get(key)
+            if isinstance(value, list | tuple):
+                path = f"{self._path}.{keys[0]}"
+                return [_Report(item, f"{path}[{at}]") for at, item in enumerate(value)]
+        return []
 
     def sound(self, *keys: str) -> int:
         """Return the tokens of sound that Gemini lists under one of *keys*."""
@@ -142,7 +123,9 @@ class _Report:
     def text(self, key: str) -> str:
         value = self.get(key)
         value = getattr(value, "value", value)  # SDKs have enumerations
-        return value.lower() if isinstance(value, str) else ""
+        if isinstance(value, str):
+            return value.lower()
+        return ""
 
     def count(self, *keys: str) -> int:
         """Return the number at the first of *keys* that has a value."""
@@ -152,120 +135,210 @@ class _Report:
         value = self.get(key)
         if type(value) is int and 0 <= value <= _MOST:
             return value
-        whole = int(value) if isinstance(value, float) and value.is_integer() else value
-        if type(whole) is not int or not 0 <= whole <= _MOST:
-            raise InputError(
-                f"{self._path}.{key} must be a whole number of tokens, not {repr(value)[:40]}"
-            )
-        return whole
+        if isinstance(value, float) and value.is_integer():
+            number = int(value)
+            if 0 <= number <= _MOST:
+                return number
+        raise InputError(
+            f"{self._path}.{key} must be a whole number of tokens, not {repr(value)[:40]}"
+        )
 
 
-def _anthropic(has: _Report) -> Tokens:
-    by_time = has.part("cache_creation")
-    hour, minutes = (
-        by_time.count("ephemeral_1h_input_tokens"),
-        by_time.count("ephemeral_5m_input_tokens"),
-    )
-    unsaid = max(0, has.count("cache_creation_input_tokens") - hour - minutes)
-    fresh, output, read = (
-        has.count(f"{name}_tokens") for name in ("input", "output", "cache_read_input")
-    )
-    extras = _extras(0, 0, has.part("server_tool_use").count("web_search_requests"))
+def _anthropic(report: _Report) -> Tokens:
+    by_time = report.part("cache_creation")
+    written_1h = by_time.count("ephemeral_1h_input_tokens")
+    written_5m = by_time.count("ephemeral_5m_input_tokens")
+    written = report.count("cache_creation_input_tokens")
+    without_time = max(0, written - written_1h - written_5m)
     # Top-level counters leave out what compactions took, and what another model answered has
     # another price.
-    steps = has.parts("iterations")
-    foreign = {step.text("type") for step in steps} - {"", "message", "compaction"}
-    compactions = tuple(_anthropic(step) for step in steps if step.text("type") == "compaction")
-    factors = (*_factors(has), *sorted(foreign))
-    return Tokens(fresh, output, read, minutes + unsaid, hour, False, factors, extras, compactions)
+    compactions = []
+    foreign = set()
+    for iteration in report.parts("iterations"):
+        kind = iteration.text("type")
+        if kind == "compaction":
+            compactions.append(_anthropic(iteration))
+        elif kind not in ("", "message"):
+            foreign.add(kind)
+    return Tokens(
+        input=report.count("input_tokens"),
+        output=report.count("output_tokens"),
+        cache_read=report.count("cache_read_input_tokens"),
+        cache_write_5m=written_5m + without_time,
+        cache_write_1h=written_1h,
+        factors=(*_factors(report), *sorted(foreign)),
+        extras=_extras(searches=_searches(report)),
+        compactions=tuple(compactions),
+    )
 
 
-def _framework(has: _Report) -> Tokens:
+def _framework(report: _Report) -> Tokens:
     """LangChain's and pydantic-ai's usage: the prompt's total contains what was cached."""
-    cached, made = has.part("input_token_details"), has.part("output_token_details")
-    tiers = ("", "flex_", "priority_")  # LangChain puts the service tier before the name
-    read = cached.count(*(f"{tier}cache_read" for tier in tiers)) or has.count("cache_read_tokens")
-    hour = cached.count("ephemeral_1h_input_tokens") or has.count("cache_write_1h_tokens")
+    inputs = report.part("input_token_details")
+    outputs = report.part("output_token_details")
+    read = inputs.count(*_with_tier("cache_read")) or report.count("cache_read_tokens")
+    written_1h = inputs.count("ephemeral_1h_input_tokens")
+    written_1h = written_1h or report.count("cache_write_1h_tokens")
     # LangChain's cache_creation is 0 if the times are listed; pydantic-ai's total contains those of
     # an hour.
-    created = cached.count(*(f"{tier}cache_creation" for tier in tiers)) + cached.count(
-        "ephemeral_5m_input_tokens"
+    written_5m = inputs.count(*_with_tier("cache_creation"))
+    written_5m += inputs.count("ephemeral_5m_input_tokens")
+    written_5m = written_5m or max(0, report.count("cache_write_tokens") - written_1h)
+    extras = _extras(
+        sound_in=inputs.count("audio") or report.count("input_audio_tokens"),
+        sound_out=outputs.count("audio") or report.count("output_audio_tokens"),
     )
-    minutes = created or max(0, has.count("cache_write_tokens") - hour)
-    heard = cached.count("audio") or has.count("input_audio_tokens")
-    spoken = made.count("audio") or has.count("output_audio_tokens")
-    fresh = max(0, has.count("input_tokens") - read - minutes - hour)
-    extras = _extras(heard, spoken, 0)
     return Tokens(
-        fresh, has.count("output_tokens"), read, minutes, hour, writes_are_input=True, extras=extras
-    )
-
-
-def _extras(heard: int, spoken: int, searches: int) -> tuple[int, ...]:
-    return (heard, spoken, searches) if heard or spoken or searches else ()
-
-
-def _openai(
-    has: _Report, prompt: str, output: str, cached: tuple[str, ...], cache_written: str
-) -> Tokens:
-    details = has.part(f"{prompt}_details")
-    read = details.count("cached_tokens") or has.count(*cached)
-    written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count(
-        cache_written
-    )
-    fresh = max(0, has.count(prompt) - read - written)
-    heard, spoken = (
-        details.count("audio_tokens"),
-        has.part(f"{output}_details").count("audio_tokens"),
-    )
-    # LiteLLM reports the searches of Claude in OpenAI's form.
-    extras = _extras(heard, spoken, has.part("server_tool_use").count("web_search_requests"))
-    return Tokens(
-        fresh,
-        has.count(output),
-        read,
-        written,
+        input=max(0, report.count("input_tokens") - read - written_5m - written_1h),
+        output=report.count("output_tokens"),
+        cache_read=read,
+        cache_write_5m=written_5m,
+        cache_write_1h=written_1h,
         writes_are_input=True,
-        factors=_factors(has),
         extras=extras,
     )
 
 
-def _gemini(has: _Report) -> Tokens:
-    prompt = has.count("promptTokenCount", "prompt_token_count")
-    read = has.count("cachedContentTokenCount", "cached_content_token_count")
-    tools = has.count("toolUsePromptTokenCount", "tool_use_prompt_token_count")
-    answer = has.count("candidatesTokenCount", "candidates_token_count")
-    thoughts = has.count("thoughtsTokenCount", "thoughts_token_count")
-    heard = has.sound("promptTokensDetails", "prompt_tokens_details")
-    spoken = has.sound("candidatesTokensDetails", "candidates_tokens_details")
-    # What cached sound costs isn't known.
-    cached = ("cached-audio",) if has.sound("cacheTokensDetails", "cache_tokens_details") else ()
-    extras, factors = _extras(heard, spoken, 0), (*_factors(has), *cached)
-    fresh = max(0, prompt - read) + tools
-    return Tokens(fresh, answer + thoughts, read, factors=factors, extras=extras)
+def _with_tier(name: str) -> tuple[str, ...]:
+    """Return the counters that LangChain calls *name*, with the service tier before it."""
+    return (name, f"flex_{name}", f"priority_{name}")
 
 
-def _factors(has: _Report) -> tuple[str, ...]:
-    service = has.text("service_tier")
-    signs = [service if service not in _STANDARD_SERVICE else ""]
-    signs += [
-        sign for key, sign in (("speed", "fast"), ("inference_geo", "us")) if has.text(key) == sign
-    ]
-    return tuple(sign for sign in signs if sign)
+def _chat(report: _Report) -> Tokens:
+    """The usage of OpenAI's chat and of those who copy it."""
+    return _openai(
+        report,
+        prompt="prompt_tokens",
+        output="completion_tokens",
+        read=("prompt_cache_hit_tokens", "cache_read_input_tokens"),
+        written="cache_creation_input_tokens",
+    )
+
+
+def _responses(report: _Report) -> Tokens:
+    """The usage of OpenAI's Responses API and of Codex."""
+    return _openai(
+        report,
+        prompt="input_tokens",
+        output="output_tokens",
+        read=("cached_input_tokens",),
+        written="cache_write_input_tokens",
+    )
+
+
+def _openai(
+    report: _Report, *, prompt: str, output: str, read: tuple[str, ...], written: str
+) -> Tokens:
+    """Read counters by these names; the details have the same ones in all of OpenAI's forms."""
+    details = report.part(f"{prompt}_details")
+    cache_read = details.count("cached_tokens") or report.count(*read)
+    cache_written = details.count("cache_write_tokens", "cache_creation_tokens")
+    cache_written = cache_written or report.count(written)
+    extras = _extras(
+        sound_in=details.count("audio_tokens"),
+        sound_out=report.part(f"{output}_details").count("audio_tokens"),
+        searches=_searches(report),  # LiteLLM reports those of Claude in OpenAI's form
+    )
+    return Tokens(
+        input=max(0, report.count(prompt) - cache_read - cache_written),
+        output=report.count(output),
+        cache_read=cache_read,
+        cache_write_5m=cache_written,
+        writes_are_input=True,
+        factors=_factors(report),
+        extras=extras,
+    )
+
+
+def _gemini(report: _Report) -> Tokens:
+    prompt = report.count("promptTokenCount", "prompt_token_count")
+    read = report.count("cachedContentTokenCount", "cached_content_token_count")
+    tools = report.count("toolUsePromptTokenCount", "tool_use_prompt_token_count")
+    answer = report.count("candidatesTokenCount", "candidates_token_count")
+    thoughts = report.count("thoughtsTokenCount", "thoughts_token_count")
+    extras = _extras(
+        sound_in=report.sound("promptTokensDetails", "prompt_tokens_details"),
+        sound_out=report.sound("candidatesTokensDetails", "candidates_tokens_details"),
+    )
+    factors = _factors(report)
+    if report.sound("cacheTokensDetails", "cache_tokens_details"):
+        factors += ("cached-audio",)  # its price isn't known
+    return Tokens(
+        input=max(0, prompt - read) + tools,
+        output=answer + thoughts,
+        cache_read=read,
+        factors=factors,
+        extras=extras,
+    )
+
+
+_FORMS = (
+    (
+        (
+            "promptTokenCount",
+            "candidatesTokenCount",
+            "prompt_token_count",
+            "candidates_token_count",
+        ),
+        _gemini,
+    ),
+    (("prompt_tokens", "completion_tokens"), _chat),
+    (
+        (
+            "input_token_details",
+            "output_token_details",
+            "cache_read_tokens",
+            "cache_write_tokens",
+        ),
+        _framework,
+    ),
+    (("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"), _responses),
+    (
+        (
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        ),
+        _anthropic,
+    ),
+)
+"""The forms of a report: the counters that only it and later forms have, and what reads it."""
+
+
+def _searches(report: _Report) -> int:
+    return report.part("server_tool_use").count("web_search_requests")
+
+
+def _extras(*, sound_in: int = 0, sound_out: int = 0, searches: int = 0) -> tuple[int, ...]:
+    extras = (sound_in, sound_out, searches)
+    if any(extras):
+        return extras
+    return ()
+
+
+def _factors(report: _Report) -> tuple[str, ...]:
+    factors = []
+    service = report.text("service_tier")
+    if service not in _STANDARD_SERVICE:
+        factors.append(service)
+    if report.text("speed") == "fast":
+        factors.append("fast")
+    if report.text("inference_geo") == "us":
+        factors.append("us")
+    return tuple(factors)
 
 
 def _tool_uses(response: _Report) -> tuple[tuple[str, int], ...]:
     """Return how often a response of OpenAI's Responses API used each tool with a fee."""
-    kinds = [tool.text("type") for tool in response.parts("tools")]
-    is_preview = any(kind.startswith("web_search_preview") for kind in kinds)
     counts: dict[str, int] = {}
     containers: set[str] = set()
     for item in response.parts("output"):
         kind = item.text("type")
-        if kind == "web_search_call" and item.part("action").text("type") in ("", "search"):
-            name = "web_search_preview" if is_preview else "web_search"
-            counts[name] = counts.get(name, 0) + 1
+        if kind == "web_search_call":
+            if item.part("action").text("type") in ("", "search"):
+                name = _search_tool(response)
+                counts[name] = counts.get(name, 0) + 1
         elif kind == "file_search_call":
             counts["file_search"] = counts.get("file_search", 0) + 1
         elif kind == "code_interpreter_call":
@@ -273,6 +346,14 @@ def _tool_uses(response: _Report) -> tuple[tuple[str, int], ...]:
     if containers:
         counts[_container(response)] = len(containers)
     return tuple(counts.items())
+
+
+def _search_tool(response: _Report) -> str:
+    """Return the kind of the search tool that a response used: the preview has another fee."""
+    for tool in response.parts("tools"):
+        if tool.text("type").startswith("web_search_preview"):
+            return "web_search_preview"
+    return "web_search"
 
 
 def _container(response: _Report) -> str:
@@ -313,23 +394,23 @@ def read_response(response: object) -> Reported:
     """
     metadata = _field(response, "response_metadata")  # LangChain's
     details = _field(response, "provider_details")  # pydantic-ai's
-    given: object = response
+    report = response
     if metadata is not None:
-        given = {
+        report = {
             "usage": _field(response, "usage_metadata"),
             "service_tier": _field(metadata, "service_tier"),
         }
     elif details is not None:
-        given = {
+        report = {
             "usage": _field(response, "usage"),
             "service_tier": _field(details, "service_tier"),
         }
     try:
-        tokens = read_usage(given)
+        tokens = read_usage(report)
     except InputError as error:
-        what = type(response).__name__
+        kind = type(response).__name__
         raise InputError(
-            f"{what}: can't read its usage: give the provider's whole response ({error})"
+            f"{kind}: can't read its usage: give the provider's whole response ({error})"
         ) from None
     model = _first(response, *_MODELS) or _first(metadata, "model_name", "model")
     return Reported(tokens, model, _first(response, *_IDS), _reports_tools(response))
@@ -346,9 +427,11 @@ def _reports_tools(response: object) -> bool:
 
 def _first(holder: object, *names: str) -> str:
     """Return the first of the fields *names* that holds a text."""
-    return next(
-        (found for name in names if isinstance(found := _field(holder, name), str) and found), ""
-    )
+    for name in names:
+        value = _field(holder, name)
+        if isinstance(value, str) and value:
+            return value
+    return ""
 
 
 def _field(holder: object, name: str) -> Any:

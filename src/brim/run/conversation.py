@@ -16,10 +16,10 @@ from typing import IO, Protocol
 from brim.agents.events import End
 from brim.agents.stream import LONGEST_LINE
 from brim.errors import InputError
+from brim.notices import INPUT_REQUESTED
 from brim.run.command import ClientCommand, goes_as_input, start_words
 from brim.run.session import Heard, Tracked
 from brim.run.turns import DONE, TurnEnd, turn_end
-from brim.tracking.notices import INPUT_REQUESTED
 
 INTERRUPT_PATIENCE = 10.0
 """Seconds that an interrupted agent has to end its turn; then its process is ended."""

@@ -20,9 +20,9 @@ from brim.errors import BrimError
 from brim.memory.folder import NAME as FOLDER
 from brim.memory.model import ScratchModel
 from brim.memory.writer import ScratchWriter
+from brim.notices import Notice
 from brim.run.purse import Purse
-from brim.tracking.budget import ContextBudget
-from brim.tracking.notices import Notice
+from brim.sessions.window.budget import ContextBudget
 from brim.workspace import Workspace
 
 PAUSE = 1.0

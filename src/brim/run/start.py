@@ -8,15 +8,15 @@ import time
 from dataclasses import dataclass
 
 from brim.errors import InputError
-from brim.report.watch import budget_of
+from brim.money.amounts import micro_dollars
 from brim.run.command import ClientCommand
 from brim.run.conversation import Face
 from brim.run.limits import RunLimits
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
 from brim.run.supervisor import Supervisor
-from brim.spend.money import micro_dollars
-from brim.tracking.live import Counts
+from brim.sessions.window.live import Counts
+from brim.sessions.window.watch import budget_of
 from brim.workspace import Workspace
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from brim.agents.events import End
 from brim.agents.running import ANSWER_CUT, OWN_LIMIT, STOPPED, WINDOW_FULL, EndCause
+from brim.sessions.window.compaction import build_reminder
 from brim.text import fold
-from brim.tracking.compaction import build_reminder
 
 END, ASK, COMPACT, SEND, CONTINUE = "end", "ask", "compact", "send", "continue"
 STEPS = (END, ASK, COMPACT, SEND, CONTINUE)

@@ -35,10 +35,10 @@ from brim.figures import (
 )
 from brim.memory.quotes import masked_line
 from brim.models.overrides import use
-from brim.report.index import findings_cache
 from brim.rules.text import summary_of
 from brim.sessions.index import index_path
-from brim.tracking.sessions import SessionFile, Stamp, newest_first, own_files
+from brim.sessions.report.index import findings_cache
+from brim.sessions.session_files import SessionFile, Stamp, newest_first, own_files
 from brim.ui.background import Live, Work
 from brim.ui.gate import Keys
 from brim.workspace import Workspace

@@ -30,8 +30,8 @@ from brim.figures import counted, dollars, rounded
 from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
 from brim.money.words import STOPPED_BY
-from brim.report.cache import CAUSES, CacheBreak
-from brim.report.context import (
+from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
+from brim.sessions.composition.context import (
     GROUPS,
     ContextReport,
     Moment,
@@ -39,17 +39,16 @@ from brim.report.context import (
     session_requests,
     timeline,
 )
-from brim.report.overview import LOST_KINDS, Names, Overview, WasteSum, sessions_report
-from brim.report.page import Chart
-from brim.report.page import page as shared_page
-from brim.report.waste import ADVICE, KINDS, Waste
-from brim.report.watch import Reading, read_session
+from brim.sessions.composition.pieces import MEMORY, RESULTS
+from brim.sessions.report.cache import CAUSES, CacheBreak
+from brim.sessions.report.overview import LOST_KINDS, Names, Overview, WasteSum, sessions_report
+from brim.sessions.report.page import Chart
+from brim.sessions.report.page import page as shared_page
+from brim.sessions.report.waste import ADVICE, KINDS, Waste
+from brim.sessions.session_files import SessionFile, named_files
+from brim.sessions.window.watch import Reading, read_session
 from brim.store.events import RuleEvent
 from brim.store.scopes import Scopes
-from brim.tracking.requests import ComposedRequest, RequestPart
-from brim.tracking.requests.composition import REMAINDER
-from brim.tracking.requests.pieces import MEMORY, RESULTS
-from brim.tracking.sessions import SessionFile, named_files
 from brim.ui.background import AWAKE, INTERVAL
 from brim.ui.place import Head, Place, about, clock_time, page, render
 
@@ -150,9 +149,8 @@ class Picture:
 
     def largest(self, report: ContextReport) -> list[Leaf]:
         """Return the largest parts of the request in *report*, with what is known about each."""
-        # The remainder has a line of its own.
-        parts = [part for part in report.parts if part.name != REMAINDER]
-        return [replace(leaf, note=self._note(leaf.label)) for leaf in leaves(parts)[:SHOWN]]
+        largest = leaves(report.parts)[:SHOWN]
+        return [replace(leaf, note=self._note(leaf.label)) for leaf in largest]
 
     def _note(self, label: tuple[str, ...]) -> str:
         """Return what is known of a part in all requests."""
@@ -191,6 +189,7 @@ class Picture:
             "groups": self._groups(),
             "window": self.reading["context_window"],
             "compacts_at": point.get("at") or 0,
+            "warns_at": round(self.reading["warn_threshold"] * self.reading["context_window"]),
             "marks": [_mark_dict(mark, names) for mark in self.marks],
         }
 

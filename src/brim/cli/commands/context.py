@@ -32,10 +32,10 @@ from brim.cli.progress import file_progress
 from brim.cli.rule_views import day
 from brim.cli.tables import table
 from brim.errors import InputError
-from brim.report.context import ContextReport, context_report
-from brim.report.index import findings_cache
-from brim.report.watch import Reading
-from brim.tracking.requests import ComposedRequest, RequestPart
+from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
+from brim.sessions.composition.context import ContextReport, context_report
+from brim.sessions.report.index import findings_cache
+from brim.sessions.window.watch import Reading
 from brim.workspace import Workspace
 
 LEAST_SHARE = 0.01
@@ -100,8 +100,10 @@ def context(options: Namespace) -> int:
     until you press Ctrl-C. In a pipe or a file, each change is a line, with --json an object. -
     reads an agent's stream from standard input, until it closes.
 
-    brim counts each part with the ratio at which earlier requests were billed. The row 'not
-    explained' is the difference to the billed tokens.
+    The parts add up to the billed tokens. What is recorded exactly stays as it is; brim counts the
+    texts with the ratio at which earlier requests were billed, and scales them to what remains;
+    what the client doesn't record is a row of its own. If the count is off by more than 25%, brim
+    says that the estimate failed.
 
     Examples:
       brim context
@@ -255,6 +257,9 @@ def _notes(report: ContextReport) -> Iterator[str]:
         source = "as the client recorded them"
     basis = _BASES.get(request.known.basis, request.known.basis)
     ratio = f"{request.known.ratio:.3g} ({basis})"
+    scale = request.balance.scale
+    if f"{scale:.3g}" != "1":
+        ratio += f", scaled by {scale:.3g} to the bill"
     yield paint(wrapped(f"parts: {source}, counted in o200k_base tokens times {ratio}"), "faint")
     if brim.sent_tokens:
         tokens = f"{brim.tokens:,} tokens here, {brim.sent_tokens:,} in all requests"

@@ -31,10 +31,10 @@ from brim.memory.journal import Journal
 from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.model import ScratchModel
 from brim.memory.sentences import sentence, when
+from brim.memory.transcript_model import read_model, session_of
 from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
-from brim.report.lost import LostReport, find_lost
-from brim.report.memory_model import read_model, session_of
+from brim.sessions.report.lost import LostFolders, LostReport, find_lost
 from brim.workspace import working_folder
 
 TAKES = {
@@ -383,11 +383,17 @@ BACK["hook"] = "brim or another hook gave it back"
 def _lost(options: Namespace) -> int:
     if options.session or options.worktree is not None:
         raise InputError("write it as: brim memory lost [SESSION]")
+    workspace = here()
     session = ""
     if options.words:
         session = options.words[0]
     with file_progress(session) as progress:
-        report = find_lost(here(), session, limit=options.limit or NEWEST, taken=progress.advance)
+        report = find_lost(
+            LostFolders(workspace.environ, workspace.cwd, workspace.compaction_notes),
+            session,
+            limit=options.limit or NEWEST,
+            on_bytes=progress.advance,
+        )
     if not session and report.path and not report.here:
         note(f"no session of this project was compacted; the newest of all: {report.path}")
     if report.broken:

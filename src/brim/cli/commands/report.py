@@ -14,11 +14,12 @@ from brim.config.places import home_folder
 from brim.errors import InputError
 from brim.files import save
 from brim.install.status import is_installed
-from brim.report.index import findings_cache
-from brim.report.overview import BASIS, DAYS, Names, Overview, sessions_report
-from brim.report.page import page
-from brim.report.waste import ADVICE
-from brim.report.words import (
+from brim.sessions.index import index_path
+from brim.sessions.report.index import findings_cache
+from brim.sessions.report.overview import BASIS, DAYS, Names, Overview, sessions_report
+from brim.sessions.report.page import page
+from brim.sessions.report.waste import ADVICE
+from brim.sessions.report.words import (
     break_rows,
     lost_rows,
     report_facts,
@@ -26,8 +27,7 @@ from brim.report.words import (
     waste_line,
     waste_rows,
 )
-from brim.sessions.index import index_path
-from brim.tracking.sessions import named_files, own_files
+from brim.sessions.session_files import named_files, own_files
 
 
 @command(

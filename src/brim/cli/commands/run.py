@@ -18,12 +18,12 @@ from brim.cli.options import add_json, command, here, option, own_prices
 from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.errors import InputError
-from brim.report.watch import Memory
 from brim.run.command import ClientCommand, client_command
 from brim.run.purse import ON_LIMIT
 from brim.run.start import RunRequest, open_run_limits, supervisor_of
 from brim.run.supervisor import RunReport, Supervisor
-from brim.tracking.live import Counts
+from brim.sessions.window.live import Counts
+from brim.sessions.window.watch import Memory
 from brim.workspace import Workspace
 
 INPUT_PATIENCE = 3.0

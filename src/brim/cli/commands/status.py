@@ -16,10 +16,11 @@ from brim.errors import InputError
 from brim.figures import percent
 from brim.install.status import HomeStatus, home_status, is_installed
 from brim.money.words import go_on, sum_sentence
-from brim.report.lost import named_session
-from brim.report.watch import Reading, read_session
-from brim.tracking.auto_compact import AutoCompact
-from brim.tracking.sessions import newest
+from brim.sessions.report.lost import named_session
+from brim.sessions.report.week import WEEK, week_of
+from brim.sessions.session_files import newest
+from brim.sessions.window.watch import Reading, read_session
+from brim.sessions.window.windows import AutoCompact
 from brim.workspace import Workspace
 
 READ_AT_MOST = 20_000_000
@@ -31,7 +32,7 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     """Return how full the window of a session is: by its *path* or id, or the newest of this
     project."""
     if path:
-        sessions = named_session(workspace, path)
+        sessions = named_session(workspace.environ, workspace.cwd, path)
         if not sessions:
             raise InputError(f"{path}: no such file, and no session's id begins with it")
         path = sessions[0][0]
@@ -88,12 +89,21 @@ def status(options: Namespace) -> int:
     session = session_of(workspace)
     is_full = session is not None and bool(session["should_compact"])
     status = home_status(workspace, almost_full=is_full)
-    result = {**status.to_dict(), "session": session, "report": past.headline}
-    view = partial(_status_view, status, session, one_line(past))
+    stopped = workspace.stopped_calls(workspace.now - WEEK)
+    week = week_of(past, stopped=stopped, now=workspace.now)
+    result = {
+        **status.to_dict(),
+        "session": session,
+        "report": past.headline,
+        "week": week.to_dict(),
+    }
+    view = partial(_status_view, status, session, str(week), one_line(past))
     return emit(result, view, options.as_json)
 
 
-def _status_view(status: HomeStatus, session: Reading | None, past: str, _: object) -> str:
+def _status_view(
+    status: HomeStatus, session: Reading | None, week: str, past: str, _: object
+) -> str:
     rules = status.rules
     counts = f"{counted(rules['project'], 'rule')} in this project, {rules['user']:,} of your own"
     rows = [
@@ -101,6 +111,7 @@ def _status_view(status: HomeStatus, session: Reading | None, past: str, _: obje
         ("session", _session_line(session)),
         ("rules", counts),
         ("money", _money_line(status)),
+        ("this week", week),
         ("past", past),
     ]
     rows += [("plan", line) for line in plan_lines(status.plan_windows, time.time())]

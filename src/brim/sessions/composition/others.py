@@ -1,0 +1,322 @@
+"""Reads the requests in a Codex rollout and in a Gemini CLI record.
+
+Neither records its requests, so a request is what the file holds before its answer. Codex writes
+down the system prompt but no tools; Gemini CLI writes down neither. Which lines report usage is the
+readers' business: they are asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from brim.agents.codex.transcript import CodexRolloutReader
+from brim.agents.events import ModelSeen, Usage
+from brim.agents.fields import count, flag, items, mapping, text, text_of, value
+from brim.agents.gemini.transcript import GeminiTranscriptReader
+from brim.sessions.composition.pieces import (
+    AGENTS,
+    IMAGES,
+    MEMORY,
+    REMINDERS,
+    RESULTS,
+    THINKING,
+    YOURS,
+    Count,
+    RequestPiece,
+    call_label,
+    compact_json,
+    labels_of,
+    mark,
+    opening_label,
+    tool_label,
+)
+from brim.sessions.composition.thread import NOWHERE, RequestsReader, Sent
+
+_PROJECT_FILE = re.compile(r"# AGENTS\.md instructions for ([^\n]+)\n")
+_PROJECT_DOC = "--- project-doc ---"
+_HOOK = re.compile(r"\s*<hook_context>(.*?)</hook_context>\s*", re.DOTALL)
+_CONTEXT_FILE = re.compile(
+    r"^--- Context from: (.+?) ---\n(.*?)^--- End of Context from: \1 ---\n?", re.DOTALL | re.M
+)
+
+
+class CodexRequests(RequestsReader):
+    """Takes the lines of one rollout."""
+
+    family = "gpt-5"
+    _model = _head = ""
+    _summarizes = False
+
+    def __init__(self, count_text: Count, *, agent: str = "") -> None:
+        super().__init__(count_text, agent=agent)
+        self._reader = CodexRolloutReader()
+        self._answered: list[
+            str
+        ] = []  # what came since the model began to answer: items of the next request
+
+    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002 - only transcripts are resumed
+        """Take one line."""
+        kind, payload = text(line, "type"), mapping(line, "payload")
+        if kind == "session_meta" and not self._head:
+            self._see_prompt(
+                text(payload, "base_instructions", "text") or text(payload, "instructions")
+            )
+        elif kind == "response_item":
+            self._item(payload, is_summary=flag(line, "metadata", "compaction_output"))
+        elif kind == "compacted":
+            self._compact(payload)
+        for event in self._reader.events(line):
+            if isinstance(event, ModelSeen):
+                self._model = self._labels.model = event.model or self._model
+            elif isinstance(event, Usage):
+                self._sent(event, count(payload, "usage", "reasoning_output_tokens"))
+
+    def _see_prompt(self, instructions: str) -> None:
+        if instructions:
+            piece = self._labels.system(instructions)
+            self._head = f"s{piece.mark}"
+            self.thread.items[self._head] = (piece,)
+            self.thread.heads[self._head] = [self._head]
+            self.thread.partial.add(self._head)
+
+    def _item(self, payload: Mapping[str, Any], *, is_summary: bool) -> None:
+        self._summarizes |= is_summary
+        key, is_answer = self._keep(payload)
+        if not key or is_summary:
+            return
+        if not is_answer and not self._answered:
+            self._window = self.thread.add(self._window, [key])
+        else:
+            self._answered.append(key)
+        if YOURS in {piece.label[0] for piece in self.thread.items[key]}:
+            self._end_turn()
+
+    def _keep(self, payload: Mapping[str, Any]) -> tuple[str, bool]:
+        """Keep the pieces of an item; return its key, and whether the model wrote it."""
+        kind, role = text(payload, "type"), text(payload, "role")
+        key = f"{kind[:1]}{mark(compact_json(payload))}"
+        is_answer = role == "assistant" or kind == "reasoning" or kind.endswith("_call")
+        if key not in self.thread.items:
+            self.thread.items[key] = tuple(self._pieces(kind, role, payload))
+        return key, is_answer
+
+    def _pieces(self, kind: str, role: str, payload: Mapping[str, Any]) -> Iterator[RequestPiece]:
+        call = text(payload, "call_id") or text(payload, "id")
+        if kind == "message":
+            kinds = items(
+                payload, "internal_chat_message_metadata_passthrough", "content_item_kinds"
+            )
+            for at, part in enumerate(items(payload, "content")):
+                yield from self._part(role, part, str(kinds[at]) if at < len(kinds) else "")
+        elif kind == "reasoning":
+            yield RequestPiece((THINKING,), 0, 0, mark(text(payload, "encrypted_content")))
+        elif kind.endswith("_output"):
+            said = payload.get("output")
+            inner = value(said, "content") if isinstance(said, Mapping) else said
+            label = (RESULTS, *self._calls.get(call, ("unknown tool",)))
+            yield self._labels.piece(
+                label, text_of(inner) or (compact_json(inner) if inner else "")
+            )
+        elif kind.endswith("_call"):
+            name = text(payload, "name") or kind.removesuffix("_call")
+            given = payload.get("arguments") or payload.get("input") or payload.get("action")
+            self._calls[call] = call_label(name, given)
+            said = given if isinstance(given, str) else compact_json(given)
+            yield self._labels.piece((AGENTS, "calls", *tool_label(name)), f"{name} {said}")
+
+    def _part(self, role: str, part: object, kind: str) -> Iterator[RequestPiece]:
+        said = text(part, "text")
+        if role == "assistant":
+            yield self._labels.piece((AGENTS, "text"), said)
+        elif text(part, "type") == "input_image":
+            yield self._labels.media((IMAGES, "from you"), mapping(part))
+        elif file := _PROJECT_FILE.match(said):
+            yours, divided, projects = said.partition(_PROJECT_DOC)
+            if divided:
+                yield self._labels.piece((MEMORY, "~/.codex/AGENTS.md"), yours)
+            yield self._labels.piece(
+                (MEMORY, f"{file[1].rstrip('/')}/AGENTS.md"), projects if divided else said
+            )
+        elif kind == "hooks.additional_context":
+            yield self._labels.piece(self._labels.hook_label("hook", said), said)
+        else:
+            label = labels_of("codex").get(kind) or (
+                (REMINDERS, kind.partition(".")[0]) if kind and kind != "unknown" else None
+            )
+            fallback = (
+                self._labels.words if role == "user" else self._labels.hook_label("hook", said)
+            )
+            yield self._labels.piece(label or opening_label(said, "other") or fallback, said)
+
+    def _sent(self, event: Usage, thought: int) -> None:
+        place, model = self._window, event.model or self._model
+        sent = Sent(
+            event.request,
+            model,
+            event.time,
+            place,
+            self._head,
+            "",
+            recorded=False,
+            usage=event.tokens,
+        )
+        sent.compacts, self._summarizes = self._summarizes, False
+        self.thread.sent.append(sent)
+        for key in self._answered:
+            if key.startswith("r") and thought:
+                # Reasoning is sent back as it was: its size is what was reported.
+                self.thread.items[key] = (RequestPiece((THINKING,), 0, thought, key),)
+                thought = 0
+        self._window = self.thread.add(self._window, self._answered)
+        self._answered = []
+
+    def _end_turn(self) -> None:
+        """Leave out the reasoning of turns that are over: the provider does so too."""
+        keys = self.thread.keys(self._window)
+        if any(key.startswith("r") for key in keys):
+            self._window = self.thread.add(
+                NOWHERE, [key for key in keys if not key.startswith("r")]
+            )
+
+    def _compact(self, payload: Mapping[str, Any]) -> None:
+        kept = [part for part in items(payload, "replacement_history") if isinstance(part, Mapping)]
+        if not kept:
+            content = [{"type": "input_text", "text": text(payload, "message")}]
+            kept = [{"type": "message", "role": "user", "content": content}]
+        self._answered = []
+        self._window = self.thread.add(NOWHERE, [self._keep(part)[0] for part in kept])
+
+
+class GeminiRequests(RequestsReader):
+    """Takes the lines of one record."""
+
+    family = "gemini"
+
+    def __init__(self, count_text: Count, *, agent: str = "") -> None:
+        super().__init__(count_text, agent=agent)
+        self._reader = GeminiTranscriptReader()
+        self._answer: Mapping[
+            str, Any
+        ] = {}  # a message of the model, written again when its tools have ended
+        self._results: dict[str, object] = {}  # results that no message of their own has held yet
+
+    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002
+        """Take one line."""
+        used = [event for event in self._reader.events(line) if isinstance(event, Usage)]
+        replaced = items(line, "$set", "messages")
+        if replaced:
+            self._answer, self._results, self._window = {}, {}, NOWHERE
+        for message in [line] if text(line, "type") else [*items(line, "messages"), *replaced]:
+            if isinstance(message, Mapping):
+                self._message(message, {event.request: event for event in used})
+        if replaced:
+            self._close()
+
+    def _message(self, message: Mapping[str, Any], used: Mapping[str, Usage]) -> None:
+        kind, id = text(message, "type"), text(message, "id")
+        if kind == "gemini":
+            if id != text(self._answer, "id"):
+                self._close()
+                self._give_results()
+                if event := used.get(id):
+                    sent = Sent(
+                        id,
+                        event.model,
+                        event.time,
+                        self._window,
+                        "",
+                        "",
+                        recorded=False,
+                        usage=event.tokens,
+                    )
+                    self.thread.sent.append(sent)
+                    self._labels.model = event.model or self._labels.model
+            self._answer = message
+        elif kind == "user":
+            self._close()
+            self._add(self._user(message))
+
+    def _close(self) -> None:
+        """Put the model's message into the window."""
+        answer, self._answer = self._answer, {}
+        if not answer:
+            return
+        pieces = [self._labels.piece((AGENTS, "text"), text_of(answer.get("content")))]
+        # A resumed session has its calls in the content; the results then are messages of their
+        # own.
+        calls = [
+            call for part in items(answer, "content") if (call := mapping(part, "functionCall"))
+        ]
+        for call in calls or items(answer, "toolCalls"):
+            id, name = text(call, "id"), text(call, "name")
+            self._calls[id] = call_label(name, value(call, "args"))
+            if result := value(call, "result"):
+                self._results[id] = result
+            said = f"{name} {compact_json(value(call, 'args'))}"
+            pieces.append(self._labels.piece((AGENTS, "calls", *tool_label(name)), said))
+        self._add(pieces)
+
+    def _give_results(self) -> None:
+        for result in self._results.values():
+            parts = result if isinstance(result, list) else [result]
+            self._add([piece for part in parts for piece in self._response(part)])
+        self._results = {}
+
+    def _user(self, message: Mapping[str, Any]) -> Iterator[RequestPiece]:
+        content = message.get("content")
+        for part in content if isinstance(content, list) else [content]:
+            if mapping(part, "functionResponse"):
+                self._results.pop(text(part, "functionResponse", "id"), None)
+                yield from self._response(part)
+            elif mapping(part, "inlineData"):
+                yield self._labels.media((IMAGES, "from you"), mapping(part))
+            else:
+                yield from self._with_hooks(text_of(part), self._words)
+
+    def _with_hooks(
+        self, said: str, pieces: Callable[[str], Iterable[RequestPiece]]
+    ) -> Iterator[RequestPiece]:
+        """Give the *pieces* of a text, and between them what hooks told."""
+        at = 0
+        for hook in _HOOK.finditer(said):
+            yield from pieces(said[at : hook.start()])
+            yield self._labels.piece(self._labels.hook_label("hook", hook[1]), hook[0])
+            at = hook.end()
+        yield from pieces(said[at:])
+
+    def _words(self, said: str) -> Iterator[RequestPiece]:
+        at = 0
+        for file in _CONTEXT_FILE.finditer(said):
+            if said[at : file.start()].strip():
+                yield self._labels.piece((REMINDERS, "session context"), said[at : file.start()])
+            yield self._labels.piece((MEMORY, file[1]), file[0])
+            at = file.end()
+        if said[at:].strip():
+            label = (
+                (REMINDERS, "session context")
+                if at
+                else opening_label(said, "other") or self._labels.words
+            )
+            yield self._labels.piece(label, said[at:])
+
+    def _response(self, part: object) -> Iterator[RequestPiece]:
+        answer = mapping(part, "functionResponse")
+        if not answer:
+            if mapping(part, "inlineData"):
+                yield self._labels.media((IMAGES, "of a tool"), mapping(part))
+            return
+        label = self._calls.get(text(answer, "id"), (text(answer, "name") or "unknown tool",))
+        response = mapping(answer, "response")
+        said = text(response, "output") or compact_json(response)
+        yield from self._with_hooks(
+            said, lambda part: [self._labels.piece((RESULTS, *label), part)]
+        )
+
+    def _add(self, pieces: Iterable[RequestPiece]) -> None:
+        found = tuple(piece for piece in pieces if piece.local or piece.own)
+        key = f"g{mark(''.join(piece.mark for piece in found))}"
+        if found:
+            self.thread.items.setdefault(key, found)
+            self._window = self.thread.add(self._window, [key])

@@ -1,0 +1,443 @@
+"""What each text of a request is: the label it gets, and its size.
+
+A label is a path in the tree that ``brim context`` shows, such as ``("tool results", "Read",
+"src/app.py")``. Clients join texts from many sources into one message. Where a transcript's own
+lines say what a text is, that is used, so a file that quotes a reminder stays a file; words are
+looked at only where no line says anything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from brim.agents import kind_of_tool
+from brim.agents.call import arguments, normalized
+from brim.agents.fields import mapping, text
+from brim.agents.lines import Bounded
+from brim.files import data_rows
+from brim.masking import mask
+from brim.text import fold
+from brim.tokens.messages import Framing, measure
+
+SYSTEM, TOOLS, MEMORY, REMINDERS, BRIM = (
+    "system prompt",
+    "tools",
+    "memory files",
+    "reminders",
+    "brim",
+)
+YOURS, TASK, AGENTS, THINKING = "your words", "task of the main agent", "agent's words", "thinking"
+RESULTS, IMAGES, SUMMARY, UNRESOLVED = "tool results", "images", "summary", "not resolved"
+
+Label = tuple[str, ...]
+Count = Callable[[str], int]
+"""Counts the tokens of a text in the vocabulary that stands in for the model's."""
+
+LONGEST_LABEL = 100
+_FRAMELESS = Framing(0, 0, False)
+_HEAD = 24
+_TARGETS = (
+    "command",
+    "file_path",
+    "path",
+    "pattern",
+    "url",
+    "query",
+    "skill",
+    "description",
+    "prompt",
+)
+_OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
+_REMINDER = re.compile(rf"\s*{_OPEN}\n?(.*?)\n?{_CLOSE}\s*", re.DOTALL)
+_FILE = re.compile(r"^Contents of (.+?)(?: \([^\n]*\))?:$", re.MULTILINE)
+_AFTER_FILES = re.compile(
+    r"^# (?:gitStatus|currentDate|userEmail|important-instruction-reminders)$", re.MULTILINE
+)
+_HOOK = re.compile(
+    r"(\w+)(?::[^\s:]+)? hook (?:additional context|success|feedback|blocking error)[^:\n]*: ?"
+)
+_BRIMS_HOOK = re.compile(r"[/\\](?:\.brim[/\\]bin[/\\]hook|bin[/\\]hook[\"']? \w+ \w+)")
+_BRIMS_TEXT = re.compile(
+    r"- Before the compaction this session kept a scratch memory|(?:<note>)?Rules your user set, kept by brim:"
+    r"|Notes agents left, not confirmed:"
+    r"|## (?:Constraints|Directives|Procedures|Preferences"
+    r"|Workflows|Episodes|Quick reference|Also learned|Unconfirmed notes)\n",
+    re.IGNORECASE,
+)
+_GAP = re.compile(r"\n\n+")
+_MCP_INSTRUCTIONS = "# MCP Server Instructions"
+_SERVER = re.compile(r"^## (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPiece:
+    """A part of a message with one label."""
+
+    label: Label
+    local: int
+    """Tokens in the stand-in vocabulary: multiply them by the model's ratio."""
+    own: int = 0
+    """Tokens of the model's own, which no ratio changes: images by rule, thinking as it was
+    reported."""
+    mark: str = ""
+    """Tells the text from another one of the same size."""
+
+
+def mark(content: str) -> str:
+    """Return a short digest of *content*."""
+    return blake2b(content.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def compact_json(value: object) -> str:
+    """Return *value* as compact JSON with sorted keys; what can't be written gives an empty
+    text."""
+    try:
+        return json.dumps(
+            value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=str
+        )
+    except (ValueError, TypeError, RecursionError):
+        return ""
+
+
+def tool_label(name: str) -> Label:
+    """Return how a tool is shown: one of an MCP server under its server.
+
+    >>> tool_label("mcp__shop__find")
+    ('mcp: shop', 'find')
+    """
+    _, *parts = name.split("__", 2) if name.startswith("mcp__") else ("",)
+    return (f"mcp: {parts[0]}", parts[1]) if len(parts) == 2 else (name or "unknown tool",)
+
+
+def call_label(name: str, given: object) -> Label:
+    """Return how the result of a call is shown: the tool, and the file, command or search that it
+    was for."""
+    known = normalized(kind_of_tool(name), arguments(given))
+    key = next((key for key in _TARGETS if isinstance(known.get(key), str) and known[key]), "")
+    if not key:
+        return tool_label(name)
+    target = known[key]
+    return (
+        *tool_label(name),
+        fold(target, LONGEST_LABEL) if key in ("file_path", "path") else short(target),
+    )
+
+
+@cache
+def labels_of(group: str) -> dict[str, Label]:
+    """Return the labels of one *group* in ``data/labels.tsv``, by how a text begins or what the
+    client calls it."""
+    rows = data_rows(__file__, "labels.tsv")
+    return {sign: tuple(label.split(" > ")) for found, sign, label in rows if found == group}
+
+
+def opening_label(said: str, group: str) -> Label | None:
+    """Return the label of the first opening of *group* that *said* begins with."""
+    return next(
+        (label for start, label in labels_of(group).items() if said.lstrip().startswith(start)),
+        None,
+    )
+
+
+@lru_cache(4_096)
+def short(target: str) -> str:
+    """Return *target* as a label: one line, masked, at most ``LONGEST_LABEL`` characters."""
+    return fold(mask(target[: 4 * LONGEST_LABEL]), LONGEST_LABEL)
+
+
+class Labels:
+    """Says what each text of one session is, from what its lines said before."""
+
+    def __init__(self, count: Count, model: str, *, is_agents: bool = False) -> None:
+        self._count = count
+        self.model = model
+        """The model that is used now, or its family: images take different tokens."""
+        self._known: dict[str, dict[tuple[int, str], Label]] = {}
+        self._calls = Bounded(20_000)
+        self._brims: set[str] = set()
+        self._headings: set[str] = set()
+        self._shared: dict[Label, Label] = {}
+        self.words: Label = (TASK,) if is_agents else (YOURS,)
+
+    def to_row(self) -> dict[str, Any]:
+        """Return what was learned as JSON values: labels and digests, no text."""
+        known = [
+            (head, *key, label) for head, each in self._known.items() for key, label in each.items()
+        ]
+        return {
+            "known": known,
+            "calls": list(self._calls.items()),
+            "brims": [*self._brims],
+            "headings": [*self._headings],
+        }
+
+    def restore(self, row: Mapping[str, Any]) -> None:
+        """Take what ``to_row`` gave."""
+        for head, size, digest, label in row["known"]:
+            self._known.setdefault(head, {})[size, digest] = tuple(label)
+        for id, label in row["calls"]:
+            self._calls[id] = tuple(label)
+        self._brims, self._headings = set(row["brims"]), set(row["headings"])
+
+    # What lines say -------------------------------------------------------------------------------
+
+    def learn(self, said: str, label: Label) -> None:
+        """Take that the text *said* is what *label* says, wherever it stands."""
+        said = said.strip()
+        if said:
+            self._known.setdefault(mark(said[:_HEAD]), {})[len(said), mark(said)] = label
+
+    def learn_call(self, id: str, name: str, given: object) -> None:
+        """Take that the call *id* was of the tool *name*."""
+        if id and name and id not in self._calls:
+            self._calls[id] = call_label(name, given)
+
+    def learn_headings(self, names: Iterable[str]) -> None:
+        """Take that the client names these memory files or MCP servers: what else looks like a
+        heading is text."""
+        self._headings.update(names)
+
+    def learn_hook(self, command: str, stdout: str) -> None:
+        """Take what a hook wrote; if the hook is brim's, so is the text."""
+        if _BRIMS_HOOK.search(command):
+            try:
+                answer = json.loads(stdout)
+            except (ValueError, RecursionError):
+                answer = {}
+            self._brims.add(
+                mark((text(answer, "hookSpecificOutput", "additionalContext") or stdout).strip())
+            )
+
+    def hook_label(self, event: str, said: str) -> Label:
+        """Return whose text a hook's is: brim's, or another hook's."""
+        is_brims = mark(said.strip()) in self._brims or _BRIMS_TEXT.match(said.strip())
+        return (BRIM, event) if is_brims else (REMINDERS, "hooks", event)
+
+    # What texts are -------------------------------------------------------------------------------
+
+    def piece(self, label: Label, said: str) -> RequestPiece:
+        """Return *said* as one piece."""
+        label = self._shared.setdefault(label, label)  # one label is that of many pieces
+        return RequestPiece(label, self._count(said) if said else 0, 0, mark(said))
+
+    def pieces(self, role: str, content: object, **reported: int) -> tuple[RequestPiece, ...]:
+        """Return the pieces of a message.
+
+        *reported* is ``output`` and ``thinking``, for an answer of the model.
+        """
+        blocks = content if isinstance(content, list) else [content]
+        found: list[RequestPiece] = []
+        for block in blocks:
+            known = {"type": "text", "text": block} if isinstance(block, str) else block
+            found += self._block(role, known) if isinstance(known, Mapping) else ()
+        if any(piece.label[0] == THINKING for piece in found):
+            found = _with_thinking(found, **reported)
+        return tuple(found)
+
+    def _block(self, role: str, block: Mapping[str, Any]) -> Iterator[RequestPiece]:
+        kind = text(block, "type")
+        if kind in ("text", "input_text", "output_text"):
+            said = text(block, "text")
+            if role == "assistant":
+                yield self.piece((AGENTS, "text"), said)
+            elif role in ("system", "developer"):
+                yield from self._joined(said)
+            else:
+                yield from self._told(said)
+        elif kind == "tool_result":
+            yield from self._result(block)
+        elif kind in ("thinking", "redacted_thinking"):
+            yield self.piece((THINKING,), text(block, "thinking"))
+        elif kind.endswith("tool_use"):
+            name = text(block, "name")
+            self.learn_call(text(block, "id"), name, block.get("input"))
+            yield self.piece(
+                (AGENTS, "calls", *tool_label(name)), f"{name} {compact_json(block.get('input'))}"
+            )
+        elif kind in ("image", "document", "input_image"):
+            yield self.media((IMAGES, "from you"), block)
+        elif kind.endswith("_tool_result"):
+            yield self.piece(
+                (RESULTS, *self._calls.get(text(block, "tool_use_id"), (kind,))),
+                compact_json(block),
+            )
+        else:
+            yield self.piece((REMINDERS, kind or "other"), compact_json(block))
+
+    def media(self, label: Label, block: Mapping[str, Any]) -> RequestPiece:
+        """Return an image or a document as a piece, by the rule of its model's provider."""
+        tally = measure(
+            [{"role": "user", "content": [dict(block)]}],
+            model_name=self.model,
+            encoding=None,
+            count_text=self._count,
+            framing=_FRAMELESS,
+        )
+        return RequestPiece(
+            label, tally.text_tokens, tally.tokens - tally.text_tokens, mark(compact_json(block))
+        )
+
+    def _result(self, block: Mapping[str, Any]) -> Iterator[RequestPiece]:
+        label = self._calls.get(text(block, "tool_use_id"), ("unknown tool",))
+        content = block.get("content")
+        if isinstance(content, str):
+            yield self.piece((RESULTS, *label), content)
+            return
+        parts = (
+            [part for part in content if isinstance(part, Mapping)]
+            if isinstance(content, list)
+            else []
+        )
+        for part in parts:
+            said, kind = text(part, "text"), text(part, "type")
+            if kind in ("image", "document"):
+                yield self.media((IMAGES, *label[-1:]), part)
+            elif kind == "tool_reference":
+                yield self.piece((TOOLS, "loaded by search"), text(part, "tool_name"))
+            elif len(parts) > 1 and (reminder := _REMINDER.fullmatch(said)):
+                yield from self._reminder(reminder[1])
+            else:
+                yield self.piece((RESULTS, *label), said or compact_json(part))
+
+    def _told(self, said: str) -> Iterator[RequestPiece]:
+        """A text in a user message: words of the person, or what the client put there."""
+        inner = said.strip().removeprefix(_OPEN).removesuffix(_CLOSE)
+        if label := self._exactly(said) or self._exactly(inner):
+            yield from self.labelled(label, said if self._exactly(said) else inner.strip())
+            return
+        at = 0
+        while match := _REMINDER.match(said, at):
+            yield from self._reminder(match[1])
+            at = match.end()
+        rest = said[at:]
+        if rest.strip():
+            yield self.piece(opening_label(rest, "claude") or self.words, rest)
+
+    def _reminder(self, said: str) -> Iterator[RequestPiece]:
+        yield from self.labelled(self._exactly(said) or (), said)
+
+    def _joined(self, said: str) -> Iterator[RequestPiece]:
+        """A system message in mid-conversation: texts of several sources with blank lines between
+        them."""
+        begun = at = 0
+        while at < len(said):
+            known = self._known_at(said, at)
+            if known or (at > begun and self._opens(said, at)):
+                if said[begun:at].strip():
+                    yield from self.labelled((), said[begun:at])
+                begun = at
+            if known:
+                label, begun = known
+                yield from self.labelled(label, said[at:begun])
+            gap = _GAP.search(said, begun if known else at)
+            at = gap.end() if gap else len(said)
+        if said[begun:].strip():
+            yield from self.labelled((), said[begun:])
+
+    def _opens(self, said: str, at: int) -> bool:
+        starts = (_MCP_INSTRUCTIONS, *labels_of("claude"))
+        return said.startswith(starts, at) or bool(_HOOK.match(said, at))
+
+    def _exactly(self, said: str) -> Label | None:
+        said = said.strip()
+        return self._known.get(mark(said[:_HEAD]), {}).get((len(said), mark(said)))
+
+    def _known_at(self, said: str, at: int) -> tuple[Label, int] | None:
+        """Return the label of the longest known text that stands at *at*, and where it ends."""
+        candidates = self._known.get(mark(said[at : at + _HEAD].strip()), {})
+        for (size, digest), label in sorted(candidates.items(), reverse=True):
+            if at + size <= len(said) and mark(said[at : at + size]) == digest:
+                return label, at + size
+        return None
+
+    def labelled(self, label: Label, said: str) -> Iterator[RequestPiece]:
+        """Give *said* under its *label*; without one, what its words say."""
+        stripped = said.lstrip()
+        if label and label[0] in (YOURS, TASK, SUMMARY, RESULTS, BRIM):
+            yield self.piece(label, said)
+        elif match := _HOOK.match(stripped):
+            yield self.piece(self.hook_label(match[1], stripped[match.end() :]), said)
+        elif _FILE.search(said) and (label[:1] == (MEMORY,) or not label):
+            yield from self._memory(said)
+        elif stripped.startswith(_MCP_INSTRUCTIONS):
+            yield from self._servers(said)
+        else:
+            yield self.piece(label or opening_label(said, "claude") or (REMINDERS, "other"), said)
+
+    def _memory(self, said: str) -> Iterator[RequestPiece]:
+        """Memory files, each below a line that names it; a line of a file that looks the same isn't
+        a border."""
+        heads = self._heads(_FILE, said)
+        last = heads[-1].end()
+        after = _AFTER_FILES.search(said, last)
+        end = after.start() if after else len(said)
+        if said[: heads[0].start()].strip():
+            yield self.piece((MEMORY, "introduction"), said[: heads[0].start()])
+        for head, following in zip(
+            heads, [*(each.start() for each in heads[1:]), end], strict=True
+        ):
+            yield self.piece((MEMORY, head[1]), said[head.start() : following])
+        if said[end:].strip():
+            yield self.piece((REMINDERS, "session context"), said[end:])
+
+    def _servers(self, said: str) -> Iterator[RequestPiece]:
+        """Instructions of MCP servers, each below its name."""
+        heads = self._heads(_SERVER, said)
+        for head, following in zip(
+            heads, [*(each.start() for each in heads[1:]), len(said)], strict=True
+        ):
+            begin = 0 if head is heads[0] else head.start()
+            yield self.piece((TOOLS, f"mcp: {head[1]}", "instructions"), said[begin:following])
+        if not heads:
+            yield self.piece((TOOLS, "mcp instructions"), said)
+
+    def _heads(self, pattern: re.Pattern[str], said: str) -> list[re.Match[str]]:
+        """Return the headings in *said*; those that lines have named, if there are any."""
+        found = list(pattern.finditer(said))
+        return [head for head in found if head[1] in self._headings] or found
+
+    # The fixed start ------------------------------------------------------------------------------
+
+    def tool(self, schema: object) -> RequestPiece:
+        """Return the schema of a tool as a piece."""
+        name = text(schema, "name") or text(schema, "type")
+        said = mapping(schema)
+        known = {
+            key: said[key] for key in ("name", "description", "input_schema") if key in said
+        } or said
+        return self.piece((TOOLS, *tool_label(name)), compact_json(known))
+
+    def system(self, block: object) -> RequestPiece:
+        """Return a block of the system prompt as a piece."""
+        return self.piece((SYSTEM,), block if isinstance(block, str) else text(block, "text"))
+
+
+def _with_thinking(
+    found: list[RequestPiece], output: int = 0, thinking: int = 0
+) -> list[RequestPiece]:
+    """Give the thinking of an answer the size that was reported: its text may be shortened, or left
+    out.
+
+    Without a report, thinking that isn't shown is what the answer took beyond its other parts.
+    """
+    shown = sum(piece.local for piece in found if piece.label[0] == THINKING)
+    rest = sum(piece.local for piece in found if piece.label[0] != THINKING)
+    size = thinking or (0 if shown else max(0, output - rest))
+    if not size:
+        return found
+    marks = "".join(piece.mark for piece in found if piece.label[0] == THINKING)
+    return [
+        RequestPiece((THINKING,), 0, size, mark(marks)),
+        *(piece for piece in found if piece.label[0] != THINKING),
+    ]
+
+
+def is_brims_text(text: str) -> bool:
+    """Whether a hook's text is one of brim's."""
+    return _BRIMS_TEXT.match(text.strip()) is not None

@@ -1,0 +1,127 @@
+"""Reads the requests of a session's file, a block at a time; a transcript that grew is read from
+where it ended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import FileIO
+from typing import Any
+
+from brim.agents.readers import format_of
+from brim.agents.stream import BLOCK, Feed, json_values, open_session, subagent_of
+from brim.sessions.composition.claude import ClaudeRequests
+from brim.sessions.composition.composed_request import ComposedRequest, requests_of
+from brim.sessions.composition.others import CodexRequests, GeminiRequests
+from brim.sessions.composition.pieces import Count
+from brim.sessions.composition.thread import RequestsReader, Thread
+from brim.sessions.session_files import check_before
+from brim.tokens.calibrate import CalibrationStore
+from brim.tokens.engines import STAND_IN, encoding_counter
+
+READERS: dict[str, type[RequestsReader]] = {
+    "claude-transcript": ClaudeRequests,
+    "codex-rollout": CodexRequests,
+    "gemini-transcript": GeminiRequests,
+}
+"""Who reads which format."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far a transcript was read, and what is known by then: labels and counts, no text."""
+
+    offset: int = 0
+    check: int = 0
+    """A sum of the first and the last bytes before ``offset``, to be compared when reading goes on
+    there."""
+    state: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def by_bytes(text: str) -> int:
+    """Return about how many tokens *text* has, from its length alone."""
+    return (len(text.encode("utf-8", "replace")) + 3) // 4
+
+
+def read_requests(
+    path: str | os.PathLike[str],
+    *,
+    calibrations: CalibrationStore | None = None,
+    count: Count | None = None,
+    on_read: Callable[[int], object] = int,
+) -> list[ComposedRequest]:
+    """Return the requests in the session's file *path*, in the order of their answers.
+
+    Texts are counted with the stand-in vocabulary, or by *count*: ``by_bytes`` is faster, and
+    enough to compare requests. *on_read* gets the size of each block that was read. What isn't a
+    session raises an ``InputError``.
+    """
+    thread, _ = read_thread(path, count=count, on_read=on_read)
+    return requests_of(thread, calibrations)
+
+
+def read_thread(
+    path: str | os.PathLike[str],
+    *,
+    mark: Mark | None = None,
+    marking: bool = False,
+    count: Count | None = None,
+    on_read: Callable[[int], object] = int,
+) -> tuple[Thread, Mark]:
+    """Return what *path* holds, and with *marking* a mark to go on from next time.
+
+    With a *mark* of before only what is new is read, if the file is still the same one up to there.
+    Files of Codex and Gemini CLI are read whole each time, and their mark is empty.
+    """
+    name = os.fspath(path)
+    count = count or encoding_counter(STAND_IN)
+    assert count is not None  # noqa: S101 - the table engine has the stand-in
+    with open_session(name) as file:
+        reader: RequestsReader | None = None
+        if mark is not None and 0 < mark.offset <= os.fstat(file.fileno()).st_size:
+            reader = _resumed(file, mark, ClaudeRequests(count, agent=subagent_of(name)))
+        feed = Feed(start=mark.offset if reader and mark else 0)
+        for line, at in _objects(file, feed, on_read):
+            if reader is None and (kind := READERS.get(format_of(line) or "")):
+                reader = kind(count, agent=subagent_of(name))
+            if reader is not None:
+                reader.take(line, at)
+        if reader is None:
+            return Thread(), Mark()
+        reached = Mark()
+        if marking and isinstance(reader, ClaudeRequests) and feed.offset:
+            offset = feed.offset if reader.open_at is None else reader.open_at
+            reached = Mark(offset, check_before(file, offset), reader.to_row())
+        for (
+            line,
+            at,
+        ) in feed.last_object():  # a last line without an end may be written on: it's in no mark
+            reader.take(line, at)
+        return reader.finish(), reached
+
+
+def _resumed(file: FileIO, mark: Mark, reader: ClaudeRequests) -> ClaudeRequests | None:
+    """Return *reader* as it was at *mark*; None if the file isn't the one that was read then."""
+    if check_before(file, mark.offset) != mark.check:
+        return None
+    with suppress(ValueError, TypeError, KeyError, IndexError, AttributeError):
+        reader.restore(mark.state)
+        return reader
+    return None
+
+
+def _objects(
+    file: FileIO, feed: Feed, on_read: Callable[[int], object]
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the objects of *file* from the offset of *feed* on: one a line, or those of the one
+    value that it is."""
+    values = json_values(file) if not feed.offset else None
+    if values is not None:
+        yield from [(each, 0) for each in values]
+        return
+    file.seek(feed.offset)
+    while data := file.read(BLOCK):
+        on_read(len(data))
+        yield from feed.objects(data)

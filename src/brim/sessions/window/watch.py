@@ -1,0 +1,380 @@
+"""What a session holds and costs right now: events go in, the state comes out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from brim.agents.call import Event
+from brim.agents.events import Compaction, ModelSeen, RunTotal, StateSeen, Usage
+from brim.config import Config
+from brim.errors import BrimError
+from brim.models.light import lookup
+from brim.models.overrides import MemoryWindowStore, remember_in, report_window
+from brim.money.amounts import limit_in
+from brim.money.budget import CostBudget
+from brim.money.meter import SpendMeter
+from brim.notices import INPUT_REQUESTED, ContextNotice, Notice
+from brim.sessions.plan_windows import current_plan_windows
+from brim.sessions.window.auto_compact import auto_compact
+from brim.sessions.window.budget import ContextBudget
+from brim.sessions.window.estimate import FIXED, Calibrator
+from brim.sessions.window.live import Counts, Tick, follow, ignore
+from brim.sessions.window.windows import (
+    DEFAULT_WINDOW,
+    AutoCompact,
+    ReportedWindow,
+    reported_window,
+)
+from brim.store.store import Store, open_store
+from brim.tokens.calibrate import Calibration
+from brim.tokens.counters import counter_for
+
+SCHEMA = 1
+"""The version of the object.
+
+A key that is added does not raise it; one that changes its meaning or goes does.
+"""
+
+UNTOLD = ("time", "notices", "lines", "unknown_lines", "plan_windows")
+"""Keys that change without anything to tell."""
+
+_SAME = (
+    "warn_threshold",
+    "compact_threshold",
+    "should_warn",
+    "should_compact",
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+    "answer_tokens",
+)
+"""Keys that are the budget's own names."""
+
+_KNOWN_WINDOWS = ("reported", "remembered", "table", "overflow")
+"""Sources of a window that a client goes by too."""
+
+_LASTING = 1.0
+"""Seconds for which the client's settings and the plan's windows are taken to stay as they are."""
+
+_RELIEF = 0.9
+"""The part of what was warned of below which it is over."""
+
+Reading = dict[str, Any]
+"""One object of ``brim context --watch --json``; docs/context-api.md says what each key means."""
+
+
+def budget_of(config: Config) -> ContextBudget:
+    """Return the gauge of an empty window, as the settings want it."""
+    window = config["context.window"]
+    marks = config["context.warn"], config["context.compact"]
+    return ContextBudget(
+        DEFAULT_WINDOW if window is None else window, *marks, pinned=window is not None
+    )
+
+
+class Watch:
+    """The state of one session. Windows that the agent reports go into *memory*, if there is one.
+
+    With *environ*, a reading also has where the agent compacts on its own, and how much of the
+    plan's windows is used.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        memory: Memory | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._config, self._memory, self._environ = config, memory, environ
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin again: the file is another one."""
+        config = self._config
+        self.budget = budget_of(config)
+        self.meter = SpendMeter()
+        self.money = CostBudget(limit_in(config["spend.limit"]), config["spend.warn"])
+        self.cost_notice: Notice | None = None
+        self.time: float | None = None
+        self.notice: Notice | None = None
+        self._folder = ""
+        self._reported: ReportedWindow | None = None
+        self._around: tuple[object, Reading] = (None, {})
+
+    def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
+        """Take *events* in; return what must be told now.
+
+        *live* is whether they have just happened.
+        """
+        notices: list[Notice] = []
+        for event in events:
+            told = self.budget.update(event)
+            notices += told
+            self.notice = told[-1] if told else self.notice
+            self.meter.update(event)
+            # No one can be asked here, so only the limit is named.
+            spent = self.money.add(self.meter.total - self.money.spent)
+            about_cost = [each for each in spent if each.kind != INPUT_REQUESTED]
+            notices += about_cost
+            self.cost_notice = about_cost[-1] if about_cost else self.cost_notice
+            if isinstance(event, StateSeen) and event.name == "folder":
+                self._folder = event.value
+            if event.time is not None:
+                self.time = max(event.time, self.time or event.time)
+            if self._is_relieved(event):
+                self.budget.clear_compact()
+            if self._memory is not None:
+                self._remember(event, self._memory)
+                if live:
+                    self._memory.calibrate(event)
+        return notices
+
+    def follow(
+        self, path: str, counts: Counts, ticks: Iterable[Tick], *, live: bool = True
+    ) -> Iterator[Reading]:
+        """Take in what happens and yield the state after each change.
+
+        *live* is whether it happens now.
+        """
+        for tick in ticks:
+            if tick.again:
+                self.forget()
+            notices = self.take(tick.events, live=tick.settled and live)
+            if tick.settled:
+                yield self.reading(path, counts, notices)
+
+    def reading(self, path: str, counts: Counts, notices: Iterable[Notice] = ()) -> Reading:
+        """Return the state now."""
+        budget, meter = self.budget, self.meter
+        self._ask_client()
+        used_tokens = budget.standing_tokens
+        window = budget.window.tokens
+        utilization = 0.0
+        if window > 0:
+            utilization = used_tokens / window
+        return {
+            "schema": SCHEMA,
+            "path": path,
+            "format": counts.format,
+            "session": budget.session,
+            "time": self.time,
+            "model": budget.model or "",
+            "used_tokens": used_tokens,
+            "context_window": window,
+            "window_source": budget.window.source,
+            "window_others": dict(budget.window.others),
+            "utilization": round(utilization, 6),
+            **self._surroundings(counts.format.partition("-")[0]),
+            **{name: getattr(budget, name) for name in _SAME},
+            "cache_hit_share": round(budget.cache_hit_share, 6),
+            "overhead": budget.overhead,
+            "filling": self._filling(),
+            "agents": [
+                {
+                    "id": id,
+                    "model": agent.model,
+                    "used_tokens": agent.used_tokens,
+                    "context_window": agent.context_window,
+                    "utilization": round(agent.utilization, 6),
+                }
+                for id, agent in budget.agents.items()
+            ],
+            "compactions": budget.compactions,
+            "cost": meter.total,
+            "unattributed": meter.unattributed,
+            "unpriced": sorted(meter.unpriced),
+            "cost_limit": self.money.limit,
+            "cost_warning": str(self.cost_notice or ""),
+            "warning": str(self.notice or "") if budget.should_warn else "",
+            "notices": [{"kind": notice.kind, "text": str(notice)} for notice in notices],
+            "lines": counts.lines,
+            "broken_lines": counts.broken,
+            "unknown_lines": counts.unknown,
+        }
+
+    def _filling(self) -> dict[str, int]:
+        """Return what fills the window; it adds up to what stands in it."""
+        parts: dict[str, int] = {}
+        for part in self.budget.filling.parts:
+            name = part.category
+            if part.name:
+                name = f"{part.name} results"
+            parts[name] = part.tokens
+        left_out = self.budget.standing_tokens - self.budget.used_tokens
+        if left_out > 0:
+            parts[FIXED] = parts.get(FIXED, 0) + left_out
+        return parts
+
+    def _ask_client(self) -> None:
+        """Take what the client itself reported about the window of this session."""
+        if self._environ is None:
+            return
+        self._reported = reported_window(self._environ, self.budget.session)
+        if self._reported is not None and self._reported.window:
+            self.budget.report_windows({self._reported.model: self._reported.window})
+
+    def _auto_compact(self, agent: str) -> AutoCompact | None:
+        """Return where *agent* compacts on its own: as it was started, if the client has said."""
+        budget = self.budget
+        if self._reported is not None and self._reported.auto_compact is not None:
+            return self._reported.auto_compact
+        if self._environ is None or agent != "claude" or not budget.model:
+            return None
+        if budget.window.source not in _KNOWN_WINDOWS:
+            return None
+        return auto_compact(budget.model, budget.window.tokens, self._environ, folder=self._folder)
+
+    def _surroundings(self, agent: str) -> Reading:
+        """Return what isn't in the session itself: where *agent* compacts on its own, and its
+        plan's windows."""
+        budget, now = self.budget, time.time()
+        about = (
+            agent,
+            budget.model,
+            budget.window,
+            self._folder,
+            self._reported,
+            now // _LASTING,
+        )
+        if about != self._around[0]:
+            point, environ = self._auto_compact(agent), self._environ
+            plan: list[dict[str, Any]] = []
+            if environ is not None and agent:
+                plan = [each.to_dict() for each in current_plan_windows(environ, now, agent)]
+            self._around = (
+                about,
+                {"auto_compact": {} if point is None else point.to_dict(), "plan_windows": plan},
+            )
+        return self._around[1]
+
+    def _is_relieved(self, event: Event) -> bool:
+        """Whether what was warned of is over: a compaction, another window, another session, or
+        much less in it.
+
+        A few tokens less aren't a relief: clients leave old reasoning out, and the warning would
+        come again and again.
+        """
+        budget, notice = self.budget, self.notice
+        if isinstance(event, Compaction) and not event.agent:
+            return True
+        over = budget.should_warn and budget.utilization < budget.warn_threshold
+        if not over or not isinstance(notice, ContextNotice):
+            return False
+        same = (notice.window, notice.session) == (budget.context_window, budget.session)
+        return not same or budget.used_tokens < _RELIEF * notice.used_tokens
+
+    def _remember(self, event: Event, memory: Memory) -> None:
+        windows = event.windows if isinstance(event, RunTotal) else {}
+        if isinstance(event, ModelSeen) and event.window > 0:
+            windows = {event.model: event.window}
+        for model, tokens in windows.items():
+            memory.window(model, tokens)
+
+
+def read_session(
+    path: str,
+    config: Config,
+    environ: Mapping[str, str],
+    *,
+    taken: Callable[[int], object] = ignore,
+    seen: Callable[[list[Event]], object] = len,
+) -> Reading:
+    """Return the state of the session in the file *path* as it is now. Looking changes nothing.
+
+    *taken* gets the size of each block that was read, *seen* the events.
+    """
+    watch = Watch(config, environ=environ)
+    counts, ticks = follow(path, interval=1.0, once=True, taken=taken)
+    for tick in ticks:
+        watch.take(tick.events, live=False)
+        seen(tick.events)
+    return watch.reading(path, counts)
+
+
+# What is remembered of models ---------------------------------------------------------------------
+#
+# What a watch remembers of models for the next one: windows that were reported, and how their
+# tokens are counted.
+#
+# It is a courtesy: whatever goes wrong with it, the watch goes on.
+
+_PATIENCE = 0.5
+"""Seconds to wait for another writer: the gauge must not stand still for it."""
+
+
+class Memory:
+    """The user's store. It is made only when there is something to keep, and asked no more once it
+    has failed."""
+
+    def __init__(self, folder: str) -> None:
+        self._path = os.path.join(folder, "brim.db")
+        self._store: Store | None = None
+        self._failed = False
+        self._known: set[tuple[str, int]] = set()
+        self._calibrator: Calibrator | None = None
+        self._models: set[str] = set()
+        if (store := self._open(make=False)) is not None:
+            remember_in(store.windows)
+
+    def window(self, model: str, tokens: int) -> None:
+        """Keep that *model* has a window of *tokens*, unless the table or the store says so
+        already."""
+        if not model or tokens < 1 or (model, tokens) in self._known:
+            return
+        self._known.add((model, tokens))
+        try:
+            if (
+                lookup(model).context_window != tokens
+                and (store := self._open(make=True)) is not None
+            ):
+                report_window(model, tokens, store.windows)
+        except BrimError:
+            self._failed = True
+
+    def calibrate(self, event: Event) -> None:
+        """Learn from *event* how many tokens a model without a public vocabulary makes of a
+        text."""
+        if self._failed:
+            return
+        try:
+            if isinstance(event, Usage) and not event.agent and event.model not in self._models:
+                self._models.add(event.model)
+                counter = counter_for(event.model, calibrations=self)
+                self._calibrator = Calibrator(counter, self) if hasattr(counter, "ratio") else None
+            if self._calibrator is not None:
+                self._calibrator.update(event)
+        except BrimError:
+            self._failed = True
+
+    def get(self, model: str, /) -> Calibration | None:
+        """Return what is known about *model*'s ratio.
+
+        With ``put``, this is a ``CalibrationStore``.
+        """
+        store = self._open(make=False)
+        return store.calibrations.get(model) if store is not None else None
+
+    def put(self, model: str, calibration: Calibration, /) -> None:
+        """Keep *calibration* for *model*."""
+        if (store := self._open(make=True)) is not None:
+            store.calibrations.put(model, calibration)
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._store is not None:
+            remember_in(MemoryWindowStore())
+            self._store.close()
+            self._store = None
+
+    def _open(self, *, make: bool) -> Store | None:
+        if self._store is None and not self._failed and (make or os.path.exists(self._path)):
+            try:
+                self._store = open_store(self._path, timeout=_PATIENCE)
+            except BrimError:
+                self._failed = True
+        return self._store
