@@ -4,6 +4,7 @@ way."""
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -369,9 +370,10 @@ def test_what_is_installed_for_one_project_works_there_and_nowhere_else(agent: A
 
 def test_an_agent_cannot_loosen_what_holds_it_and_can_tighten_it(agent: Agent) -> None:
     agent.world.brim("limit", "10/day")
+    brim = shlex.quote(str(BRIM))
     agent.world.api.will(
         agent.shell(
-            f"{BRIM} pause; echo a=$?; {BRIM} limit remove; echo b=$?; {BRIM} limit 2/session; echo c=$?"
+            f"{brim} pause; echo a=$?; {brim} limit remove; echo b=$?; {brim} limit 2/session; echo c=$?"
         ),
         Say(),
     )
