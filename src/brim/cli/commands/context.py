@@ -195,6 +195,7 @@ class PartRow:
 
     @property
     def cells(self) -> list[str]:
+        """What stands in the columns of the table."""
         tokens = "unknown"
         if self.tokens is not None:
             tokens = f"{self.tokens:,}"
