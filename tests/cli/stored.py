@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from brim.behaviors.behavior import Edge, Rule
 from brim.behaviors.jsonl import dump
-from brim.errors import LimitReached
-from brim.store import open_ledger
 from brim.store.events import RuleEvent
 from brim.store.store import open_store
 from tests.cli.conftest import Brim
@@ -71,28 +68,6 @@ def store_of_another_version(brim: Brim, scope: str = "user") -> Path:
     database.execute("PRAGMA user_version = 99")
     database.close()
     return path
-
-
-def spend(brim: Brim, scope: str, amount: int) -> None:
-    """Spend *amount* micro-dollars in *scope*."""
-    with closing(open_ledger(str(file_of(brim)))) as ledger:
-        ledger.settle(ledger.reserve(scope, amount), amount)
-
-
-def admits(brim: Brim, scope: str, amount: int) -> bool:
-    """Whether *amount* micro-dollars can be reserved in *scope*; they stay reserved."""
-    with closing(open_ledger(str(file_of(brim)))) as ledger:
-        try:
-            ledger.reserve(scope, amount)
-        except LimitReached:
-            return False
-    return True
-
-
-def limit(brim: Brim, scope: str, amount: int) -> None:
-    """Set the limit of *scope* over all time, as a program does."""
-    with closing(open_ledger(str(file_of(brim)))) as ledger:
-        ledger.limit(scope, amount)
 
 
 def write_rules(brim: Brim, path: Path, scope: str = "user") -> None:

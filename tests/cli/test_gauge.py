@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from brim.cli.gauge import LEAST_WIDTH, colour_of, draw, one_line
 from brim.cli.output import width_of
-from brim.spend.plan_windows import PlanWindow
+from brim.sessions.plan_windows import PlanWindow
 
 COUNTS = st.integers(0, 10**12)
 NAMES = st.text(max_size=30)

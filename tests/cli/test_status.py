@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.spend.plan_windows import PlanWindow, keep_plan_windows
+from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
 from brim.store import RuleEvent, open_store
 from tests.cli.conftest import Brim
 from tests.cli.seeding import database, rule, seed

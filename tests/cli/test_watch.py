@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
 from brim.sessions.window.watch import SCHEMA
-from brim.spend.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.watched import RECORDED, Watcher, called, compacted
 

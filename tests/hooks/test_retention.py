@@ -13,7 +13,7 @@ from brim.hooks.process import answer_to
 from brim.hooks.retention import MOST_ROWS
 from brim.hooks.state import SessionState
 from brim.memory import ScratchWriter
-from brim.store import open_ledger, open_store
+from brim.store import open_store
 from brim.store.events import RECENT, RuleEvent
 from brim.store.trust import allow, is_allowed, user_secret
 from tests.cli.conftest import Brim, brim
@@ -212,17 +212,6 @@ def test_unfinished_files_and_replaced_databases_go_and_backups_stay(used: Brim)
     end_session(used)
     assert [path.exists() for path in paths] == [False, False, True, False]
     assert all(path.exists() for path in young)
-
-
-def test_limits_and_reservations_stay(used: Brim) -> None:
-    with open_ledger(str(file_of(used))) as ledger:
-        ledger.limit("shop", 10_000_000)
-        ledger.record("shop/s", "r", 1_000, at=time.time() - 200 * DAY)
-        ledger.reserve("shop/s", 500, request_id="open", lease=600)
-        before = ledger.status("shop")
-    end_session(used)
-    with open_ledger(str(file_of(used))) as ledger:
-        assert ledger.status("shop") == before
 
 
 def test_a_broken_database_is_left_and_the_rest_goes(used: Brim) -> None:

@@ -20,8 +20,8 @@ import pytest
 from brim.hooks.process import answer_to
 from brim.hooks.state import SessionState
 from brim.hooks.statusline import columns, lines_for, main
+from brim.sessions.plan_windows import read_plan_windows
 from brim.sessions.window.windows import UsageSeen
-from brim.spend.plan_windows import read_plan_windows
 from brim.store.trust import trust
 from tests.hooks.status_samples import NOW, SESSION, encoded, limits, sent
 

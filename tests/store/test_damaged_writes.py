@@ -16,7 +16,7 @@ import pytest
 from brim.behaviors import Edge
 from brim.behaviors.when import When
 from brim.errors import StoreError
-from brim.store import open_ledger, open_scopes, open_store
+from brim.store import open_scopes, open_store
 from brim.store.checks import store_problems
 from tests.store.making import behavior, raw
 
@@ -29,8 +29,6 @@ TABLES = [
     "meta",
     "reservations",
     "sessions",
-    "spend_entries",
-    "spend_scopes",
     "triggers",
 ]
 
@@ -39,7 +37,7 @@ TABLES = [
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of some hundred pages with something in every table, and pages that are free."""
     path = tmp_path_factory.mktemp("made") / "brim.db"
-    with open_store(str(path)) as store, open_ledger(str(path)) as ledger:
+    with open_store(str(path)) as store:
         several = [
             behavior(f"b{i}", name=f"rule-{i}", canonical=f"Mind {i}. " * (i % 90 + 1))
             for i in range(200)
@@ -50,9 +48,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             now=1.0,
         )
         store.put_edges([Edge(f"b{i}", f"b{i + 1}", "similar-to", 0.5) for i in range(199)])
-        ledger.limit("shop", 10**9)
-        for i in range(100):
-            ledger.settle(ledger.reserve(f"shop/{i % 7}", 50, request_id=f"r{i}"), 40)
         with store.writing():
             store.database.run("DELETE FROM line_costs WHERE behavior % 3 = 0")
     return path
@@ -111,12 +106,7 @@ def learn(path: Path) -> None:
         store.put(behavior("new", name="new-rule"), event="learned", now=9.0)
 
 
-def spend(path: Path) -> None:
-    with open_ledger(str(path)) as ledger:
-        ledger.record("shop/3", "new", 5)
-
-
-@pytest.mark.parametrize("write", [learn, spend])
+@pytest.mark.parametrize("write", [learn])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_write_is_refused_or_everything_is_as_it_was_with_the_new(
     made: Path,
@@ -146,7 +136,6 @@ def test_a_write_is_refused_or_everything_is_as_it_was_with_the_new(
             "events",
             "line_costs",
             "reservations",
-            "spend_entries",
         ):
             assert before[table] is not None, (seed, table)
             assert set(before[table]) <= set(after[table]), (seed, table)

@@ -21,9 +21,9 @@ from brim.agents.stream import subagent_of
 from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, width_of
 from brim.figures import bar, percent
 from brim.install.agents import NAMES
+from brim.sessions.plan_windows import PlanWindow
 from brim.sessions.window.watch import UNTOLD, Reading
 from brim.sessions.window.windows import SOURCES, AutoCompact
-from brim.spend.plan_windows import PlanWindow
 
 LEAST_WIDTH = 20
 """Columns that a gauge needs.

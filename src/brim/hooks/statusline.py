@@ -29,6 +29,7 @@ from brim.money.limits import Spender
 from brim.money.periods import when
 from brim.money.standing import nearest, standings
 from brim.record import PlainData
+from brim.sessions.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
 from brim.sessions.window.auto_compact import auto_compact, client_command
 from brim.sessions.window.windows import (
     REPORTED,
@@ -37,7 +38,6 @@ from brim.sessions.window.windows import (
     UsageSeen,
     certain_window,
 )
-from brim.spend.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
 from brim.store.project import branch
 from brim.store.suggestions import Suggestions
 

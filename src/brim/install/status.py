@@ -16,8 +16,8 @@ from brim.install.rule_files import shared_news
 from brim.money.book import LimitBook
 from brim.money.periods import DAY, begin_of
 from brim.money.standing import LimitStanding
+from brim.sessions.plan_windows import PlanWindow, current_plan_windows
 from brim.sessions.requests import project_scope
-from brim.spend.plan_windows import PlanWindow, current_plan_windows
 from brim.store.backup import lost_rules
 from brim.store.scopes import Scopes
 from brim.store.suggestions import Suggestions

@@ -84,7 +84,7 @@ def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the folders of the agents, each with its agent, whether they exist or not.
 
     >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-2:]
-    [('codex', '/opt/codex/archived_sessions'), ('gemini', '/home/user/.gemini/tmp')]
+    [('gemini', '/home/user/.gemini/tmp'), ('opencode', '/home/user/.brim/opencode')]
     """
     folders = []
     for agent in every_agent():

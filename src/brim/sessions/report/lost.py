@@ -88,7 +88,7 @@ def _line(item: LostFact) -> str:
     """Return the line of *item* in a text that the person pastes."""
     if item.kind == "instruction":
         return f'I said: "{item.text}"'
-    return line_of(item)
+    return line_of(item.kind, item.text)
 
 
 def find_lost(

@@ -13,7 +13,11 @@ from brim.config import Config
 from brim.errors import BrimError
 from brim.models.light import lookup
 from brim.models.overrides import MemoryWindowStore, remember_in, report_window
+from brim.money.amounts import limit_in
+from brim.money.budget import CostBudget
+from brim.money.meter import SpendMeter
 from brim.notices import INPUT_REQUESTED, ContextNotice, Notice
+from brim.sessions.plan_windows import current_plan_windows
 from brim.sessions.window.auto_compact import auto_compact
 from brim.sessions.window.budget import ContextBudget
 from brim.sessions.window.estimate import FIXED, Calibrator
@@ -24,10 +28,6 @@ from brim.sessions.window.windows import (
     ReportedWindow,
     reported_window,
 )
-from brim.spend.limits import CostBudget
-from brim.spend.meter import SpendMeter
-from brim.spend.money import limit_in
-from brim.spend.plan_windows import current_plan_windows
 from brim.store.store import Store, open_store
 from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for
