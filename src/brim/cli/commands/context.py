@@ -184,7 +184,7 @@ def _title(request: ComposedRequest, count: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Row:
+class PartRow:
     """One row of the tree."""
 
     depth: int
@@ -195,13 +195,16 @@ class _Row:
 
     @property
     def cells(self) -> list[str]:
+        """What stands in the columns of the table."""
         tokens = "unknown"
         if self.tokens is not None:
             tokens = f"{self.tokens:,}"
         return [f"{'  ' * self.depth}{self.name}", tokens, self.share, self.basis]
 
 
-def _rows(parts: Sequence[RequestPart], whole: int, depth: int, everything: bool) -> Iterator[_Row]:
+def _rows(
+    parts: Sequence[RequestPart], whole: int, depth: int, everything: bool
+) -> Iterator[PartRow]:
     """Give the rows of the tree: all of the first level, and below it the largest."""
     hidden: list[RequestPart] = []
     for at, part in enumerate(parts):
@@ -229,8 +232,8 @@ def _always_shown(depth: int) -> int:
     return 0
 
 
-def _row(name: str, tokens: int | None, basis: str, whole: int, depth: int) -> _Row:
-    return _Row(depth, _name(name), tokens, _share(tokens, whole), basis)
+def _row(name: str, tokens: int | None, basis: str, whole: int, depth: int) -> PartRow:
+    return PartRow(depth, _name(name), tokens, _share(tokens, whole), basis)
 
 
 def _name(name: str) -> str:

@@ -157,8 +157,11 @@ class ComposedRequest:
             rows.append(RequestPart(self._unrecorded_name(), shares.not_recorded, UNRECORDED))
         rows.sort(key=_by_size)
         if self.billed and rows:
-            missing = self.billed - sum(part.tokens or 0 for part in rows)
-            rows[0] = _with_rounding(rows[0], missing)
+            missing = self.billed - _sum_of(rows)
+            largest = 0
+            if rows[0].basis == UNRECORDED and len(rows) > 1 and rows[1].tokens:
+                largest = 1
+            rows[largest] = _with_rounding(rows[largest], missing)
         return tuple(rows)
 
     def _unrecorded_name(self) -> str:
@@ -195,17 +198,14 @@ class ComposedRequest:
     def _row(
         self, name: str, pieces: Sequence[RequestPiece], shares: Balance, depth: int
     ) -> RequestPart:
+        tokens = None
+        if any(piece.label[0] != UNRESOLVED for piece in pieces):
+            tokens = self._tokens_of(pieces, shares)
         below: tuple[RequestPart, ...] = ()
         if any(len(piece.label) > depth + 1 for piece in pieces):
-            below = tuple(self._tree(pieces, shares, depth + 1))
-            sizes = [part.tokens for part in below if part.tokens is not None]
-            tokens = None
-            if sizes:
-                tokens = sum(sizes)
-        elif pieces[0].label[0] == UNRESOLVED:
-            tokens = None
-        else:
-            tokens = self._tokens_of(pieces, shares)
+            largest, *smaller = self._tree(pieces, shares, depth + 1)
+            missing = (tokens or 0) - _sum_of((largest, *smaller))
+            below = (_with_rounding(largest, missing), *smaller)
         return RequestPart(name or "other", tokens, self._basis(pieces), len(pieces), below)
 
     def _basis(self, pieces: Sequence[RequestPiece]) -> str:
@@ -216,6 +216,10 @@ class ComposedRequest:
         if any(piece.label[0] == UNRESOLVED for piece in pieces):
             return f"named by the request, {UNRECORDED}"
         return EXACT
+
+
+def _sum_of(parts: Iterable[RequestPart]) -> int:
+    return sum(part.tokens or 0 for part in parts)
 
 
 def _with_rounding(part: RequestPart, missing: int) -> RequestPart:

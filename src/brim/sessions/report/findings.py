@@ -25,7 +25,9 @@ from brim.sessions.report.index import FileFindings, load_findings, save_finding
 from brim.sessions.report.money import SummaryReader, SummaryRequest
 from brim.sessions.report.own_texts import OwnTexts, OwnTextsReader
 from brim.sessions.report.waste import Waste, WasteReader
-from brim.sessions.session_files import Scan, SessionFile, scan_many
+from brim.sessions.scan_processes import scan_many
+from brim.sessions.scans import Scan, scan_file
+from brim.sessions.session_files import SessionFile
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ class FindingsReading:
 
 
 def _scan(file: SessionFile) -> Scan:
-    return file.scan(FindingsReader(file))
+    return scan_file(file, FindingsReader(file))
 
 
 # Recorded requests --------------------------------------------------------------------------------
