@@ -79,15 +79,15 @@ class Script:
         return str(UUID(int=int.from_bytes(self.name.encode()[:16].ljust(16, b"-")), version=4))
 
 
-def scripts(more: int = 0) -> list[Script]:
-    """Return all scripts, in the order of their names; each with *more* files and commands that are
+def scripts(folder: Path = SCRIPTS, more: int = 0) -> list[Script]:
+    """Return all scripts in *folder*, in the order of their names; each with *more* files and commands that are
     used only once.
 
     They are spread over the steps before the compaction: every session looks at much that it never
     needs again.
     """
     found = [
-        parse(path.stem, path.read_text(encoding="utf-8")) for path in sorted(SCRIPTS.glob("*.txt"))
+        parse(path.stem, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.txt"))
     ]
     for script in found:
         for at in range(more):

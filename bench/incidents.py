@@ -18,14 +18,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from brim.config.places import place_of
 from brim.hooks.process import answer_to
 from brim.hooks.statusline import lines_for
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
-from brim.spend.money import in_unit
-from brim.spend.periods import read_ceiling
-from brim.store import open_ledger, open_store
+from brim.money.amounts import in_unit
+from brim.money.book import change_limits, limits_to_set
+from brim.money.limits import read_limit
+from brim.sessions.repository import project_of
+from brim.store import open_store
 from report import Target, arguments, finish, table, this_machine
 
 Line = dict[str, Any]
@@ -105,9 +106,13 @@ class Replay:
         open_store(str(self.home / "brim.db")).close()
         if case is not None:  # the limit alone
             (self.home / "config.yaml").write_text("hooks:\n  loops: off\n", encoding="utf-8")
-            with open_ledger(str(self.home / "brim.db"), clock=lambda: recording.begins) as ledger:
-                scope = ledger.project(place_of(str(self.project)))
-                ledger.allow(scope, read_ceiling(case.limit, subagent=case.subagent))
+            limits = limits_to_set(
+                [case.limit],
+                project_of(str(self.project), str(folder)),
+                subagent=case.subagent,
+                now=recording.begins,
+            )
+            change_limits(str(self.home / "config.yaml"), lambda _: limits)
         self.environ = {
             "HOME": str(folder),
             "BRIM_HOME": str(self.home),
@@ -223,7 +228,7 @@ def measure(case: Case) -> Outcome:
         looping = Replay(recording, None, Path(folder))
         if case.recording.startswith("loop"):
             looping.run(until_held=True)
-    ceiling = read_ceiling(case.limit, subagent=case.subagent)
+    ceiling = read_limit(case.limit, subagent=case.subagent)
     price = PriceList().request(takes, about["model"], recording.begins) or 0
     one = {"usd": price, "tokens": takes.fresh, "percent": round(100 * about["percent"])}[
         ceiling.unit
@@ -245,7 +250,7 @@ def measure(case: Case) -> Outcome:
     else:
         recorded, spent, flight = len(threads), sum(held.values()), max(1, about["agents"])
     sums = (begins + one * recorded, begins + one * spent, one, flight, replay.held_at)
-    names = (case.name, about["client"], about["source"], str(ceiling), ceiling.unit, amount)
+    names = (case.name, about["client"], about["source"], ceiling.text, ceiling.unit, amount)
     return Outcome(*names, *sums, max(replay.refused.values(), default=0), looping.held_at)
 
 

@@ -27,12 +27,11 @@ import psycopg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.store.server import Server
-from tests.store.storm import File, Remote, storm
+from tests.money.server import Server
+from tests.money.storm import File, Remote, storm
 
 from brim.errors import LimitReached
-from brim.spend import lineage
-from brim.store import open_ledger
+from brim.money import lineage, open_ledger
 from measure import say
 from report import Target, arguments, finish, markdown, measured, table
 
@@ -226,7 +225,7 @@ def crowd(server: Server, machines: int) -> dict[str, Any]:
             thread.join()
         seconds = time.perf_counter() - start
         status = ledger.status("org")
-    fits = ((limit.limit or 0) - limit.held) // AMOUNT
+    fits = ((limit.limit or 0) - limit.set_aside) // AMOUNT
     return {
         "machines": machines,
         "admitted": len(admitted),

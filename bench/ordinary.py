@@ -18,8 +18,12 @@ from typing import Any
 
 from brim.behaviors import Rule
 from brim.hooks.process import answer_to
-from brim.spend.periods import read_ceiling
-from brim.store import open_ledger, open_store
+from brim.money.book import change_limits, limits_to_set
+from brim.money.words import STOPPED_BY
+from brim.sessions.index import SessionIndex
+from brim.sessions.repository import project_of
+from brim.sessions.requests import EVERYTHING, project_scope
+from brim.store import open_store
 from labelled.clients import CLIENTS, Sitting
 from labelled.loops.developed import DEVELOPED
 from labelled.loops.unseen import UNSEEN
@@ -42,6 +46,7 @@ MODELS = {"claude": "claude-sonnet-4-5", "codex": "gpt-5.5", "gemini": "gemini-2
 FRESH, CACHED, WRITTEN = 1_500, 40_000, 300
 """Tokens of an ordinary answer: new input, what the cache has, and output."""
 
+BEGINS = 1_794_700_000.0
 _AFTER = {"claude": "PostToolUse", "codex": "PostToolUse", "gemini": "AfterTool"}
 ORDINARY = [
     scenario for scenario in (*DEVELOPED, *UNSEEN, *UNSEEN_2, *UNSEEN_3) if not scenario.expects
@@ -76,9 +81,7 @@ class LimitedSitting(Sitting):
                 "tool_response": out,
             }
             environ = {"HOME": str(self.home.parent), "BRIM_HOME": str(self.home)}
-            answer_to(
-                event, self.shape, {**data, **called}, environ, now=1_794_700_000 + self._count
-            )
+            answer_to(event, self.shape, {**data, **called}, environ, now=BEGINS + self._count)
 
     def _take(self) -> None:
         """Write down what the answer took."""
@@ -164,11 +167,12 @@ def run(client: str) -> dict[str, str]:
                     blocks=[block],
                 )
                 store.put(rule, event="learned", now=0)
-        with open_ledger(str(home / "brim.db"), clock=lambda: 1_794_700_000.0) as ledger:
-            scope = ledger.project("/home/user/project")
-            for text in LIMITS:
-                ledger.allow(scope, text)
-            ledger.allow("*", read_ceiling("2M tokens", subagent=True))
+        project = project_of("/home/user/project", folder)
+        limits = [
+            *limits_to_set(LIMITS, project, subagent=False, now=BEGINS),
+            *limits_to_set(["2M tokens"], EVERYTHING, subagent=True, now=BEGINS),
+        ]
+        change_limits(str(home / "config.yaml"), lambda _: limits)
         for number, scenario in enumerate(ORDINARY):
             sitting = LimitedSitting(
                 client, f"{scenario.name}/{client}", Path(folder) / str(number), home
@@ -176,10 +180,10 @@ def run(client: str) -> dict[str, str]:
             scenario.write(sitting)
             kinds["calls"] += sitting.calls
             for reason in sitting.reasons:
-                words = {"Held by your user's limit": "limit", "Your user doesn't": "block"}
+                words = {STOPPED_BY: "limit", "Your user doesn't": "block"}
                 kinds[next((kind for begin, kind in words.items() if begin in reason), "loop")] += 1
-        with open_ledger(str(home / "brim.db")) as ledger:
-            spent = ledger.status(scope).spent
+        with SessionIndex(str(home / "index.db")) as index:
+            spent = index.spent(project_scope(project)).cost
     sums = {
         "sessions": str(len(ORDINARY)),
         "calls": str(kinds["calls"]),

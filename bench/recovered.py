@@ -23,13 +23,13 @@ from brim.agents.stream import read
 from brim.hooks.process import answer_to
 from brim.memory.compactions import CompactionReader
 from brim.memory.comparison import Fact, compare
-from brim.memory.inventory import BINDING
 from brim.memory.repetition.commands import looks, parts
 from brim.memory.returned import HEADING, line_of
 from brim.memory.shell_facts import shell_facts
 from brim.memory.token_length import BilledRatio
+from brim.memory.uses import BINDING
 from brim.store import open_store
-from compacted import FIRST, Script, Step, Writer, play, scripts
+from compacted import FIRST, SCRIPTS, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
 RECALL = 0.85
@@ -201,7 +201,7 @@ def judge(script: Script, folder: Path) -> Outcome:
         fact = (item.kind, item.text)
         if is_instruction:
             outcome.needed.append(list(fact))
-        if line_of(item) in told_after:
+        if line_of(item.kind, item.text) in told_after:
             outcome.returned.append(list(fact))
             if is_instruction:
                 outcome.given.append(list(fact))
@@ -253,10 +253,10 @@ def is_search(step: Step) -> bool:
     return step.kind == "grep" or (step.kind == "run" and looks(parts(step.text)))
 
 
-def played(more: int) -> list[Outcome]:
-    """Play every session, with *more* files and commands in each."""
+def played(sessions: Path, more: int) -> list[Outcome]:
+    """Play every session in the folder *sessions*, with *more* files and commands in each."""
     with tempfile.TemporaryDirectory() as folder:
-        return [judge(script, Path(folder)) for script in scripts(more)]
+        return [judge(script, Path(folder)) for script in scripts(sessions, more)]
 
 
 COLUMNS = [
@@ -298,12 +298,17 @@ def main() -> int:
     parser.add_argument(
         "--more", type=int, default=10, metavar="N", help="files and commands to add (default: 10)"
     )
+    parser.add_argument(
+        "--sessions", type=Path, default=SCRIPTS, metavar="FOLDER", help="play other scripts"
+    )
     parser.add_argument("--missed", action="store_true", help="also list what wasn't given back")
     options = parser.parse_args()
     print(this_machine())
-    sets = {"as written": played(0)}
+    sets = {"as written": played(options.sessions, 0)}
     if not options.quick:
-        sets[f"with {options.more} more files and commands"] = played(options.more)
+        sets[f"with {options.more} more files and commands"] = played(
+            options.sessions, options.more
+        )
     targets, rows = [], []
     for name, found in sets.items():
         sums = show(f"What compactions dropped and was needed again, {name}", found)

@@ -2,7 +2,7 @@
 FILE]``.
 
 From a wheel in an environment of its own, a fresh process each time, in turn with ``python -I -c
-pass``: with nothing stored, with a ledger that has a limit, with another status line to run, and
+pass``: with nothing stored, with a limit, with another status line to run, and
 with every part. In the same turns: the status lines of ccstatusline, with its own settings, and of
 ccusage. Exits with 1 if a target is missed.
 """
@@ -20,13 +20,12 @@ from pathlib import Path
 
 from brim.cli.commands.statusline import EXAMPLE
 from brim.config.settings import PARTS
-from brim.store import open_ledger
 from hook import install_wheel
 from programs import CCSTATUSLINE, CCUSAGE, present
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
 BARE = "python -I -c pass"
-PLAIN, LIMITED, CHAINED = "nothing stored", "a ledger with a limit", "another status line (echo)"
+PLAIN, LIMITED, CHAINED = "nothing stored", "a limit", "another status line (echo)"
 EVERYTHING = "every part, for a subscriber"
 TYPED = "typed: brim statusline"
 START = {
@@ -93,9 +92,7 @@ def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
     }
     for home in homes.values():
         home.mkdir()
-    with open_ledger(str(homes[LIMITED] / "brim.db")) as ledger:
-        ledger.limit("shop", 5_000_000)
-        ledger.record(f"shop/{SESSION[:8]}/main", "request", 4_100_000)
+    (homes[LIMITED] / "config.yaml").write_text('limits:\n  "*": [5/day]\n')
     (homes[EVERYTHING] / "config.yaml").write_text(f"statusline:\n  parts: {', '.join(PARTS)}\n")
     chain = homes[CHAINED] / "statusline.json"
     chain.write_text('{"command": "cat >/dev/null; echo mine"}')

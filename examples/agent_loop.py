@@ -43,7 +43,7 @@ while messages[-1]["role"] == "user":
         {"type": "tool_result", "tool_use_id": c.id, "content": read_file(**c.input)} for c in calls
     ]
     messages += [{"role": "user", "content": results}] if results else []
-spent = brim.spend.in_dollars(guard.status().spent)
+spent = brim.money.dollars(guard.status().spent)
 print(
     f"{response.content[0].text}\n{len(client.requests)} calls for {spent}. The last one: {call.receipt}"
 )

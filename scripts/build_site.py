@@ -41,7 +41,7 @@ GUIDES = {
     "models": "models.md",
     "rules": "injection.md",
     "memory": "memory.md",
-    "sessions": "tracking.md",
+    "sessions": "context-api.md",
     "spend": "ledgers.md",
     "store": "store.md",
     "tokens": "tokens.md",

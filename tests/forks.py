@@ -37,7 +37,7 @@ HEAVY = (
     "brim.mcp",
     "brim.ui",
     "brim.loopback",
-    "brim.store.postgres",
+    "brim.money.postgres_",
 )
 """What imports SDKs and servers: a fork takes longer the more memory there is, and few commands
 need these."""

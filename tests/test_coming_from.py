@@ -30,9 +30,9 @@ from brim.activation import Activation, Context, Graph
 from brim.config import load
 from brim.memory import extract_text
 from brim.messages import FifoPruner
+from brim.money import build_wrap_up_prompt
 from brim.rules import InjectionPlan, Section, Tier
 from brim.sessions import build_compact_prompt
-from brim.spend import build_wrap_up_prompt
 from tests.cli.conftest import Brim
 from tests.cli.stored import FRAME, behavior, remember
 from tests.mcp.conftest import World

@@ -119,7 +119,8 @@ def test_a_program_with_every_public_name_has_right_types(check: Check, tmp_path
 
 @pytest.mark.parametrize("check", CHECKERS)
 @pytest.mark.parametrize(
-    "name", ["brim.nope", "brim.tokens.nope", "brim.hooks.nope", "brim.install.nope"]
+    "name",
+    ["brim.nope", "brim.tokens.nope", "brim.money.nope", "brim.hooks.nope", "brim.install.nope"],
 )
 def test_a_name_that_is_not_there_is_an_error(check: Check, name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"

@@ -26,7 +26,7 @@ from brim.tokens import Count
 
 PACKAGES = (
     *("activation", "behaviors", "guard", "memory", "messages", "rules"),
-    *("models", "sessions", "spend", "store", "tokens"),
+    *("models", "money", "sessions", "store", "tokens"),
 )
 
 

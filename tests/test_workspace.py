@@ -128,10 +128,3 @@ def test_only_a_person_makes_a_store(environ: dict[str, str], tmp_path: Path) ->
     with at(environ, tmp_path, "person").open() as scopes:
         scopes.store("user")
     assert os.path.exists(at(environ, tmp_path, "agent").database)
-
-
-def test_the_ledger_is_the_users(environ: dict[str, str], project: Path) -> None:
-    workspace = at(environ, project, "person")
-    with workspace.open_ledger() as ledger:
-        ledger.record("shop", "r-1", 5)
-    assert os.path.exists(workspace.database)

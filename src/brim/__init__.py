@@ -20,8 +20,8 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation adapters agents behaviors config guard memory messages models rules"
-    " sessions spend store tokens",
+    packages="activation adapters agents behaviors config guard memory messages models money"
+    " rules sessions store tokens",
     **{
         "activation.engine": "activate",
         "behaviors.behavior": "Rule",
@@ -36,9 +36,9 @@ __getattr__, __dir__ = exports(
         "models.catalog": "cost model",
         "memory.model": "ScratchModel",
         "memory.writer": "ScratchWriter",
-        "spend.ledger": "Ledger",
-        "spend.limits": "CostBudget",
-        "store.ledger": "open_ledger",
+        "money.budget": "CostBudget",
+        "money.ledger": "Ledger",
+        "money.opening": "open_ledger",
         "tokens.count": "Count",
         "tokens.counters": "count counter_for",
         "sessions.window.budget": "ContextBudget",

@@ -9,9 +9,9 @@ from brim import guard as guard
 from brim import memory as memory
 from brim import messages as messages
 from brim import models as models
+from brim import money as money
 from brim import rules as rules
 from brim import sessions as sessions
-from brim import spend as spend
 from brim import store as store
 from brim import tokens as tokens
 from brim.activation.engine import activate as activate
@@ -33,13 +33,13 @@ from brim.messages.memory import WorkingMemory as WorkingMemory
 from brim.messages.pruners import prune as prune
 from brim.models.catalog import cost as cost
 from brim.models.catalog import model as model
+from brim.money.budget import CostBudget as CostBudget
+from brim.money.ledger import Ledger as Ledger
+from brim.money.opening import open_ledger as open_ledger
 from brim.rules.mapper import ActivationTierMapper as ActivationTierMapper
 from brim.rules.session import Session as Session
 from brim.rules.text import render as render
 from brim.sessions.window.budget import ContextBudget as ContextBudget
-from brim.spend.ledger import Ledger as Ledger
-from brim.spend.limits import CostBudget as CostBudget
-from brim.store.ledger import open_ledger as open_ledger
 from brim.tokens.count import Count as Count
 from brim.tokens.counters import count as count
 from brim.tokens.counters import counter_for as counter_for

@@ -96,10 +96,15 @@ def share(part: float, whole: float) -> str:
 
 
 def bar(
-    share: float, width: int, *, marks: tuple[float, ...] = (), nice: bool = True
+    share: float,
+    width: int,
+    *,
+    marks: tuple[float, ...] = (),
+    strong_marks: tuple[float, ...] = (),
+    nice: bool = True,
 ) -> tuple[str, str]:
     """Return the filled and the empty part of a bar of *width* columns, with a line at each of
-    *marks*.
+    *marks*, and another one at each of *strong_marks*.
 
     *nice* draws eighths of a column; without it the bar is plain ASCII.
 
@@ -112,15 +117,19 @@ def bar(
         full = "█" * full_columns + _EIGHTHS[part].strip()
         blank = "░"
         line = "│"
+        strong_line = "┃"
     else:
         full = "#" * full_columns
         blank = "-"
         line = "|"
+        strong_line = "!"
     empty = [blank] * (width - len(full))
-    for mark in marks:
+    lines = [(mark, line) for mark in marks]
+    lines += [(mark, strong_line) for mark in strong_marks]
+    for mark, character in lines:
         place = column(mark, width) - len(full)
         if 0 <= place < len(empty):
-            empty[place] = line
+            empty[place] = character
     return full, "".join(empty)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import site
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -31,12 +31,12 @@ from brim.config.trust import (
     user_secret,
 )
 from brim.config.values import Config, load, load_cached
+from brim.database import TIMEOUT
 from brim.errors import ConfigError, InputError, StoreError
 from brim.files import save, sha256_hex
 from brim.memory.folder import FILES, check_folder
 from brim.models.overrides import use
-from brim.store.database import TIMEOUT, fold_log
-from brim.store.ledger import StoredLedger, open_ledger
+from brim.store.database import fold_log
 from brim.store.project import (
     branch,
     environment,
@@ -44,15 +44,13 @@ from brim.store.project import (
     make_folder,
     project_types,
     remote_of,
-    segment,
 )
 
 if TYPE_CHECKING:
+    from brim.money.ledger_book import LedgerBook
     from brim.money.settings import LimitSettings
     from brim.rules.rulebook import Rulebook
     from brim.sessions.index import SessionIndex
-    from brim.store.events import RuleEvent
-    from brim.store.limits import Limits
     from brim.store.scopes import Scopes
 
 DATABASE = "brim.db"
@@ -353,9 +351,8 @@ class Workspace:
             _use_valid(models)
 
     def _load(self) -> Config:
-        if self.who == "person":
+        if self.who == "person" and not self.goes_on:
             return load(self.environ, self.usable_project, self.flags)
-
         try:
             return self._load_cached()
         except ModuleNotFoundError:
@@ -376,7 +373,7 @@ class Workspace:
 
     @property
     def database(self) -> str:
-        """The user's database: their rules, every session and the ledger."""
+        """The user's database: their rules and every session."""
         return os.path.join(self.home, DATABASE)
 
     @property
@@ -393,13 +390,6 @@ class Workspace:
         if create is None:
             create = self.who == "person"
         return self._open(create)
-
-    def compaction_notes(self) -> list[RuleEvent]:
-        """Return what brim's hooks noted of compactions, oldest first."""
-        with self.open() as scopes:
-            if scopes.user is None:
-                return []
-            return scopes.user.events(kind="compacted")
 
     def _open(self, create: bool, patience: float = TIMEOUT) -> Scopes:
         from brim.store.scopes import open_scopes  # commands about money load no rules
@@ -436,37 +426,13 @@ class Workspace:
         self.close()
         return True
 
-    def open_ledger(
-        self, clock: Callable[[], float] | None = None, *, store: str = ""
-    ) -> StoredLedger:
-        """Open the user's ledger, or the one at the address *store*, with the settings in force."""
-        address = store or self.database
-        if clock is None and not store:
-            clock = self._now
-        return open_ledger(address, warn=self.config["spend.warn"], clock=clock)
+    def open_ledger_book(self, store: str) -> LedgerBook:
+        """Open the limits in the ledger at the address *store*, for a person in this project."""
+        from brim.money.ledger_book import LedgerBook  # nobody else loads a ledger
+        from brim.money.opening import open_ledger
 
-    def _now(self) -> float:
-        return self.now
-
-    def open_limits(self, clock: Callable[[], float] | None = None, *, store: str = "") -> Limits:
-        """Open the limits of this person: in their ledger, or in the one at the address *store*."""
-        from brim.spend.money import limit_in
-        from brim.store.limits import Limits  # hooks have limits, but no names for them
-
-        shared = None
-        default = limit_in(self.config["spend.limit"])
-        if store:
-            shared = self.shared_name
-            default = None
-        return Limits(
-            self.open_ledger(clock, store=store),
-            place=self.place,
-            home=self.home,
-            environ=self.environ,
-            now=self.now,
-            shared=shared,
-            default=default,
-        )
+        ledger = open_ledger(store, warn=self.config["spend.warn"])
+        return LedgerBook(ledger, project=self.shared_name, environ=self.environ)
 
     @property
     def may_have_limits(self) -> bool:
@@ -507,10 +473,11 @@ class Workspace:
     def open_index(self) -> SessionIndex:
         """Open the index of requests; it may lack what was written since it was last read."""
         from brim.sessions.index import SessionIndex, index_path
+        from brim.sessions.storage import is_stored
 
         _ = self.config  # its models have prices
         path = index_path(self.environ)
-        if not os.path.lexists(path):
+        if not is_stored(path):
             path = ""  # only looking makes no file
         return SessionIndex(path, home=home_folder(self.environ))
 
@@ -523,6 +490,9 @@ class Workspace:
             name = remote_of(self.place)
         if not name:
             return ""
+
+        from brim.money.scopes import segment
+
         return segment(name)
 
     @cached_property

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import pytest
 
 from brim.errors import BrimError, DoesNotFit, LimitReached
-from brim.store import open_ledger
+from brim.money import open_ledger
 from tests.adapters.model import Model, parallel
 
 ROOT = Path(__file__).parent.parent.parent

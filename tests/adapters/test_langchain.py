@@ -32,7 +32,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from brim.adapters.langchain import BrimMiddleware
 from brim.behaviors import Rule
 from brim.errors import InputError, LimitReached
-from brim.store import open_ledger
+from brim.money import open_ledger
 from brim.tokens import counter_for
 from tests.adapters.contract import (
     NOT_JSON,

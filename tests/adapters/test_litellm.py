@@ -32,7 +32,7 @@ import litellm
 from brim.adapters.litellm import BrimLogger, wrap
 from brim.errors import InputError
 from brim.guard import Guard
-from brim.store import open_ledger
+from brim.money import open_ledger
 from tests.adapters.contract import (
     ANSWER,
     NOT_JSON,

@@ -25,7 +25,7 @@ from openai import AsyncOpenAI
 from brim.adapters.openai_agents import brim_run_config
 from brim.behaviors import Rule
 from brim.errors import InputError
-from brim.store import open_ledger
+from brim.money import open_ledger
 from tests.adapters.contract import (
     NOT_JSON,
     SYSTEM,

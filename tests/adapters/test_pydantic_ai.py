@@ -28,7 +28,7 @@ from brim.adapters.pydantic_ai import Brim
 from brim.behaviors import Rule
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.models import cost
-from brim.store import open_ledger
+from brim.money import open_ledger
 from tests.adapters.contract import (
     NOT_JSON,
     SYSTEM,

@@ -13,7 +13,7 @@ from brim.errors import LimitReached
 from brim.messages import validate
 from brim.models import cost
 from brim.models.usage import read_response
-from brim.store import open_ledger
+from brim.money import open_ledger
 from tests.adapters.recorded import DATA, SETTINGS, TARGET, objects
 
 RECORDINGS = sorted(DATA.glob("*.json"))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from brim.behaviors.behavior import Rule
-from brim.errors import LimitReached
-from brim.store import open_ledger
 from tests.cli.conftest import Brim
 from tests.cli.written import write_rule
 
@@ -39,25 +36,3 @@ def remember(brim: Brim, *behaviors: Rule, scope: str = "user") -> None:
         if each.summary:
             fields["summary"] = each.summary
         write_rule(brim, each.name, each.canonical, scope, **fields)
-
-
-def spend(brim: Brim, scope: str, amount: int) -> None:
-    """Spend *amount* micro-dollars in *scope*."""
-    with closing(open_ledger(str(file_of(brim)))) as ledger:
-        ledger.settle(ledger.reserve(scope, amount), amount)
-
-
-def admits(brim: Brim, scope: str, amount: int) -> bool:
-    """Whether *amount* micro-dollars can be reserved in *scope*; they stay reserved."""
-    with closing(open_ledger(str(file_of(brim)))) as ledger:
-        try:
-            ledger.reserve(scope, amount)
-        except LimitReached:
-            return False
-    return True
-
-
-def limit(brim: Brim, scope: str, amount: int) -> None:
-    """Set the limit of *scope* over all time, as a program does."""
-    with closing(open_ledger(str(file_of(brim)))) as ledger:
-        ledger.limit(scope, amount)

@@ -31,7 +31,9 @@ def test_the_parts_of_the_last_request_add_up_to_what_was_billed(brim: Brim, ses
     )
     assert found["request"]["basis"] == "request record"
     assert found["filling"]["tools"] > 10_000
-    assert abs(found["request"]["not_explained"]) < 0.01 * found["used_tokens"]
+    assert found["request"]["estimate"] == "ok"
+    assert abs(found["request"]["scale"] - 1) < 0.01
+    assert {part["basis"] for part in found["parts"]} <= {"calibrated", "recorded exactly"}
     tools = next(part for part in found["parts"] if part["name"] == "tools")
     assert {"mcp: shop", "Bash"} <= {part["name"] for part in tools["parts"]}
 
@@ -152,10 +154,8 @@ def later_than(session: Path, folder: Path) -> Path:
 def test_without_an_index_the_session_before_is_read(brim: Brim, session: Path) -> None:
     later = later_than(session, session.parent)
     known = brim("context", str(later), "--at", "1", "--json").json["request"]
-    assert (known["ratio_basis"], abs(known["not_explained"]) < 0.02 * known["billed_tokens"]) == (
-        "calibrated",
-        True,
-    )
+    assert known["ratio_basis"] == "calibrated"
+    assert abs(known["scale"] - 1) < 0.02
     assert (
         brim("context", str(session), "--at", "1", "--json").json["request"]["ratio_basis"]
         == "estimated"
@@ -173,7 +173,7 @@ def test_a_later_session_begins_with_the_ratio_of_an_earlier_one(brim: Brim, ses
     brim("context", str(session))
     known = brim("context", str(later), "--at", "1", "--json").json["request"]
     assert known["ratio_basis"] == "calibrated"
-    assert abs(known["not_explained"]) < 0.02 * known["billed_tokens"]
+    assert abs(known["scale"] - 1) < 0.02
 
 
 @pytest.mark.parametrize("contents", ["", "[1, 2, 3]\n", '{"a":\n', "not a session\n"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from brim.cli.gauge import LEAST_WIDTH, colour_of, draw, one_line
 from brim.cli.output import width_of
-from brim.spend.plan_windows import PlanWindow
+from brim.sessions.plan_windows import PlanWindow
 
 COUNTS = st.integers(0, 10**12)
 NAMES = st.text(max_size=30)
@@ -75,8 +75,8 @@ def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
         draw(reading(), 72)
         == [
             "158,700 of 200,000 tokens  79%       claude-sonnet-4-5  session 5e551011",
-            "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
-            "                                         warn 70% ▲     ▲ compact 78%",
+            "█████████████████████████████████████████████████████████▏░░┃░░░░░░░░░░░",
+            "│ brim warns 70%, 78%  ┃ the agent compacts 84%",
             "window     200,000 tokens (reported by the agent; model table…",  # not the beginning of a number
             "headroom   8.2k to auto-compact",
             "cost       $1.03 ($0.06 of it in no single request)",
@@ -104,10 +104,18 @@ def test_it_says_how_much_of_the_plan_is_used_and_how_old_the_reading_is() -> No
     assert "plan       5h 91%; 7d 91% (12 min ago)" in lines
 
 
-def test_a_mark_shows_where_a_threshold_will_be() -> None:
-    bar, marks = draw(reading(utilization=0.1), 100)[1:3]
+def test_two_marks_with_two_names_show_where_brim_warns_and_where_the_agent_compacts() -> None:
+    bar, legend = draw(reading(utilization=0.1), 100)[1:3]
     assert [at for at, cell in enumerate(bar) if cell == "│"] == [70, 78]
-    assert [at for at, cell in enumerate(marks) if cell == "▲"] == [70, 78]
+    assert [at for at, cell in enumerate(bar) if cell == "┃"] == [84]
+    assert legend == "│ brim warns 70%, 78%  ┃ the agent compacts 84%"
+
+
+def test_where_the_agent_compacts_is_only_marked_if_it_is_known() -> None:
+    for point in ({}, {"usable": 180_000, "at": None, "off": False}):
+        bar, legend = draw(reading(utilization=0.1, auto_compact=point), 100)[1:3]
+        assert "┃" not in bar
+        assert legend == "│ brim warns 70%, 78%"
 
 
 @pytest.mark.parametrize(

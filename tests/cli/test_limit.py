@@ -69,6 +69,41 @@ def test_limits_are_set_shown_and_say_the_same_as_usage(brim: Brim, shop: Path) 
     assert lines[1].split()[:4] == ["shop", "5/day", "$1.20", "$3.55"]
 
 
+@pytest.mark.parametrize(
+    ("mistake", "line"),
+    [("  bad: [\n", 5), ("mode: sideways\n", 4), ("models:\n  mine: {prices: cheap}\n", 5)],
+)
+def test_a_mistake_in_the_settings_hides_no_limit(
+    brim: Brim, shop: Path, mistake: str, line: int
+) -> None:
+    brim("limit", "5/day")
+    spend(brim, 1.2)
+    before = limits(brim)
+    config = brim.home / ".brim" / "config.yaml"
+    text = config.read_text()
+    config.write_text(text + mistake)
+    for _ in range(2):
+        shown = brim("limit", "--json")
+        assert shown.code == 0
+        assert {row["limit"]: row for row in shown.json["limits"]} == before
+        assert "config.yaml" in shown.err
+        assert f"config.yaml:{line}" in shown.err or f"line {line}" in shown.err
+    assert brim("limit", "6/day").code == 2  # nothing is written beside a mistake
+    config.write_text(text)
+    assert brim("limit", "--json").err == ""
+
+
+def test_a_mistake_in_a_limit_shows_the_last_good_ones(brim: Brim, shop: Path) -> None:
+    brim("limit", "5/day")
+    spend(brim, 1.2)
+    before = limits(brim)
+    config = brim.home / ".brim" / "config.yaml"
+    config.write_text(config.read_text().replace("5/day", "5/fortnight"))
+    shown = brim("limit", "--json")
+    assert (shown.code, {row["limit"]: row for row in shown.json["limits"]}) == (0, before)
+    assert '"5/fortnight" isn\'t a limit' in shown.err
+
+
 def test_a_limit_is_written_into_the_settings_beside_what_is_there(brim: Brim, shop: Path) -> None:
     config = brim.home / ".brim" / "config.yaml"
     config.parent.mkdir()

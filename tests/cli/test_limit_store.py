@@ -10,7 +10,7 @@ from brim import Guard
 from brim.errors import LimitReached
 from brim.store.project import normalized_remote, remote_of
 from tests.cli.conftest import Brim
-from tests.store.server import empty_schema
+from tests.money.server import empty_schema
 
 
 @pytest.fixture

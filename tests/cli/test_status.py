@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from brim.spend.plan_windows import PlanWindow, keep_plan_windows
-from brim.store import RuleEvent, open_store
+from brim.rules.state import RulesState
+from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
-from tests.cli.seeding import database
 from tests.cli.written import write_rule
 
 
@@ -166,3 +166,13 @@ def test_it_says_how_much_of_the_plans_windows_is_used(brim: Brim) -> None:
         "plan     Codex: 7d 50%",
     ]
     assert brim("--json").json["plan_windows"][0] == five.to_dict()
+
+
+def test_the_week_counts_stopped_calls_and_not_those_of_the_week_before(brim: Brim) -> None:
+    home = brim.home / ".brim"
+    home.mkdir(exist_ok=True)
+    for age in (1, 2, 8):
+        with closing(RulesState(str(home), now=time.time() - age * 86_400)) as state:
+            state.note_refusal("pnpm", "user", session="s", call="npm install")
+    assert brim("--json").json["week"]["stopped"] == 2
+    assert "2 calls stopped" in brim().out

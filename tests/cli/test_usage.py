@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from brim.spend.plan_windows import PlanWindow, keep_plan_windows
+from brim.sessions.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.usages import GEMINI, ROLLOUT, SLUG, asked, counts, session
 from tests.cli.watched import Terminal

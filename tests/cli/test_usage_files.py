@@ -180,3 +180,42 @@ def test_a_file_that_was_named_and_cannot_be_read_is_an_error(brim: Brim) -> Non
     assert "picture.jsonl: isn't text" in ran.err
     assert "total" in ran.out  # what could be read is there all the same
     assert brim("usage", str(brim.cwd)).code == 0  # in a folder it is only passed over
+
+
+def test_what_opencodes_plugin_has_noted_is_read_without_its_hooks(brim: Brim) -> None:
+    project = brim.home / "shop"
+    (project / ".git").mkdir(parents=True)
+    noted = brim.home / ".brim" / "opencode" / "ses_1.jsonl"
+    noted.parent.mkdir(parents=True)
+    tokens = {"input": 900, "output": 40, "reasoning": 0, "cache": {"read": 100, "write": 0}}
+    with noted.open("w", encoding="utf-8") as file:
+        for number in range(3):
+            part = {
+                "id": f"prt_{number}",
+                "type": "step-finish",
+                "reason": "tool-calls",
+                "cost": 0.25,
+                "tokens": tokens,
+            }
+            line = {"type": "step_finish", "timestamp": 1_767_600_000_000 + number}
+            line |= {"sessionID": "ses_1", "cwd": str(project), "part": part}
+            file.write(json.dumps(line) + "\n")
+    report = brim("usage", "--by", "project", "--json").json
+    assert [(row["project"], row["requests"]) for row in report["rows"]] == [(str(project), 3)]
+    assert report["total"]["cost"] == 750_000
+    assert brim("usage", "--agent", "opencode", "--json").json["total"]["cost"] == 750_000
+    brim("limit", "--all", "100")
+    (brim.home / ".brim" / "index.db").unlink()
+    assert brim("usage", "--json").json["total"]["cost"] == 750_000
+
+
+def test_months_stay_right_after_transcripts_and_the_index_are_gone(brim: Brim) -> None:
+    session(brim, answer(), answer("msg_2", "req_2", time="2026-02-05T10:00:00.000Z"))
+    before = brim("usage", "monthly", "--json").json["rows"]
+    assert [row["month"] for row in before] == ["2026-01", "2026-02"]
+    for path in (brim.home / ".claude").rglob("*.jsonl"):
+        path.unlink()
+    assert brim("usage", "monthly", "--json").json["rows"] == before
+    for path in (brim.home / ".brim").glob("index.db*"):
+        path.unlink()
+    assert brim("usage", "monthly", "--json").json["rows"] == before

@@ -292,7 +292,9 @@ class Opencode(Agent):
 
     def environ(self) -> Mapping[str, str]:
         quiet = ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD")
-        return {"ANTHROPIC_API_KEY": "dummy"} | {f"OPENCODE_DISABLE_{name}": "1" for name in quiet}
+        return {"ANTHROPIC_API_KEY": "dummy", "BUN_JSC_forceRAMSize": "268435456"} | {
+            f"OPENCODE_DISABLE_{name}": "1" for name in quiet
+        }
 
     def shell(self, command: str, **said: int) -> Call:
         return Call("bash", {"command": command, "description": "a command"}, **said)

@@ -13,7 +13,7 @@ from tests.e2e.script import Overflow, Say
 
 RATIO = 1.43
 MOST = 0.05
-"""The share of a request that may stay unexplained, once the first one was billed."""
+"""The share by which texts may have to be scaled, once the first request was billed."""
 
 
 def texts(value: object, key: str = "") -> Iterator[str]:
@@ -81,4 +81,5 @@ def test_a_real_session_is_explained_part_by_part(claude: Agent) -> None:
             "request"
         ]
         assert request["basis"] == "request record"
-        assert abs(request["not_explained"]) <= MOST * request["billed_tokens"], request
+        assert request["estimate"] == "ok", request
+        assert abs(request["scale"] - 1) <= MOST, request

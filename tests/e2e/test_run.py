@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from brim.errors import LimitReached
+from brim.money import Raise
 from brim.run import supervised
-from brim.spend import Raise
 from tests.e2e.agents import Agent, Codex
 from tests.e2e.conftest import agent_in
 from tests.e2e.programs import FOLDER

@@ -32,8 +32,7 @@ from brim.messages import (
     validate,
 )
 from brim.models import cost
-from brim.spend.ledger import Ledger
-from brim.store import open_ledger
+from brim.money import Ledger, open_ledger
 from tests.messages.histories import valid_histories
 from tests.messages.samples import talk, words
 from tests.messages.test_fitting import MODELS

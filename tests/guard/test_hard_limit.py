@@ -15,7 +15,7 @@ from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.figures import DOLLAR
 from brim.guard import Guard
 from brim.models import cost, lookup
-from brim.store import open_ledger
+from brim.money import open_ledger
 
 CLAUDE = "claude-opus-5-5"
 BEDROCK = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"

@@ -17,7 +17,7 @@ import pytest
 
 from brim.guard import Guard
 from brim.models import cost
-from brim.spend import may_be_billed
+from brim.money import may_be_billed
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")
 

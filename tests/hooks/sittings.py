@@ -11,8 +11,6 @@ from brim.hooks.process import answer_to
 from brim.memory import Journal, MemoryEntry
 from brim.sessions.index import SessionIndex
 from brim.sessions.requests import EVERYTHING
-from brim.store import open_ledger
-from brim.store.ledger import StoredLedger
 from tests.store.making import make_store
 
 NOW = 1_800_000_000.0
@@ -140,10 +138,6 @@ class Sitting:
     def texts(self, kind: str) -> list[str]:
         """Return the texts of these."""
         return [entry.text for entry in self.entries(kind)]
-
-    def ledger(self) -> StoredLedger:
-        """Open the ledger."""
-        return open_ledger(str(self.home / "brim.db"))
 
     def spent(self) -> int:
         """Return what the index has of everything."""

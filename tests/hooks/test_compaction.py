@@ -9,7 +9,7 @@ import pytest
 
 from brim.memory import MemoryEntry
 from brim.memory.instructions import LONGEST, build_instructions
-from brim.memory.returned import ENOUGH, LINES, line_of
+from brim.memory.returned import FEW, LINES, line_of
 from brim.sessions.report.lost import lost_in
 from tests.hooks.sittings import Sitting
 
@@ -178,22 +178,60 @@ def test_a_check_that_went_well_is_missed_too(sitting: Sitting) -> None:
     assert "- command: `cargo test --workspace`" in (sitting.context / "left-out.md").read_text()
 
 
-def test_the_most_used_comes_back_first_and_no_more_than_fits(sitting: Sitting) -> None:
-    for at in range(LINES + 5):
+def told_after_work_with(sitting: Sitting, files: int) -> list[str]:
+    """Return the lines that come back after so many *files* were read and a command ran twice."""
+    for at in range(files):
         sitting.tool("Read", {"file_path": f"{sitting.project}/src/part_{at}.py"})
     for _ in range(2):
         sitting.tool("Bash", {"command": "make deploy-demo"})
     sitting.hook("PostCompact", trigger="auto", compact_summary="All is well.")
     told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
-    heading, first, *others = told.splitlines()
+    assert isinstance(told, str)
+    return told.splitlines()
+
+
+def test_of_many_files_that_were_read_once_none_comes_back(sitting: Sitting) -> None:
+    heading, *lines = told_after_work_with(sitting, FEW + 1)
     assert "left these out" in heading
-    assert first == "  - command: `make deploy-demo`"
-    assert others[0] == f"  - file: `src/part_{LINES + 4}.py`"
-    assert others[-1] == f"  - and {LINES + 6 - ENOUGH} more: .context/scratch.md has them"
-    assert len(others) == ENOUGH
+    assert lines == [
+        "  - command: `make deploy-demo`",
+        f"  - and {FEW + 1} more: .context/scratch.md has them",
+    ]
     index = (sitting.context / "scratch.md").read_text("utf-8")
-    assert f"## Left Out by the Last Summary ({LINES + 6}): .context/left-out.md" in index
+    assert f"## Left Out by the Last Summary ({FEW + 2}): .context/left-out.md" in index
     assert "file `src/part_0.py`" in index
+
+
+def test_a_few_files_come_back_the_latest_first(sitting: Sitting) -> None:
+    _, first, *files = told_after_work_with(sitting, FEW)
+    assert first == "  - command: `make deploy-demo`"
+    assert files == [f"  - file: `src/part_{at}.py`" for at in reversed(range(FEW))]
+
+
+def test_no_more_comes_back_than_fits_beside_all_that_the_person_said(sitting: Sitting) -> None:
+    rules = [f"Never touch folder number{at} in any way." for at in range(9)]
+    sitting.prompt(" ".join(rules))
+    for name in "abcdefghijklmnopqrstuvwxyz":
+        sitting.tool("Bash", {"command": f"make {name}{name}"})
+    sitting.hook("PostCompact", trigger="auto", compact_summary="All is well.")
+    told = ""
+    for _ in range(10):  # what doesn't fit beside a prompt comes with the next one
+        answer = sitting.prompt("go on")
+        if "hookSpecificOutput" in answer:
+            told += answer["hookSpecificOutput"]["additionalContext"]
+    assert all(rule in told for rule in rules)
+    assert told.count("  - command: ") == LINES
+    assert f"  - and {26 - LINES} more: " in told
+
+
+def test_a_file_that_a_command_names_is_not_given_back_twice(sitting: Sitting) -> None:
+    write = {"file_path": f"{sitting.project}/scripts/check.sh", "content": "x"}
+    sitting.tool("Write", write)
+    sitting.tool("Bash", {"command": "bash scripts/check.sh"})
+    compacted(sitting, "All is well.")
+    told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
+    assert "  - command: `bash scripts/check.sh`" in told
+    assert "  - file:" not in told
 
 
 def test_without_a_summary_nothing_is_measured(sitting: Sitting) -> None:
@@ -318,7 +356,7 @@ def test_the_hook_and_memory_lost_agree_to_the_item(sitting: Sitting) -> None:
     compacted(sitting, "The parser is worked on; which database: SQLite.")
     told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
     (report,) = lost_in(str(sitting.transcript))
-    assert [line_of(item) for item in report.items] == [
+    assert [line_of(item.kind, item.text) for item in report.items] == [
         line.removeprefix("  - ") for line in told.splitlines()[1:]
     ]
     assert [item.text for item in report.items] == [

@@ -24,7 +24,6 @@ import pytest
 from brim.agents import agent_named
 from brim.hooks.process import main
 from brim.install.launchers import install_launcher
-from brim.store import open_ledger
 from tests.hooks.hook_answers import fault_of
 from tests.hooks.hook_samples import ALL
 from tests.hooks.hook_world import World
@@ -138,8 +137,8 @@ def states(world: World, rng: random.Random) -> Iterator[tuple[dict[str, str], f
     meets it."""
     (world.home / "config.yaml").write_text("hooks:\n  gate: constraints\n", encoding="utf-8")
     yield world.environ, 0.45
-    with open_ledger(str(world.home / "brim.db")) as ledger:
-        ledger.limit("project", 0)
+    limited = 'hooks:\n  gate: constraints\nlimits:\n  "*": [0/day]\n'
+    (world.home / "config.yaml").write_text(limited, encoding="utf-8")
     yield world.environ, 0.1
     world.transcript.unlink()
     yield world.environ, 0.05

@@ -279,7 +279,7 @@ def test_a_sub_agents_own_file_is_read_when_it_stops(sitting: Sitting, tmp_path:
     helper = Sitting(tmp_path, "sub")
     for _ in range(3):
         id = f"t{helper.now}"
-        helper.called(id, "Bash", {"command": "cat /nowhere"})
+        helper.called(id, "Bash", {"command": "make nowhere"})
         helper.answered(id, "Exit code 1\ncat: /nowhere: No such file", error=True)
     sitting.hook(
         "SubagentStop",
@@ -287,7 +287,7 @@ def test_a_sub_agents_own_file_is_read_when_it_stops(sitting: Sitting, tmp_path:
         agent_type="general",
         agent_transcript_path=str(helper.transcript),
     )
-    assert set(sitting.texts("command")) == {"cat /nowhere"}
+    assert set(sitting.texts("command")) == {"make nowhere"}
     assert {(entry.session, entry.agent) for entry in sitting.entries("command")} == {
         (SESSION, "a1")
     }

@@ -41,8 +41,7 @@ def start(sitting: Sitting, event: str, **data: object) -> subprocess.Popen[byte
 
 def test_hooks_at_the_same_time_write_everything_once(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path)
-    with sitting.ledger() as ledger:
-        ledger.limit("shop", 1_000_000_000)
+    (sitting.home / "config.yaml").write_text('limits:\n  "*": [1000/day]\n', encoding="utf-8")
     started = []
     for at in range(6):
         sitting.used(f"m{at}", 1_000)

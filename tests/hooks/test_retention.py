@@ -14,9 +14,7 @@ from brim.hooks.process import answer_to
 from brim.hooks.state import SessionState
 from brim.memory import ScratchWriter
 from brim.rules.state import RulesState
-from brim.store import open_ledger
 from tests.cli.conftest import Brim, brim
-from tests.cli.stored import file_of
 
 __all__ = ["brim"]
 
@@ -167,17 +165,6 @@ def test_unfinished_files_go_and_others_stay(used: Brim) -> None:
     assert not old.exists()
     assert young.exists()
     assert (home(used) / "rules.toml").exists()
-
-
-def test_limits_and_reservations_stay(used: Brim) -> None:
-    with open_ledger(str(file_of(used))) as ledger:
-        ledger.limit("shop", 10_000_000)
-        ledger.record("shop/s", "r", 1_000, at=time.time() - 200 * DAY)
-        ledger.reserve("shop/s", 500, request_id="open", lease=600)
-        before = ledger.status("shop")
-    end_session(used)
-    with open_ledger(str(file_of(used))) as ledger:
-        assert ledger.status("shop") == before
 
 
 def test_a_broken_state_is_made_anew_and_the_rest_goes(used: Brim) -> None:

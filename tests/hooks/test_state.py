@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from brim.hooks.state import SessionState, UsageSeen, file_id
+from brim.config.places import file_id
+from brim.hooks.state import SessionState
+from brim.sessions.window.windows import UsageSeen
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ import pytest
 
 from brim.config.trust import trust
 from brim.hooks.process import answer_to
-from brim.hooks.state import SessionState, UsageSeen
+from brim.hooks.state import SessionState
 from brim.hooks.statusline import columns, lines_for, main
-from brim.spend.plan_windows import read_plan_windows
+from brim.sessions.plan_windows import read_plan_windows
+from brim.sessions.window.windows import UsageSeen
 from tests.hooks.status_samples import NOW, SESSION, encoded, limits, sent
 
 DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.process import status_line; status_line()"]

@@ -12,7 +12,8 @@ import pytest
 from mcp import Client
 from mcp_types import Implementation
 
-from brim.hooks.state import SessionState, UsageSeen
+from brim.hooks.state import SessionState
+from brim.sessions.window.windows import UsageSeen
 from tests.mcp.conftest import World
 
 SESSION = "0a1b2c3d-0000-4000-8000-000000000001"

@@ -48,6 +48,11 @@ def test_a_failing_command_is_kept_with_exit_code_and_first_error() -> None:
     assert model.commands == ["`pytest -q`: ended with 2; quoted output: `E error: x`"]
 
 
+@pytest.mark.parametrize("command", ["ls -la gone", "cat a | head", "cd /p && grep -rn x src"])
+def test_a_look_that_failed_says_nothing_about_the_work(command: str) -> None:
+    assert fed(call("1", "Bash", "shell", command=command), failed("1", "no")).commands == []
+
+
 @pytest.mark.parametrize(
     ("text", "ended"),
     [
@@ -79,12 +84,15 @@ def test_what_a_person_said_when_refusing_is_kept(said: str) -> None:
 
 
 def test_an_exit_code_beside_the_text_counts() -> None:
-    events = call("1", "shell", "shell", command="ls"), failed("1", "boom", detail={"exit_code": 7})
-    assert fed(*events).commands == ["`ls`: ended with 7; quoted output: `boom`"]
+    events = (
+        call("1", "shell", "shell", command="make"),
+        failed("1", "boom", detail={"exit_code": 7}),
+    )
+    assert fed(*events).commands == ["`make`: ended with 7; quoted output: `boom`"]
 
 
 def test_a_command_that_succeeds_or_was_not_run_is_no_failing_command() -> None:
-    run = call("1", "Bash", "shell", command="ls")
+    run = call("1", "Bash", "shell", command="make")
     assert fed(run, ok("1")).commands == []
     for refusal in ("permission", "interrupt", "cascade"):
         assert fed(run, failed("1", refusal=refusal)).commands == []

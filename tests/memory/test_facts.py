@@ -52,6 +52,21 @@ def test_a_command_is_kept_if_its_words_stand_together(
 
 
 @pytest.mark.parametrize(
+    ("summary", "rule", "is_lost"),
+    [
+        ("Never touch legacy; no OpenRewrite.", "Never touch legacy, no OpenRewrite", False),
+        ("Never touch the legacy package.", "Never touch legacy, no OpenRewrite", True),
+        ("Always run the tests of the cluster.", "Always run tests with --cluster", True),
+        ("Always run tests with `--cluster`.", "Always run tests with --cluster", False),
+    ],
+)
+def test_a_rule_is_kept_only_with_its_flags_and_identifiers(
+    summary: str, rule: str, is_lost: bool
+) -> None:
+    assert lost(summary, "instruction", rule) is is_lost
+
+
+@pytest.mark.parametrize(
     ("summary", "number", "is_lost"),
     [
         ("The timeout is 30 seconds.", "30 s", False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 
 from brim.agents.call import ToolCall
 from brim.agents.events import Message, StateSeen, ToolResult
-from brim.memory import shell_facts as module
+from brim.memory import name_words, shell_facts, wordings
 from brim.memory.inventory import Inventory, is_set_up
-from brim.memory.shell_facts import LONGEST, shell_facts
+from brim.memory.shell_facts import LONGEST
+from brim.memory.uses import CHANGED, COMMAND, LATELY, OTHER, RAN, READ_AGAIN
 
 
 def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = "") -> None:
@@ -20,7 +22,8 @@ def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = 
     inventory.take(ToolResult(id=path, text="x", refusal=refusal))
 
 
-def test_the_examples_hold() -> None:
+@pytest.mark.parametrize("module", [name_words, shell_facts, wordings])
+def test_the_examples_hold(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 
 
@@ -75,8 +78,8 @@ def test_own_words_come_back_before_changed_files_commands_and_files_read_again(
         "changed.py",
         "make fixed",
         "often.py",
-        "Fix the sum.",
         "make once",
+        "Fix the sum.",
         "once.py",
     ]
 
@@ -113,6 +116,88 @@ def test_an_interruption_is_no_decision_and_an_answer_is() -> None:
     assert list(inventory.uses) == [("decision", "`Which database?`: SQLite")]
 
 
+def test_an_identifier_is_no_file() -> None:
+    inventory = Inventory("/p")
+    said(inventory, "Remove com.example and javax.xml.ws, call set.seed() and Shop.Cart.Registry.")
+    said(inventory, "It runs on Node.js: see package.json, not lib/old.thing")
+    files = [text for kind, text in inventory.uses if kind == "file"]
+    assert files == ["package.json", "lib/old.thing"]
+
+
+def test_absolute_and_relative_paths_of_one_file_are_one_where_the_client_names_no_folder() -> None:
+    inventory = Inventory()
+    read(inventory, "/home/lena/notes/app/main.kt", tool="edit")
+    read(inventory, "/home/lena/notes/sync/queue.kt")
+    run(inventory, "cat app/main.kt")
+    read(inventory, "/home/lena/notes/sync/queue.kt")
+    files = {text: use.uses for (kind, text), use in inventory.uses.items() if kind == "file"}
+    assert files == {"app/main.kt": 2, "sync/queue.kt": 2}
+    assert inventory.uses[("file", "app/main.kt")].changed
+
+
+def test_the_bare_name_in_a_call_is_a_file_of_its_own() -> None:
+    inventory = Inventory("/p")
+    read(inventory, "/p/tests/radio/prj.conf")
+    read(inventory, "prj.conf", tool="edit")
+    files = {text: use.changed for (kind, text), use in inventory.uses.items() if kind == "file"}
+    assert files == {"tests/radio/prj.conf": False, "prj.conf": True}
+
+
+def test_commands_that_differ_in_numbers_are_one_in_the_latest_words() -> None:
+    inventory = Inventory("/p")
+    for count in (10, 30, 60):
+        run(inventory, f"pytest -q --count {count}")
+    assert [(fact, use.uses) for fact, use in inventory.uses.items()] == [
+        (("command", "pytest -q --count 60"), 3)
+    ]
+
+
+def levels(inventory: Inventory) -> dict[str, int]:
+    return {text: level for (_, text), level in inventory.levels(inventory.uses).items()}
+
+
+def test_a_command_that_failed_and_worked_in_other_words_does_not_come_back() -> None:
+    inventory = Inventory("/p")
+    run(inventory, "stack test", error=True)
+    run(inventory, "npm run lint", error=True)
+    run(inventory, "stack --resolver lts-21 test")
+    run(inventory, "npm run test")
+    assert levels(inventory) == {
+        "stack test": OTHER,
+        "npm run lint": COMMAND,
+        "stack --resolver lts-21 test": RAN,
+        "npm run test": RAN,
+    }
+
+
+def test_what_was_changed_or_failed_long_ago_does_not_come_back() -> None:
+    inventory = Inventory("/p")
+    read(inventory, "/p/done.py", tool="edit")
+    run(inventory, "make broken", error=True)
+    read(inventory, "/p/lately.py", tool="edit")
+    for at in range(LATELY):
+        read(inventory, f"/p/{at}.py")
+    assert levels(inventory)["done.py"] == OTHER
+    assert levels(inventory)["make broken"] == OTHER
+    assert levels(inventory)["lately.py"] == CHANGED
+
+
+def test_a_file_that_lost_words_of_a_person_are_about_comes_back() -> None:
+    inventory = Inventory("/p")
+    for name in ("registry", "bid", "server"):
+        read(inventory, f"/p/lib/{name}.ex")
+    said(inventory, "Never call it directly, everything goes through Shop.Registry.")
+    assert levels(inventory)["lib/registry.ex"] == READ_AGAIN
+    assert levels(inventory)["lib/bid.ex"] == OTHER
+
+
+def test_an_interruption_is_nobodys_words() -> None:
+    inventory = Inventory("/p")
+    said(inventory, "[Request interrupted by user]")
+    said(inventory, "[Request interrupted by user for tool use]")
+    assert inventory.uses == {}
+
+
 def test_what_brim_refused_did_not_run() -> None:
     inventory = Inventory()
     run(inventory, "npm install", text="Your user doesn't allow `npm install` here.", error=True)
@@ -140,7 +225,7 @@ def test_what_brim_refused_did_not_run() -> None:
 def test_what_a_command_tells(
     command: str, shown: tuple[str, ...], changed: tuple[str, ...], worth: str
 ) -> None:
-    facts = shell_facts(command)
+    facts = shell_facts.shell_facts(command)
     assert (facts.shows, facts.changes, facts.command) == (shown, changed, worth)
 
 
@@ -152,4 +237,4 @@ def test_commands_for_the_client_are_no_task() -> None:
 
 @given(st.text(max_size=200))
 def test_nothing_in_a_command_raises(command: str) -> None:
-    assert len(shell_facts(command).command) <= LONGEST
+    assert len(shell_facts.shell_facts(command).command) <= LONGEST

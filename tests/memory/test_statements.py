@@ -14,6 +14,7 @@ from brim.memory import statements as module
 from brim.memory.statements import (
     LONGEST_STATEMENT,
     MOST_STATEMENTS,
+    binding_statements,
     decisions_in,
     instructions_in,
 )
@@ -53,6 +54,48 @@ def test_what_is_found_is_right_and_most_is_found(name: str, role: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "rule",
+    [
+        "Never touch src/legacy.",
+        "I don't want any new dependency.",
+        "No new packages without asking me.",
+        "The server has PHP 8.1, so no readonly classes.",
+        "Please limit the cache to 64 MB.",
+        "Threshold goes into the config, not into the code.",
+        "Keep the public headers unchanged.",
+        "It has to ask, unless --yes is given.",
+        "Antworte ab jetzt bitte auf Deutsch.",
+        "fallbackToDestructiveMigration ist tabu.",
+        "Il ne faut jamais modifier ce dossier.",
+        "Usa siempre UTF-8 en los ficheros.",
+        "D'ora in poi scrivi i commenti in inglese.",
+        "Никогда не меняй схему.",
+        "不要修改旧的接口。",
+        "テストは必ず実行してください。",
+    ],
+)
+def test_what_goes_on_holding_is_found_in_many_languages(rule: str) -> None:
+    assert binding_statements(f"The page is slow. {rule}") == [rule]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Find the cause.",
+        "No idea why it fails.",
+        "There is no log of that.",
+        "No problem, go on.",
+        "Why is the first one not shown?",
+        "The worker pods are killed during the nightly export.",
+        "Now the widget.",
+        "[Request interrupted by user]",
+    ],
+)
+def test_what_is_done_with_once_does_not_go_on_holding(prompt: str) -> None:
+    assert binding_statements(prompt) == []
+
+
+@pytest.mark.parametrize(
     "pasted",
     [
         "```\nUse this\n```",
@@ -69,6 +112,6 @@ def test_code_and_logs_ask_for_nothing(pasted: str) -> None:
 
 @given(st.text(max_size=400))
 def test_nothing_in_a_text_raises_and_statements_are_bounded(text: str) -> None:
-    for found in (instructions_in(text), decisions_in(text)):
+    for found in (instructions_in(text), binding_statements(text), decisions_in(text)):
         assert len(found) <= MOST_STATEMENTS
         assert all(len(each) <= LONGEST_STATEMENT for each in found)

@@ -23,7 +23,7 @@ NEEDS_SDK = (
     "brim.loopback",
     "brim.mcp",
     "brim.run",
-    "brim.store.postgres",
+    "brim.money.postgres_",
     "brim.ui",
 )
 """Modules that import an optional package, or take long."""

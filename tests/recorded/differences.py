@@ -15,6 +15,8 @@ WORDS: dict[str, str] = {
     r"^What is in the window\. ``state`` .*": (
         "How full the window is: ``state`` is ``ok``, ``warn`` or ``compact``."
     ),
+    # Where the agent compacts has a mark of its own beside the two where brim warns.
+    r"^((?:Opus|Haiku) 5\.5  [▏░]░{7}││░)░(  )": r"\1┃\2",
 }
 """Recorded words and keys, as regular expressions, and what stands there now."""
 
@@ -35,6 +37,21 @@ REMOVED: tuple[str, ...] = (
     # New: what counts against limits, with compactions that no total shows yet.
     "sessions/* brim usage*/out/estimated",
     "sessions/* brim usage*/out/spent",
+    # New: what the client itself says about its window.
+    "statusline/*/reported_share",
+    "statusline/*/reported_window",
+    # After a compaction, what the client says is left is the conversation alone; what stands in the
+    # window is that and the system prompt and the tools, as the client's /context counts.
+    "sessions/* context of *compact/out/used_tokens",
+    "sessions/* context of *compact/out/utilization",
+    # The parts of a request add up to its bill: texts are scaled to what remains, and what the
+    # client doesn't record is a row of its own. tests/sessions/composition/test_balance.py holds it.
+    "sessions/* context of */out/parts",
+    "sessions/* context of */out/filling",
+    "sessions/* context of */out/request/not_explained",
+    "sessions/* context of */out/request/not_recorded_tokens",
+    "sessions/* context of */out/request/estimate",
+    "sessions/* context of */out/request/scale",
 )
 """Places that are no longer answered, or are new, as ``scenario/answer/key/key``; ``*`` stands for anything."""
 

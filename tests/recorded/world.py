@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import re
+import shlex
 import sys
 import time
 import traceback
@@ -209,7 +210,9 @@ class World:
     def from_here(self, text: str) -> str:
         """Return *text* with paths and versions that are the same on every machine."""
         brim = importlib.import_module("brim")
+        program = os.path.join(os.path.dirname(sys.executable), "brim")
         names = {
+            shlex.quote(program): "BIN/brim",  # in quotes if there is a space in its path
             str(self.root): HOME,
             self._slug(): "-home-user",
             os.path.realpath(sys.executable): "PYTHON",

@@ -62,6 +62,18 @@ def test_an_ordinary_prompt_is_none(prompt: str) -> None:
     assert not is_correction(prompt)
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "We decided to use Decimal",
+        "We decided to use Decimal instead of float.",
+        "I decided to use Decimal, not float",
+    ],
+)
+def test_a_decision_corrects_nobody(prompt: str) -> None:
+    assert not is_correction(prompt)
+
+
 def test_a_long_prompt_is_a_task_or_a_log() -> None:
     assert not is_correction("no, use pnpm here " + "x" * LONGEST)
     assert not is_correction("no, use pnpm here\n" + "at line 1\n" * 10)

@@ -13,9 +13,9 @@ import pytest
 
 from brim.agents.claude.sdk import line_of
 from brim.errors import LimitReached
+from brim.money import open_ledger
 from brim.run import supervised
 from brim.run.sdk import SupervisedClient
-from brim.store import open_ledger
 
 SESSION = "5e55a000-0000-4000-8000-000000000001"
 
@@ -176,7 +176,7 @@ def test_at_the_limit_the_work_is_wrapped_up_and_nothing_follows(tmp_path: Path)
 
 
 def test_whoever_is_asked_may_raise_the_limit(tmp_path: Path) -> None:
-    from brim.spend.limits import Raise
+    from brim.money import Raise
 
     client, _ = play(
         tmp_path, ["work", "more"], [0.96, 0.98], budget_usd=1, on_limit=lambda _: Raise(2_000_000)
@@ -189,19 +189,20 @@ def test_two_projects_with_one_name_have_limits_of_their_own(tmp_path: Path) -> 
     with open_ledger(str(tmp_path / "money.db")) as ledger:
         for folder in folders:
             (folder / ".git").mkdir(parents=True)
+            config = f'[remote "origin"]\n\turl = https://example.org/{folder.parent.name}/shop\n'
+            (folder / ".git" / "config").write_text(config)
             (folder / "src").mkdir()
         clients = [play(folder / "src", ["one"], [0.25], ledger=ledger)[0] for folder in folders]
-        assert clients[0].spending.scope.startswith("shop/run-")
-        assert ledger.status("shop").spent == 250_000
-        other = clients[1].spending.scope.partition("/")[0]
-        assert other.startswith("shop-")
+        scopes = [client.spending.scope.partition("/")[0] for client in clients]
+        assert scopes == ["example.org-a-shop", "example.org-b-shop"]
+        assert ledger.status(scopes[0]).spent == 250_000
         assert (
-            ledger.status(other).spent > 200_000
+            ledger.status(scopes[1]).spent > 200_000
         )  # one request of both has the same id here, and counts once
 
 
 def test_a_turn_that_was_cut_short_goes_on_when_the_limit_is_raised(tmp_path: Path) -> None:
-    from brim.spend.limits import Raise
+    from brim.money import Raise
 
     raised = {"budget_usd": 1, "on_limit": lambda _: Raise(2_000_000)}
     _, sent = play(tmp_path, ["CUT work", "more"], [0.96, 0.98, 0.99], **raised)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.run.purse import Purse, question, read_answer, scope_of
+from brim.money import Raise, lineage, open_ledger, read_limit
+from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
 from brim.sessions.window.budget import ContextBudget
-from brim.spend.ledger import lineage
-from brim.spend.limits import Raise
-from brim.spend.periods import read_ceiling
-from brim.store.ledger import open_ledger
 
 SESSION = "5e55a000-0000-4000-8000-000000000001"
 
@@ -122,7 +118,7 @@ def test_limits_in_tokens_of_sessions_and_of_sub_agents_hold(tmp_path: Path) -> 
 
 def test_a_limit_of_a_sub_agent_is_not_the_main_threads(tmp_path: Path) -> None:
     with open_ledger(str(tmp_path / "money.db")) as ledger:
-        ledger.allow("shop", read_ceiling("5k tokens", subagent=True))
+        ledger.allow("shop", read_limit("5k tokens", subagent=True))
         run = tracked(tmp_path, ledger=ledger)
         run.take(usage("m1", 9_000))
         assert not run.purse.is_spent
@@ -145,30 +141,6 @@ def test_a_dollar_limit_of_each_session_holds_a_run(tmp_path: Path) -> None:
         run.purse.answer(Raise(2_000_000))
         assert not run.purse.is_spent
         assert not tracked(tmp_path, ledger=ledger).purse.held
-
-
-def test_a_plan_that_is_used_up_holds_and_has_no_tenth_more(tmp_path: Path) -> None:
-    used = [0.5]
-    with open_ledger(str(tmp_path / "money.db")) as ledger:
-        ledger.allow("shop", "90%/5h")
-        run = tracked(
-            tmp_path, ledger=ledger, plans=lambda limit: [replace(limit, spent=int(100 * used[0]))]
-        )
-        assert not run.purse.is_spent
-        used[0] = 0.93
-        run.take(result(0.01))
-        assert run.purse.is_spent
-        assert question(run.purse.asked).startswith(
-            "The limit is reached in shop: 93% of 90% is spent of the plan's 5h"
-        )
-        with pytest.raises(InputError, match="no tenth more"):
-            run.purse.answer("continue")
-        run.purse.answer(read_answer("r 95", "percent"))
-        assert not run.purse.is_spent
-        used[0] = 0.99
-        run.purse.look()
-        run.purse.answer("wrap_up")
-        assert not run.purse.is_spent
 
 
 def test_a_period_that_ends_during_a_run_starts_over(tmp_path: Path) -> None:

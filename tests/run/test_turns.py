@@ -7,6 +7,7 @@ import pytest
 from brim.agents.events import End
 from brim.agents.running import run_of
 from brim.errors import InputError
+from brim.money import Raise
 from brim.run.purse import read_answer
 from brim.run.turns import (
     ASK,
@@ -24,7 +25,6 @@ from brim.run.turns import (
     next_step,
     turn_end,
 )
-from brim.spend.limits import Raise
 
 
 def test_the_first_turn_is_sent_if_there_is_money_for_it() -> None:

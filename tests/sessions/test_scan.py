@@ -18,7 +18,7 @@ from brim.models.price_list import PriceList
 from brim.sessions.index import AgentFile, SessionIndex
 from brim.sessions.reading import FileReading, read_file
 from brim.sessions.requests import ClientTotal, IndexedRequest
-from brim.sessions.session_files import scan
+from brim.sessions.scans import scan
 from tests.sessions.window.transcripts import answer, compact, cost_state, result, usage, write
 
 CLAUDE = "claude-transcript"

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from brim.errors import InputError
-from brim.sessions.session_files import Scan, SessionFile, Stamp, scan_many
+from brim.sessions.scan_processes import scan_many
+from brim.sessions.scans import Scan
+from brim.sessions.session_files import SessionFile, Stamp
 from tests.sessions.window.transcripts import answer, cost_state, write
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no second process there")
@@ -68,7 +70,8 @@ def test_whoever_reads_ends_when_the_one_who_asked_is_killed(tmp_path: Path) -> 
     jobs(tmp_path, 6, 800)
     code = (
         "import os, sys, time\n"
-        "from brim.sessions.session_files import SessionFile, Stamp, scan_many\n"
+        "from brim.sessions.scan_processes import scan_many\n"
+        "from brim.sessions.session_files import SessionFile, Stamp\n"
         "wanted = [SessionFile(f'{sys.argv[1]}/{i}.jsonl', Stamp(0, 1, 0), i) for i in range(6)]\n"
         "scanning = scan_many(wanted, processes=2)\n"
         "next(scanning)\n"

@@ -22,9 +22,9 @@ from brim.messages.pruners import Pruner
 from brim.messages.summarize import Summarizer
 from brim.models.light import lookup
 from brim.models.usage import Reported, read_response
-from brim.spend.ledger import Ledger
-from brim.spend.spending import LEAST_OUTPUT
-from brim.spend.unsent import may_be_billed
+from brim.money.ledger import Ledger
+from brim.money.quote import LEAST_OUTPUT
+from brim.money.unsent import may_be_billed
 
 ATTEMPTS = 1_000
 """How many calls are remembered that may be tried again."""

@@ -19,7 +19,7 @@ from brim.messages.entries import Provider
 from brim.messages.receipt import digest_of
 from brim.models.light import lookup
 from brim.models.names import CLAUDE
-from brim.spend.unsent import may_be_billed
+from brim.money.unsent import may_be_billed
 
 APIS: dict[str, Provider] = {
     "acompletion": "openai",

@@ -141,6 +141,18 @@ class ToolCall(Event):
         return self._joined(_OLD_TEXTS)
 
     @property
+    def changes(self) -> tuple[tuple[str, str, str], ...]:
+        """Each edit: the file, the text taken out, and the text put in."""
+        changes: list[tuple[str, str, str]] = []
+        for edit in self._edits():
+            path = edit.get("file_path") or next(iter(self.files), "")
+            before = _joined_texts(edit, _OLD_TEXTS)
+            after = _joined_texts(edit, _NEW_TEXTS)
+            if isinstance(path, str) and (before or after):
+                changes.append((path, before, after))
+        return tuple(changes)
+
+    @property
     def patch(self) -> str:
         """The patch that it applies: Codex passes one as a command."""
         for key in ("command", "input", "patch"):
@@ -159,12 +171,8 @@ class ToolCall(Event):
 
     def _joined(self, keys: tuple[str, ...]) -> str:
         """Return the texts under *keys* of each edit."""
-        texts: list[str] = []
-        for edit in self._edits():
-            for key in keys:
-                if isinstance(edit.get(key), str):
-                    texts.append(edit[key])
-        return "\n".join(texts)
+        texts = [_joined_texts(edit, keys) for edit in self._edits()]
+        return "\n".join([text for text in texts if text])
 
     def _edits(self) -> list[Mapping[str, Any]]:
         """Return what is given for each edit: of a patch and of a tool that takes several."""
@@ -174,6 +182,11 @@ class ToolCall(Event):
         if isinstance(several, list):
             return [edit for edit in several if isinstance(edit, Mapping)]
         return [self.input]
+
+
+def _joined_texts(edit: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    """Return the texts under *keys* of one edit."""
+    return "\n".join([edit[key] for key in keys if isinstance(edit.get(key), str)])
 
 
 # The tools of an agent ----------------------------------------------------------------------------

@@ -80,8 +80,10 @@ class ReaderUsageLines:
         self._reader.resume(mapping(state, "reader"))
 
 
-def usage_lines_of(format: str, sub_agent: str = "", slug: str = "") -> UsageLines | None:
-    """Return the reader for the lines of a file of *format*; None if it must be read whole.
+def usage_lines_of(
+    format: str, path: str = "", sub_agent: str = "", slug: str = ""
+) -> UsageLines | None:
+    """Return the reader for the lines of the file *path*; None if *format* must be read whole.
 
     *sub_agent* is whose file it is, *slug* the name that its agent made of the project's folder.
     """
@@ -89,7 +91,7 @@ def usage_lines_of(format: str, sub_agent: str = "", slug: str = "") -> UsageLin
         return None
     module = f"brim.agents.{format.partition('-')[0]}.usage"
     __import__(module)
-    reader: UsageLines = sys.modules[module].usage_lines(sub_agent, slug)
+    reader: UsageLines = sys.modules[module].usage_lines(path, sub_agent, slug)
     return reader
 
 

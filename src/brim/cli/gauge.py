@@ -19,12 +19,11 @@ from typing import Self
 
 from brim.agents.stream import subagent_of
 from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, width_of
-from brim.figures import bar, column, percent
+from brim.figures import bar, percent
 from brim.install.agents import NAMES
-from brim.sessions.window.auto_compact import AutoCompact
+from brim.sessions.plan_windows import PlanWindow
 from brim.sessions.window.watch import UNTOLD, Reading
-from brim.sessions.window.windows import SOURCES
-from brim.spend.plan_windows import PlanWindow
+from brim.sessions.window.windows import SOURCES, AutoCompact
 
 LEAST_WIDTH = 20
 """Columns that a gauge needs.
@@ -63,11 +62,15 @@ def draw(reading: Reading, width: int) -> list[str]:
         return [paint(_cut(full, max(1, width)), colour_of(reading))]
     lines = _head(reading, width)
     if reading["context_window"]:
-        marks = (reading["warn_threshold"], reading["compact_threshold"])
-        full, rest = bar(
-            reading["utilization"], width, marks=marks, nice=symbols("█░│▏▎▍▌▋▊▉", "") != ""
+        full, empty = bar(
+            reading["utilization"],
+            width,
+            marks=(reading["warn_threshold"], reading["compact_threshold"]),
+            strong_marks=_compaction_marks(reading),
+            nice=symbols("█░│┃▏▎▍▌▋▊▉", "") != "",
         )
-        lines += [paint(full, colour_of(reading)) + paint(rest, "faint"), _marks(reading, width)]
+        lines.append(paint(full, colour_of(reading)) + paint(empty, "faint"))
+        lines.append(paint(_cut(_legend(reading), width), "faint"))
     for name, rows in _sections(reading, width):
         lines += _section_lines(name, rows, width)
     lines += _warning_lines(reading["warning"], colour_of(reading), width)
@@ -166,22 +169,22 @@ def _whose(reading: Reading) -> str:
     return ""
 
 
-def _marks(reading: Reading, width: int) -> str:
-    """Return the line below the bar: a pointer to each threshold, named on its outer side if there
-    is room."""
-    mark = symbols("▲", "^")
-    thresholds = (("warn", reading["warn_threshold"]), ("compact", reading["compact_threshold"]))
-    columns = [column(share, width) for _, share in thresholds]
-    cells = [" "] * width
-    for at, (word, share) in zip(columns, thresholds, strict=True):
-        cells[at] = mark
-        before = word == "warn"
-        for label in (f"{word} {percent(share)}", percent(share)):
-            start = at - 1 - len(label) if before else at + 2
-            if start >= 0 and start + len(label) <= width and (before or columns[0] < at):
-                cells[start : start + len(label)] = label
-                break
-    return paint("".join(cells).rstrip(), "faint")
+def _compaction_marks(reading: Reading) -> tuple[float, ...]:
+    """Return the share of the window at which the agent compacts; none if that isn't known."""
+    point = reading["auto_compact"]
+    if not point or point["at"] is None:
+        return ()
+    return (point["at"] / reading["context_window"],)
+
+
+def _legend(reading: Reading) -> str:
+    """Name the marks of the bar: where brim warns, and where the agent compacts."""
+    first = percent(reading["warn_threshold"])
+    second = percent(reading["compact_threshold"])
+    legend = f"{symbols('│', '|')} brim warns {first}, {second}"
+    for mark in _compaction_marks(reading):
+        legend += f"  {symbols('┃', '!')} the agent compacts {percent(mark)}"
+    return legend
 
 
 def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:

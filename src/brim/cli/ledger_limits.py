@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from brim.cli.asking import need_person
-from brim.cli.limit_views import STATES, project_table, scope_table
+from brim.cli.ledger_views import STATES, project_table, scope_table
 from brim.cli.options import here
 from brim.cli.output import dollars, emit, home_path, note
 from brim.errors import InputError
-from brim.spend.ledger import ScopeStatus
-from brim.spend.limits import build_wrap_up_prompt
-from brim.spend.periods import EVERYWHERE, SPANS, read_ceiling
-from brim.store.limits import LimitRow, Limits, ProjectRow
+from brim.money.allowances import SPANS, ledger_limit
+from brim.money.budget import build_wrap_up_prompt
+from brim.money.ledger import ScopeStatus
+from brim.money.ledger_book import LedgerBook, LimitRow, ProjectRow, display_name
+from brim.money.scopes import EVERYWHERE
 from brim.workspace import Workspace
 
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
@@ -40,23 +41,23 @@ class LedgerWords:
     limits: tuple[str, ...]
 
 
-def ledger_limit(options: Namespace) -> int:
+def limit_in_ledger(options: Namespace) -> int:
     """Set, show or answer the limits in the ledger that ``--store`` names."""
     words = _read(options)
     workspace = here()
     _check_store(options.store)
     if not words.action and not words.limits:
         return _show(workspace, words.project, options)
-    with workspace.open_limits(store=options.store) as limits:
+    with workspace.open_ledger_book(options.store) as book:
         project = words.project
         if options.everywhere:
             project = EVERYWHERE
-        scope = _scope(limits, project, words.action)
+        scope = _scope(book, project, words.action)
         if words.action == "remove":
-            return _remove(limits, scope, words, options)
+            return _remove(book, scope, words, options)
         if words.action:
-            return _answer(limits, scope, words, options)
-        return _set(limits, scope, words, options)
+            return _answer(book, scope, words, options)
+        return _set(book, scope, words, options)
 
 
 def _check_store(store: str) -> None:
@@ -66,10 +67,10 @@ def _check_store(store: str) -> None:
         )
 
 
-def _scope(limits: Limits, name: str, action: str = "", *, is_known: bool = False) -> str:
+def _scope(book: LedgerBook, name: str, action: str = "", *, is_known: bool = False) -> str:
     """Return the scope that *name* means; an action may have been mistyped."""
     try:
-        return limits.scope(name, known=is_known or bool(action))
+        return book.scope(name, must_exist=is_known or bool(action))
     except InputError:
         actions = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
         if actions and not action:
@@ -116,7 +117,7 @@ def _is_limit(word: str, action: str) -> bool:
     if action == "remove" and lower in SPANS:
         return True
     with suppress(InputError):
-        return bool(read_ceiling(word))
+        return bool(ledger_limit(word))
     amount, _, period = lower.rpartition("/")
     if amount and period in SPANS[:4] and not os.path.isdir(word):
         return True
@@ -126,62 +127,66 @@ def _is_limit(word: str, action: str) -> bool:
 # Changing -----------------------------------------------------------------------------------------
 
 
-def _set(limits: Limits, scope: str, words: LedgerWords, options: Namespace) -> int:
-    ceilings = [read_ceiling(text, subagent=options.subagent) for text in words.limits]
-    if limits.loosens(scope, ceilings, including_past=options.including_past):
+def _set(book: LedgerBook, scope: str, words: LedgerWords, options: Namespace) -> int:
+    new_limits = [ledger_limit(text, subagent=options.subagent) for text in words.limits]
+    if book.loosens(scope, new_limits, including_past=options.including_past):
         need_person("sets a limit that leaves more than the one there is")
-    rows = limits.set(scope, ceilings, including_past=options.including_past)
-    if scope != EVERYWHERE and not options.including_past and not all(row.each for row in rows):
-        spent = limits.ledger.status(scope).spent
+    rows = book.set(scope, new_limits, including_past=options.including_past)
+    if (
+        scope != EVERYWHERE
+        and not options.including_past
+        and not all(row.is_pattern for row in rows)
+    ):
+        spent = book.ledger.status(scope).spent
         if spent:
             note(
                 "it counts from now. --including-past also counts what was spent before"
                 f" ({dollars(spent, up=True)} in all)"
             )
-    return _emit_limits(limits, scope, rows, "", options)
+    return _emit_limits(book, scope, rows, "", options)
 
 
-def _remove(limits: Limits, scope: str, words: LedgerWords, options: Namespace) -> int:
+def _remove(book: LedgerBook, scope: str, words: LedgerWords, options: Namespace) -> int:
     need_person("decides about a limit that is set")
-    removed = limits.remove(scope, list(words.limits))
+    removed = book.remove(scope, list(words.limits))
     texts = ", ".join(row.limit for row in removed)
     view = "There is no limit here."
     if removed:
-        view = f"Removed from {home_path(limits.name(scope))}: {texts}"
+        view = f"Removed from {home_path(display_name(scope))}: {texts}"
     return emit({"removed": [row.to_dict() for row in removed]}, view, options.as_json)
 
 
-def _answer(limits: Limits, scope: str, words: LedgerWords, options: Namespace) -> int:
+def _answer(book: LedgerBook, scope: str, words: LedgerWords, options: Namespace) -> int:
     if words.action != "stop":
         need_person("decides about a limit that is set")
-    ceilings = [read_ceiling(text, subagent=options.subagent) for text in words.limits]
-    if words.action == "raise" and len(ceilings) == 1:
-        rows = limits.answer(scope, "raise", ceilings[0])
-    elif words.action != "raise" and not ceilings:
-        rows = limits.answer(scope, words.action.replace("-", "_"))
+    new_limits = [ledger_limit(text, subagent=options.subagent) for text in words.limits]
+    if words.action == "raise" and len(new_limits) == 1:
+        rows = book.answer(scope, "raise", new_limits[0])
+    elif words.action != "raise" and not new_limits:
+        rows = book.answer(scope, words.action.replace("-", "_"))
     else:
         raise InputError(USAGE)
-    return _emit_limits(limits, scope, rows, words.action, options)
+    return _emit_limits(book, scope, rows, words.action, options)
 
 
 def _emit_limits(
-    limits: Limits, scope: str, rows: list[LimitRow], action: str, options: Namespace
+    book: LedgerBook, scope: str, rows: list[LimitRow], action: str, options: Namespace
 ) -> int:
     """Print the limits of *scope* as they stand after *action*."""
     now = here().now
     result: dict[str, object] = {"scope": scope, "limits": [row.to_dict() for row in rows]}
-    name = home_path(limits.name(scope))
+    name = home_path(display_name(scope))
     lines = [f"{name}: {row.sentence(now)}" for row in rows]
     if not lines:
         lines = [f"{name}: no limit"]
     if scope == EVERYWHERE:
         return emit(result, "\n".join(lines), options.as_json)
-    status = limits.ledger.status(scope)
+    status = book.ledger.status(scope)
     result |= status.to_dict()
     if action in ("stop", "wrap-up"):
         lines.append(f"{name}: {STATES.get(status.state) or 'open'}")
     if action == "wrap-up":
-        prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
+        prompt = build_wrap_up_prompt(status.spent, status.limit, set_aside=status.left or 0)
         result["prompt"] = prompt
         lines += ["", prompt]
     return emit(result, "\n".join(lines), options.as_json)
@@ -196,11 +201,11 @@ def _show(workspace: Workspace, name: str, options: Namespace) -> int:
     projects: list[ProjectRow] = []
     scopes: list[ScopeStatus] = []
     hidden = 0
-    with workspace.open_limits(store=options.store) as limits:
-        under = _shown_scope(limits, name, options)
-        projects = limits.projects(under.partition("/")[0])
+    with workspace.open_ledger_book(options.store) as book:
+        under = _shown_scope(book, name, options)
+        projects = book.projects(under.partition("/")[0])
         if options.as_json or options.sessions or (name and not options.everywhere):
-            scopes, hidden = _scopes(limits, under, options)
+            scopes, hidden = _scopes(book, under, options)
     result: dict[str, object] = {
         "projects": [project.to_dict() for project in projects],
         "scopes": [status.to_dict() for status in scopes],
@@ -213,22 +218,22 @@ def _show(workspace: Workspace, name: str, options: Namespace) -> int:
     return emit(result, view, options.as_json, hint, empty="nothing counted and no limit yet")
 
 
-def _shown_scope(limits: Limits, name: str, options: Namespace) -> str:
+def _shown_scope(book: LedgerBook, name: str, options: Namespace) -> str:
     if options.everywhere:
         return EVERYWHERE
     if not name:
         return ""
-    return _scope(limits, name, is_known=True)
+    return _scope(book, name, is_known=True)
 
 
-def _scopes(limits: Limits, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
+def _scopes(book: LedgerBook, under: str, options: Namespace) -> tuple[list[ScopeStatus], int]:
     """Return the scopes that are shown, and how many more there are."""
     limit = MOST_SHOWN
     if options.as_json:
         limit = MOST_WRITTEN
     if under == EVERYWHERE:
         under = ""
-    return limits.statuses(under, limit=options.most or limit)
+    return book.statuses(under, limit=options.most or limit)
 
 
 def _tables(projects: list[ProjectRow], scopes: list[ScopeStatus], now: float) -> str:

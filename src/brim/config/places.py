@@ -1,4 +1,4 @@
-"""Which files hold settings.
+"""Which files hold settings, and where the states of sessions are.
 
 The project file is ``.brim/config.yaml`` in the folder that ``CLAUDE_PROJECT_DIR`` names, else in
 the nearest one upwards that has a ``.brim/``, up to git's top level; never the home folder's own.
@@ -7,12 +7,14 @@ The user file is ``config.yaml`` in ``$BRIM_HOME``, else in ``~/.brim``.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Mapping
+from typing import Any
 
 from brim.errors import ConfigError
-from brim.files import read_safely
+from brim.files import read_safely, sha256_hex
 
 NAME = "config.yaml"
 
@@ -215,3 +217,41 @@ def branch_of(folder: str) -> str:
     if head.startswith(_HEAD):
         return head.removeprefix(_HEAD)
     return ""
+
+
+# The states of sessions ---------------------------------------------------------------------------
+
+STATES = "state"
+"""The folder in the user's folder with a file for each session."""
+
+LARGEST_STATE = 1 << 20
+"""Bytes of a state file that are read; a larger one isn't ours."""
+
+_HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+
+def state_path(home: str, session: str) -> str:
+    """Return the file with what is remembered of *session* in the user's folder *home*."""
+    return os.path.join(home, STATES, f"{file_id(session)}.json")
+
+
+def file_id(session: str) -> str:
+    """Return *session* as part of a file name: unchanged if it is harmless, else its SHA-256."""
+    if 0 < len(session) <= 64 and not session.strip(_HARMLESS):
+        return session
+    return sha256_hex(session.encode("utf-8", "surrogatepass"))
+
+
+def read_state(path: str) -> dict[str, Any]:
+    """Return what the state file *path* holds; nothing if it is missing or broken."""
+    try:
+        return mapping_of(json.loads(read_safely(path, at_most=LARGEST_STATE).decode()))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def mapping_of(value: object) -> dict[str, Any]:
+    """Return *value* if it is a mapping, else an empty one."""
+    if isinstance(value, dict):
+        return value
+    return {}

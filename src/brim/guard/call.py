@@ -18,7 +18,8 @@ from brim.messages.receipt import Receipt
 from brim.messages.threads import in_thread
 from brim.models.terms import Terms, keeps_prompt, read_terms
 from brim.models.usage import Reported, read_response
-from brim.spend.spending import Quote, Spend, is_for_an_hour
+from brim.money.quote import Quote, is_for_an_hour
+from brim.money.spend import Spend
 from brim.tokens.count import Count
 from brim.tokens.messages.request import with_options
 
@@ -209,7 +210,7 @@ class Call(Generic[M]):
             guard.ledger,
             guard.scope,
             quote,
-            least=self._min_output,
+            shortest=self._min_output,
             lease=guard.lease,
             at_most=guard.limit,
         )

@@ -38,12 +38,13 @@ from brim.messages.tiers import TieredPruner
 from brim.messages.watermark import WatermarkPruner
 from brim.models.light import lookup
 from brim.models.usage import Reported
+from brim.money.amounts import micro_dollars
+from brim.money.ledger import LONG_LEASE, Ledger, ScopeStatus
+from brim.money.opening import open_ledger
+from brim.money.quote import LEAST_OUTPUT
+from brim.money.scopes import lineage
 from brim.rules import ActivationTierMapper, render
 from brim.sessions.window.budget import ContextBudget
-from brim.spend.ledger import LONG_LEASE, Ledger, ScopeStatus, lineage
-from brim.spend.money import micro_dollars
-from brim.spend.spending import LEAST_OUTPUT
-from brim.store.ledger import open_ledger
 from brim.tokens.anchor import AnchoredTokenCounter, digests
 from brim.tokens.calibrate import MemoryCalibrationStore
 from brim.tokens.costs import message_costs

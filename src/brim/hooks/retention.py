@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 
+from brim.config.places import STATES
 from brim.config.retention import DAY, SESSIONS, UNFINISHED
 from brim.config.trust import is_trusted, trusted_projects
 from brim.errors import BrimError
 from brim.files import locked, unfinished
-from brim.hooks.state import FOLDER, HookWorkspace, old_files
+from brim.hooks.state import HookWorkspace, old_files
 from brim.memory.archive import keep_journals, old_journals
 from brim.memory.folder import (
     LOCK,
@@ -54,7 +55,7 @@ def tidy(workspace: HookWorkspace) -> None:
 
 def _is_due(home: str, now: float) -> bool:
     """Whether a day has passed; note that it was done now. False where nothing can be written."""
-    mark = os.path.join(home, FOLDER, TIDIED)
+    mark = os.path.join(home, STATES, TIDIED)
     try:
         if os.path.exists(mark) and 0 <= now - os.lstat(mark).st_mtime < DAY:
             return False
@@ -105,7 +106,7 @@ def _remove_journals(home: str, now: float) -> None:
 
 def _remove_unfinished(folder: str) -> None:
     """Remove what killed processes were writing."""
-    for part in ("", "bin", "cache", FOLDER):
+    for part in ("", "bin", "cache", STATES):
         _unlink(unfinished(os.path.join(folder, part), age=UNFINISHED))
 
 

@@ -13,7 +13,7 @@ from brim.agents.stream import subagent_of
 from brim.figures import DOLLAR
 from brim.hooks.limits import session_files_of
 from brim.hooks.room import AT_START
-from brim.hooks.state import HookWorkspace, UsageSeen
+from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import stat_of, usage_now
 from brim.money.limits import Spender
 from brim.money.periods import DAY, begin_of
@@ -26,6 +26,7 @@ from brim.rules.stored import StoredRules
 from brim.sessions.requests import project_scope
 from brim.sessions.session_files import AGENTS as WRITING
 from brim.sessions.session_files import SessionFile, own_files
+from brim.sessions.window.windows import UsageSeen
 from brim.workspace import Workspace
 
 

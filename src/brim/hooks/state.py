@@ -13,36 +13,28 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from brim.config.places import user_folder
+from brim.config.places import STATES, mapping_of, read_state, state_path, user_folder
 from brim.config.retention import LARGEST_LOG, SESSIONS
 from brim.errors import StoreError
-from brim.files import locked, read_safely, replace_file, sha256_hex
+from brim.files import locked, replace_file
 from brim.masking import mask
-from brim.record import PlainData
 from brim.rules.state import RulesState
 from brim.sessions.index import SessionIndex
+from brim.sessions.window.windows import UsageSeen
 from brim.workspace import BUSY, Workspace
 
 if TYPE_CHECKING:
     from brim.rules.compiled import RuleReader
 
-FOLDER = "state"
-LARGEST = 1 << 20
-"""Bytes of a state file that are read; a larger one isn't ours."""
 PATIENCE = 0.1
 """Seconds that a change waits for the lock."""
-SOURCES = ("statusline", "transcript", "hook")
-"""Where a reading of the window comes from."""
 LEFT_OUT = "project left out"
 """The latch of a session whose project can't be read."""
 
 _left_open: list[SessionIndex] = []
-
-_HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 COMPACTED = "compaction to measure"
 """Kept for a session after a compaction, until the next event: its summary, or a blank."""
@@ -119,59 +111,26 @@ class HookWorkspace(Workspace):
             state.close()
 
 
-@dataclass(frozen=True)
-class UsageSeen(PlainData):
-    """How full the window was, in exact numbers, when the agent last said so."""
-
-    tokens: int
-    """Tokens of the last prompt."""
-    window: int = 0
-    """Tokens that the window holds, 0 if the source doesn't say."""
-    model: str = ""
-    time: float = 0.0
-    """When it was read, in seconds since 1970."""
-    source: str = ""
-    """One of ``SOURCES``."""
-    cost: int | None = None
-    """Micro-dollars of the session so far, None if the source doesn't say."""
-
-    @classmethod
-    def read(cls, values: object) -> UsageSeen | None:
-        """Return the reading that a state file holds, None if it isn't one."""
-        fields = _mapping(values)
-        tokens = _count(fields.get("tokens"))
-        if tokens is None:
-            return None
-        time = fields.get("time")
-        if not isinstance(time, int | float):
-            time = 0.0
-        return cls(
-            tokens,
-            window=_count(fields.get("window")) or 0,
-            model=str(fields.get("model") or ""),
-            time=float(time),
-            source=str(fields.get("source") or ""),
-            cost=_count(fields.get("cost")),
-        )
-
-
 class SessionState:
     """What is remembered of one session. Changes are written when the hook ends."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._values = _read(path)
+        self._values = read_state(path)
         self._changed: set[str] = set()
 
     @classmethod
     def load(cls, home: str, session: str) -> SessionState:
         """Return what is remembered of *session* in the user's folder *home*."""
-        return cls(os.path.join(home, FOLDER, f"{file_id(session)}.json"))
+        return cls(state_path(home, session))
 
     @property
     def usage(self) -> UsageSeen | None:
         """The newest exact reading of the main thread's window."""
-        return UsageSeen.read(self._values.get("usage"))
+        usage = self._values.get("usage")
+        if usage is None:
+            return None  # most hooks never load what reads it
+        return UsageSeen.read(usage)
 
     @usage.setter
     def usage(self, usage: UsageSeen | None) -> None:
@@ -208,7 +167,7 @@ class SessionState:
 
     def told(self, latch: str) -> bool:
         """Whether *latch* has been claimed and not been opened since."""
-        return latch in _mapping(self._values.get("told"))
+        return latch in mapping_of(self._values.get("told"))
 
     def tell_once(self, latch: str) -> bool:
         """Claim *latch*; whether this call was the first since it was opened.
@@ -218,7 +177,7 @@ class SessionState:
         """
 
         def claim(values: dict[str, Any]) -> bool:
-            latches = _mapping(values.get("told"))
+            latches = mapping_of(values.get("told"))
             values["told"] = latches
             if latch in latches:
                 return False
@@ -230,7 +189,7 @@ class SessionState:
     def open_latch(self, latch: str) -> None:
         """Let *latch* be claimed again."""
         if self.told(latch):
-            self._change(lambda values: _mapping(values.get("told")).pop(latch, None) is not None)
+            self._change(lambda values: mapping_of(values.get("told")).pop(latch, None) is not None)
 
     def take_lost(self) -> str:
         """Return what the last summary lost, to one caller; empty if another one has taken it."""
@@ -262,7 +221,7 @@ class SessionState:
         lock = f"{self.path[:-5]}.lock"
         try:
             with locked(lock, patience=PATIENCE, prepare=lambda: _make_folder(folder)):
-                values = {**_read(self.path), **own_changes}
+                values = {**read_state(self.path), **own_changes}
                 if not decide(values):
                     self._values = values
                     return False
@@ -275,29 +234,15 @@ class SessionState:
         return True
 
 
-def file_id(session: str) -> str:
-    """Return *session* as part of a file name: unchanged if it is harmless, else its SHA-256."""
-    if 0 < len(session) <= 64 and not session.strip(_HARMLESS):
-        return session
-    return sha256_hex(session.encode("utf-8", "surrogatepass"))
-
-
 def old_files(home: str, *, now: float) -> list[str]:
     """Return the files of abandoned sessions."""
     paths = []
     with suppress(OSError):
-        for entry in os.scandir(os.path.join(home, FOLDER)):
+        for entry in os.scandir(os.path.join(home, STATES)):
             with suppress(OSError):
                 if entry.stat(follow_symlinks=False).st_mtime < now - SESSIONS:
                     paths.append(entry.path)
     return paths
-
-
-def _read(path: str) -> dict[str, Any]:
-    try:
-        return _mapping(json.loads(read_safely(path, at_most=LARGEST).decode()))
-    except (OSError, ValueError, RecursionError):
-        return {}
 
 
 def _write(path: str, values: dict[str, Any]) -> None:
@@ -311,16 +256,6 @@ def _make_folder(folder: str) -> None:
     """Make *folder*, but not its parent: don't recreate a brim folder that the user deleted."""
     with suppress(FileExistsError):
         os.mkdir(folder, 0o700)
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _count(value: object) -> int | None:
-    if type(value) is int and value >= 0:
-        return value
-    return None
 
 
 # The log ------------------------------------------------------------------------------------------

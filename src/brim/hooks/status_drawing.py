@@ -205,9 +205,23 @@ def _bar(status: StatusLine, look: Look) -> Part:
             share = max(share, 1 / (8 * length))  # the least is seen too
         if not look.nice:
             share = round(share * length) / length
-        full, empty = bar(share, length, marks=(look.warn, look.compact), nice=look.nice)
+        full, empty = bar(
+            share,
+            length,
+            marks=(look.warn, look.compact),
+            strong_marks=_compaction_marks(status),
+            nice=look.nice,
+        )
         wordings.append([(full, colour), (empty, "faint")])
     return wordings
+
+
+def _compaction_marks(status: StatusLine) -> tuple[float, ...]:
+    """Return the share of the window at which the client compacts; none if that isn't known."""
+    compaction = status.auto_compact
+    if compaction is None or compaction.at is None or not status.context_window:
+        return ()
+    return (compaction.at / status.context_window,)
 
 
 def _percent(status: StatusLine, look: Look) -> Part:

@@ -20,10 +20,9 @@ from brim.agents.fields import mapping, text, value
 from brim.config.places import branch_of, home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
+from brim.hooks.state import LEFT_OUT, HookWorkspace, log
 from brim.hooks.status_chain import INSIDE, Other, previous_command
 from brim.hooks.status_drawing import Look, draw, level_of
-from brim.hooks.transcript import known_window
 from brim.money.amounts import out_of
 from brim.money.decision import BELOW
 from brim.money.limits import Spender
@@ -31,8 +30,15 @@ from brim.money.periods import when
 from brim.money.standing import nearest, standings
 from brim.record import PlainData
 from brim.rules.inbox import Inbox
-from brim.sessions.window.auto_compact import AutoCompact, auto_compact, client_command
-from brim.spend.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
+from brim.sessions.plan_windows import PlanWindow, claude_plan_windows, keep_plan_windows
+from brim.sessions.window.auto_compact import auto_compact, client_command
+from brim.sessions.window.windows import (
+    REPORTED,
+    AutoCompact,
+    ReportedWindow,
+    UsageSeen,
+    certain_window,
+)
 
 MOST_BYTES = 4 << 20
 """Bytes of standard input that are read."""
@@ -44,7 +50,7 @@ MARGIN = 4
 """Columns that Claude Code keeps free at the sides of a status line; it cuts off what reaches into
 them."""
 
-SYMBOLS = "█░│…"
+SYMBOLS = "█░│┃…"
 """What a stream must be able to print for a line of blocks; otherwise it is drawn in ASCII."""
 
 MOST = 10**12
@@ -268,7 +274,7 @@ def _surrounded(
 ) -> StatusLine:
     """Return *status* with what the client doesn't say itself: where it compacts, the folder and
     its branch."""
-    if "headroom" in look.parts and status.model:
+    if status.model:
         status = replace(status, auto_compact=_auto_compact(status, data, environ))
     if "folder" in look.parts:
         status = replace(status, folder=_short_folder(status.cwd, environ))
@@ -317,27 +323,38 @@ def _remember(status: StatusLine, workspace: HookWorkspace) -> None:
     if not status.session:
         return
     state = workspace.state(status.session)
+    if status.model:
+        report = ReportedWindow(
+            status.model,
+            window=status.reported_window,
+            share=status.reported_share,
+            auto_compact=status.auto_compact,
+        )
+        state.keep(REPORTED, report.to_dict())
     before = state.usage
     is_ours = before is not None and before.source == "statusline"
     if status.used_tokens is None:
         if status.emptied and is_ours:
             state.usage = None
         return
-    window = status.context_window or 0
     counters = list(status.counters)
     if state.kept("statusline") != counters:
         state.keep("statusline", counters)
         state.usage = UsageSeen(
             status.used_tokens,
-            window,
-            status.model,
-            workspace.now,
-            "statusline",
-            status.micro_dollars,
+            window=status.reported_window,
+            model=status.model,
+            time=workspace.now,
+            source="statusline",
+            cost=status.micro_dollars,
         )
     elif before is not None and is_ours:
-        cost = status.micro_dollars
-        state.usage = replace(before, window=window, model=status.model, cost=cost)
+        state.usage = replace(
+            before,
+            window=status.reported_window,
+            model=status.model,
+            cost=status.micro_dollars,
+        )
 
 
 # What the client says -----------------------------------------------------------------------------
@@ -360,6 +377,11 @@ class StatusLine(PlainData):
     """Input, cache writes, cache reads and output of the last request as sent: they tell two
     requests apart."""
     context_window: int | None = None
+    """The window that every part of brim shows for the session."""
+    reported_window: int = 0
+    """The window that the client says; 0 if it says none."""
+    reported_share: float | None = None
+    """The client's own percentage, as a share."""
     emptied: bool = False
     """Whether every counter is 0: the window was compacted or cleared, and no answer has come
     since."""
@@ -403,9 +425,10 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
     name = text(model, "id")[:LONGEST]
     counters = _counters(context.get("current_usage"))
     used = sum(counters[:-1]) or None
-    size = window or _count(context.get("context_window_size")) or None
-    if size is None and used is not None and name:
-        size = known_window(name) or None
+    reported = _count(context.get("context_window_size")) or 0
+    size = None
+    if used is not None or reported or window:
+        size = certain_window(name, pinned=window, reported={name: reported}) or None
     status = StatusLine(
         session=text(data, "session_id")[:LONGEST],
         cwd=(text(data, "cwd") or text(data, "workspace", "current_dir"))[:10_000],
@@ -414,11 +437,20 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
         used_tokens=used,
         counters=counters,
         context_window=size,
+        reported_window=reported,
+        reported_share=_share(context.get("used_percentage")),
         emptied=bool(counters) and used is None,
         cost_usd=_amount(value(data, "cost", "total_cost_usd")),
         plan_windows=_plan(data.get("rate_limits"), now),
     )
     return _with_cache(status, mapping(data, "prompt_cache"), now)
+
+
+def _share(number: object) -> float | None:
+    percentage = _amount(number)
+    if percentage is None:
+        return None
+    return percentage / 100
 
 
 def _plan(limits: object, now: float) -> tuple[PlanWindow, ...]:

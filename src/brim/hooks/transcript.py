@@ -23,9 +23,14 @@ from brim._startup import read_at
 from brim.agents.agent import Agent
 from brim.agents.call import PROMPT, Answer, HookCall
 from brim.files import open_safely
-from brim.hooks.state import HookWorkspace, UsageSeen
-from brim.models.light import lookup
+from brim.hooks.state import HookWorkspace
 from brim.notices import CompactDue, ContextWarning
+from brim.sessions.window.windows import (
+    REPORTED,
+    ReportedWindow,
+    UsageSeen,
+    certain_window,
+)
 
 BLOCK = 1 << 17
 """Bytes that are read at once: readers look at the clock after each block."""
@@ -263,8 +268,7 @@ request."""
 def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     """Return the newest exact reading of the main thread's window, None if there is none.
 
-    Its ``window`` is the setting ``context.window``, else what the agent said, else what is known
-    of the model.
+    Its ``window`` is the one that every part of brim shows: see ``session_window``.
     """
     cached = workspace.state(call.session).usage
     usage = cached
@@ -277,11 +281,22 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
         return None
     cached = cached or usage
     model = usage.model or call.model or cached.model
-    window = usage.window
-    if not window and cached.model in ("", model):
-        window = cached.window
-    window = workspace.config["context.window"] or window or known_window(model)
+    reported = _windows_of_client(call.session, workspace)
+    if usage.window:
+        reported[model] = usage.window
+    elif cached.window and cached.model in ("", model):
+        reported[model] = cached.window
+    pinned = workspace.config["context.window"]
+    window = certain_window(model, pinned=pinned, reported=reported)
     return replace(usage, window=window, model=model)
+
+
+def _windows_of_client(session: str, workspace: HookWorkspace) -> dict[str, int]:
+    """Return the window that the status line was told for its model."""
+    report = ReportedWindow.read(workspace.state(session).kept(REPORTED))
+    if report is None:
+        return {}
+    return {report.model: report.window}
 
 
 def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
@@ -306,15 +321,6 @@ def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
     if isinstance(model, str) and model:
         return model
     return workspace.config.yours["model"] or call.agent.counting_model or None
-
-
-def known_window(model: str) -> int:
-    """Return the window of a model in the table, else 0: a warning from a guess would be a false
-    one."""
-    terms = lookup(model)
-    if not terms.resolved:
-        return 0
-    return terms.context_window
 
 
 # The transcript's end -----------------------------------------------------------------------------

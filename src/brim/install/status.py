@@ -14,8 +14,8 @@ from brim.money.book import LimitBook
 from brim.money.periods import DAY, begin_of
 from brim.money.standing import LimitStanding
 from brim.rules.rulebook import ACTIVE
+from brim.sessions.plan_windows import PlanWindow, current_plan_windows
 from brim.sessions.requests import project_scope
-from brim.spend.plan_windows import PlanWindow, current_plan_windows
 from brim.workspace import Workspace
 
 

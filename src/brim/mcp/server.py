@@ -22,8 +22,8 @@ from mcp_types import CallToolResult, Completion, TextContent
 from pydantic import ValidationError
 
 import brim
+from brim.config.places import file_id
 from brim.errors import InputError
-from brim.hooks.state import file_id
 from brim.mcp import memory, rules
 from brim.mcp.tools import INSTRUCTIONS, Clients, argument_problems, guarded, make_tools
 

@@ -13,6 +13,7 @@ from brim.agents.events import ToolResult
 from brim.memory.call_input import changed_path
 from brim.memory.decisions import decisions_of
 from brim.memory.entries import MemoryEntry, draft, first_error, remember, where_of
+from brim.memory.repetition.commands import looks, parts
 from brim.memory.results import exit_code, refusal_of
 
 _MOST_OPEN = 10_000
@@ -97,12 +98,13 @@ def decision_entries(call: ToolCall, result: ToolResult) -> list[MemoryEntry]:
 def failed_command(call: ToolCall, result: ToolResult) -> list[MemoryEntry]:
     """Return the entry of a shell command that failed.
 
-    A command that brim, a rule or a person refused didn't run, so it didn't fail.
+    A command that brim, a rule or a person refused didn't run, so it didn't fail. One that only
+    looks, such as ``ls``, says nothing about the work.
     """
     command = call.input.get("command")
     if call.kind != "shell" or not isinstance(command, str) or not command:
         return []
-    if not result.error or refusal_of(result):
+    if not result.error or refusal_of(result) or looks(parts(command)):
         return []
     code = exit_code(result)
     refs = {

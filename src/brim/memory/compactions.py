@@ -18,11 +18,11 @@ from itertools import islice
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import Attachment, Compaction, Message, StateSeen, ToolResult, Usage
 from brim.agents.lines import Bounded
-from brim.memory.comparison import Fact, compare
+from brim.memory.comparison import Comparison, Fact, compare
 from brim.memory.inventory import LARGEST, Inventory, is_set_up, shell_facts_of
 from brim.memory.lost import BASIS, GUESSED, MOST_ITEMS, CompactionReport, LostFact
 from brim.memory.quotes import masked_line
-from brim.memory.returned import HEADING
+from brim.memory.returned import HEADING, line_of
 from brim.memory.token_length import BilledRatio, length_of
 
 _LONGEST = 200
@@ -264,19 +264,24 @@ class _Window:
         has_text = compaction.readable or bool(self._prose or self._data)
         compaction.readable = has_text and not compaction.event.hidden
         self._add_preserved(compaction.event)
-        uses = self._inventory.uses
         ranked = self._inventory.ranked()
         comparison = compare(ranked, "\n".join(self._prose), "\n".join(self._data))
         counts = comparison.counts()
         compaction.in_window = {kind: before for kind, (before, _) in counts.items()}
         if compaction.readable:
-            for fact in comparison.lost:
-                compaction.lost[fact] = _LostUse(uses[fact].uses, uses[fact].level)
-                self._missing[fact] = compaction
-            self._inventory.keep_only(set(comparison.before) - set(comparison.lost))
+            self._lose(comparison, compaction)
         self._prose = []
         self._data = []
         self._compactions.append(compaction)
+
+    def _lose(self, comparison: Comparison, compaction: _OneCompaction) -> None:
+        """Note what *compaction* lost, what matters most first, and forget it."""
+        levels = self._inventory.levels(comparison.lost)
+        for fact in sorted(comparison.lost, key=lambda fact: levels[fact]):
+            uses = self._inventory.uses[fact].uses
+            compaction.lost[fact] = _LostUse(uses, levels[fact])
+            self._missing[fact] = compaction
+        self._inventory.keep_only(set(comparison.before) - set(comparison.lost))
 
     def _add_preserved(self, event: Compaction) -> None:
         """Add the messages that the client left in the window to what stands there."""
@@ -318,15 +323,17 @@ class _Window:
             return
         last = self._compactions[-1]
         missing = self._missing_of(last)
+        lines: set[str] = set()
+        if by == "hook" and HEADING in text:
+            lines.update(text.splitlines())
         still_missing = set(compare(missing, text).lost)
-        is_ours = by == "hook" and HEADING in text
         for fact in missing:
-            if fact in still_missing:
-                continue
             use = last.lost[fact]
-            use.back = by  # reading the file again still costs something
-            use.given_back = is_ours
-            self._inventory.note(fact)
+            kind, words = fact
+            use.given_back = f"  - {line_of(kind, _masked(words))}" in lines
+            if use.given_back or fact not in still_missing:
+                use.back = by  # reading the file again still costs something
+                self._inventory.note(fact)
 
     def _missing_of(self, compaction: _OneCompaction) -> list[Fact]:
         """Return what *compaction* lost and nobody brought back or used since."""

@@ -24,7 +24,13 @@ Fact = tuple[str, str]
 ENOUGH = 0.6
 """The share of a decision's or an instruction's words that must stand together somewhere."""
 
+_SETS_UP = ("cd ", "export ")
+"""How a part of a command opens that only sets up what follows."""
 _WORD = re.compile(r"\w{3,}")
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])--?[a-z][\w-]+|\b(?:[a-z]+[A-Z]|[A-Z]+[a-z]+[A-Z]|[A-Za-z]+_)\w*"
+)
+"""A command's flag, or a name such as ``cacheHeight``, ``OpenRewrite`` or ``lock_timeout``."""
 _LOOKED_AT = 4_000_000
 """Characters of what is left in a window that are looked through."""
 
@@ -83,6 +89,8 @@ class StandingText:
             return self._names(text)
         if kind == "command":
             return longest_part(text) in self._folded
+        if kind == "instruction" and not self._has_names(text):
+            return False
         return self._has_quantities(text) and self._says(text)
 
     def _names(self, path: str) -> bool:
@@ -95,6 +103,11 @@ class StandingText:
             needed = f"{_parent(path)}/{name}"
         names = "|".join([re.escape(path.casefold()), re.escape(needed)])
         return re.search(rf"(?<![\w.-])(?:{names})(?![\w-])", self._folded) is not None
+
+    def _has_names(self, text: str) -> bool:
+        """Whether every flag and identifier in *text* is there: no other words stand for it."""
+        names = {match[0].casefold() for match in _IDENTIFIER.finditer(text)}
+        return all(name in self._folded for name in names)
 
     def _has_quantities(self, text: str) -> bool:
         """Whether every number with a unit in *text* is in the prose."""
@@ -129,9 +142,13 @@ class StandingText:
 
 
 def longest_part(command: str) -> str:
-    """Return the longest part of *command*, folded: summaries leave out its folder and filters."""
-    parts = [_folded(part) for part in re.split(r"&&|\|\||[|;\n]", command)]
-    return max([part for part in parts if not part.startswith("cd ")], key=len, default="")
+    """Return the longest part of *command*, folded: summaries leave out its set-up and filters."""
+    longest = ""
+    for part in re.split(r"&&|\|\||[|;\n]", command):
+        folded = _folded(part)
+        if not folded.startswith(_SETS_UP) and len(folded) > len(longest):
+            longest = folded
+    return longest
 
 
 def _ambiguous_names(files: Iterable[str]) -> set[str]:

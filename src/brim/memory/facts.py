@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from brim.files import data_rows
+from brim.files import data_lines, data_rows
 from brim.record import PlainData
 
 _PATH = re.compile(
@@ -25,24 +25,29 @@ _LOOKED_AT = 400_000
 def paths_in(text: str) -> list[str]:
     """Return the files that *text* names, each once: a word with an ending, and its folders.
 
+    A name without a folder is a file if its ending is a file's.
+
     >>> paths_in("Fix src/app.py, not ./old/app.py (see README.md). It is v1.2, e.g. fast.")
     ['src/app.py', './old/app.py', 'README.md']
+    >>> paths_in("Remove com.example and javax.xml.ws, call set.seed() in sim.R")
+    ['sim.R']
     """
-    paths = [match[0] for match in _PATH.finditer(text[:_LOOKED_AT]) if _is_file(match[0])]
-    return list(dict.fromkeys(paths))
+    paths: dict[str, None] = {}
+    for match in _PATH.finditer(text[:_LOOKED_AT]):
+        path = match[0]
+        if "/" in path or _is_file_name(path.lower()):
+            paths[path] = None
+    return list(paths)
 
 
-def _is_file(path: str) -> bool:
-    """Whether *path* isn't an abbreviation, a number or the name of a host."""
-    name = path.rpartition("/")[2]
+def _is_file_name(name: str) -> bool:
+    """Whether *name*, in small letters, is a file's and not an identifier, a host or a number."""
     stem, _, ending = name.rpartition(".")
-    if "/" in path:
-        return bool(stem or ending)
     if not stem or stem.replace(".", "").isdigit():
         return False
-    if name in ("e.g", "i.e"):
+    if name in data_lines(__file__, "not_files.txt"):
         return False
-    return len(stem) > 2 or len(ending) > 1
+    return ending in data_lines(__file__, "file_endings.txt")
 
 
 @dataclass(frozen=True)

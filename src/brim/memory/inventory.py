@@ -9,7 +9,6 @@ agent said it made.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 
 from brim.agents.call import Event, ToolCall
@@ -20,92 +19,41 @@ from brim.memory.comparison import Fact
 from brim.memory.decisions import decisions_of
 from brim.memory.entries import remember
 from brim.memory.facts import paths_in
+from brim.memory.file_names import FileNames
+from brim.memory.name_words import files_about
 from brim.memory.quotes import one_line
 from brim.memory.results import refusal_of
 from brim.memory.shell_facts import ShellFacts, shell_facts
 from brim.memory.statements import binding_statements, decisions_in, instructions_in
+from brim.memory.uses import BINDING, READ_AGAIN, Use
+from brim.memory.wordings import replaces, without_numbers
 
 LARGEST = 20_000
 """Things that are remembered; the oldest are forgotten. No window has room for so many."""
-
-
-BINDING, CHANGED, COMMAND, READ_AGAIN, OTHER = range(5)
-"""How much it matters that a fact comes back: a person's own words that go on holding, files
-that changed, commands that failed or ran again, files that were read again, everything else."""
-
-
-class Use:
-    """How a fact was used. The larger ``last``, the later."""
-
-    __slots__ = ("binding", "changed", "checks", "fails", "fixed", "kind", "last", "named", "uses")
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.uses = 0
-        self.last = 0
-        self.binding = False
-        """A person's words that go on holding, or a person's answer."""
-        self.changed = False
-        """A file that was written or edited."""
-        self.named = False
-        """A file that a person named."""
-        self.checks = False
-        """A command that tests, builds or lints."""
-        self.fails = False
-        """A command that failed when it ran last."""
-        self.fixed = False
-        """A command that failed and then worked."""
-
-    @property
-    def level(self) -> int:
-        """How much it matters that this comes back: the lower, the more."""
-        if self.binding:
-            return BINDING
-        if self.changed:
-            return CHANGED
-        if self.kind == "command" and self._has_mattered:
-            return COMMAND
-        if self.kind == "file" and self.uses > 1:
-            return READ_AGAIN
-        return OTHER
-
-    @property
-    def _has_mattered(self) -> bool:
-        """Whether a command was run again, or failed."""
-        return self.uses > 1 or self.fails or self.fixed
-
-    @property
-    def rank(self) -> tuple[int, bool, int, int]:
-        """What ranks lower comes back first.
-
-        The level decides, then a person's words and what checks the work or was named by a person
-        come first, then the most used, then the latest.
-        """
-        is_pointed_out = self.kind == "instruction" or self.checks or self.named
-        return self.level, not is_pointed_out, -self.uses, -self.last
 
 
 class Inventory:
     """What one window holds. Files are named from *folder*, where the agent works."""
 
     def __init__(self, folder: str = "") -> None:
-        self.folder = folder
         self.uses: dict[Fact, Use] = {}
+        self._files = FileNames(folder)
         self._open: dict[str, ToolCall] = {}
-        self._names: dict[str, str] = {}
+        self._wordings: dict[str, Fact] = {}
+        """The latest wording of commands that differ in numbers only."""
         self._clock = 0
 
     def take(self, event: Event) -> list[Fact]:
         """Take in *event*; return the facts that it names or uses."""
-        if isinstance(event, StateSeen):
-            if event.name == "folder" and not event.agent:
-                self.folder = self.folder or event.value
-        elif isinstance(event, ToolCall):
-            remember(self._open, event.id, event, LARGEST)
-        elif isinstance(event, ToolResult):
+        if isinstance(event, ToolResult):
             return self._take_result(event)
-        elif isinstance(event, Message):
+        if isinstance(event, Message):
             return self._take_message(event)
+        if isinstance(event, ToolCall):
+            remember(self._open, event.id, event, LARGEST)
+        elif isinstance(event, StateSeen) and event.name == "folder" and not event.agent:
+            self._files.learn_folder(event.value)
+            self._rename_files()
         return []
 
     def keep_only(self, facts: Iterable[Fact]) -> None:
@@ -124,9 +72,23 @@ class Inventory:
         use.last = self._clock
         return use
 
+    def levels(self, lost: Iterable[Fact]) -> dict[Fact, int]:
+        """Return how much it matters that each *lost* fact comes back: the lower, the more.
+
+        Lost words of a person make the files that they are about matter.
+        """
+        levels = {fact: self.uses[fact].level(self._clock) for fact in lost}
+        own_words = [text for (_, text), level in levels.items() if level == BINDING]
+        files = [text for kind, text in self.uses if kind == "file"]
+        for path in files_about(own_words, files):
+            fact = ("file", path)
+            if fact in levels:
+                levels[fact] = min(levels[fact], READ_AGAIN)
+        return levels
+
     def ranked(self) -> list[Fact]:
         """Return everything, in the order in which it would come back."""
-        return sorted(self.uses, key=lambda fact: self.uses[fact].rank)
+        return sorted(self.uses, key=lambda fact: self.uses[fact].rank(self._clock))
 
     # What was said --------------------------------------------------------------------------------
 
@@ -149,9 +111,11 @@ class Inventory:
         return self._take_named_files(prompt)
 
     def _take_named_files(self, text: str) -> list[Fact]:
-        files = [("file", self.file_name(path)) for path in paths_in(text)]
-        for file in files:
+        files = []
+        for path in paths_in(text):
+            file = ("file", self._files.mentioned(one_line(path)))
             self.note(file).named = True
+            files.append(file)
         return files
 
     # What was done --------------------------------------------------------------------------------
@@ -186,43 +150,57 @@ class Inventory:
             paths = tuple(paths_of(call.input))
         facts = []
         for path in dict.fromkeys([*paths, *shell.changes]):
-            fact = ("file", self.file_name(path))
+            name = self._files.called(one_line(path))
+            self._rename_files()
+            fact = ("file", name)
             use = self.note(fact)
             if is_change or path in shell.changes:
                 use.changed = True
             facts.append(fact)
         return facts
 
+    def _rename_files(self) -> None:
+        """Give files that have another name now their uses under it."""
+        for old_name, new_name in self._files.renamed().items():
+            use = self.uses.pop(("file", old_name), None)
+            if use is None:
+                continue
+            same_file = self.uses.get(("file", new_name))
+            if same_file is not None:
+                use.add(same_file)
+            self.uses[("file", new_name)] = use
+
     def _take_command(self, shell: ShellFacts, *, failed: bool) -> list[Fact]:
         if not shell.command:
             return []
         fact = ("command", shell.command)
+        earlier_use = self._take_earlier_wording(fact)
         use = self.note(fact)
+        if earlier_use is not None:
+            use.uses += earlier_use.uses
         use.checks = shell.checks
         if use.fails and not failed:
             use.fixed = True
         use.fails = failed
+        use.is_replaced = False
+        if not failed:
+            self._replace_failing(shell.command)
         return [fact]
 
-    def file_name(self, path: str) -> str:
-        """Return how the file *path* is named here.
+    def _take_earlier_wording(self, fact: Fact) -> Use | None:
+        """Forget the command that differs from *fact* in numbers only; return its uses."""
+        pattern = without_numbers(fact[1])
+        earlier = self._wordings.get(pattern)
+        remember(self._wordings, pattern, fact, LARGEST)
+        if earlier is None or earlier == fact:
+            return None
+        return self.uses.pop(earlier, None)
 
-        A bare name is the file in a folder that has it.
-        """
-        path = os.path.normpath(one_line(path))
-        above = self.folder.rstrip(os.sep) + os.sep
-        if self.folder and path.startswith(above):
-            path = path[len(above) :]
-        name = os.path.basename(path)
-        full_path = self._names.get(name)
-        if full_path and path == name:
-            return full_path
-        if full_path == name:  # so far only the bare name was used
-            use = self.uses.pop(("file", name), None)
-            if use is not None:
-                self.uses[("file", path)] = use
-        remember(self._names, name, path, LARGEST)
-        return path
+    def _replace_failing(self, command: str) -> None:
+        """Note that *command* worked where others, which were to do the same, had failed."""
+        for (kind, text), use in self.uses.items():
+            if kind == "command" and use.fails and replaces(command, text):
+                use.is_replaced = True
 
 
 def paths_of(call_input: Mapping[str, object]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from brim.memory.comparison import KINDS
+from brim.memory.uses import OTHER
 from brim.record import PlainData
 
 MOST_ITEMS = 200
@@ -31,8 +32,8 @@ class LostFact(PlainData):
     turns: int = 0
     tokens: int = 0
     """What the agent took to find it again."""
-    level: int = 4
-    """How much it mattered that it came back: 0 for a person's own words, 4 for the rest."""
+    level: int = OTHER
+    """How much it mattered that it came back: 0 for a person's own words, 5 for the rest."""
     given_back: bool = False
     """Whether brim gave it back."""
     used_again: bool = False

@@ -6,19 +6,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from brim.memory.entries import MemoryEntry, draft
-from brim.memory.inventory import OTHER
 from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.quotes import code, masked_line
+from brim.memory.uses import BINDING, OTHER
 from brim.record import PlainData
 
 HEADING = "- The summary of the last compaction left these out"
 """How the text begins; by it brim knows later what it gave back."""
 
 LINES = 20
-"""Lost things that are given back at most; ``brim memory lost`` shows all of them."""
+"""Lost things that are given back at most beside a person's own words; ``brim memory lost`` shows
+all of them."""
 
-ENOUGH = 13
-"""Lost things up to which also those come back that were used once: about half are needed again."""
+MOST_LINES = 40
+"""Lost things that are given back at most in all."""
+
+FEW = 6
+"""Lost files up to which also those come back that were used once: where only a few were looked at,
+each has to do with the task; where many were, one of seven is needed again."""
 
 _LONGEST_LINE = 140
 _LABELS = {"instruction": "your user said", "decision": "decided"}
@@ -42,7 +47,7 @@ def give_back(report: CompactionReport, scratch_path: str = "") -> ReturnedText 
         return None
     items = chosen(report.items)
     lines = [f"{HEADING}:"]
-    lines += [f"  - {line_of(item)}" for item in items]
+    lines += [f"  - {line_of(item.kind, item.text)}" for item in items]
     remaining = report.total_lost - len(items)
     if remaining > 0:
         place = f"{scratch_path} has them" if scratch_path else "`brim memory lost` shows them"
@@ -55,20 +60,41 @@ def give_back(report: CompactionReport, scratch_path: str = "") -> ReturnedText 
 def chosen(items: Iterable[LostFact]) -> tuple[LostFact, ...]:
     """Return those of *items* that are worth giving back, in order.
 
-    Choices that the agent said it made are left to the memory's file.
+    How many there are depends on what speaks for each, not on a number to reach. The rest, and
+    choices that the agent said it made, are left to the memory's file.
     """
-    items = [item for item in items if item.kind != "decision" or item.level < OTHER]
-    important = [item for item in items if item.level < OTHER][:LINES]
-    return tuple(items[: max(len(important), ENOUGH)])
+    own_words = []
+    important = []
+    once_used_files = []
+    for item in items:
+        if item.level == BINDING:
+            own_words.append(item)
+        elif item.level < OTHER:
+            important.append(item)
+        elif item.kind == "file":
+            once_used_files.append(item)
+    if len(once_used_files) <= FEW:
+        important += once_used_files
+    important = _without_repeated_files(important)[:LINES]
+    return tuple([*own_words, *important][:MOST_LINES])
 
 
-def line_of(item: LostFact) -> str:
-    """Return the line of a lost thing."""
-    text = masked_line(item.text, _LONGEST_LINE)
-    label = _LABELS.get(item.kind, item.kind)
-    if item.kind == "instruction":
+def _without_repeated_files(items: list[LostFact]) -> list[LostFact]:
+    """Return *items* without the files that one of its commands names."""
+    words: set[str] = set()
+    for item in items:
+        if item.kind == "command":
+            words.update(item.text.split())
+    return [item for item in items if item.kind != "file" or item.text not in words]
+
+
+def line_of(kind: str, text: str) -> str:
+    """Return the line of the lost *text* of that *kind*."""
+    text = masked_line(text, _LONGEST_LINE)
+    label = _LABELS.get(kind, kind)
+    if kind == "instruction":
         return f'{label}: "{text}"'
-    if item.kind == "decision":
+    if kind == "decision":
         return f"{label}: {text}"
     return f"{label}: {code(text, _LONGEST_LINE)}"
 

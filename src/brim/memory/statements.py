@@ -8,6 +8,7 @@ forbid or prefer something. In doubt a sentence is neither.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from brim.behaviors.behavior import BehaviorKind
 from brim.behaviors.learning import infer_kind
@@ -56,6 +57,16 @@ _REQUIRED = re.compile(r"(?i)\b(?:must|has to|have to|needs to|should)\b")
 _PERSONAL = re.compile(r"(?i)^(?:i|you should see|you must have|this should have|it should have)\b")
 """What has to be is a requirement, unless it is about the one who writes or about what was
 expected."""
+_REFUSES = re.compile(r"(?i)i (?:don't|do not|never|only) want\b|i said\b")
+"""How a person says what they don't want."""
+_SPACED = "\u2e80"
+"""Scripts from here on put no spaces between words."""
+_RULES_OUT = re.compile(
+    r"(?i)(?:^|[,;:(] ?(?:(?:and|but|so|or) )?)"
+    r"(?:no (?!longer|idea|problem|worr|need|doubt|luck|one\b|errors?\b|matter|reason|rush|hurry)"
+    r"[\w@`'\"-]|not (?:the|a|an|in|into|with|by|via|like)\b|limit |keep |make sure |ensure |kein)"
+)
+"""A clause that rules something out or keeps it as it is: ``no new packages``, ``not in src``."""
 _CONDITION = re.compile(
     r"(?i)(?:if|when|whenever|once|before|after|until|unless|while|for|in|on|whatever)\b[^,]*,\s*"
 )
@@ -113,21 +124,27 @@ def _is_binding(sentence: str) -> bool:
     plain = sentence.strip(_MARKS).replace("’", "'")
     if plain.endswith("?"):
         return False
-    if _chooses(plain):
+    if _chooses(plain) or _REFUSES.match(plain):
         return True
     if _PERSONAL.match(plain):
         return False
-    if _REQUIRED.search(plain) or quantities_in(plain):
+    if _REQUIRED.search(plain) or _RULES_OUT.search(plain) or quantities_in(plain):
         return True
-    return _has_binding_words(plain)
-
-
-def _has_binding_words(sentence: str) -> bool:
-    folded = " ".join(sentence.lower().split())
-    for phrase in data_lines(__file__, "binding_words.txt"):
-        if re.search(rf"(?<![\w'-]){re.escape(phrase)}(?![\w'-])", folded):
-            return True
+    if _binding_word().search(plain.lower()):
+        return True
     return infer_kind(sentence) in (BehaviorKind.CONSTRAINT, BehaviorKind.PREFERENCE)
+
+
+@cache
+def _binding_word() -> re.Pattern[str]:
+    """Return what finds a word of ``data/binding_words.txt`` in small letters."""
+    patterns = []
+    for phrase in data_lines(__file__, "binding_words.txt"):
+        if phrase > _SPACED:
+            patterns.append(re.escape(phrase))
+        else:
+            patterns.append(rf"(?<![\w'-]){re.escape(phrase)}(?![\w'-])")
+    return re.compile("|".join(patterns))
 
 
 def sentences_in(text: str) -> list[str]:

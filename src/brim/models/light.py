@@ -81,7 +81,7 @@ class Light(PlainData):
 
 
 @dataclass(frozen=True)
-class _Row:
+class _TableLine:
     """One line of the table."""
 
     key: str
@@ -186,7 +186,7 @@ def _resolve(key: str, name: str) -> FoundModel:
     return FoundModel(replace(_guess(key, name), binds_thinking=binds_thinking(key)))
 
 
-def _from_table(row: _Row, key: str) -> Light:
+def _from_table(row: _TableLine, key: str) -> Light:
     """Return the facts in *row*, which *key* names; without a window there, the family's."""
     light = row.light(resolved=True)
     if not row.window:
@@ -250,7 +250,7 @@ def _guess(key: str, name: str) -> Light:
     )
 
 
-def _nearest(key: str) -> _Row | None:
+def _nearest(key: str) -> _TableLine | None:
     """Return the row of the same model at some host, or of the longest family of *key*."""
     if not key:
         return None
@@ -284,12 +284,12 @@ def is_for_other_media(key: str) -> bool:
     return any(word in words for (word,) in data_rows(__file__, "other_media.tsv"))
 
 
-def _hosted(form: str) -> _Row | None:
+def _hosted(form: str) -> _TableLine | None:
     """Return the row with the most common window among the hosts of the open model *form*; of two,
     the smaller."""
     table = data_file(__file__, "index.tsv")
     needle = f"/{form}\t".encode("utf-8", "surrogatepass")
-    rows: list[_Row] = []
+    rows: list[_TableLine] = []
     at = table.find(needle)
     while at >= 0:
         row = _read_row(table[table.rfind(b"\n", 0, at) + 1 : table.find(b"\n", at)])
@@ -300,7 +300,7 @@ def _hosted(form: str) -> _Row | None:
     return max(rows, key=lambda row: (windows.count(row.window), -row.window), default=None)
 
 
-def _sized(key: str) -> _Row | None:
+def _sized(key: str) -> _TableLine | None:
     """Return the row of *key* if it has a window."""
     row = _row(key)
     if row is None or not row.window:
@@ -309,7 +309,7 @@ def _sized(key: str) -> _Row | None:
 
 
 @lru_cache(1024)
-def _row(key: str) -> _Row | None:
+def _row(key: str) -> _TableLine | None:
     """Return the table's line for *key*.
 
     The lines are sorted, so only a few are read.
@@ -342,6 +342,6 @@ def _first_line(table: BinaryIO, place: int) -> tuple[int, bytes]:
     return start, table.readline()
 
 
-def _read_row(line: bytes) -> _Row:
+def _read_row(line: bytes) -> _TableLine:
     key, encoding, window, max_input, max_output, name = line.decode().rstrip("\n").split("\t")
-    return _Row(key, encoding, int(window), int(max_input), int(max_output), name)
+    return _TableLine(key, encoding, int(window), int(max_input), int(max_output), name)

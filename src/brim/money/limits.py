@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, replace
 
 from brim.errors import InputError
-from brim.money.amounts import PERCENT, TOKENS, USD
+from brim.money.amounts import MOST, PERCENT, TOKENS, USD, micro_dollars
 from brim.money.periods import (
     CALENDAR,
     DAY,
@@ -23,13 +23,13 @@ from brim.money.periods import (
     end_of,
     hours_of,
 )
+from brim.record import PlainData
 from brim.sessions.requests import (
     EVERYTHING,
     project_scope,
     session_scope,
     sub_agent_scope,
 )
-from brim.spend.money import MOST, micro_dollars
 
 WARN_SHARE = 0.8
 """The share of a limit that is worth a warning."""
@@ -51,7 +51,7 @@ class Spender:
 
 
 @dataclass(frozen=True)
-class SpendingLimit:
+class SpendingLimit(PlainData):
     """A limit of *project*, or of everything on this machine (``*``).
 
     ``amount`` is in micro-dollars, tokens or percent. A total counts ``since`` a moment.

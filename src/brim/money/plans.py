@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from brim.money.limits import SpendingLimit
 from brim.money.periods import hours_of
 from brim.money.standing import PlanReading, PlanReadings
-from brim.spend.plan_windows import PlanWindow, current_plan_windows
+from brim.sessions.plan_windows import PlanWindow, current_plan_windows
 
 FRESH = 3_600.0
 """Seconds for which a reading can hold an agent."""

@@ -87,6 +87,32 @@ def launched(words: list[str]) -> list[str]:
     return words
 
 
+_VALUED = ("-p", "--package", "--with", "--from", "-c", "--env-file", "--python", "--directory")
+"""Options of launchers with a value of their own."""
+
+
+def launched_by(words: list[str]) -> list[str]:
+    """Return the command that the launcher at the front of *words* starts on this machine; empty
+    if there is no launcher.
+
+    >>> launched_by(["npx", "-y", "pnpm", "i"]), launched_by(["docker", "run", "x", "npm", "i"])
+    (['pnpm', 'i'], [])
+    """
+    if words[0] in _CONTAINERS:
+        return []
+    if words[0] == "corepack":
+        return words[1:]
+    launchers = data_lines(__file__, "launchers.txt")
+    for size in (3, 2, 1):
+        if " ".join(words[:size]) not in launchers:
+            continue
+        inner = words[size:]
+        while inner and inner[0].startswith("-"):
+            inner = inner[2:] if inner[0] in _VALUED else inner[1:]
+        return inner
+    return []
+
+
 def program(word: str) -> str:
     """Return the name of the program that *word* calls, without path and ending.
 

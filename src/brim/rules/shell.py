@@ -2,18 +2,28 @@
 
 ``pieces`` are the commands as they are written, and ``programs`` says what counts of one.
 ``simple_commands`` are all that would run, also inside others: in subshells, ``$(...)``, backticks,
-``bash -c "..."`` and after ``sudo``. Quoted text, comments and here-documents aren't commands.
-Nothing is expanded: ``$X`` stays ``$X``.
+``bash -c "..."`` and after ``sudo``. ``ran_commands`` says more of each: what it's fed, where its
+output goes, and what started it, also ``npx`` and ``parallel``. Quoted text, comments and
+here-documents aren't commands. Nothing is expanded: ``$X`` stays ``$X``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from brim.record import PlainData
-from brim.rules.programs import BEFORE, WRAPPERS, is_setting, launched, program, run_by, steps
+from brim.rules.programs import (
+    BEFORE,
+    WRAPPERS,
+    is_setting,
+    launched,
+    launched_by,
+    program,
+    run_by,
+    steps,
+)
 
 LONGEST = 60_000
 """Characters that are read of a text, all commands inside of others together."""
@@ -49,6 +59,26 @@ class ShellPiece(PlainData):
     """Whether it reads what the one before it prints."""
     inner: bool = False
     """Whether it stands in ``$(...)`` or the like: only its output is used."""
+    documents: list[str] = field(default_factory=list)
+    """The here-documents that it's given."""
+
+
+@dataclass(frozen=True)
+class RanCommand(PlainData):
+    """One simple command that would run, and what it has to do with the others."""
+
+    words: list[str]
+    """The program without its path, and its arguments."""
+    settings: tuple[str, ...] = ()
+    """The variables that are set for it: ``A=1``."""
+    wrappers: tuple[str, ...] = ()
+    """The programs that start it, the outermost first: ``sudo``, ``npx``."""
+    feeders: tuple[str, ...] = ()
+    """The programs whose output it's given, through a pipe or ``$(...)``."""
+    documents: tuple[str, ...] = ()
+    """The texts that it's given: here-documents, also those of its feeders."""
+    writes: tuple[str, ...] = ()
+    """The files that its output is redirected to."""
 
 
 def pieces(text: str) -> list[ShellPiece]:
@@ -114,16 +144,32 @@ def simple_commands(text: str) -> list[list[str]]:
     >>> simple_commands('bash -lc "sudo npm i" # and that is all')
     [['bash', '-lc', 'sudo npm i'], ['sudo', 'npm', 'i'], ['npm', 'i']]
     """
-    ran = list[list[str]]()
-    _add_all(_ShellReader(text), ran)
-    return ran
+    return [command.words for command in _all_commands(_ShellReader(text), RanCommand([]))]
 
 
 def called_with(words: list[str]) -> list[list[str]]:
     """Return the simple commands of a call that is split into *words* already."""
-    ran = list[list[str]]()
-    _add(words, _ShellReader(""), ran)
-    return ran
+    ran = list[RanCommand]()
+    _add(RanCommand(words), _ShellReader(""), ran)
+    return [command.words for command in ran]
+
+
+def ran_commands(command: str | list[str]) -> list[RanCommand]:
+    """Return all commands that *command*, a text or its words, would run.
+
+    Those that ``npx``, ``uv run`` or ``parallel`` start are among them, but not what runs in a
+    container. Raises ``ValueError`` for what can't be parsed.
+
+    >>> [ran.words for ran in ran_commands("npx -y pnpm i && curl x.sh | sudo sh")]
+    [['npx', '-y', 'pnpm', 'i'], ['pnpm', 'i'], ['curl', 'x.sh'], ['sudo', 'sh'], ['sh']]
+    >>> ran_commands("curl x.sh | sudo sh")[-1].feeders
+    ('curl',)
+    """
+    ran = list[RanCommand]()
+    if isinstance(command, list):
+        _add(RanCommand(command), _ShellReader(""), ran, sees_launchers=True)
+        return ran
+    return _all_commands(_ShellReader(command), RanCommand([]), sees_launchers=True)
 
 
 def _code_in(words: list[str]) -> str | None:
@@ -150,37 +196,124 @@ def _code(words: list[str]) -> str | None:
     return None
 
 
-def _add(words: list[str], reader: _ShellReader, ran: list[list[str]]) -> None:
-    """Add the simple command *words*, which *reader* has read, to *ran*, and then what it runs in
-    turn."""
-    at = 0
-    while at < len(words) and (
-        words[at] in _KEYWORDS or words[at] == "function" or is_setting(words[at])
-    ):
-        at += 2 if words[at] == "function" else 1
-    words = words[at:]
+def _all_commands(
+    reader: _ShellReader, outer: RanCommand, *, sees_launchers: bool = False
+) -> list[RanCommand]:
+    """Return the commands in the text of *reader*, which *outer* runs."""
+    reader.read()
+    ran = list[RanCommand]()
+    before = list[ShellPiece]()
+    for piece in reader.found:
+        feeding = _feeding(piece, before)
+        documents = list(piece.documents)
+        for feeder in feeding:
+            documents += feeder.documents
+            documents += _echoed(feeder.words)
+        command = RanCommand(
+            piece.words,
+            wrappers=outer.wrappers,
+            feeders=tuple([program(feeder.words[0]) for feeder in feeding]),
+            documents=tuple(documents),
+            writes=tuple(piece.writes),
+        )
+        _add(command, reader, ran, sees_launchers=sees_launchers)
+        before.append(piece)
+    return ran
+
+
+def _feeding(piece: ShellPiece, before: list[ShellPiece]) -> list[ShellPiece]:
+    """Return those of the pieces *before* whose output *piece* is given."""
+    feeding = list[ShellPiece]()
+    if piece.piped and before:
+        feeding.append(before[-1])
+    if any("$()" in word for word in piece.words):
+        for earlier in reversed(before):
+            if not earlier.inner:
+                break
+            feeding.append(earlier)
+    return feeding
+
+
+def _echoed(words: list[str]) -> list[str]:
+    """Return what the command *words* prints, as far as that can be read."""
+    if words[0] in ("echo", "printf"):
+        texts = [word for word in words[1:] if not word.startswith("-")]
+        return [" ".join(texts)]
+    return []
+
+
+def _add(
+    command: RanCommand,
+    reader: _ShellReader,
+    ran: list[RanCommand],
+    *,
+    sees_launchers: bool = False,
+) -> None:
+    """Add *command*, which *reader* has read, to *ran*, and then what it runs in turn."""
+    words = command.words
+    settings = list(command.settings)
+    while words and (words[0] in _KEYWORDS or words[0] == "function" or is_setting(words[0])):
+        if is_setting(words[0]):
+            settings.append(words[0])
+        words = words[2 if words[0] == "function" else 1 :]
     if not words or words[0] in _HEADS:
         return
     name = program(words[0])
-    ran.append([name, *words[1:]])
+    command = replace(command, words=[name, *words[1:]], settings=tuple(settings))
+    ran.append(command)
     if len(ran) > MOST:
         raise ValueError("too many")
-    for command in _commands_given(name, words[1:]):
-        _add(command, _ShellReader("", reader), ran)
-    code = _code_given(name, words[1:])
+    inside = replace(command, wrappers=(*command.wrappers, name))
+    for inner_words in _commands_given(name, words[1:], sees_launchers=sees_launchers):
+        inner_reader = _ShellReader("", reader)
+        inner = replace(inside, words=inner_words)
+        _add(inner, inner_reader, ran, sees_launchers=sees_launchers)
+    for code in _codes_given(command, sees_launchers=sees_launchers):
+        code_reader = _ShellReader(code, reader)
+        ran += _all_commands(code_reader, inside, sees_launchers=sees_launchers)
+
+
+def _launched_inside(name: str, words: list[str]) -> list[list[str]]:
+    """Return the command that *words* start through ``npx``, ``uv run``, ``parallel`` or the
+    like."""
+    if name == "parallel":
+        return _run_in_parallel(words[1:])
+    inner = launched_by(words)
+    if inner:
+        return [inner]
+    return []
+
+
+def _run_in_parallel(words: list[str]) -> list[list[str]]:
+    """Return the command that ``parallel`` runs with *words*: it may be one text."""
+    while words and words[0].startswith("-"):
+        words = words[2:] if words[0] in ("-j", "-a", "-n", "-N", "-S", "-P") else words[1:]
+    for sign in (":::", "::::"):
+        if sign in words:
+            words = words[: words.index(sign)]
+    if len(words) == 1:
+        return steps(words[0])
+    return [words]
+
+
+def _codes_given(command: RanCommand, *, sees_launchers: bool) -> list[str]:
+    """Return the texts that *command* runs as a shell does."""
+    name = command.words[0]
+    arguments = command.words[1:]
+    code = _code_given(name, arguments)
     if code:
-        _add_all(_ShellReader(code, reader), ran)
+        return [code]
+    reads_input = name in SHELLS and all(word.startswith("-") for word in arguments)
+    # A here-document of its own was read with the text around it.
+    if sees_launchers and reads_input and command.feeders:
+        return list(command.documents)
+    return []
 
 
-def _add_all(reader: _ShellReader, ran: list[list[str]]) -> None:
-    """Add the commands in the text of *reader* to *ran*."""
-    reader.read()
-    for piece in reader.found:
-        _add(piece.words, reader, ran)
-
-
-def _commands_given(name: str, words: list[str]) -> Iterator[list[str]]:
+def _commands_given(name: str, words: list[str], *, sees_launchers: bool) -> Iterator[list[str]]:
     """Yield the commands among the arguments *words* of the program *name*, which runs them."""
+    if sees_launchers:
+        yield from _launched_inside(name, [name, *words])
     if name in WRAPPERS:
         wrapped = run_by(name, words)
         if wrapped:
@@ -241,7 +374,7 @@ class _ShellReader:
             raise ValueError("too long")
         if outer is not None:
             self._go_deeper()
-        self._documents: list[tuple[str, bool, bool, list[str]]] = []
+        self._documents: list[tuple[str, bool, bool, ShellPiece]] = []
         """Here-documents that begin after this line: end, whether it is literal, without tabs, and
         the command."""
         self._plain_word = re.compile(_PLAIN_WORD)
@@ -476,7 +609,7 @@ class _ShellReader:
         target = self._word()
         if sign in ("<<", "<<-") and target:
             is_literal = any(mark in text[begin : self._at] for mark in "'\"\\")
-            self._documents.append((target, is_literal, sign == "<<-", piece.words))
+            self._documents.append((target, is_literal, sign == "<<-", piece))
         elif sign[0] == ">" and not (sign == ">&" and (target.isdecimal() or target == "-")):
             piece.writes.append(target)
 
@@ -484,7 +617,7 @@ class _ShellReader:
         """Read over the here-documents that begin here. A shell runs the one that it is given."""
         documents = self._documents
         self._documents = []
-        for end, is_literal, no_tabs, words in documents:
+        for end, is_literal, no_tabs, piece in documents:
             lines = list[str]()
             while self._at < len(self._text):
                 after = self._text.find("\n", self._at)
@@ -495,7 +628,8 @@ class _ShellReader:
                     break
                 lines.append(line)
             body = "\n".join(lines)
-            own = called_with(words)
+            piece.documents.append(body)
+            own = called_with(piece.words)
             if own and own[-1][0] in SHELLS and all(word.startswith("-") for word in own[-1][1:]):
                 self._nested(body)
             elif not is_literal:

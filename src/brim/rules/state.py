@@ -41,10 +41,10 @@ CREATE TABLE permissions (
     PRIMARY KEY (rule, place, session)
 ) WITHOUT ROWID;
 CREATE TABLE refusals (
-    rule TEXT NOT NULL, place TEXT NOT NULL, count INTEGER NOT NULL, session TEXT NOT NULL,
-    call TEXT NOT NULL, time REAL NOT NULL,
-    PRIMARY KEY (rule, place)
-) WITHOUT ROWID;
+    id INTEGER PRIMARY KEY, rule TEXT NOT NULL, place TEXT NOT NULL, session TEXT NOT NULL,
+    call TEXT NOT NULL, time REAL NOT NULL
+);
+CREATE INDEX refusals_of_rule ON refusals (rule, place);
 """
 _PARTS = ("", "-journal", "-wal", "-shm")
 
@@ -169,8 +169,7 @@ class RulesState:
         """Note that *rule* of *place* refused *call*; a refusal doesn't depend on that."""
         with suppress(StoreError):
             self._run(
-                "INSERT INTO refusals VALUES (?1, ?2, 1, ?3, ?4, ?5) ON CONFLICT DO UPDATE"
-                " SET count = count + 1, session = ?3, call = ?4, time = ?5",
+                "INSERT INTO refusals (rule, place, session, call, time) VALUES (?, ?, ?, ?, ?)",
                 (rule, place, session, call, self._now),
             )
 
@@ -178,12 +177,20 @@ class RulesState:
         """Return how often *rule* of *place* refused a call; None if it never did."""
         with suppress(StoreError):
             rows = self._run(
-                "SELECT count, session, call, time FROM refusals WHERE rule = ? AND place = ?",
+                "SELECT COUNT(*) OVER (), session, call, time FROM refusals"
+                " WHERE rule = ? AND place = ? ORDER BY id DESC LIMIT 1",
                 (rule, place),
             )
             if rows:
                 return RuleRefusal(*rows[0])
         return None
+
+    def refusals_since(self, time: float) -> int:
+        """Return how many calls were refused since *time*."""
+        with suppress(StoreError):
+            ((count,),) = self._run("SELECT COUNT(*) FROM refusals WHERE time >= ?", (time,))
+            return int(count)
+        return 0
 
     def remove_before(self, time: float) -> None:
         """Remove what was noted before *time*."""

@@ -12,11 +12,12 @@ from contextlib import suppress
 from typing import Any
 
 from brim.agents.events import RunTotal, Usage
+from brim.config.places import file_id
 from brim.figures import DOLLAR
 from brim.hooks.notices import notify
-from brim.hooks.state import file_id
 from brim.money.amounts import PERCENT
 from brim.money.book import change_limits, raised_by_tenth, with_new
+from brim.money.budget import Raise
 from brim.money.decision import BELOW
 from brim.money.limits import Spender, SpendingLimit
 from brim.money.periods import SUBAGENT
@@ -28,7 +29,6 @@ from brim.money.words import sum_sentence, warning
 from brim.sessions.index import AgentFile, SessionIndex
 from brim.sessions.reading import ReadingBounds
 from brim.sessions.session_files import RUNS, TRANSCRIPT, own_files
-from brim.spend.limits import Raise
 from brim.workspace import Workspace
 
 LAST_SECONDS = 2.0

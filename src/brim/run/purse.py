@@ -16,17 +16,18 @@ from brim.agents.call import Event
 from brim.agents.events import RunTotal, Usage
 from brim.errors import InputError, StoreError
 from brim.models.price_list import PriceList
+from brim.money.allowances import Allowance
+from brim.money.amounts import PERCENT, TOKENS, USD, in_unit, micro_dollars, out_of
+from brim.money.budget import ENDING, STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
+from brim.money.ledger import Ledger, ScopeStatus
+from brim.money.limits import read_limit
+from brim.money.meter import SpendMeter
 from brim.money.periods import when
+from brim.money.scopes import lineage, name_of, segment
 from brim.money.standing import LimitStanding
+from brim.money.stored_ledger import LONGEST_ID
 from brim.notices import Notice
 from brim.run.limits import RunLimits
-from brim.spend.ledger import Ledger, ScopeStatus, lineage
-from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
-from brim.spend.meter import SpendMeter
-from brim.spend.money import PERCENT, TOKENS, USD, in_unit, micro_dollars, out_of
-from brim.spend.periods import Allowance, read_ceiling
-from brim.store.ledger import LONGEST_ID, StoredLedger
-from brim.store.project import name_of, segment
 
 UNATTRIBUTED = "unattributed:"
 """The beginning of the id of what no line shows; the session follows."""
@@ -49,8 +50,7 @@ class Purse:
 
     Without a *ledger* the run is counted all the same, and nothing is kept. *resumed* is whether
     the session was there before: its total includes what was spent then, which isn't this run's.
-    *plans* reads the plan's window of a limit, as in ``Ledger.reached``; *branch* is noted in the
-    ledger.
+    *branch* is noted in the ledger.
     """
 
     def __init__(
@@ -61,7 +61,6 @@ class Purse:
         ledger: Ledger | None = None,
         warn: float = WARN,
         resumed: bool = False,
-        plans: Callable[[Allowance], list[Allowance]] | None = None,
         branch: str = "",
         limits: RunLimits | None = None,
         tell: Callable[[str], object] = print,
@@ -71,7 +70,6 @@ class Purse:
         self._ledger = ledger
         self._warn = warn
         self._tell = tell
-        self._plans = plans
         self._branch = branch
         self._limits = limits
         self._held_standing: LimitStanding | None = None
@@ -160,37 +158,27 @@ class Purse:
         amount = self.meter.update(event)
         if not amount:
             return []
-        key = event.request if isinstance(event, Usage) else ""
-        # A session may be continued in another run, which has an amount of its own.
-        key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
-        total = self._amounts[key] = self._amounts.get(key, 0) + amount
-        scope = self._scopes.setdefault(
-            key, f"{self.scope}/{segment(event.agent)}" if event.agent else self.scope
-        )
-        tokens, model = (event.tokens.fresh, event.model) if isinstance(event, Usage) else (0, "")
+        key = self._key_of(event)
         if self._limits is not None and isinstance(whole_event, Usage | RunTotal):
-            self._limits.add(whole_event, amount, self._new_tokens(key, tokens))
-        made_with = {"model": model, "branch": self._branch}
-        # An InputError says that another run has counted this request already.
-        self._try(
-            lambda ledger: ledger.record(
-                scope, key, max(0, total), tokens=tokens, at=event.time, **made_with
-            )
-        )
+            self._limits.add(whole_event, amount, self._new_tokens(key, event))
+        self._record(event, key, amount)
         self._look_further()
         return self.budget.add(amount)
 
-    def _record(self, event: Event, amount: int) -> None:
+    def _key_of(self, event: Event) -> str:
+        """Return the id under which the money of *event* counts."""
+        if isinstance(event, Usage) and event.request:
+            return event.request
+        # A session may be continued in another run, which has an amount of its own.
+        return f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
+
+    def _record(self, event: Event, key: str, amount: int) -> None:
         """Keep in the ledger that *event* took *amount* more."""
-        key = ""
         tokens = 0
         model = ""
         if isinstance(event, Usage):
-            key = event.request
             tokens = event.tokens.fresh
             model = event.model
-        # A session may be continued in another run, which has an amount of its own.
-        key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
         self._amounts[key] = self._amounts.get(key, 0) + amount
         total = max(0, self._amounts[key])
         scope = self.scope
@@ -291,7 +279,7 @@ class Purse:
             """Return those of all scopes."""
             limits: list[Allowance] = []
             for scope in scopes:
-                limits += ledger.reached(scope, plans=self._plans)
+                limits += ledger.reached(scope)
             return limits
 
         return self._try(reached) or []
@@ -299,7 +287,7 @@ class Purse:
     def _ends_wrap_up(self, allowance: Allowance) -> bool:
         """Whether a limit ends a wrap-up too, which may take what is held back, and isn't a
         sub-agent."""
-        if allowance.unit == PERCENT or allowance.scope.startswith(f"{self.scope}/"):
+        if allowance.scope.startswith(f"{self.scope}/"):
             return False
         return allowance.spent >= (allowance.limit.amount or 0)
 
@@ -324,8 +312,11 @@ class Purse:
             )
             return
 
-    def _new_tokens(self, key: str, tokens: int) -> int:
-        """Return how many *tokens* of the request *key* weren't counted yet."""
+    def _new_tokens(self, key: str, event: Event) -> int:
+        """Return how many tokens of the request *key* weren't counted before *event*."""
+        tokens = 0
+        if isinstance(event, Usage):
+            tokens = event.tokens.fresh
         new = max(0, tokens - self._tokens.get(key, 0))
         self._tokens[key] = self._tokens.get(key, 0) + new
         return new
@@ -375,17 +366,14 @@ class Purse:
         return None
 
 
-def scope_of(place: str, run: str, ledger: Ledger | None = None) -> str:
-    """Return the scope of a run in the project at *place*, as the hooks have it in a user's
-    *ledger*.
+def scope_of(place: str, run: str, shared_name: str = "") -> str:
+    """Return the scope of a run in the project at *place*, or that is called *shared_name* in a
+    ledger of many machines.
 
     >>> scope_of("/home/user/my shop", "5f2a"), scope_of("", "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
-    project = name_of(place)
-    if isinstance(ledger, StoredLedger) and place:
-        project = ledger.project(place)
-    return f"{project}/run-{run}"
+    return f"{shared_name or name_of(place)}/run-{run}"
 
 
 def question(budget: CostBudget) -> str:
@@ -395,7 +383,7 @@ def question(budget: CostBudget) -> str:
         where = f" in {budget.scope}"
     left = 0
     if budget.unit != PERCENT:
-        left = min(budget.held, (budget.limit or 0) - budget.spent)
+        left = min(budget.set_aside, (budget.limit or 0) - budget.spent)
     reserve = ""
     if left > 0:
         reserve = f"; {in_unit(left, budget.unit)} is held back for the wrap-up"
@@ -437,9 +425,9 @@ def read_answer(typed: str, unit: str = USD) -> str | Raise:
         raise InputError("raise to how much? write r 8")
     amount = amount.removeprefix("to ").strip()
     if unit == TOKENS:
-        return Raise(read_ceiling(f"{amount.removesuffix('tokens').strip()} tokens").amount)
+        return Raise(read_limit(f"{amount.removesuffix('tokens').strip()} tokens").amount)
     if unit == PERCENT:
-        return Raise(read_ceiling(f"{amount.rstrip('% ')}%/1h").amount)
+        return Raise(read_limit(f"{amount.rstrip('% ')}%/1h").amount)
     return Raise(micro_dollars(amount, up=False))
 
 
@@ -453,4 +441,4 @@ def _micro_dollars_of(usage: object) -> int:
 
 def _is_ending(state: str) -> bool:
     """Whether nothing but a wrap-up may be sent in the *state* of a limit."""
-    return state in (WRAPPING_UP, STOPPED)
+    return state in ENDING

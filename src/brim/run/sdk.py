@@ -16,8 +16,10 @@ from typing import Any, Self
 
 from brim.agents.claude.run import end_cause, turn_line
 from brim.agents.claude.sdk import line_of, load_sdk
-from brim.agents.claude.value import AGENT
 from brim.errors import LimitReached
+from brim.money.amounts import micro_dollars
+from brim.money.budget import CostBudget, Raise, build_wrap_up_prompt
+from brim.money.ledger import Ledger
 from brim.notices import Notice
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, Tracked
@@ -32,10 +34,6 @@ from brim.run.turns import (
 )
 from brim.sessions.window.budget import ContextBudget
 from brim.sessions.window.compaction import build_compact_prompt
-from brim.spend.ledger import Ledger
-from brim.spend.limits import CostBudget, Raise, build_wrap_up_prompt
-from brim.spend.money import micro_dollars
-from brim.spend.periods import plan_limits
 from brim.store.project import branch
 from brim.workspace import Workspace
 
@@ -84,12 +82,9 @@ class SupervisedClient:
         self._compact_patience = compact_patience
         purse = Purse(
             limit,
-            scope=scope or scope_of(installation.place, self.run, ledger),
+            scope=scope or scope_of(installation.place, self.run, installation.shared_name),
             ledger=ledger,
             resumed=resumed,
-            plans=lambda limit: plan_limits(
-                limit, AGENT.name, installation.home, None, time.time()
-            ),
             branch=branch(folder) or "",
             tell=tell,
         )
@@ -247,7 +242,7 @@ class SupervisedClient:
         return build_wrap_up_prompt(
             asked.spent,
             asked.limit,
-            held=self._tracked.purse.budget.left or 0,
+            set_aside=self._tracked.purse.budget.left or 0,
             task=self._task,
             scratch_path=self.scratch_path or None,
             unit=asked.unit,

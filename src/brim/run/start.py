@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 
 from brim.errors import InputError
+from brim.money.amounts import micro_dollars
 from brim.run.command import ClientCommand
 from brim.run.conversation import Face
 from brim.run.limits import RunLimits
@@ -16,7 +17,6 @@ from brim.run.session import Notes, SessionFiles, Tracked
 from brim.run.supervisor import Supervisor
 from brim.sessions.window.live import Counts
 from brim.sessions.window.watch import budget_of
-from brim.spend.money import micro_dollars
 from brim.workspace import Workspace
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from brim.errors import InputError
 from brim.figures import percent
+from brim.money.amounts import PERCENT, in_unit
+from brim.money.budget import CostBudget, build_wrap_up_prompt
 from brim.run.command import ClientCommand, with_input
 from brim.run.conversation import Conversation, Face
 from brim.run.purse import question, read_answer, spent_of
@@ -29,8 +31,6 @@ from brim.run.turns import (
 )
 from brim.run.turns import FAILED as TURN_FAILED
 from brim.sessions.window.compaction import build_compact_prompt
-from brim.spend.limits import CostBudget, build_wrap_up_prompt
-from brim.spend.money import PERCENT, in_unit
 from brim.text import fold
 
 COMPACT_PATIENCE = 600.0
@@ -394,7 +394,7 @@ class Supervisor:
         prompt = build_wrap_up_prompt(
             asked.spent,
             asked.limit,
-            held=left or 0,
+            set_aside=left or 0,
             task=self._task,
             scratch_path=self._tracked.notes.path or None,
             unit=asked.unit,

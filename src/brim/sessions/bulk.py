@@ -97,7 +97,7 @@ class _ReadingBatch:
 
     def write(self) -> None:
         """Write what is ready."""
-        if self._ready and not self._index.add(self._ready):
+        if self._ready and not self._index.add(self._ready, needs_rows=True):
             self.result.is_written = False
         self._ready = []
 

@@ -39,6 +39,7 @@ from brim.sessions.repository import project_of
 from brim.sessions.requests import FORGOTTEN, ClientTotal, IndexedRequest
 from brim.sessions.rests import SessionRest, rest_by_model, rest_of
 from brim.sessions.storage import (
+    MEMORY,
     NAME,
     OpenedIndex,
     copy_daily,
@@ -259,18 +260,34 @@ class SessionIndex:
             failed.append(str(error))
             return None
 
-    def add(self, readings: Iterable[tuple[AgentFile, FileReading]]) -> bool:
-        """Add what was read; return whether it's written. If not, it counts in this process."""
+    def add(
+        self, readings: Iterable[tuple[AgentFile, FileReading]], *, needs_rows: bool = False
+    ) -> bool:
+        """Add what was read; return whether it's written. If not, it counts in this process.
+
+        Then only sums have it, unless the process *needs_rows*: those are in a copy of the index.
+        """
         readings = list(readings)
         try:
             self._guarded(lambda: self._add(readings))
             return True
         except sqlite3.OperationalError as error:
-            self._count_in_memory(readings)
             if "locked" not in str(error):
                 problem = f"{self.path}: {error}. What is counted now isn't kept."
                 self._opened = replace(self._opened, problem=problem)
-            return False
+        if needs_rows:
+            self._go_on_in_memory()
+            self._add(readings)
+        else:
+            self._count_in_memory(readings)
+        return False
+
+    def _go_on_in_memory(self) -> None:
+        """Go on with a copy of the index that ends with the process."""
+        copy = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
+        self.database.backup(copy)
+        self.close()
+        self._opened = replace(self._opened, database=copy, is_in_memory=True)
 
     def _add(self, readings: list[tuple[AgentFile, FileReading]]) -> None:
         with writing(self.database):

@@ -186,7 +186,7 @@ def _lines_of(format: str, path: str, slug: str) -> UsageLines | None:
     """
     in_folder = os.path.basename(os.path.dirname(path)) == "subagents"
     sub_agent = subagent_of(path) if in_folder else ""
-    return usage_lines_of(format, sub_agent, slug)
+    return usage_lines_of(format, path, sub_agent, slug)
 
 
 def _format_in(file: BinaryIO) -> str:

@@ -167,6 +167,11 @@ def copies(path: str) -> list[str]:
     return [os.path.join(folder, name) for name in sorted(names, reverse=True)]
 
 
+def is_stored(path: str) -> bool:
+    """Whether there is an index at *path*, or a copy that it can be made of."""
+    return os.path.lexists(path) or bool(copies(path))
+
+
 def copy_daily(database: sqlite3.Connection, path: str, now: float) -> str:
     """Copy the index, unless that was done today; return the path of a new copy, else nothing.
 

@@ -11,8 +11,6 @@ In one SQLite file per project and one per user.
   ``statistics`` and ``checks`` report on rules and files.
 - Trust: ``trust`` says which projects may steer an agent and which calls are allowed despite a rule; ``consent`` is
   what a person is asked before they trust a project.
-- Money: ``ledger`` keeps it in the same file, through ``books``; ``limits`` sets limits for a person.
-- ``postgres`` has the store and the ledger for many machines.
 """
 
 from __future__ import annotations
@@ -23,8 +21,6 @@ from brim._lazy import exports
 
 if TYPE_CHECKING:
     from brim.store.events import RuleEvent as RuleEvent
-    from brim.store.ledger import SqliteLedger as SqliteLedger
-    from brim.store.ledger import open_ledger as open_ledger
     from brim.store.scopes import Scopes as Scopes
     from brim.store.scopes import open_scopes as open_scopes
     from brim.store.store import Store as Store
@@ -33,7 +29,6 @@ else:
     __getattr__, __dir__ = exports(
         __name__,
         events="RuleEvent",
-        ledger="SqliteLedger open_ledger",
         scopes="Scopes open_scopes",
         store="Store open_store",
     )

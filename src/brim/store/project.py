@@ -12,14 +12,10 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from brim.config.places import git_folder
 from brim.errors import StoreError
 from brim.files import data_rows, open_safely, replace_file, sha256_hex
-
-if TYPE_CHECKING:
-    from brim.store.database import Database
 
 FILE = "brim.db"
 """The name of the database in a ``.brim`` folder."""
@@ -44,15 +40,6 @@ MOST_INDEXES = 64
 
 MOST_NAMES = 100_000
 """Places in an index that are checked for one name."""
-
-LONGEST_NAME = 80
-"""Characters of a part of a scope; these and ``_SIGNS`` are as in ``brim.spend.ledger``, which
-takes time to import."""
-
-_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-
-NO_PROJECT = "no-project"
-"""The scope of money that is spent outside of projects."""
 
 _HEAD = "ref: refs/heads/"
 
@@ -109,32 +96,6 @@ def normalized_remote(url: str) -> str:
     path = path.strip("/").removesuffix(".git").strip("/")
     host = host.rpartition("@")[2].lower()
     return f"{host}/{path}" if host and path else ""
-
-
-def name_of(place: str) -> str:
-    """Return the name of the project at *place*, as the ledger's scopes have it."""
-    return segment(os.path.basename(place) or NO_PROJECT)
-
-
-def scope_at(database: Database | None, place: str) -> str:
-    """Return the ledger's scope of the project at *place*: its name, if no other place has it."""
-    name = name_of(place)
-    if not place or database is None:
-        return name
-    rows = dict(
-        database.rows(
-            "SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)
-        )
-    )
-    if place in rows:
-        return str(rows[place])
-    return name if not rows else f"{name[:70]}-{sha256_hex(os.fsencode(place))[:8]}"
-
-
-def segment(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return *text* as a part of a scope, with ``-`` for characters that aren't allowed."""
-    made = "".join([sign if sign in _SIGNS else "-" for sign in text[:longest]])
-    return made if made.strip(".") else f"-{made}"[:longest]
 
 
 def project_key(project: str) -> str:

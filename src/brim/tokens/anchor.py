@@ -66,12 +66,10 @@ def _plain(value: object) -> object:
         return [_plain(item) for item in value]
     if hasattr(value, "isoformat"):  # dates and times, which frameworks put into messages
         return value.isoformat()
-    fields = _fields(value)
-    plain = {
-        str(key): _plain(item)
-        for key, item in fields.items()
-        if item is not None and key != "cache_control"
-    }
+    plain = {}
+    for key, item in _fields(value).items():
+        if item is not None and key != "cache_control":
+            plain[str(key)] = _plain(item)
     if "role" in plain and isinstance(plain.get("content"), str):
         plain["content"] = [{"type": "text", "text": plain["content"]}]
     return plain
@@ -83,16 +81,25 @@ def _fields(value: object) -> Mapping[str, object]:
     if isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)
-    if callable(dump) and isinstance(dumped := dump(), Mapping):
-        return dumped
-    slots = [kind.__dict__.get("__slots__", ()) for kind in type(value).__mro__]
-    names = [name for each in slots for name in ((each,) if isinstance(each, str) else each)]
-    fields = {name: getattr(value, name) for name in names if hasattr(value, name)} | getattr(
-        value, "__dict__", {}
-    )
+    if callable(dump):
+        dumped = dump()
+        if isinstance(dumped, Mapping):
+            return dumped
+    fields = {name: getattr(value, name) for name in _slots(value) if hasattr(value, name)}
+    fields.update(getattr(value, "__dict__", {}))
     if not fields:
         raise TypeError(f"cannot see into {type(value).__name__}")
     return fields
+
+
+def _slots(value: object) -> Iterator[str]:
+    """Yield the names of the slots of *value*'s classes."""
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        if isinstance(slots, str):
+            yield slots
+        else:
+            yield from slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +136,15 @@ class MemoryAnchorStore:
         if limit < 1:
             raise ValueError(f"limit must be at least 1, not {limit}")
         self._limit = limit
-        self._kept: dict[str, Anchor] = {}
+        self._anchors: dict[str, Anchor] = {}
         self._lock = threading.Lock()
 
     def get(self, digest: str, /) -> Anchor | None:
         """Return the anchor with *digest*, or None; it's now the newest."""
         with self._lock:
-            anchor = self._kept.pop(digest, None)
+            anchor = self._anchors.pop(digest, None)
             if anchor is not None:
-                self._kept[digest] = anchor
+                self._anchors[digest] = anchor
             return anchor
 
     def put(self, anchor: Anchor, /) -> None:
@@ -146,13 +153,13 @@ class MemoryAnchorStore:
         If there are too many, the one that wasn't used for longest is forgotten.
         """
         with self._lock:
-            self._kept.pop(anchor.digest, None)
-            self._kept[anchor.digest] = anchor
-            if len(self._kept) > self._limit:
-                del self._kept[next(iter(self._kept))]
+            self._anchors.pop(anchor.digest, None)
+            self._anchors[anchor.digest] = anchor
+            if len(self._anchors) > self._limit:
+                del self._anchors[next(iter(self._anchors))]
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._anchors)
 
 
 class AnchoredTokenCounter:
@@ -184,12 +191,18 @@ class AnchoredTokenCounter:
                 "calibrations= needs local=, the counter that the ratio multiplies, or a counter with .ratio"
             )
         self.counter = counter
-        self.model = model if model is not None else counter.model or ""
-        self.anchors: AnchorStore = anchors if anchors is not None else MemoryAnchorStore()
-        self._calibrations, self._local = calibrations, local
-        # For an unknown name that is the family that its ratio comes from, not its encoding's.
-        family = getattr(counter, "family", None) or getattr(counter, "encoding", "")
-        self._encoding = str(family) if encoding is None else encoding
+        if model is None:
+            model = counter.model or ""
+        if anchors is None:
+            anchors = MemoryAnchorStore()
+        if encoding is None:
+            # For an unknown name the family that its ratio comes from, not its encoding's.
+            encoding = getattr(counter, "family", None) or getattr(counter, "encoding", "")
+        self.model = model
+        self.anchors: AnchorStore = anchors
+        self._calibrations = calibrations
+        self._local = local
+        self._encoding = str(encoding)
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return what the wrapped counter gives for each message.
@@ -213,10 +226,13 @@ class AnchoredTokenCounter:
         if anchor is None:
             return self.counter.count_messages(messages, tools)
         tail = messages[anchor.messages :]
-        rest = self.counter.count_messages(tail) if tail else Count(0)
+        newer = Count(0)
+        if tail:
+            newer = self.counter.count_messages(tail)
         margin = -(-anchor.tokens * round(PREFIX_ERROR * 100) // 100)
-        low, high = rest.low + max(0, anchor.tokens - margin), rest.high + anchor.tokens + margin
-        return Count(anchor.tokens + int(rest), "anchored", low, high, rest.note)
+        low = newer.low + max(0, anchor.tokens - margin)
+        high = newer.high + anchor.tokens + margin
+        return Count(anchor.tokens + int(newer), "anchored", low, high, newer.note)
 
     def report(
         self,
@@ -236,14 +252,17 @@ class AnchoredTokenCounter:
         Nothing is remembered, and None returned, when there are no messages or no tokens: such
         events say nothing.
         """
-        given = reported_tokens
-        reported = given if isinstance(given, int) else read_response(given).tokens.prompt
-        known = list(digests(messages, tools, self.model))
-        if reported <= 0 or output_tokens < 0 or not messages or len(known) != len(messages):
+        if isinstance(reported_tokens, int):
+            tokens = reported_tokens
+        else:
+            tokens = read_response(reported_tokens).tokens.prompt
+        prefixes = list(digests(messages, tools, self.model))
+        if tokens <= 0 or output_tokens < 0 or not messages or len(prefixes) != len(messages):
             return None
-        anchor = Anchor(known[-1], len(messages), int(reported) + int(output_tokens), self.model)
+        anchor = Anchor(prefixes[-1], len(messages), int(tokens) + int(output_tokens), self.model)
         if self._calibrations is not None and self.anchors.get(anchor.digest) != anchor:
-            self._teach(self._calibrations, anchor, self._longest(known[:-1]), messages, tools)
+            before = self._longest(prefixes[:-1])
+            self._teach(self._calibrations, anchor, before, messages, tools)
         self.anchors.put(anchor)
         return anchor
 
@@ -262,16 +281,23 @@ class AnchoredTokenCounter:
         system texts, framing, tool texts. A whole request has them. So nothing is learned from a
         ratio beyond all vocabularies: it speaks of something else than the vocabulary.
         """
-        counter = self._local or self.counter
-        counted = counter.count_messages(
-            messages[before.messages :] if before else messages, None if before else tools
-        )
-        new = int(counted) / (1.0 if self._local else counter.ratio.value)  # type: ignore[attr-defined]
-        reported = anchor.tokens - before.tokens if before else anchor.tokens
-        if new > 0 and MIN_RATIO <= reported / new <= MAX_RATIO:
-            learn(store, self.model, self._encoding, reported=reported, local=new)
+        reported = anchor.tokens
+        if before is not None:
+            reported -= before.tokens
+            messages = messages[before.messages :]
+            tools = None
+        if self._local is not None:
+            local = float(self._local.count_messages(messages, tools))
+        else:
+            count = self.counter.count_messages(messages, tools)
+            local = int(count) / self.counter.ratio.value  # type: ignore[attr-defined]
+        if local > 0 and MIN_RATIO <= reported / local <= MAX_RATIO:
+            learn(store, self.model, self._encoding, reported=reported, local=local)
 
     def _longest(self, digests: list[str]) -> Anchor | None:
         """Return the anchor of the longest of the prefixes with *digests*."""
-        found = map(self.anchors.get, reversed(digests))
-        return next((anchor for anchor in found if anchor is not None), None)
+        for digest in reversed(digests):
+            anchor = self.anchors.get(digest)
+            if anchor is not None:
+                return anchor
+        return None

@@ -80,7 +80,9 @@ def _ask_gemini(client: Any, model: str, request: Request, timeout: float) -> ob
         config["tools"] = request.get("tools")
     elif len(request) > 1:
         options["api_version"] = "v1beta"
-        full_name = model if "/" in model else f"models/{model}"
+        full_name = model
+        if "/" not in model:
+            full_name = f"models/{model}"
         options["extra_body"] = {
             "contents": [],
             "generateContentRequest": {"model": full_name, **request},
@@ -117,25 +119,34 @@ def endpoint_for(model: str, provider: str | None, client: Any) -> Endpoint:
     if provider is None and client is not None:
         provider = _MODULES.get(type(client).__module__.partition(".")[0])
     if provider is None:
-        lower = model.lower()
-        provider = next((name for name, starts in _NAMES.items() if lower.startswith(starts)), None)
+        provider = _provider_of(model)
     if provider not in ENDPOINTS:
-        known = ", ".join(ENDPOINTS)
-        what = (
-            f"no counting endpoint is known for model {model!r}"
-            if provider is None
-            else f"provider {provider!r}"
+        problem = f"provider {provider!r}"
+        if provider is None:
+            problem = f"no counting endpoint is known for model {model!r}"
+        raise InputError(
+            f"{problem}: pass provider= as one of {', '.join(ENDPOINTS)}, or count with mode='auto'"
         )
-        raise InputError(f"{what}: pass provider= as one of {known}, or count with mode='auto'")
     return ENDPOINTS[provider]
+
+
+def _provider_of(model: str) -> str | None:
+    name = model.lower()
+    for provider, beginnings in _NAMES.items():
+        if name.startswith(beginnings):
+            return provider
+    return None
 
 
 def _once(client: Any) -> Any:
     """Return *client* without retries: someone waits, and there is a local count to fall back
     on."""
-    return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+    if hasattr(client, "with_options"):
+        return client.with_options(max_retries=0)
+    return client
 
 
+_ROUTER_PREFIXES = ("anthropic", "openai", "google", "gemini", "models")
 _OWN_FAULT = frozenset({400, 413, 422})
 """What a provider answers to a wrong request: the next one may be right."""
 
@@ -177,8 +188,12 @@ class ApiTokenCounter:
         self._endpoint = endpoint_for(model, provider, client)
         self._client = client
         self._own = client is None
-        self._kept = MemoryAnchorStore(cache) if cache > 0 else None
-        self._pause, self._clock, self._paused_until = pause, clock, clock()
+        self._answers: MemoryAnchorStore | None = None
+        if cache > 0:
+            self._answers = MemoryAnchorStore(cache)
+        self._pause = pause
+        self._clock = clock
+        self._paused_until = clock()
         self._pause_reason = ""
         self._lock = threading.Lock()
 
@@ -218,8 +233,11 @@ class ApiTokenCounter:
 
     def close(self) -> None:
         """Close the client that was made here; the next count makes another."""
+        if not self._own:
+            return
         with self._lock:
-            client, self._client = (self._client, None) if self._own else (None, self._client)
+            client = self._client
+            self._client = None
         if client is not None and hasattr(client, "close"):  # google-genai has it since 1.40
             client.close()
 
@@ -240,32 +258,27 @@ class ApiTokenCounter:
             note = (
                 f"counted locally, as {self.provider}'s endpoint gave no count ({self.last_error})"
             )
-            return Count(
-                int(count),
-                count.basis,
-                count.low,
-                count.high,
-                "; ".join(filter(None, (count.note, note))),
-            )
+            if count.note:
+                note = f"{count.note}; {note}"
+            return Count(int(count), count.basis, count.low, count.high, note)
         self.last_error = None
         return Count(tokens)
 
     def _remembered(self, request: Request) -> int:
-        key = next(
-            digests([request], None, self.model), ""
-        )  # empty if it holds what cannot be written down
-        known = self._kept.get(key) if self._kept is not None else None
-        if known is not None:
-            return known.tokens
+        key = next(digests([request], None, self.model), "")
+        if key and self._answers is not None:
+            answer = self._answers.get(key)
+            if answer is not None:
+                return answer.tokens
         with self._lock:
             if self._clock() < self._paused_until:
                 raise _Paused(self._pause_reason)
-        tokens = self._asked(request)
-        if key and self._kept is not None:
-            self._kept.put(Anchor(key, 1, tokens, self.model))
+        tokens = self._ask(request)
+        if key and self._answers is not None:  # no key: it holds what can't be written down
+            self._answers.put(Anchor(key, 1, tokens, self.model))
         return tokens
 
-    def _asked(self, request: Request) -> int:
+    def _ask(self, request: Request) -> int:
         try:
             with self._lock:
                 if self._client is None:
@@ -292,7 +305,9 @@ class ApiTokenCounter:
         if isinstance(error, Unconvertible):
             return f"{error} cannot be sent to {self.provider}"
         text = " ".join(str(error).replace(";", ",").split())
-        return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+        if not text:
+            return type(error).__name__
+        return f"{type(error).__name__}: {text[:200]}"
 
 
 class _Paused(Exception):
@@ -303,9 +318,7 @@ def _bare_name(model: str) -> str:
     """Return the name that the provider knows: without a router's prefix, and without a window in
     brackets."""
     name = model.partition("[")[0]
-    prefix, slash, rest = name.partition("/")
-    return (
-        rest
-        if slash and prefix.lower() in ("anthropic", "openai", "google", "gemini", "models")
-        else name
-    )
+    prefix, _, name_of_provider = name.partition("/")
+    if prefix.lower() in _ROUTER_PREFIXES and "/" in name:
+        return name_of_provider
+    return name

@@ -47,14 +47,13 @@ def fields(value: Any) -> Block:
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dict(dump(exclude_none=True))
-    found = {
-        name: getattr(value, name) for name in _FIELDS if getattr(value, name, None) is not None
-    }
-    if not found:
+    named = {name: getattr(value, name, None) for name in _FIELDS}
+    message = {name: field for name, field in named.items() if field is not None}
+    if not message:
         raise Unconvertible(
             f"an object of type {type(value).__name__} has neither role nor content"
         )
-    return found
+    return message
 
 
 def role_of(message: Block) -> str:
@@ -70,22 +69,26 @@ def turn(message: Block) -> tuple[str, list[Block]]:
         return "assistant", [_call(message.get("call_id"), message)]
     if kind == "function_call_output":
         return "user", [result_block(message.get("call_id"), message.get("output"))]
-    if kind != "message" or message.get("function_call"):
-        raise Unconvertible(
-            f"an item of type {kind!r}" if kind != "message" else "the old function_call field"
-        )
+    if kind != "message":
+        raise Unconvertible(f"an item of type {kind!r}")
+    if message.get("function_call"):
+        raise Unconvertible("the old function_call field")
     if "parts" in message:
-        return role_of(message), [_from_gemini(fields(part)) for part in message["parts"] or ()]
+        parts = message["parts"] or ()
+        return role_of(message), [_from_gemini(fields(part)) for part in parts]
     if message.get("role") in ("tool", "function"):
-        return "user", [
-            result_block(message.get("tool_call_id") or message.get("name"), message.get("content"))
-        ]
+        call_id = message.get("tool_call_id") or message.get("name")
+        return "user", [result_block(call_id, message.get("content"))]
     blocks = blocks_of(message.get("content"))
-    for call in map(fields, message.get("tool_calls") or ()):
-        if "function" not in call:
-            raise Unconvertible(f"a tool call of type {call.get('type')!r}")
-        blocks.append(_call(call.get("id"), fields(call["function"])))
+    for call in message.get("tool_calls") or ():
+        blocks.append(_chat_call(fields(call)))
     return role_of(message), blocks
+
+
+def _chat_call(call: Block) -> Block:
+    if "function" not in call:
+        raise Unconvertible(f"a tool call of type {call.get('type')!r}")
+    return _call(call.get("id"), fields(call["function"]))
 
 
 def _call(call_id: Any, function: Block) -> Block:
@@ -100,36 +103,51 @@ def blocks_of(content: Any) -> list[Block]:
 
     An empty text isn't a block.
     """
+    parts = content or ()
     if isinstance(content, str):
-        return [{"type": "text", "text": content}] if content else []
-    blocks = []
-    for part in content or ():
-        block = {"type": "text", "text": part} if isinstance(part, str) else fields(part)
-        if block.get("type") in ("input_text", "output_text", "refusal"):
-            block = {"type": "text", "text": block.get("text") or block.get("refusal") or ""}
-        if block.get("type") != "text" or block.get("text"):
-            blocks.append(block)
-    return blocks
+        parts = (content,)
+    blocks = [_content_block(part) for part in parts]
+    return [block for block in blocks if block.get("type") != "text" or block.get("text")]
+
+
+def _content_block(part: Any) -> Block:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    block = fields(part)
+    if block.get("type") in ("input_text", "output_text", "refusal"):
+        return {"type": "text", "text": block.get("text") or block.get("refusal") or ""}
+    return block
 
 
 def _from_gemini(part: Block) -> Block:
     if isinstance(part.get("text"), str):
         return {"type": "text", "text": part["text"]}
-    if call := part.get("functionCall") or part.get("function_call"):
-        call = fields(call)
-        return call_block(call.get("id") or call.get("name"), call.get("name"), call.get("args"))
-    if answer := part.get("functionResponse") or part.get("function_response"):
-        answer = fields(answer)
-        response = json.dumps(answer.get("response"), ensure_ascii=False)
-        return result_block(answer.get("id") or answer.get("name"), response)
-    if data := part.get("inlineData") or part.get("inline_data"):
-        data = fields(data)
-        media_type = data.get("mimeType") or data.get("mime_type")
-        return {
-            "type": "image",
-            "source": {"type": "base64", "media_type": media_type, "data": data.get("data")},
-        }
+    call = part.get("functionCall") or part.get("function_call")
+    if call:
+        function = fields(call)
+        call_id = function.get("id") or function.get("name")
+        return call_block(call_id, function.get("name"), function.get("args"))
+    response = part.get("functionResponse") or part.get("function_response")
+    if response:
+        return _from_gemini_response(fields(response))
+    data = part.get("inlineData") or part.get("inline_data")
+    if data:
+        return _from_gemini_data(fields(data))
     raise Unconvertible(f"a part with {', '.join(sorted(part)) or 'nothing in it'}")
+
+
+def _from_gemini_response(response: Block) -> Block:
+    content = json.dumps(response.get("response"), ensure_ascii=False)
+    return result_block(response.get("id") or response.get("name"), content)
+
+
+def _from_gemini_data(data: Block) -> Block:
+    source = {
+        "type": "base64",
+        "media_type": data.get("mimeType") or data.get("mime_type"),
+        "data": data.get("data"),
+    }
+    return {"type": "image", "source": source}
 
 
 def arguments_of(value: Any) -> Block:
@@ -149,7 +167,8 @@ def image_source(block: Block) -> Block | None:
     if block.get("type") not in ("image_url", "input_image"):
         return None
     url = block.get("image_url")
-    url = url.get("url") if isinstance(url, Mapping) else url
+    if isinstance(url, Mapping):
+        url = url.get("url")
     if not isinstance(url, str):
         raise Unconvertible("an image without data or address")
     if not url.startswith("data:"):
@@ -162,24 +181,20 @@ def functions(tools: Sequence[Any], *, split: bool = True) -> Iterator[Block]:
     """Yield each tool: ``{"function": {name, description, parameters}}``, or as it is if it isn't a
     function.
 
-    Anthropic's tools come with ``given`` as well, the tool as it was: it may hold more than a
+    Anthropic's tools come with ``tool`` as well, the tool as it was: it may hold more than a
     function has. With *split*, Gemini's lists of declarations become one function each.
     """
     for tool in map(fields, tools):
-        declared = tool.get("functionDeclarations") or tool.get("function_declarations")
-        if declared and split:
-            for function in map(fields, declared):
-                yield _function(
-                    function, function.get("parametersJsonSchema") or function.get("parameters")
-                )
+        declarations = tool.get("functionDeclarations") or tool.get("function_declarations")
+        if declarations and split:
+            for function in map(fields, declarations):
+                schema = function.get("parametersJsonSchema") or function.get("parameters")
+                yield _function(function, schema)
         elif tool.get("type") == "function":
-            yield {
-                "function": fields(
-                    tool.get("function") or {key: tool[key] for key in tool if key != "type"}
-                )
-            }
+            bare_tool = {key: value for key, value in tool.items() if key != "type"}
+            yield {"function": fields(tool.get("function") or bare_tool)}
         elif "input_schema" in tool:
-            yield {**_function(tool, tool["input_schema"]), "given": tool}
+            yield {**_function(tool, tool["input_schema"]), "tool": tool}
         else:
             yield tool
 
@@ -206,21 +221,27 @@ def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> R
         content = [_anthropic_block(block) for block in blocks]
         if role == "system":
             system += content
-        elif content and turns and _only_results(content) and _only_results(turns[-1]["content"]):
-            turns[-1]["content"] += content  # the results of parallel calls belong into one message
         elif content:
-            turns.append({"role": role, "content": content})
-    request: Request = {
-        "messages": [{"role": each["role"], "content": _bare(each["content"])} for each in turns]
-    }
+            _add_turn(turns, role, content)
+    for message in turns:
+        message["content"] = _bare(message["content"])
+    request: Request = {"messages": turns}
     if system:
         request["system"] = _bare(system)
     definitions, choice = _tools_and_choice(tools)
     if definitions:
         request["tools"] = [_anthropic_tool(tool) for tool in functions(definitions)]
-    if definitions and choice is not None:
-        request["tool_choice"] = _anthropic_choice(choice)
+        if choice is not None:
+            request["tool_choice"] = _anthropic_choice(choice)
     return request
+
+
+def _add_turn(turns: list[Block], role: str, content: list[Block]) -> None:
+    """Add a message; the results of parallel calls belong into one."""
+    if turns and _only_results(content) and _only_results(turns[-1]["content"]):
+        turns[-1]["content"] += content
+    else:
+        turns.append({"role": role, "content": content})
 
 
 def _anthropic_choice(choice: Any) -> Block:
@@ -230,7 +251,9 @@ def _anthropic_choice(choice: Any) -> Block:
     name = chosen_tool(choice)
     if name is not None:
         return {"type": "tool", "name": name}
-    return {"type": "any" if choice == "required" else str(choice)}
+    if choice == "required":
+        return {"type": "any"}
+    return {"type": str(choice)}
 
 
 def _tools_and_choice(tools: Sequence[Any] | None) -> tuple[list[Any], Any]:
@@ -250,35 +273,44 @@ def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
             items.append(message)
             continue
         role, blocks = turn(message)
-        for is_item, group in groupby(
-            blocks, key=lambda block: block.get("type") in ("tool_use", "tool_result")
-        ):
+        for is_item, group in groupby(blocks, _is_openai_item):
             if is_item:
                 items += map(_openai_item, group)
             else:
-                items.append(
-                    {"role": role, "content": _bare([_openai_part(block, role) for block in group])}
-                )
+                parts = [_openai_part(block, role) for block in group]
+                items.append({"role": role, "content": _bare(parts)})
     request: Request = {"input": items}
     definitions, choice = _tools_and_choice(tools)
     if definitions:
-        request["tools"] = [
-            {"type": "function", **tool["function"]} if "function" in tool else tool
-            for tool in functions(definitions)
-        ]
-    if definitions and choice is not None:
-        request["tool_choice"] = _openai_choice(choice)
+        request["tools"] = [_openai_tool(tool) for tool in functions(definitions)]
+        if choice is not None:
+            request["tool_choice"] = _openai_choice(choice)
     return request
+
+
+def _is_openai_item(block: Block) -> bool:
+    """Whether *block* stands beside the messages in the Responses API."""
+    return block.get("type") in ("tool_use", "tool_result")
+
+
+def _openai_tool(tool: Block) -> Block:
+    if "function" in tool:
+        return {"type": "function", **tool["function"]}
+    return tool
 
 
 def _openai_choice(choice: Any) -> Any:
     """Return the choice of a tool as the Responses API writes it."""
-    kind = choice.get("type") if isinstance(choice, Mapping) else choice
+    kind = choice
+    if isinstance(choice, Mapping):
+        kind = choice.get("type")
     if kind == "any":
         return "required"
     name = chosen_tool(choice)
     is_function = isinstance(choice, str) or kind in (None, "function", "tool")
-    return {"type": "function", "name": name} if is_function and name is not None else choice
+    if is_function and name is not None:
+        return {"type": "function", "name": name}
+    return choice
 
 
 def gemini_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
@@ -292,21 +324,38 @@ def gemini_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
         if "parts" in message:
             parts = [fields(part) for part in message["parts"] or ()]
         else:
-            parts = [_gemini_part(block, names) for block in turn(message)[1]]
+            _, blocks = turn(message)
+            parts = [_gemini_part(block, names) for block in blocks]
         if role == "system":
             system += parts
         elif parts:
-            contents.append({"role": "model" if role == "assistant" else "user", "parts": parts})
+            contents.append({"role": _gemini_role(role), "parts": parts})
     request: Request = {"contents": contents}
     if system:
         request["systemInstruction"] = {"parts": system}
     definitions, _ = _tools_and_choice(tools)
     if definitions:
-        found = list(functions(definitions, split=False))
-        declared = [_gemini_function(tool["function"]) for tool in found if "function" in tool]
-        request["tools"] = [tool for tool in found if "function" not in tool]
-        request["tools"] += [{"functionDeclarations": declared}] if declared else []
+        request["tools"] = _gemini_tools(definitions)
     return request
+
+
+def _gemini_role(role: str) -> str:
+    if role == "assistant":
+        return "model"
+    return "user"
+
+
+def _gemini_tools(definitions: list[Any]) -> list[Block]:
+    tools = []
+    declarations = []
+    for tool in functions(definitions, split=False):
+        if "function" in tool:
+            declarations.append(_gemini_function(tool["function"]))
+        else:
+            tools.append(tool)
+    if declarations:
+        tools.append({"functionDeclarations": declarations})
+    return tools
 
 
 def _anthropic_block(block: Block) -> Block:
@@ -315,55 +364,50 @@ def _anthropic_block(block: Block) -> Block:
         return {**block, "input": arguments_of(block.get("input"))}
     if kind == "tool_result":
         content = block.get("content")
-        whole = (
-            content
-            if isinstance(content, str)
-            else [_anthropic_block(part) for part in blocks_of(content)]
-        )
-        return {**block, "content": whole}
+        if not isinstance(content, str):
+            content = [_anthropic_block(part) for part in blocks_of(content)]
+        return {**block, "content": content}
     source = image_source(block)
-    return block if source is None or kind == "image" else {"type": "image", "source": source}
+    if source is None or kind == "image":
+        return block
+    return {"type": "image", "source": source}
 
 
 def _openai_item(block: Block) -> Block:
     """Return a call or a result as the item that it is in the Responses API."""
     if block.get("type") == "tool_use":
         arguments = block.get("input")
-        text = (
-            arguments
-            if isinstance(arguments, str)
-            else json.dumps(arguments or {}, ensure_ascii=False)
-        )
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments or {}, ensure_ascii=False)
         return {
             "type": "function_call",
             "call_id": block.get("id"),
             "name": block.get("name"),
-            "arguments": text,
+            "arguments": arguments,
         }
-    content = block.get("content")
-    output = (
-        content
-        if isinstance(content, str)
-        else [_openai_part(part, "user") for part in blocks_of(content)]
-    )
+    output = block.get("content")
+    if not isinstance(output, str):
+        output = [_openai_part(part, "user") for part in blocks_of(output)]
     return {"type": "function_call_output", "call_id": block.get("tool_use_id"), "output": output}
 
 
 def _openai_part(block: Block, role: str) -> Block:
     kind = str(block.get("type"))
     if kind == "text":
-        return {
-            "type": "output_text" if role == "assistant" else "input_text",
-            "text": block["text"],
-        }
+        text_type = "input_text"
+        if role == "assistant":
+            text_type = "output_text"
+        return {"type": text_type, "text": block["text"]}
     if kind.startswith("input_"):
         return block
     source = image_source(block)
     if source is None:
         raise Unconvertible(f"a part of type {kind!r}")
     url = source.get("url") or f"data:{source.get('media_type')};base64,{source.get('data')}"
-    given = block.get("image_url")
-    detail = given.get("detail") if isinstance(given, Mapping) else None
+    detail = None
+    image = block.get("image_url")
+    if isinstance(image, Mapping):
+        detail = image.get("detail")
     return {"type": "input_image", "image_url": url, "detail": detail or "auto"}
 
 
@@ -377,19 +421,11 @@ def _gemini_part(block: Block, names: dict[str, str]) -> Block:
         return {"text": block["text"]}
     if kind == "tool_use":
         names[str(block.get("id"))] = str(block.get("name"))
-        return {
-            "functionCall": {"name": block.get("name"), "args": arguments_of(block.get("input"))}
-        }
+        function = {"name": block.get("name"), "args": arguments_of(block.get("input"))}
+        return {"functionCall": function}
     if kind == "tool_result":
-        call_id, content = str(block.get("tool_use_id")), block.get("content")
-        texts = (
-            [content]
-            if isinstance(content, str)
-            else [part.get("text") for part in blocks_of(content)]
-        )
-        if not all(isinstance(text, str) for text in texts):
-            raise Unconvertible("a tool result that is not text")
-        response = {"result": "\n".join(map(str, texts))}
+        call_id = str(block.get("tool_use_id"))
+        response = {"result": _result_text(block.get("content"))}
         return {"functionResponse": {"name": names.get(call_id, call_id), "response": response}}
     source = image_source(block)
     if source is None or "data" not in source:
@@ -397,15 +433,25 @@ def _gemini_part(block: Block, names: dict[str, str]) -> Block:
     return {"inlineData": {"mimeType": source.get("media_type"), "data": source["data"]}}
 
 
+def _result_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    texts = [part.get("text") for part in blocks_of(content)]
+    if not all(isinstance(text, str) for text in texts):
+        raise Unconvertible("a tool result that is not text")
+    return "\n".join(map(str, texts))
+
+
 def _anthropic_tool(tool: Block) -> Block:
-    if "function" not in tool or "given" in tool:
-        return dict(tool.get("given", tool))
-    function = dict(tool["function"])
-    schema = function.pop("parameters", None) or {"type": "object", "properties": {}}
-    return {
-        **{key: function[key] for key in ("name", "description") if key in function},
-        "input_schema": schema,
-    }
+    if "tool" in tool:
+        return dict(tool["tool"])
+    if "function" not in tool:
+        return tool
+    function = tool["function"]
+    definition = {key: function[key] for key in ("name", "description") if key in function}
+    schema = function.get("parameters") or {"type": "object", "properties": {}}
+    definition["input_schema"] = schema
+    return definition
 
 
 def _gemini_function(function: Block) -> Block:

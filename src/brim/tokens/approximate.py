@@ -14,7 +14,8 @@ from brim.tokens.count import Count
 from brim.tokens.messages import Framing, measure
 from brim.tokens.messages.tally import OTHER, TEXT
 
-LOW, HIGH = 0.8, 3.0
+LOW = 0.8
+HIGH = 3.0
 """Real tokens for each four characters.
 
 On the sixteen kinds of text in ``bench/corpus.py`` it is 0.90 (Python) to 2.86 (Japanese) in
@@ -82,13 +83,15 @@ class ApproximateTokenCounter:
 
         bare = Framing(priming=0, message=0, roles=False)
         tally = measure(messages, tools, model_name=self.model, count_text=len, framing=bare)
-        fixed, *several = (
+        fixed, *message_tokens = [
             part[TEXT] // 4 + part[OTHER] for part, _ in (tally.outside, *tally.messages)
-        )
-        each = tuple(max(1, tokens) + self.PER_MESSAGE for tokens in several)
-        return MessageCosts(
-            each, fixed, lambda kept: self._estimate(fixed + sum(each[at] for at in kept))
-        )
+        ]
+        costs = tuple([max(1, tokens) + self.PER_MESSAGE for tokens in message_tokens])
+
+        def count_of(places: Sequence[int]) -> Count:
+            return self._estimate(fixed + sum([costs[place] for place in places]))
+
+        return MessageCosts(costs, fixed, count_of)
 
     def _estimate(self, tokens: int) -> Count:
         return Count(tokens, "estimated", int(tokens * LOW), -int(-tokens * HIGH // 1))

@@ -25,7 +25,8 @@ ALPHA = 0.1
 
 Before that it is the plain mean of them.
 """
-MIN_RATIO, MAX_RATIO = 0.5, 2.0
+MIN_RATIO = 0.5
+MAX_RATIO = 2.0
 """No two vocabularies differ by more.
 
 An observation beyond is a request that held more than its messages show.
@@ -91,10 +92,10 @@ class Calibration(PlainData):
         """
         if not (0 < local < LARGEST and 0 < reported < LARGEST):
             return self
-        seen = min(MAX_RATIO, max(MIN_RATIO, float(reported) / float(local)))
+        observed = min(MAX_RATIO, max(MIN_RATIO, float(reported) / float(local)))
         weight = min(1.0, local / FULL_WEIGHT)
         step = weight * max(ALPHA, 1.0 / (self.samples + 1.0))
-        off = seen - self.ratio
+        off = observed - self.ratio
         ratio = min(MAX_RATIO, max(MIN_RATIO, self.ratio + step * off))
         variance = (1.0 - step) * (self.spread * self.spread + step * off * off)
         return Calibration(ratio, math.sqrt(variance), self.samples + weight)
@@ -160,11 +161,13 @@ def prior_for(encoding: str) -> Ratio:
 
 @cache
 def _priors() -> dict[str, Ratio]:
-    found = {}
+    priors = {}
     for family, ratio, low, high, _source in data_rows(__file__, "priors.tsv"):
-        basis: Basis = "exact" if low == high else "estimated"
-        found[family] = Ratio(float(ratio), float(low), float(high), basis)
-    return found
+        basis: Basis = "estimated"
+        if low == high:
+            basis = "exact"
+        priors[family] = Ratio(float(ratio), float(low), float(high), basis)
+    return priors
 
 
 def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = None) -> Ratio:
@@ -178,16 +181,16 @@ def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = N
     Ratio(1.27, estimated, 1 to 1.5)
     """
     prior = prior_for(encoding)
-    known = store.get(model_name) if store is not None and prior.basis != "exact" else None
-    if known is None or known.samples <= 0:
+    if store is None or prior.basis == "exact":
         return prior
-    if known.samples < MIN_SAMPLES:
-        return Ratio(
-            known.ratio, min(prior.low, known.ratio), max(prior.high, known.ratio), "estimated"
-        )
-    half = 2.0 * max(known.spread, MIN_SPREAD * known.ratio) * (1.0 + 2.0 / known.samples)
-    low, high = max(MIN_RATIO, known.ratio - half), min(MAX_RATIO, known.ratio + half)
-    return Ratio(known.ratio, low, high, "calibrated")
+    learned = store.get(model_name)
+    if learned is None or learned.samples <= 0:
+        return prior
+    ratio = learned.ratio
+    if learned.samples < MIN_SAMPLES:
+        return Ratio(ratio, min(prior.low, ratio), max(prior.high, ratio), "estimated")
+    half = 2.0 * max(learned.spread, MIN_SPREAD * ratio) * (1.0 + 2.0 / learned.samples)
+    return Ratio(ratio, max(MIN_RATIO, ratio - half), min(MAX_RATIO, ratio + half), "calibrated")
 
 
 def learn(

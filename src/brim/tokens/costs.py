@@ -23,23 +23,24 @@ class MessageCosts(PlainData):
     """Returns the count of the messages at some places: ``fixed`` and the sum of theirs, with its
     interval."""
 
-    def alone(self, kept: Sequence[int]) -> Count:
-        """Return the count of the messages at the places *kept* without ``fixed``."""
-        return difference(self.count(kept), Count(self.fixed))
+    def alone(self, places: Sequence[int]) -> Count:
+        """Return the count of the messages at *places* without ``fixed``."""
+        return difference(self.count(places), Count(self.fixed))
 
     def replaced(self, places: Sequence[int], other: MessageCosts) -> MessageCosts:
         """Return these costs with those of *other* at *places*, in its order."""
-        new = {place: at for at, place in enumerate(places)}
-        each = tuple(
-            other.each[new[at]] if at in new else tokens for at, tokens in enumerate(self.each)
-        )
+        place_in_other = {place: at for at, place in enumerate(places)}
+        tokens = list(self.each)
+        for place, at in place_in_other.items():
+            if place < len(tokens):
+                tokens[place] = other.each[at]
 
-        def count_of(kept: Sequence[int]) -> Count:
-            return self.count([at for at in kept if at not in new]) + other.alone(
-                [new[at] for at in kept if at in new]
-            )
+        def count_of(places: Sequence[int]) -> Count:
+            own = [place for place in places if place not in place_in_other]
+            others = [place_in_other[place] for place in places if place in place_in_other]
+            return self.count(own) + other.alone(others)
 
-        return MessageCosts(each, self.fixed, count_of)
+        return MessageCosts(tuple(tokens), self.fixed, count_of)
 
 
 def message_costs(
@@ -50,18 +51,23 @@ def message_costs(
     Any counter will do whose count of a list is a constant and a sum over the messages.
     """
     if hasattr(counter, "costs"):
-        found: MessageCosts = counter.costs(messages, tools)
-        return found
+        costs: MessageCosts = counter.costs(messages, tools)
+        return costs
     base = counter.count_messages([])
-    fixed = counter.count_messages([], tools) if tools else base
+    fixed = base
+    if tools:
+        fixed = counter.count_messages([], tools)
     counts = [difference(counter.count_messages([message]), base) for message in messages]
-    return MessageCosts(
-        tuple(map(int, counts)), int(fixed), lambda kept: sum((counts[at] for at in kept), fixed)
-    )
+
+    def count_of(places: Sequence[int]) -> Count:
+        return sum([counts[place] for place in places], fixed)
+
+    return MessageCosts(tuple(map(int, counts)), int(fixed), count_of)
 
 
 def difference(whole: Count, part: Count) -> Count:
     """Return what *whole* counts more than *part*, at least 0."""
     tokens = max(0, int(whole) - int(part))
-    low, high = max(0, whole.low - part.low), max(0, whole.high - part.high)
+    low = max(0, whole.low - part.low)
+    high = max(0, whole.high - part.high)
     return Count(tokens, whole.basis, min(low, tokens), max(high, tokens), whole.note)

@@ -38,7 +38,9 @@ result or add a reminder, and none of that shows in the messages.
 
 def weakest(first: Basis, second: Basis) -> Basis:
     """Return the weaker of two bases: a sum is no better than its worst part."""
-    return first if _RANK[first] >= _RANK[second] else second
+    if _RANK[first] >= _RANK[second]:
+        return first
+    return second
 
 
 class Count(int):
@@ -81,8 +83,12 @@ class Count(int):
         """Make a count; *low* and *high* default to *value*."""
         self = super().__new__(cls, value)
         number = int(self)
-        low = number if low is None else int(low)
-        high = number if high is None else int(high)
+        if low is None:
+            low = number
+        if high is None:
+            high = number
+        low = int(low)
+        high = int(high)
         if not 0 <= low <= number <= high:
             raise ValueError(
                 f"a count needs 0 <= low <= value <= high, not low {low}, value {number}, high {high}"
@@ -115,10 +121,19 @@ class Count(int):
     def __add__(self, other: int, /) -> Count:
         if not isinstance(other, int) or int(other) < 0:
             return NotImplemented  # Python then adds plain numbers: a negative number makes it a difference
-        more = other if isinstance(other, Count) else Count(other)
-        note = self.note if more.note in ("", self.note) else _join(self.note, more.note)
-        low, high = self.low + more.low, self.high + more.high
-        return Count(int(self) + int(more), weakest(self.basis, more.basis), low, high, note)
+        added = other
+        if not isinstance(added, Count):
+            added = Count(added)
+        note = self.note
+        if added.note not in ("", self.note):
+            note = _join(self.note, added.note)
+        return Count(
+            int(self) + int(added),
+            weakest(self.basis, added.basis),
+            self.low + added.low,
+            self.high + added.high,
+            note,
+        )
 
     def __radd__(self, other: int, /) -> Count:
         return self.__add__(other)
@@ -151,7 +166,7 @@ class Count(int):
 
         whole = schema.no_info_after_validator_function(cls, schema.int_schema(ge=0))
         fields = schema.no_info_after_validator_function(
-            lambda found: cls(**found), schema.dict_schema()
+            lambda values: cls(**values), schema.dict_schema()
         )
         return schema.union_schema(
             [schema.is_instance_schema(cls), whole, fields], mode="left_to_right"

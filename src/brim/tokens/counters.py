@@ -30,7 +30,9 @@ class VocabularyCounter:
     own."""
 
     def __init__(self, model: str | None, encoding: str, engine: EncodingCounter) -> None:
-        self.model, self.encoding, self._engine = model, encoding, engine
+        self.model = model
+        self.encoding = encoding
+        self._engine = engine
 
     def _ratio(self) -> Ratio | None:
         """Tokens of the model for one token of the vocabulary; None if they are the same."""
@@ -49,7 +51,9 @@ class VocabularyCounter:
     def of_units(self, units: int, /) -> Count:
         """Return so many tokens of the vocabulary in tokens of the model, rounded up once."""
         ratio = self._ratio()
-        return Count(units) if ratio is None else Count(units).scaled(*ratio)
+        if ratio is None:
+            return Count(units)
+        return Count(units).scaled(*ratio)
 
     def count(self, text: str, /) -> Count:
         """Return the number of tokens of *text*."""
@@ -77,9 +81,11 @@ class VocabularyCounter:
         """Return the tokens of each message, which add up to ``count_messages``."""
 
         tally, basis = self._measured(messages, tools)
-        return MessageCosts(
-            tally.per_message, tally.fixed, lambda kept: tally.only(kept).count_on(basis)
-        )
+
+        def count_of(places: Sequence[int]) -> Count:
+            return tally.only(places).count_on(basis)
+
+        return MessageCosts(tally.per_message, tally.fixed, count_of)
 
     def _measured(
         self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None = None
@@ -88,7 +94,9 @@ class VocabularyCounter:
         ratio has one."""
 
         ratio = self._ratio()
-        encoding = self.encoding if ratio is None else None
+        encoding = None
+        if ratio is None:
+            encoding = self.encoding
         tally = measure(
             messages,
             tools,
@@ -97,11 +105,9 @@ class VocabularyCounter:
             count_text=self._engine,
             framing=framing,
         )
-        return (
-            (tally, None)
-            if ratio is None
-            else (tally.scaled(ratio.value, ratio.low, ratio.high), ratio.basis)
-        )
+        if ratio is None:
+            return tally, None
+        return tally.scaled(ratio.value, ratio.low, ratio.high), ratio.basis
 
 
 class ExactTokenCounter(VocabularyCounter):
@@ -120,28 +126,27 @@ class ExactTokenCounter(VocabularyCounter):
     def __init__(self, model: str | None = None, *, encoding: str | None = None) -> None:
         """Raise ``NoExactCounter`` if the vocabulary is not public, the model is unknown or no
         engine here has it."""
-        found = lookup(model) if model is not None and not encoding else None
-        if found is not None and not found.resolved:
-            raise NoExactCounter(
-                f"{model}: brim does not know this model, so it cannot count it exactly; use mode 'auto' for an "
-                "estimate, or add it under models: in the configuration"
-            )
-        encoding = encoding or (found.encoding if found else DEFAULT_ENCODING)
+        if not encoding:
+            encoding = _own_encoding(model)
+        name = model or encoding
         engine = encoding_counter(encoding)
         if engine is None and encoding in NativeEngine.encodings:
-            why = (
-                "vocabulary comes with brim[fast]; install that, or use mode 'auto' for an estimate"
+            raise NoExactCounter(
+                f"{name}: its vocabulary comes with brim[fast]; install that, or use mode 'auto' "
+                "for an estimate"
             )
-            raise NoExactCounter(f"{model or encoding}: its {why}")
         if engine is None:
             raise NoExactCounter(
-                f"{model or encoding}: its vocabulary is not public, so brim cannot count it exactly here; use mode "
-                "'api' for the provider's own count, or 'auto' for an estimate with an interval"
+                f"{name}: its vocabulary is not public, so brim cannot count it exactly here; "
+                "use mode 'api' for the provider's own count, or 'auto' for an estimate with an "
+                "interval"
             )
         super().__init__(model, encoding, engine)
 
     def _ratio(self) -> Ratio | None:
-        return None if self._engine.exact else prior_for(ANY_FAMILY)
+        if self._engine.exact:
+            return None
+        return prior_for(ANY_FAMILY)
 
     def of_units(self, units: int, /) -> Count:
         """Return a count; exact, unless another engine had to stand in."""
@@ -151,6 +156,19 @@ class ExactTokenCounter(VocabularyCounter):
         return Count(
             int(count), "estimated", count.low, count.high, f"the engine of {self.encoding} failed"
         )
+
+
+def _own_encoding(model: str | None) -> str:
+    """Return the encoding of *model*; without one, of OpenAI's newer models."""
+    if model is None:
+        return DEFAULT_ENCODING
+    light = lookup(model)
+    if not light.resolved:
+        raise NoExactCounter(
+            f"{model}: brim does not know this model, so it cannot count it exactly; "
+            "use mode 'auto' for an estimate, or add it under models: in the configuration"
+        )
+    return light.encoding
 
 
 class CalibratedTokenCounter(VocabularyCounter):
@@ -165,13 +183,15 @@ class CalibratedTokenCounter(VocabularyCounter):
     model: str
 
     def __init__(self, model: str, *, calibrations: CalibrationStore | None = None) -> None:
-        found = lookup(model)
-        engine = encoding_counter(found.encoding) or encoding_counter(STAND_IN)
+        light = lookup(model)
+        engine = encoding_counter(light.encoding) or encoding_counter(STAND_IN)
         assert engine is not None  # noqa: S101 - the table engine has the stand-in
-        super().__init__(model, found.encoding, engine)
+        super().__init__(model, light.encoding, engine)
         self._calibrations = calibrations
         # The vocabulary of an unknown name is a guess, so its ratio is as uncertain as any.
-        self.family = found.encoding if found.resolved else ANY_FAMILY
+        self.family = ANY_FAMILY
+        if light.resolved:
+            self.family = light.encoding
 
     @property
     def ratio(self) -> Ratio:
@@ -217,8 +237,8 @@ def local_counter(
     """Return the best counter for *model* that needs no network."""
     if model is None:
         return ExactTokenCounter()
-    found = lookup(model)
-    if found.resolved and encoding_counter(found.encoding) is not None:
+    light = lookup(model)
+    if light.resolved and encoding_counter(light.encoding) is not None:
         return ExactTokenCounter(model)
     return CalibratedTokenCounter(model, calibrations=calibrations)
 

@@ -51,32 +51,52 @@ class EncodingCounter:
         self.exact = True
         """False once the only engine of this encoding has failed: counts are then those of
         ``STAND_IN``."""
-        self._work, self._ask_at = 0, NativeEngine.pays_from
-        self._table = load_table_counter(encoding) if encoding in ENCODINGS else None
-        self._native = None if self._table else _load_native(encoding)
-        if not self._table and not self._native:
+        self._work = 0
+        self._ask_at = NativeEngine.pays_from
+        self._table: Callable[[str], int] | None = None
+        self._native: Callable[[str], int] | None = None
+        if encoding in ENCODINGS:
+            self._table = load_table_counter(encoding)
+        else:
+            self._native = _load_native(encoding)
+        if self._table is None and self._native is None:
             raise KeyError(encoding)
 
     @property
     def engine(self) -> str:
         """The engine that counts now: ``table`` or ``native``."""
-        return "table" if self._native is None else "native"
+        if self._native is None:
+            return "table"
+        return "native"
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*."""
         if self._native is None:
-            self._work += len(text) * (1 if text.isascii() else SLOW_TEXT)
-            if self._work >= self._ask_at:
-                self._ask_at, self._native = _NEVER, _load_native(self.encoding)
+            self._note_work(text)
         if self._native is not None:
             try:
                 return self._native(text)
             except EngineFailed:
-                self._native, self._ask_at = None, _NEVER
-                if self._table is None:
-                    self._table, self.exact = load_table_counter(STAND_IN), False
+                self._give_up_native()
         assert self._table is not None  # noqa: S101 - there is one engine or the other
         return self._table(text)
+
+    def _note_work(self, text: str) -> None:
+        """Load the native engine once there is so much to count that it pays."""
+        work = len(text)
+        if not text.isascii():
+            work *= SLOW_TEXT
+        self._work += work
+        if self._work >= self._ask_at:
+            self._ask_at = _NEVER
+            self._native = _load_native(self.encoding)
+
+    def _give_up_native(self) -> None:
+        self._native = None
+        self._ask_at = _NEVER
+        if self._table is None:
+            self._table = load_table_counter(STAND_IN)
+            self.exact = False
 
     def __reduce__(self) -> tuple[Callable[[str], EncodingCounter | None], tuple[str]]:
         """Copy and pickle it by its name: its tables are a file in memory."""
@@ -85,7 +105,9 @@ class EncodingCounter:
     def sum(self, blocks: Iterable[str]) -> int:
         """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts
         them."""
-        return self("".join(blocks)) if self.encoding in NOT_ADDITIVE else sum(map(self, blocks))
+        if self.encoding in NOT_ADDITIVE:
+            return self("".join(blocks))
+        return sum(map(self, blocks))
 
 
 def _load_native(encoding: str) -> Callable[[str], int] | None:
@@ -207,7 +229,8 @@ class NativeCounter:
         calls, which give four bytes for each token. ``encode_batch_flat`` runs on several threads,
         and also says where each text begins.
         """
-        self.encoding, self._tokenizer = encoding, tokenizer
+        self.encoding = encoding
+        self._tokenizer = tokenizer
 
     def check(self) -> None:
         """Count the canary texts, and raise ``EngineUnavailable`` if a number is not the right
@@ -229,7 +252,9 @@ class NativeCounter:
     def handles(self, text: str) -> bool:
         """Whether splintr counts *text* as tiktoken does: o200k takes ``'ſ`` for a contraction,
         splintr does not."""
-        return self.encoding == "cl100k_base" or self.encoding not in ADDITIVE or "'ſ" not in text
+        if self.encoding == "cl100k_base" or self.encoding not in ADDITIVE:
+            return True
+        return "'ſ" not in text
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*."""

@@ -37,7 +37,8 @@ class InputSource(PlainData):
     @property
     def is_word(self) -> bool:
         """Whether it is one bare word: a text, or a misspelt file name."""
-        return bool(self.text) and not any(character.isspace() for character in self.text or "")
+        text = self.text or ""
+        return text.split() == [text]
 
     @property
     def size(self) -> int:
@@ -60,12 +61,10 @@ def sources(arguments: list[str]) -> Iterator[InputSource]:
     for argument in arguments:
         if argument == "-":
             yield InputSource("standard input", path="-")
+        elif os.path.isdir(argument):
+            yield from _folder(argument)
         elif os.path.exists(argument):
-            yield from (
-                _folder(argument)
-                if os.path.isdir(argument)
-                else (InputSource(argument, path=argument),)
-            )
+            yield InputSource(argument, path=argument)
         elif _looks_like_a_path(argument):
             yield InputSource(
                 argument,
@@ -77,12 +76,12 @@ def sources(arguments: list[str]) -> Iterator[InputSource]:
 
 def read_text(path: str, *, at_most: int = 1 << 30) -> str:
     """Return the text of *path*, of *at_most* so many bytes; ``-`` is standard input."""
-    taken = 0
+    size = 0
 
-    def check(size: int) -> None:
-        nonlocal taken
-        taken += size
-        if taken > at_most:
+    def check(piece_size: int) -> None:
+        nonlocal size
+        size += piece_size
+        if size > at_most:
             raise InputError(
                 f"{name_of(path)}: larger than {at_most:,} bytes: split it, or name another file"
             )
@@ -92,7 +91,9 @@ def read_text(path: str, *, at_most: int = 1 << 30) -> str:
 
 def name_of(path: str) -> str:
     """Return what *path* is called in messages."""
-    return "standard input" if path == "-" else path
+    if path == "-":
+        return "standard input"
+    return path
 
 
 def chunks(source: InputSource, on_read: Callable[[int], object]) -> Iterator[str]:
@@ -136,9 +137,9 @@ def _decoded(file: BinaryIO, name: str, on_read: Callable[[int], object]) -> Ite
         try:
             text = decoder.decode(piece, final=not piece)
         except UnicodeDecodeError as error:
-            raise InputError(
-                f"{name}: not UTF-8 text (byte 0x{error.object[error.start]:02x} at {offset - pending + error.start:,})"
-            ) from None
+            byte = error.object[error.start]
+            place = offset - pending + error.start
+            raise InputError(f"{name}: not UTF-8 text (byte 0x{byte:02x} at {place:,})") from None
         if not piece:
             return
         offset += len(piece)
@@ -148,21 +149,21 @@ def _decoded(file: BinaryIO, name: str, on_read: Callable[[int], object]) -> Ite
 
 def _folder(path: str) -> Iterator[InputSource]:
     for folder, folders, files in os.walk(path):
-        folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS
-        )
+        folders[:] = sorted(name for name in folders if _is_read(name))
         for name in sorted(files):
-            full = os.path.join(folder, name)
-            if not name.startswith(".") and os.path.isfile(full) and not os.path.islink(full):
-                yield InputSource(full, path=full, found=True)
+            file = os.path.join(folder, name)
+            if not name.startswith(".") and os.path.isfile(file) and not os.path.islink(file):
+                yield InputSource(file, path=file, found=True)
+
+
+def _is_read(folder_name: str) -> bool:
+    return not folder_name.startswith(".") and folder_name not in SKIPPED_FOLDERS
 
 
 def _looks_like_a_path(argument: str) -> bool:
-    if not argument or any(character.isspace() for character in argument) or len(argument) > 255:
+    if argument.split() != [argument] or len(argument) > 255:
         return False
-    stem, dot, ending = argument.rpartition(".")
-    return (
-        "/" in argument
-        or "\\" in argument
-        or bool(stem and dot and ending.isalnum() and len(ending) <= 8)
-    )
+    if "/" in argument or "\\" in argument:
+        return True
+    stem, _, ending = argument.rpartition(".")
+    return stem != "" and ending.isalnum() and len(ending) <= 8

@@ -24,7 +24,7 @@ LONG_BLOCK = 4 << 20
 CUT = re.compile(r"\n(?=[^\s/])|[A-Za-z](?=[0-9])|[A-Za-z0-9](?= [A-Za-z])")
 """Ends at every place where a text may be cut; not for SentencePiece, which marks the beginning of
 each text."""
-_SEEN = 2  # characters after a cut that the pattern looks at
+_LOOKED_AT = 2  # characters after a cut that the pattern looks at
 
 
 def blocks(
@@ -43,27 +43,29 @@ def blocks(
     parts: list[str] = []
     size = 0
     tail = ""
-    told = False
+    has_warned = False
     for chunk in chunks:
-        overlap = tail[-_SEEN:]
+        overlap = tail[-_LOOKED_AT:]
         parts.append(chunk)
         size += len(chunk)
-        tail = (overlap + chunk)[-_SEEN:]
+        tail = (overlap + chunk)[-_LOOKED_AT:]
         if size < block:
             continue
         cut = _last_cut(overlap + chunk)
         if cut is None:
-            if size >= LONG_BLOCK and not told and on_long_block is not None:
-                told = True
+            if size >= LONG_BLOCK and not has_warned and on_long_block is not None:
+                has_warned = True
                 on_long_block(size)
             continue
         text = "".join(parts)
         at = len(text) - len(overlap) - len(chunk) + cut
         yield text[:at]
-        parts, size, told = [text[at:]], len(text) - at, False
-    rest = "".join(parts)
-    if rest:
-        yield rest
+        parts = [text[at:]]
+        size = len(text) - at
+        has_warned = False
+    last_block = "".join(parts)
+    if last_block:
+        yield last_block
 
 
 def _last_cut(text: str) -> int | None:

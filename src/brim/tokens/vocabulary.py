@@ -64,17 +64,20 @@ class Table:
 
     def rank(self, token: bytes) -> int:
         """Return the rank of *token*, or ``NO_RANK`` if it is not in the vocabulary."""
-        slots, offsets, mask, length = self._slots, self._offsets, self._mask, len(token)
+        # Called for every new pair of bytes: locals are faster than attributes.
+        slots = self._slots
+        offsets = self._offsets
+        mask = self._mask
         slot = crc32(token) & mask
-        found = slots[slot]
-        while found:
-            begin = offsets[found - 1]
-            if offsets[found] - begin == length:
+        entry = slots[slot]
+        while entry:
+            begin = offsets[entry - 1]
+            if offsets[entry] - begin == len(token):
                 begin += self._start
-                if self._map[begin : begin + length] == token:
-                    return found - 1
+                if self._map[begin : begin + len(token)] == token:
+                    return entry - 1
             slot = (slot + 1) & mask
-            found = slots[slot]
+            entry = slots[slot]
         return NO_RANK
 
     def tokens(self) -> Iterator[bytes]:
@@ -189,9 +192,9 @@ def unicode_splitter(pattern: str, window: int = SPLIT_WINDOW) -> Splitter:
 
     def split(text: str) -> Iterator[list[str]]:
         start = 0
-        for found in _windows(find, text.translate(classes), window):
+        for stand_ins in _windows(find, text.translate(classes), window):
             pieces = []
-            for length in map(len, found):
+            for length in map(len, stand_ins):
                 pieces.append(text[start : start + length])
                 start += length
             yield pieces
@@ -209,7 +212,8 @@ def _windows(
     what it turns into can change one or two before it (``ABC中DEF`` is two pieces, ``ABC中DEFg`` is
     one). So the last few are split again.
     """
-    start, size = 0, window
+    start = 0
+    size = window
     while start + size < len(text):
         pieces = find(text, start, start + size)[:-HELD_BACK]
         if pieces:
@@ -231,11 +235,11 @@ class _Classes(dict[int, str]):
         self[0x17F] = LONG_S
 
     def __missing__(self, code_point: int) -> str:
-        pages, page = self._pages, 2 * (code_point >> 8)
+        pages = self._pages
+        page = 2 * (code_point >> 8)
         number = pages[page] | pages[page + 1] << 8
-        stand_in = self[code_point] = STAND_INS[
-            pages[2 * 0x1100 + 256 * number + (code_point & 255)]
-        ]
+        stand_in = STAND_INS[pages[2 * 0x1100 + 256 * number + (code_point & 255)]]
+        self[code_point] = stand_in
         return stand_in
 
 
@@ -356,7 +360,10 @@ class Merger:
     def _kept(self, part: bytes, margin: int) -> tuple[int, bytes, bytes, int]:
         """Merge *part*; return how many tokens to keep, the first and the last of them, and where
         they end."""
-        borders = self.borders(part) if len(part) <= self._window else self._borders_by_heap(part)
+        if len(part) <= self._window:
+            borders = self.borders(part)
+        else:
+            borders = self._borders_by_heap(part)
         tokens = len(borders) - 1
         while tokens > 1 and borders[tokens] > len(part) - margin:
             tokens -= 1
@@ -379,11 +386,11 @@ class Merger:
         ends = list(range(1, length + 1))
         previous = list(range(-1, length - 1))
         alive = bytearray(b"\1") * length
-        heap = [
-            (found, at, at + 2)
-            for at in range(length - 1)
-            if (found := ranks[piece[at : at + 2]]) != NO_RANK
-        ]
+        heap = []
+        for at in range(length - 1):
+            rank = ranks[piece[at : at + 2]]
+            if rank != NO_RANK:
+                heap.append((rank, at, at + 2))
         heapify(heap)
         while heap:
             _, at, end = heappop(heap)
@@ -392,14 +399,16 @@ class Merger:
                 continue
             alive[middle] = 0
             ends[at] = end
-            neighbours = [(previous[at], end)] if previous[at] >= 0 else []
+            neighbours = []
+            if previous[at] >= 0:
+                neighbours.append((previous[at], end))
             if end < length:
                 previous[end] = at
                 neighbours.append((at, ends[end]))
             for left, right in neighbours:
-                found = ranks[piece[left:right]]
-                if found != NO_RANK:
-                    heappush(heap, (found, left, right))
+                rank = ranks[piece[left:right]]
+                if rank != NO_RANK:
+                    heappush(heap, (rank, left, right))
         return [at for at in range(length) if alive[at]] + [length]
 
 
@@ -463,4 +472,6 @@ def without_surrogates(text: str) -> str:
 def load_table_counter(encoding: str) -> TableEncoding:
     """Return the counter of *encoding* (one of ``ENCODINGS``), made once per process and table."""
     file = FILES[encoding]
-    return TableEncoding(encoding) if file == encoding else load_table_counter(file)
+    if file != encoding:
+        return load_table_counter(file)
+    return TableEncoding(encoding)

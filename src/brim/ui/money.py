@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from brim.config.places import home_folder
 from brim.errors import InputError
+from brim.models.versions import price_version
 from brim.money.amounts import in_unit
 from brim.money.book import (
     LimitBook,
@@ -29,7 +30,7 @@ from brim.money.limits import SpendingLimit
 from brim.money.standing import LimitStanding
 from brim.money.words import go_on, sum_sentence
 from brim.sessions.report.reading import read_sessions
-from brim.sessions.report.usage import UsageFilter, UsageReport, price_version, usage_report
+from brim.sessions.report.usage import UsageFilter, UsageReport, usage_report
 from brim.sessions.requests import EVERYTHING
 from brim.sessions.session_files import SessionFile
 from brim.ui.place import Place, page

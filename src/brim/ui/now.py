@@ -18,8 +18,8 @@ from brim.errors import BrimError
 from brim.install import pausing
 from brim.install.status import home_status
 from brim.sessions.report.usage import UsageReport
-from brim.sessions.window.auto_compact import AutoCompact
 from brim.sessions.window.watch import Reading
+from brim.sessions.window.windows import AutoCompact
 from brim.ui.background import AWAKE, INTERVAL, MOST, PATIENCE, Followed, StillReading
 from brim.ui.money import limit_bars, read_usage
 from brim.ui.place import Head, Place, about, page, render

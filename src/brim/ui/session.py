@@ -30,7 +30,7 @@ from brim.figures import counted, dollars, rounded
 from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
 from brim.money.words import STOPPED_BY
-from brim.sessions.composition.composed_request import REMAINDER, ComposedRequest, RequestPart
+from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
 from brim.sessions.composition.context import (
     GROUPS,
     ContextReport,
@@ -149,9 +149,8 @@ class Picture:
 
     def largest(self, report: ContextReport) -> list[Leaf]:
         """Return the largest parts of the request in *report*, with what is known about each."""
-        # The remainder has a line of its own.
-        parts = [part for part in report.parts if part.name != REMAINDER]
-        return [replace(leaf, note=self._note(leaf.label)) for leaf in leaves(parts)[:SHOWN]]
+        largest = leaves(report.parts)[:SHOWN]
+        return [replace(leaf, note=self._note(leaf.label)) for leaf in largest]
 
     def _note(self, label: tuple[str, ...]) -> str:
         """Return what is known of a part in all requests."""
@@ -190,6 +189,7 @@ class Picture:
             "groups": self._groups(),
             "window": self.reading["context_window"],
             "compacts_at": point.get("at") or 0,
+            "warns_at": round(self.reading["warn_threshold"] * self.reading["context_window"]),
             "marks": [_mark_dict(mark, names) for mark in self.marks],
         }
 

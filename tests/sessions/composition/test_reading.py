@@ -167,7 +167,7 @@ def test_a_request_that_builds_on_one_that_is_gone_says_so(tmp_path: Path) -> No
     path = tmp_path / "s.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in (record, answer_line("m1"))))
     (request,) = read_requests(path)
-    assert [part.name for part in request.parts] == ["not resolved", "not explained"]
+    assert [part.name for part in request.parts] == ["not recorded", "not resolved"]
 
 
 def test_requests_can_be_compared_without_counting(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.sessions.report.findings import Findings, FindingsReader
-from brim.sessions.session_files import SessionFile, Stamp, named_files, scan
+from brim.sessions.scans import scan
+from brim.sessions.session_files import SessionFile, Stamp, named_files
 from tests.sessions.window.transcripts import answer, cost_state, result, usage, write
 
 RECORDED = Path(__file__).parent.parent / "composition" / "data"

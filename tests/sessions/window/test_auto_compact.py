@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from brim.sessions.window.auto_compact import AutoCompact, auto_compact, client_command
+from brim.sessions.window.auto_compact import auto_compact, client_command
+from brim.sessions.window.windows import AutoCompact
 
 OPUS, HAIKU = "claude-opus-5-5", "claude-haiku-4-5"
 WINDOWS = {OPUS: 1_000_000, HAIKU: 200_000}

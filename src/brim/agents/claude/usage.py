@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,10 @@ from brim.agents.call import Event
 from brim.agents.claude.reports import report_of
 from brim.agents.events import Usage
 from brim.agents.fields import items, mapping, text
+from brim.files import read_safely
 
+LARGEST_META = 1 << 16
+"""Bytes of the file about a sub-agent that are read."""
 MCP_TOOL = "mcp__"
 """How the names of an MCP server's tools begin; the server's name follows, up to the next two
 underscores."""
@@ -21,12 +25,13 @@ class ClaudeUsageLines:
 
     signs = (b'"usage"', b'"cost-state"', b'"compact_boundary"')
 
-    def __init__(self, sub_agent: str = "", slug: str = "") -> None:
+    def __init__(self, sub_agent: str = "", slug: str = "", agent_type: str = "") -> None:
         self.folder = ""
         self.branch = ""
         self.model = ""
         self._attribution: dict[str, str] = {}
         self._sub_agent = sub_agent
+        self._agent_type = agent_type
         self._slug = slug
         self._last: object = None
 
@@ -38,7 +43,7 @@ class ClaudeUsageLines:
             return []
         self.branch = text(line, "gitBranch")
         self._attribution = {
-            "agent_type": text(line, "attributionAgent"),
+            "agent_type": text(line, "attributionAgent") or self._agent_type,
             "skill": text(line, "attributionSkill"),
             "mcp": server,
         }
@@ -72,9 +77,22 @@ class ClaudeUsageLines:
         self.model = text(state, "model")
 
 
-def usage_lines(sub_agent: str, slug: str) -> ClaudeUsageLines:
-    """Return the reader for one file."""
-    return ClaudeUsageLines(sub_agent, slug)
+def usage_lines(path: str, sub_agent: str, slug: str) -> ClaudeUsageLines:
+    """Return the reader for the file *path*."""
+    agent_type = ""
+    if sub_agent:
+        agent_type = _agent_type_beside(path)
+    return ClaudeUsageLines(sub_agent, slug, agent_type)
+
+
+def _agent_type_beside(path: str) -> str:
+    """Return the kind of the sub-agent whose file is *path*: ``agent-1.meta.json`` says it."""
+    try:
+        content = read_safely(f"{path.removesuffix('.jsonl')}.meta.json", at_most=LARGEST_META)
+        about = json.loads(content)
+    except (OSError, ValueError, RecursionError):
+        return ""
+    return text(about, "agentType") if isinstance(about, dict) else ""
 
 
 def slug_of(folder: str) -> str:

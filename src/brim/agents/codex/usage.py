@@ -9,6 +9,6 @@ SIGNS = (b'"token_', b'"turn_id"', b'"turn_context"', b'"session_meta"', b'"thre
 """Lines that name a turn show where a parent's history ends."""
 
 
-def usage_lines(sub_agent: str, slug: str) -> ReaderUsageLines:  # noqa: ARG001
+def usage_lines(path: str, sub_agent: str, slug: str) -> ReaderUsageLines:  # noqa: ARG001
     """Return the reader for one file."""
     return ReaderUsageLines(CodexRolloutReader(), SIGNS)

@@ -8,6 +8,6 @@ from brim.agents.usage import ReaderUsageLines
 SIGNS = (b'"tokens"', b'"sessionId"', b'"$set"')
 
 
-def usage_lines(sub_agent: str, slug: str) -> ReaderUsageLines:  # noqa: ARG001
+def usage_lines(path: str, sub_agent: str, slug: str) -> ReaderUsageLines:  # noqa: ARG001
     """Return the reader for one file."""
     return ReaderUsageLines(GeminiTranscriptReader(), SIGNS)

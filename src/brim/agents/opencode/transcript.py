@@ -42,6 +42,7 @@ class OpencodeReader(LineReader):
             return
         self.where["session"] = text(line, "sessionID")
         self.where["time"] = seconds(value(line, "timestamp"))
+        self.states(line, folder="cwd")
         if text(line, "type") == "error":
             self._error(mapping(line, "error"))
         else:

@@ -6,10 +6,14 @@ hold, but loops go unnoticed.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from brim.agents.agent import Agent, Answers, NativeFiles, Places, Transcripts
 from brim.agents.call import Tools
 from brim.agents.claude.value import EVENTS as SENT
 from brim.agents.claude.value import read_own
+from brim.config.places import user_folder
 
 _NOT_SENT = (
     "PostToolUseFailure",
@@ -35,6 +39,12 @@ TOOLS = Tools(
         "plan": "plan_enter plan_exit",
     }
 )
+
+
+def session_folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folder in which the plugin notes what each session took."""
+    return [os.path.join(user_folder(environ), "opencode")]
+
 
 AGENT = Agent(
     name="opencode",
@@ -67,4 +77,5 @@ AGENT = Agent(
     signs=("OPENCODE",),
     sign_prefixes=("OPENCODE",),
     read_own=read_own,
+    session_folders=session_folders,
 )

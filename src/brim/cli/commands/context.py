@@ -100,8 +100,10 @@ def context(options: Namespace) -> int:
     until you press Ctrl-C. In a pipe or a file, each change is a line, with --json an object. -
     reads an agent's stream from standard input, until it closes.
 
-    brim counts each part with the ratio at which earlier requests were billed. The row 'not
-    explained' is the difference to the billed tokens.
+    The parts add up to the billed tokens. What is recorded exactly stays as it is; brim counts the
+    texts with the ratio at which earlier requests were billed, and scales them to what remains;
+    what the client doesn't record is a row of its own. If the count is off by more than 25%, brim
+    says that the estimate failed.
 
     Examples:
       brim context
@@ -182,7 +184,7 @@ def _title(request: ComposedRequest, count: int) -> str:
 
 
 @dataclass(frozen=True)
-class _PartRow:
+class PartRow:
     """One row of the tree."""
 
     depth: int
@@ -193,6 +195,7 @@ class _PartRow:
 
     @property
     def cells(self) -> list[str]:
+        """What stands in the columns of the table."""
         tokens = "unknown"
         if self.tokens is not None:
             tokens = f"{self.tokens:,}"
@@ -201,7 +204,7 @@ class _PartRow:
 
 def _rows(
     parts: Sequence[RequestPart], whole: int, depth: int, everything: bool
-) -> Iterator[_PartRow]:
+) -> Iterator[PartRow]:
     """Give the rows of the tree: all of the first level, and below it the largest."""
     hidden: list[RequestPart] = []
     for at, part in enumerate(parts):
@@ -229,8 +232,8 @@ def _always_shown(depth: int) -> int:
     return 0
 
 
-def _row(name: str, tokens: int | None, basis: str, whole: int, depth: int) -> _PartRow:
-    return _PartRow(depth, _name(name), tokens, _share(tokens, whole), basis)
+def _row(name: str, tokens: int | None, basis: str, whole: int, depth: int) -> PartRow:
+    return PartRow(depth, _name(name), tokens, _share(tokens, whole), basis)
 
 
 def _name(name: str) -> str:
@@ -257,6 +260,9 @@ def _notes(report: ContextReport) -> Iterator[str]:
         source = "as the client recorded them"
     basis = _BASES.get(request.known.basis, request.known.basis)
     ratio = f"{request.known.ratio:.3g} ({basis})"
+    scale = request.balance.scale
+    if f"{scale:.3g}" != "1":
+        ratio += f", scaled by {scale:.3g} to the bill"
     yield paint(wrapped(f"parts: {source}, counted in o200k_base tokens times {ratio}"), "faint")
     if brim.sent_tokens:
         tokens = f"{brim.tokens:,} tokens here, {brim.sent_tokens:,} in all requests"

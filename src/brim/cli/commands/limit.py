@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brim.cli.asking import need_person
-from brim.cli.ledger_limits import ledger_limit
+from brim.cli.index_reading import brought_up_to_date
 from brim.cli.limit_views import limits_view
 from brim.cli.options import add_json, command, here, option, whole_number
 from brim.cli.output import emit, home_path, note
@@ -24,7 +24,6 @@ from brim.money.book import (
     without,
 )
 from brim.money.limits import SpendingLimit, amount_text
-from brim.money.words import problem_told
 from brim.sessions.requests import EVERYTHING
 from brim.workspace import Workspace
 
@@ -91,7 +90,9 @@ def limit(options: Namespace) -> int:
       brim limit raise 8/day
     """
     if options.store:
-        return ledger_limit(options)
+        from brim.cli.ledger_limits import limit_in_ledger  # agents' limits load no ledger
+
+        return limit_in_ledger(options)
     if options.including_past or options.sessions or options.most:
         raise InputError("--including-past, --sessions and --most are for --store")
     words = _read(options.words)
@@ -191,15 +192,15 @@ def _forget(key: str, workspace: Workspace) -> None:
 
 def _show(workspace: Workspace, options: Namespace) -> int:
     """Print every limit in force, those first that stopped somebody."""
+    workspace.goes_on = True  # a mistake in the settings hides no limit
     settings = workspace.limit_settings
-    if settings.problem:
-        note(problem_told(settings.problem))
+    problem = settings.problem or workspace.problems.get("user", "")
+    if problem:
+        note(f"{problem}. The limits that were read last go on applying")
     if not settings.limits:
         hint = "brim limit 5/day sets a limit of $5.00 per day for this project"
         return emit({"limits": []}, "", options.as_json, empty=f"no limit yet: {hint}")
-    from brim.cli.commands.usage import brought_up_to_date
-
-    reading = brought_up_to_date([])
+    reading = brought_up_to_date([], config=workspace.config)
     with reading.index as index:
         book = LimitBook.of_user(settings, index, workspace.environ, workspace.now)
         standings = book.standings()

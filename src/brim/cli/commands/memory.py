@@ -34,7 +34,7 @@ from brim.memory.sentences import sentence, when
 from brim.memory.transcript_model import read_model, session_of
 from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
-from brim.sessions.report.lost import LostFolders, LostReport, find_lost
+from brim.sessions.report.lost import LostReport, find_lost
 from brim.workspace import working_folder
 
 TAKES = {
@@ -389,7 +389,8 @@ def _lost(options: Namespace) -> int:
         session = options.words[0]
     with file_progress(session) as progress:
         report = find_lost(
-            LostFolders(workspace.environ, workspace.cwd, workspace.compaction_notes),
+            workspace.environ,
+            workspace.cwd,
             session,
             limit=options.limit or NEWEST,
             on_bytes=progress.advance,

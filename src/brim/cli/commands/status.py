@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from contextlib import closing
 from contextlib import suppress
 from functools import partial
 
@@ -16,10 +17,12 @@ from brim.errors import InputError
 from brim.figures import percent
 from brim.install.status import HomeStatus, home_status, is_installed
 from brim.money.words import go_on, sum_sentence
+from brim.rules.state import RulesState
 from brim.sessions.report.lost import named_session
+from brim.sessions.report.week import WEEK, week_of
 from brim.sessions.session_files import newest
-from brim.sessions.window.auto_compact import AutoCompact
 from brim.sessions.window.watch import Reading, read_session
+from brim.sessions.window.windows import AutoCompact
 from brim.workspace import Workspace
 
 READ_AT_MOST = 20_000_000
@@ -88,12 +91,22 @@ def status(options: Namespace) -> int:
     session = session_of(workspace)
     is_full = session is not None and bool(session["should_compact"])
     status = home_status(workspace, almost_full=is_full)
-    result = {**status.to_dict(), "session": session, "report": past.headline}
-    view = partial(_status_view, status, session, one_line(past))
+    with closing(RulesState(workspace.home, now=workspace.now)) as state:
+        stopped = state.refusals_since(workspace.now - WEEK)
+    week = week_of(past, stopped=stopped, now=workspace.now)
+    result = {
+        **status.to_dict(),
+        "session": session,
+        "report": past.headline,
+        "week": week.to_dict(),
+    }
+    view = partial(_status_view, status, session, str(week), one_line(past))
     return emit(result, view, options.as_json)
 
 
-def _status_view(status: HomeStatus, session: Reading | None, past: str, _: object) -> str:
+def _status_view(
+    status: HomeStatus, session: Reading | None, week: str, past: str, _: object
+) -> str:
     rules = status.rules
     counts = f"{counted(rules['project'], 'rule')} in this project, {rules['user']:,} of your own"
     rows = [
@@ -101,6 +114,7 @@ def _status_view(status: HomeStatus, session: Reading | None, past: str, _: obje
         ("session", _session_line(session)),
         ("rules", counts),
         ("money", _money_line(status)),
+        ("this week", week),
         ("past", past),
     ]
     rows += [("plan", line) for line in plan_lines(status.plan_windows, time.time())]

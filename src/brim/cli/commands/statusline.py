@@ -24,7 +24,7 @@ from brim.hooks.statusline import (
     lines_for,
     read_status,
 )
-from brim.sessions.window.auto_compact import AutoCompact
+from brim.sessions.window.windows import AutoCompact
 
 EXAMPLE: Mapping[str, Any] = {
     "model": {"id": "claude-opus-4-6", "display_name": "Opus 4.6"},

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import time
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from datetime import date
+from io import StringIO
 
-from brim.cli.options import add_json, command, option, own_prices, settings
+from brim.cli.index_reading import brought_up_to_date
+from brim.cli.options import add_json, command, option
 from brim.cli.output import counted, dollars, emit, note, paint, wrapped
-from brim.cli.progress import ReadingProgress
 from brim.cli.tables import MOST_ROWS, heading, listed, table
-from brim.config.places import home_folder
 from brim.errors import InputError
-from brim.sessions.index import index_path
-from brim.sessions.report.reading import SessionsReading, keep_index, read_sessions
+from brim.figures import DOLLAR
+from brim.sessions.plan_windows import PlanWindow, current_plan_windows
 from brim.sessions.report.requests import RequestList, request_list
 from brim.sessions.report.usage import (
     BY,
@@ -25,11 +26,9 @@ from brim.sessions.report.usage import (
     UsageFilter,
     UsageReport,
     parse_day,
-    price_version,
     usage_report,
 )
-from brim.sessions.session_files import AGENTS, named_files, own_files
-from brim.spend.plan_windows import PlanWindow, current_plan_windows
+from brim.sessions.session_files import AGENTS
 
 COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -56,6 +55,7 @@ def _day(text: str) -> str:
     ),
     option("--requests", action="store_true", help="list single requests with their keys"),
     option("--utc", action="store_true", help="use days in UTC"),
+    option("--csv", action="store_true", dest="as_csv", help="print the rows for a spreadsheet"),
     option("--no-index", action="store_true", help="read everything again, and keep nothing"),
     add_json,
 )
@@ -76,6 +76,7 @@ def usage(options: Namespace) -> int:
       brim usage weekly --since 1m
       brim usage --by model --since 2026-11-01
       brim usage --by session --project shop --json
+      brim usage --by skill --csv >skills.csv
     """
     paths = options.paths
     by = options.by or "day"
@@ -98,34 +99,33 @@ def usage(options: Namespace) -> int:
         report = usage_report(
             reading, by=by, wanted=wanted, utc=options.utc, now=time.time(), plan_windows=plan
         )
+    if options.as_csv:
+        return emit(report, csv_of, options.as_json, *reading.failed, code=code)
     return emit(report, show_usage, options.as_json, *reading.failed, code=code)
 
 
-def brought_up_to_date(
-    paths: list[str], agents: Sequence[str] = AGENTS, *, is_indexed: bool = True
-) -> SessionsReading:
-    """Read what is new in the own folders of *agents*, with a bar, and return their index.
+def csv_of(report: UsageReport) -> str:
+    """Return the rows of *report* as comma-separated values, with the keys of the JSON object.
 
-    Files that *paths* name are read into an index of their own, which ends with the command.
+    A row without a name is what can't be attributed; then come what only clients' totals show, and
+    estimates. Together they are what was spent.
     """
-    problems: list[str] = []
-    version = price_version(own_prices(settings()))
-    if paths:
-        files = named_files(paths, on_problem=problems.append)
-    else:
-        files = own_files(os.environ, agents, on_problem=problems.append)
-    path = index_path(os.environ) if is_indexed and not paths else None
-    home = home_folder(os.environ)
-    progress = ReadingProgress()
-    with progress:
-        reading = read_sessions(
-            files, index=path, home=home, price_version=version, on_read=progress
-        )
-    if path and agents == AGENTS:
-        keep_index(reading.index)
-    reading.failed[:0] = problems
-    note(*reading.notes)
-    return reading
+    rows = [dict(row) for row in report.to_dict()["rows"]]
+    if report.rest:
+        rows.append({report.by: "unattributed", **report.unattributed})
+    if report.estimates:
+        rows.append({report.by: "estimated", **report.estimated})
+    columns = [report.by, "project", "requests", *COUNTS, "cost"]
+    if not any("project" in row for row in rows):
+        columns.remove("project")
+    file = StringIO(newline="")
+    writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        if row["cost"] is not None:  # else nobody knows the price
+            row["cost"] = f"{row['cost'] / DOLLAR:.6f}"
+        writer.writerow(row)
+    return file.getvalue().removesuffix("\n")
 
 
 def show_usage(report: UsageReport) -> None:

@@ -3,25 +3,27 @@ requests.
 
 A provider's own vocabulary isn't always public, so texts are counted with a stand-in and multiplied
 by a ratio. The ratio is what was known before the request: that of the request before it, or the
-family's prior. So what remains to the billed number is a true remainder: it is shown as its own
-row, and never shared out among the parts.
+family's prior. Then the texts are scaled to what remains of the bill: see ``balance``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from brim.models.light import lookup
 from brim.models.usage import Tokens
 from brim.record import PlainData
-from brim.sessions.composition.pieces import THINKING, UNRESOLVED, Label, RequestPiece
+from brim.sessions.composition.balance import Balance, balance
+from brim.sessions.composition.pieces import UNRESOLVED, Label, RequestPiece
 from brim.sessions.composition.thread import Sent, Thread, ThreadItem
 from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, ratio_for
 
-UNRECORDED, REMAINDER = "not recorded", "not explained"
-INFERRED = "inferred: what earlier requests held beyond their parts"
+UNRECORDED = "not recorded"
+EXACT = "recorded exactly"
+CALIBRATED = "calibrated"
+FAILED = "this estimate failed"
 
 LEAST_RATIO, MOST_RATIO = 0.4, 3.0
 """An observed ratio beyond these is of a request that held more, or less, than its parts show."""
@@ -46,6 +48,18 @@ class KnownParts:
     own vocabulary."""
     hidden: int | None = None
     """Tokens of what isn't recorded, by the request before; None if nothing says."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSizes:
+    """What a request held, before anything is scaled."""
+
+    counted: int
+    """Tokens of all texts in the stand-in's vocabulary."""
+    exact: int
+    """Tokens that are recorded exactly."""
+    unresolved: int
+    """Items that the request names and no line holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +90,7 @@ class ComposedRequest:
     known: KnownParts
     hidden: tuple[str, ...]
     """What the client doesn't record of it."""
+    sizes: RequestSizes
     settings: str
     id: str
     _thread: Thread = field(repr=False, compare=False)
@@ -101,75 +116,127 @@ class ComposedRequest:
         """The pieces of all items, in the same order."""
         return [piece for item in self.items for piece in item.pieces]
 
+    @property
+    def balance(self) -> Balance:
+        """How its parts add up to the bill."""
+        return balance(
+            self.billed,
+            exact=self.sizes.exact,
+            texts=self.sizes.counted * self.known.ratio,
+            has_unrecorded=bool(self.hidden) or self.compacts or self.sizes.unresolved > 0,
+        )
+
     def tokens_of(self, pieces: Iterable[RequestPiece]) -> int:
-        """Return the tokens of *pieces*, by what was known before."""
-        return sum(round(piece.local * self.known.ratio) + piece.own for piece in pieces)
+        """Return the tokens of *pieces*, as they are shared out of the bill."""
+        return self._tokens_of(pieces, self.balance)
+
+    def _tokens_of(self, pieces: Iterable[RequestPiece], shares: Balance) -> int:
+        if shares.failed:
+            return 0
+        counted = 0
+        exact = 0
+        for piece in pieces:
+            counted += piece.local
+            exact += piece.own
+        return int(counted * self.known.ratio * shares.scale) + exact
 
     @property
     def parts(self) -> tuple[RequestPart, ...]:
-        """Return the tree, the largest part first.
+        """The tree, the largest part first. It adds up to what was billed."""
+        shares = self.balance
+        if shares.failed:
+            off = f"its parts would be {_off(shares.scale)} the bill"
+            return (RequestPart(FAILED, self.billed, off),)
+        pieces = [
+            piece
+            for piece in self.pieces
+            if piece.local or piece.own or piece.label[0] == UNRESOLVED
+        ]
+        rows = self.tree(pieces)
+        if shares.not_recorded or self.hidden:
+            rows.append(RequestPart(self._unrecorded_name(), shares.not_recorded, UNRECORDED))
+        rows.sort(key=_by_size)
+        if self.billed and rows:
+            missing = self.billed - _sum_of(rows)
+            largest = 0
+            if rows[0].basis == UNRECORDED and len(rows) > 1 and rows[1].tokens:
+                largest = 1
+            rows[largest] = _with_rounding(rows[largest], missing)
+        return tuple(rows)
 
-        With what isn't explained, it adds up to what was billed.
-        """
-        found = self.tree(
-            [
-                piece
-                for piece in self.pieces
-                if piece.local or piece.own or piece.label[0] == UNRESOLVED
-            ]
-        )
-        if self.hidden:
-            size = self.known.hidden or None
-            found.append(
-                RequestPart(
-                    f"{' and '.join(self.hidden)} ({UNRECORDED})",
-                    size,
-                    INFERRED if size else UNRECORDED,
-                )
-            )
-        found.sort(key=_by_size)
-        if self.billed:
-            rest = self.billed - sum(part.tokens or 0 for part in found)
-            found.append(RequestPart(REMAINDER, rest, "billed minus the parts"))
-        return tuple(found)
+    def _unrecorded_name(self) -> str:
+        if not self.hidden:
+            return UNRECORDED
+        return f"{' and '.join(self.hidden)} ({UNRECORDED})"
 
     @property
     def remainder(self) -> int:
-        """What was billed beyond all parts; negative if the parts are more."""
-        return next((part.tokens or 0 for part in self.parts if part.name == REMAINDER), 0)
+        """What was billed beyond the unscaled estimate of all parts, negative if they are more: how
+        good the estimate was."""
+        estimate = round(self.sizes.counted * self.known.ratio) + self.sizes.exact
+        hidden = 0
+        if self.hidden:
+            hidden = self.known.hidden or 0
+        return self.billed - estimate - hidden
 
     def tree(self, pieces: Iterable[RequestPiece], depth: int = 0) -> list[RequestPart]:
         """Return *pieces* as rows, the largest first, from the level *depth* of their labels on."""
+        return self._tree(pieces, self.balance, depth)
+
+    def _tree(
+        self, pieces: Iterable[RequestPiece], shares: Balance, depth: int
+    ) -> list[RequestPart]:
         groups: dict[str, list[RequestPiece]] = {}
         for piece in pieces:
-            groups.setdefault(piece.label[depth] if depth < len(piece.label) else "", []).append(
-                piece
-            )
-        found = []
-        for name, group in groups.items():
-            is_leaf = all(len(piece.label) <= depth + 1 for piece in group)
-            below = () if is_leaf else tuple(self.tree(group, depth + 1))
-            known = (
-                [part.tokens for part in below if part.tokens is not None]
-                if below
-                else [self.tokens_of(group)]
-            )
-            tokens = (
-                sum(known) if known and not (is_leaf and group[0].label[0] == UNRESOLVED) else None
-            )
-            found.append(
-                RequestPart(name or "other", tokens, self._basis(group), len(group), below)
-            )
-        return sorted(found, key=_by_size)
+            name = ""
+            if depth < len(piece.label):
+                name = piece.label[depth]
+            groups.setdefault(name, []).append(piece)
+        rows = [self._row(name, group, shares, depth) for name, group in groups.items()]
+        return sorted(rows, key=_by_size)
+
+    def _row(
+        self, name: str, pieces: Sequence[RequestPiece], shares: Balance, depth: int
+    ) -> RequestPart:
+        tokens = None
+        if any(piece.label[0] != UNRESOLVED for piece in pieces):
+            tokens = self._tokens_of(pieces, shares)
+        below: tuple[RequestPart, ...] = ()
+        if any(len(piece.label) > depth + 1 for piece in pieces):
+            largest, *smaller = self._tree(pieces, shares, depth + 1)
+            missing = (tokens or 0) - _sum_of((largest, *smaller))
+            below = (_with_rounding(largest, missing), *smaller)
+        return RequestPart(name or "other", tokens, self._basis(pieces), len(pieces), below)
 
     def _basis(self, pieces: Sequence[RequestPiece]) -> str:
         if any(piece.local for piece in pieces):
-            return self.known.basis
+            if self.known.basis == "estimated" and self.balance.not_recorded:
+                return self.known.basis
+            return CALIBRATED
         if any(piece.label[0] == UNRESOLVED for piece in pieces):
-            return "named by the request, in no line of the transcript"
-        return (
-            "reported" if any(piece.label[0] == THINKING for piece in pieces) else "published rule"
-        )
+            return f"named by the request, {UNRECORDED}"
+        return EXACT
+
+
+def _sum_of(parts: Iterable[RequestPart]) -> int:
+    return sum(part.tokens or 0 for part in parts)
+
+
+def _with_rounding(part: RequestPart, missing: int) -> RequestPart:
+    """Return *part* with the tokens that were *missing* by rounding, in its largest leaf too."""
+    if not missing:
+        return part
+    below = part.parts
+    if below:
+        below = (_with_rounding(below[0], missing), *below[1:])
+    return replace(part, tokens=(part.tokens or 0) + missing, parts=below)
+
+
+def _off(scale: float) -> str:
+    """Say how much the estimate of the texts is beside the bill."""
+    if scale <= 0:
+        return "more than"
+    return f"{1 / scale:.0%} of"
 
 
 def _by_size(part: RequestPart) -> tuple[int, str]:
@@ -204,6 +271,7 @@ def requests_of(
             sent.compacts,
             known,
             hidden,
+            RequestSizes(*size),
             sent.settings,
             sent.id,
         )
@@ -216,9 +284,18 @@ def requests_of(
 def tokens_of_part(requests: Sequence[ComposedRequest], name: str) -> list[int]:
     """Return the tokens of the part *name*, of the first level, in each of *requests*: a thread's
     first ones."""
-    sizes = requests[0]._thread.sizes(name) if requests else ()
-    pairs = zip(requests, sizes, strict=False)
-    return [round(local * request.known.ratio) + own for request, (local, own, _) in pairs]
+    if not requests:
+        return []
+    tokens: list[int] = []
+    for request, (counted, exact, _) in zip(
+        requests, requests[0]._thread.sizes(name), strict=False
+    ):
+        shares = request.balance
+        if shares.failed:
+            tokens.append(0)
+        else:
+            tokens.append(int(counted * request.known.ratio * shares.scale) + exact)
+    return tokens
 
 
 def _prior(model: str, calibrations: CalibrationStore | None) -> Ratio:

@@ -218,7 +218,9 @@ class ContextReport:
             "ratio": round(known.ratio, 4),
             "ratio_basis": known.basis,
             "not_recorded": list(request.hidden),
-            "not_explained": request.remainder,
+            "not_recorded_tokens": request.balance.not_recorded,
+            "estimate": "failed" if request.balance.failed else "ok",
+            "scale": round(request.balance.scale, 4),
         }
         found["parts"], found["brim"] = [part.to_dict() for part in self.parts], self.brim.to_dict()
         if self.is_now:
@@ -338,8 +340,8 @@ class Moment:
 
     @property
     def rest(self) -> int:
-        """What was billed beyond all parts; negative if the parts are more."""
-        return self.billed - sum(self.parts.values())
+        """Tokens of a request whose estimate failed, and what rounding leaves; never negative."""
+        return max(0, self.billed - sum(self.parts.values()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -360,7 +362,7 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
     found, before = list[Moment](), set[str]()
     for at, request in enumerate(requests):
         parts = {group: tokens[at] for group, tokens in sizes.items()}
-        parts[hidden] += request.known.hidden or 0 if request.hidden else 0
+        parts[hidden] += request.balance.not_recorded
         items = request.items
         came = [piece for item in items if item.key not in before for piece in item.pieces]
         cause = max(came, key=lambda piece: request.tokens_of([piece]), default=None)

@@ -436,3 +436,8 @@ def _with_thinking(
         RequestPiece((THINKING,), 0, size, mark(marks)),
         *(piece for piece in found if piece.label[0] != THINKING),
     ]
+
+
+def is_brims_text(text: str) -> bool:
+    """Whether a hook's text is one of brim's."""
+    return _BRIMS_TEXT.match(text.strip()) is not None

@@ -17,7 +17,7 @@ from brim.sessions.composition.composed_request import ComposedRequest, requests
 from brim.sessions.composition.others import CodexRequests, GeminiRequests
 from brim.sessions.composition.pieces import Count
 from brim.sessions.composition.thread import RequestsReader, Thread
-from brim.sessions.session_files import check_before
+from brim.sessions.scans import check_before
 from brim.tokens.calibrate import CalibrationStore
 from brim.tokens.engines import STAND_IN, encoding_counter
 

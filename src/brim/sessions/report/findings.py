@@ -23,8 +23,11 @@ from brim.sessions.composition.reading import by_bytes
 from brim.sessions.report.cache import CacheBreak, CacheReader
 from brim.sessions.report.index import FileFindings, load_findings, save_findings
 from brim.sessions.report.money import SummaryReader, SummaryRequest
+from brim.sessions.report.own_texts import OwnTexts, OwnTextsReader
 from brim.sessions.report.waste import Waste, WasteReader
-from brim.sessions.session_files import Scan, SessionFile, scan_many
+from brim.sessions.scan_processes import scan_many
+from brim.sessions.scans import Scan, scan_file
+from brim.sessions.session_files import SessionFile
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Findings:
     called: list[str] = field(default_factory=list)
     """The tools of MCP servers that were called."""
     compactions: list[CompactionReport] = field(default_factory=list)
+    own_texts: list[OwnTexts] = field(default_factory=list)
+    """What brim's own texts took."""
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
@@ -47,18 +52,20 @@ class Findings:
             self.summaries,
             self.called,
             [each.to_dict() for each in self.compactions],
+            self.own_texts,
         ]
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return what ``to_row`` returned, from its JSON."""
-        breaks, waste, summaries, called, compactions = json.loads(text)
+        breaks, waste, summaries, called, compactions, own_texts = json.loads(text)
         return cls(
             [CacheBreak(*row) for row in breaks],
             [Waste(*row) for row in waste],
             [SummaryRequest(*row) for row in summaries],
             called,
             [CompactionReport.from_dict(each) for each in compactions],
+            [OwnTexts(*row) for row in own_texts],
         )
 
 
@@ -72,6 +79,7 @@ class FindingsReader:
         self._waste = WasteReader(self._ratio)
         self._summaries = SummaryReader(self._ratio)
         self._records = RecordsReader(agent)
+        self._own_texts = OwnTextsReader(self._ratio)
         self._compactions = CompactionReader(file.format.partition("-")[0], ratio=self._ratio)
         self._agent, self._session = agent, ""
         self._called: set[str] = set()
@@ -89,6 +97,7 @@ class FindingsReader:
         self._waste.take(event)
         self._summaries.take(event)
         self._compactions.take(event)
+        self._own_texts.take(event)
         if isinstance(event, ToolCall) and event.name.startswith("mcp__"):
             self._called.add(shown(event.name[:200]))
         self._session = self._session or event.session
@@ -99,7 +108,14 @@ class FindingsReader:
         breaks, waste = with_parts(self._cache.finish(), requests), self._waste.finish()
         waste += carried(requests, self._called, self._session, self._agent, self._ratio)
         summaries, called = self._summaries.finish(), sorted(self._called)
-        return Findings(breaks, waste, summaries, called, self._compactions.finish()).to_row()
+        return Findings(
+            breaks,
+            waste,
+            summaries,
+            called,
+            self._compactions.finish(),
+            self._own_texts.finish(),
+        ).to_row()
 
 
 class FindingsReading:
@@ -147,7 +163,7 @@ class FindingsReading:
 
 
 def _scan(file: SessionFile) -> Scan:
-    return file.scan(FindingsReader(file))
+    return scan_file(file, FindingsReader(file))
 
 
 # Recorded requests --------------------------------------------------------------------------------

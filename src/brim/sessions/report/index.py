@@ -16,12 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from brim.config.places import user_folder
+from brim.database import APPLICATION, Database, connect, statements, version_of
 from brim.errors import StoreError
 from brim.sessions.session_files import Stamp
-from brim.store.database import APPLICATION, Database, connect, statements, version_of
 from brim.store.project import check_ours, make_file
 
-VERSION = 10
+VERSION = 11
 """What the rows mean. A file of another version is emptied."""
 
 _TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")

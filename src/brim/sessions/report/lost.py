@@ -1,13 +1,12 @@
 """Which session is meant, what its compactions lost, and the text that gives it back.
 
-Everything is read from the agents' own files. If a session's file is gone, what brim's hooks noted
-of it is left.
+Everything is read from the agents' own files.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -15,11 +14,9 @@ from brim.agents.readers import AnyReader
 from brim.agents.stream import BLOCK, read, subagent_files
 from brim.errors import InputError
 from brim.memory.compactions import CompactionReader
-from brim.memory.comparison import KINDS
 from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.returned import line_of
 from brim.sessions.session_files import newest_first
-from brim.store.events import RuleEvent
 
 MOST_OTHERS = 50
 """Sessions of other projects that are looked into, the newest, if none of this project was
@@ -34,22 +31,12 @@ _LONGEST_SIGN = 32
 
 
 @dataclass(frozen=True, slots=True)
-class LostFolders:
-    """Where the sessions are in which something may have been lost."""
-
-    environ: Mapping[str, str]
-    cwd: str
-    notes: Callable[[], Sequence[RuleEvent]]
-    """Reads what brim's hooks noted of compactions."""
-
-
-@dataclass(frozen=True, slots=True)
 class LostReport:
     """The compactions of one session, oldest first."""
 
     compactions: tuple[CompactionReport, ...] = ()
     path: str = ""
-    """The session's file; empty if only the notes of brim's hooks are left."""
+    """The session's file; empty if no session was compacted."""
     here: bool = True
     """Whether it is a session of this project."""
     broken: int = 0
@@ -88,11 +75,12 @@ def _line(item: LostFact) -> str:
     """Return the line of *item* in a text that the person pastes."""
     if item.kind == "instruction":
         return f'I said: "{item.text}"'
-    return line_of(item)
+    return line_of(item.kind, item.text)
 
 
 def find_lost(
-    folders: LostFolders,
+    environ: Mapping[str, str],
+    cwd: str,
     session: str = "",
     *,
     limit: int = 5,
@@ -104,11 +92,9 @@ def find_lost(
     project that was compacted, else the newest of all. *on_bytes* is told how many bytes were read.
     """
     if session:
-        candidates: Iterable[tuple[str, bool]] = named_session(
-            folders.environ, folders.cwd, session
-        )
+        candidates: Iterable[tuple[str, bool]] = named_session(environ, cwd, session)
     else:
-        candidates = _compacted(folders)
+        candidates = _compacted(environ, cwd)
     for path, is_here in candidates:
         broken: list[int] = []
         try:
@@ -119,7 +105,7 @@ def find_lost(
             continue  # another user's, or deleted since it was found
         if compactions or session:
             return LostReport(tuple(compactions[-limit:]), path, is_here, sum(broken))
-    return LostReport(tuple(_noted(folders, session)[-limit:]))
+    return LostReport()
 
 
 def lost_in(
@@ -160,10 +146,10 @@ def named_session(environ: Mapping[str, str], cwd: str, session: str) -> list[tu
     return [found[session]] if session in found else list(found.values())
 
 
-def _compacted(folders: LostFolders) -> Iterator[tuple[str, bool]]:
+def _compacted(environ: Mapping[str, str], cwd: str) -> Iterator[tuple[str, bool]]:
     """Yield the sessions that seem to have been compacted, the newest of this project first."""
     others = 0
-    for file, here in newest_first(folders.environ, folders.cwd):
+    for file, here in newest_first(environ, cwd):
         others += not here
         if others > MOST_OTHERS:
             return
@@ -188,22 +174,3 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
     while data := file.read(BLOCK):
         yield end + data
         end = data[-_LONGEST_SIGN:]
-
-
-def _noted(folders: LostFolders, session: str) -> list[CompactionReport]:
-    """Return what brim's hooks noted of the *session*, or of all if it is empty."""
-    return [_of_note(event) for event in folders.notes() if event.session.startswith(session)]
-
-
-def _of_note(event: RuleEvent) -> CompactionReport:
-    detail: Mapping[str, Any] = event.detail
-    counts = {kind: pair for kind, pair in detail.get("counts", {}).items() if kind in KINDS}
-    return CompactionReport(
-        time=event.time,
-        session=event.session,
-        agent=detail.get("agent", ""),
-        trigger=detail.get("trigger", ""),
-        in_window={kind: pair[0] for kind, pair in counts.items()},
-        lost={kind: pair[1] for kind, pair in counts.items()},
-        items=tuple([LostFact(kind, text, 0) for kind, text in detail.get("lost", ())]),
-    )

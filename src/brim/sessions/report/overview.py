@@ -18,12 +18,14 @@ from brim.figures import home_path
 from brim.memory.lost import CompactionReport
 from brim.models.price_list import PriceList
 from brim.models.usage import Tokens
+from brim.models.versions import price_version
 from brim.sessions.files import IndexedFile
 from brim.sessions.report.cache import CacheBreak
 from brim.sessions.report.findings import Findings, FindingsReading
 from brim.sessions.report.money import Bill, SummaryRequest, bill
+from brim.sessions.report.own_texts import OwnTexts
 from brim.sessions.report.reading import SessionsReading, read_sessions
-from brim.sessions.report.usage import is_named, iso, price_version
+from brim.sessions.report.usage import is_named, iso
 from brim.sessions.report.waste import ADVICE, KINDS, Waste
 from brim.sessions.requests import IndexedRequest
 from brim.sessions.session_files import SessionFile
@@ -175,6 +177,8 @@ class Overview:
     costs: Mapping[str, int | None]
     """What each request cost, by the id of the message that answered it."""
     reading: SessionsReading
+    own_texts: list[OwnTexts]
+    """What brim's own texts took."""
 
     @property
     def break_cost(self) -> int:
@@ -336,6 +340,7 @@ def _overview(
         projects={session: project for session, (_, project) in owners.items()},
         costs={request.message: request.cost for request in requests.values()},
         reading=reading,
+        own_texts=[texts for _, one in found for texts in one.own_texts],
     )
 
 

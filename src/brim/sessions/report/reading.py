@@ -10,6 +10,7 @@ from typing import Any
 from brim.sessions.bulk import Progress, read_all, unread_bytes
 from brim.sessions.index import AgentFile, SessionIndex
 from brim.sessions.session_files import SessionFile
+from brim.sessions.storage import is_stored
 
 
 @dataclass
@@ -62,7 +63,7 @@ def read_sessions(
     index has is used.
     """
     path = index or ""
-    if not files and not os.path.lexists(path):
+    if not files and not is_stored(path):
         path = ""  # only looking makes no folder
     opened = SessionIndex(path, home=home, price_version=price_version)
     opened.apply_prices()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import time
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
@@ -17,14 +16,12 @@ from datetime import date, timedelta
 from functools import cache, partial
 from typing import Any, Self
 
-import brim.models
-from brim import __version__
 from brim.errors import InputError
+from brim.sessions.plan_windows import PlanWindow
 from brim.sessions.report.reading import SessionsReading
 from brim.sessions.requests import ESTIMATE, QUARTER, REQUEST, REST, IndexedRequest
 from brim.sessions.session_files import slug_of
 from brim.sessions.sums import UsageCell
-from brim.spend.plan_windows import PlanWindow
 
 SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
@@ -58,17 +55,6 @@ _COUNTED = (
     "unpriced_requests",
 )
 """What the JSON object has of a sum."""
-
-
-def price_version(overrides: Mapping[str, Any]) -> str:
-    """Return what changes when prices do: the version, the tables of models, and the
-    configuration's *overrides*."""
-    folder = os.path.join(os.path.dirname(brim.models.__file__), "data")
-    tables = sorted(
-        (each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in os.scandir(folder)
-    )
-    said = repr((tables, sorted(overrides.items(), key=repr)))
-    return f"{__version__}-{zlib.crc32(said.encode('utf-8', 'surrogatepass')):08x}"
 
 
 @dataclass

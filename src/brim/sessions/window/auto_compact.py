@@ -11,12 +11,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from brim.config.places import home_folder
-from brim.figures import percent, rounded
-from brim.record import PlainData
+from brim.sessions.window.windows import AutoCompact
 
 ANSWER, MARGIN = 20_000, 13_000
 """Tokens that are kept for an answer, and that are left when it compacts."""
@@ -45,43 +43,6 @@ LARGEST = 8 << 20
 
 _WINDOW, _SHARE = "CLAUDE_CODE_AUTO_COMPACT_WINDOW", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
 _TRUE = ("1", "true", "yes", "on")
-
-
-@dataclass(frozen=True)
-class AutoCompact(PlainData):
-    """Where Claude Code compacts a window on its own."""
-
-    usable: int
-    """Tokens that it calls 100%."""
-    at: int | None = None
-    """Tokens at which it compacts; None if only a refused prompt makes it, or nothing."""
-    off: bool = False
-    """Whether it's switched off."""
-
-    def left(self, used: int) -> int:
-        """Return how many tokens there are until it compacts, or until nothing more is usable."""
-        return max(0, (self.usable if self.at is None else self.at) - used)
-
-    def told(self, used: int) -> list[str]:
-        """Return what that means for a window with *used* tokens, the longest wording first.
-
-        Claude Code counts the last prompt and its answer, which will be in the next one.
-        """
-        left = rounded(self.left(used))
-        if self.at is not None:
-            return (
-                [f"{left} to auto-compact", f"{left} left"]
-                if self.left(used)
-                else ["auto-compact due"]
-            )
-        if self.off:
-            return [f"{left} left, auto-compact off", f"{left} left"]
-        full, usable = percent(used / self.usable), rounded(self.usable)
-        return [
-            f"{left} left ({full} of the usable {usable})",
-            f"{left} left ({full} of {usable})",
-            f"{left} left",
-        ]
 
 
 def auto_compact(

@@ -18,7 +18,8 @@ from brim.memory.token_length import by_length, length_of
 from brim.models.overrides import window_from_error
 from brim.notices import OVERHEAD, CompactDue, ContextWarning, Notice, Subscribers
 from brim.sessions.window.estimate import Contents, Filling, anchored
-from brim.sessions.window.windows import DEFAULT_WINDOW, Occupancy, Windows
+from brim.sessions.window.occupancy import Occupancy
+from brim.sessions.window.windows import DEFAULT_WINDOW, Windows
 from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
@@ -120,6 +121,21 @@ class ContextBudget(Occupancy):
             and window > 0
             and self._floor / window >= self.compact_threshold
         )
+
+    @property
+    def standing_tokens(self) -> int:
+        """Tokens in the window, with the system prompt and the tools.
+
+        What a client says that a compaction left is the conversation alone; ``used_tokens`` is that
+        number until the next request.
+        """
+        if self.basis != "compaction":
+            return self.used_tokens
+        return self.used_tokens + self._contents.fixed
+
+    def report_windows(self, windows: Mapping[str, int]) -> None:
+        """Take what the client says about the windows of its models."""
+        self._windows.report(windows)
 
     @property
     def filling(self) -> Filling:

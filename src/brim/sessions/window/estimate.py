@@ -17,12 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from brim.agents.call import Event, ToolCall
-from brim.agents.events import Compaction, Message, ToolResult, Usage
+from brim.agents.events import Attachment, Compaction, Message, ToolResult, Usage
 from brim.agents.fields import count as whole
 from brim.agents.lines import SYNTHETIC, Bounded
 from brim.memory.token_length import by_length, length_of, vocabulary_of
-from brim.models.usage import Tokens
 from brim.record import PlainData
+from brim.sessions.window.occupancy import prompt_of
 from brim.tokens.calibrate import (
     MAX_RATIO,
     MIN_RATIO,
@@ -34,13 +34,6 @@ from brim.tokens.protocol import TokenCounter
 
 _TEXT_KEPT = 4_000_000
 """Bytes of text that are kept for a counter; of what comes after them only the length is."""
-
-
-def prompt_of(tokens: Tokens) -> int:
-    """Return the whole prompt, whatever is in the fields."""
-    return sum(
-        map(whole, (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h))
-    )
 
 
 def anchored(reported: int, rest: Count, *, more: int = 0) -> Count:
@@ -140,6 +133,11 @@ class Contents:
         self._written, self._arrived, self._step = Words(), Words(), Words()
 
     @property
+    def fixed(self) -> int:
+        """Tokens of the system prompt and the tools, as the first request shows; 0 if unknown."""
+        return self._fixed
+
+    @property
     def arrived(self) -> int:
         """Bytes that arrived for the next prompt since the last report."""
         return self._arrived.size + self._step.size
@@ -155,6 +153,10 @@ class Contents:
             category, tool, text = RESULTS, self._names.get(event.id, ""), event.text
             self._late |= self._called and not self._reported
             words = self._step if self._late else self._arrived
+        elif isinstance(event, Attachment):
+            category, text = OTHER, event.text
+            if event.kind == "kept":  # what a compaction left is known already
+                words = Words()
         elif isinstance(event, Message):
             category, text = YOURS if event.human else OTHER, event.text
             if event.role == "assistant":

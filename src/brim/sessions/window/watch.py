@@ -13,16 +13,21 @@ from brim.config import Config
 from brim.errors import BrimError
 from brim.models.light import lookup
 from brim.models.overrides import MemoryWindowStore, remember_in, report_window
+from brim.money.amounts import limit_in
+from brim.money.budget import CostBudget
+from brim.money.meter import SpendMeter
 from brim.notices import INPUT_REQUESTED, ContextNotice, Notice
+from brim.sessions.plan_windows import current_plan_windows
 from brim.sessions.window.auto_compact import auto_compact
 from brim.sessions.window.budget import ContextBudget
-from brim.sessions.window.estimate import Calibrator
+from brim.sessions.window.estimate import FIXED, Calibrator
 from brim.sessions.window.live import Counts, Tick, follow, ignore
-from brim.sessions.window.windows import DEFAULT_WINDOW
-from brim.spend.limits import CostBudget
-from brim.spend.meter import SpendMeter
-from brim.spend.money import limit_in
-from brim.spend.plan_windows import current_plan_windows
+from brim.sessions.window.windows import (
+    DEFAULT_WINDOW,
+    AutoCompact,
+    ReportedWindow,
+    reported_window,
+)
 from brim.store.store import Store, open_store
 from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for
@@ -59,7 +64,7 @@ _RELIEF = 0.9
 """The part of what was warned of below which it is over."""
 
 Reading = dict[str, Any]
-"""One object of ``brim context --watch --json``; docs/tracking.md says what each key means."""
+"""One object of ``brim context --watch --json``; docs/context-api.md says what each key means."""
 
 
 def budget_of(config: Config) -> ContextBudget:
@@ -98,6 +103,7 @@ class Watch:
         self.time: float | None = None
         self.notice: Notice | None = None
         self._folder = ""
+        self._reported: ReportedWindow | None = None
         self._around: tuple[object, Reading] = (None, {})
 
     def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
@@ -145,6 +151,12 @@ class Watch:
     def reading(self, path: str, counts: Counts, notices: Iterable[Notice] = ()) -> Reading:
         """Return the state now."""
         budget, meter = self.budget, self.meter
+        self._ask_client()
+        used_tokens = budget.standing_tokens
+        window = budget.window.tokens
+        utilization = 0.0
+        if window > 0:
+            utilization = used_tokens / window
         return {
             "schema": SCHEMA,
             "path": path,
@@ -152,19 +164,16 @@ class Watch:
             "session": budget.session,
             "time": self.time,
             "model": budget.model or "",
-            "used_tokens": budget.used_tokens,
-            "context_window": budget.window.tokens,
+            "used_tokens": used_tokens,
+            "context_window": window,
             "window_source": budget.window.source,
             "window_others": dict(budget.window.others),
-            "utilization": round(budget.utilization, 6),
+            "utilization": round(utilization, 6),
             **self._surroundings(counts.format.partition("-")[0]),
             **{name: getattr(budget, name) for name in _SAME},
             "cache_hit_share": round(budget.cache_hit_share, 6),
             "overhead": budget.overhead,
-            "filling": {
-                f"{part.name} results" if part.name else part.category: part.tokens
-                for part in budget.filling.parts
-            },
+            "filling": self._filling(),
             "agents": [
                 {
                     "id": id,
@@ -188,22 +197,53 @@ class Watch:
             "unknown_lines": counts.unknown,
         }
 
+    def _filling(self) -> dict[str, int]:
+        """Return what fills the window; it adds up to what stands in it."""
+        parts: dict[str, int] = {}
+        for part in self.budget.filling.parts:
+            name = part.category
+            if part.name:
+                name = f"{part.name} results"
+            parts[name] = part.tokens
+        left_out = self.budget.standing_tokens - self.budget.used_tokens
+        if left_out > 0:
+            parts[FIXED] = parts.get(FIXED, 0) + left_out
+        return parts
+
+    def _ask_client(self) -> None:
+        """Take what the client itself reported about the window of this session."""
+        if self._environ is None:
+            return
+        self._reported = reported_window(self._environ, self.budget.session)
+        if self._reported is not None and self._reported.window:
+            self.budget.report_windows({self._reported.model: self._reported.window})
+
+    def _auto_compact(self, agent: str) -> AutoCompact | None:
+        """Return where *agent* compacts on its own: as it was started, if the client has said."""
+        budget = self.budget
+        if self._reported is not None and self._reported.auto_compact is not None:
+            return self._reported.auto_compact
+        if self._environ is None or agent != "claude" or not budget.model:
+            return None
+        if budget.window.source not in _KNOWN_WINDOWS:
+            return None
+        return auto_compact(budget.model, budget.window.tokens, self._environ, folder=self._folder)
+
     def _surroundings(self, agent: str) -> Reading:
         """Return what isn't in the session itself: where *agent* compacts on its own, and its
         plan's windows."""
         budget, now = self.budget, time.time()
-        about = (agent, budget.model, budget.window, self._folder, now // _LASTING)
+        about = (
+            agent,
+            budget.model,
+            budget.window,
+            self._folder,
+            self._reported,
+            now // _LASTING,
+        )
         if about != self._around[0]:
-            point, plan, environ = None, [], self._environ
-            if (
-                environ is not None
-                and agent == "claude"
-                and budget.model
-                and budget.window.source in _KNOWN_WINDOWS
-            ):
-                point = auto_compact(
-                    budget.model, budget.window.tokens, environ, folder=self._folder
-                )
+            point, environ = self._auto_compact(agent), self._environ
+            plan: list[dict[str, Any]] = []
             if environ is not None and agent:
                 plan = [each.to_dict() for each in current_plan_windows(environ, now, agent)]
             self._around = (

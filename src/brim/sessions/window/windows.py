@@ -1,10 +1,12 @@
-"""How large is the window, and what is in it? The main thread and its sub-agents, from a session's
-events.
+"""How large is the window of a session, and who says so?
 
 Several sources say how large a window is, and they disagree. What the agent or the provider reports
 is about this account and these settings; the table is about the model. An overflow error is the
-provider's own statement, and holds until a larger prompt has gone through. What is in a window is
-the last request of its thread, counted once, or what a compaction left.
+provider's own statement, and holds until a larger prompt has gone through.
+
+Only the client knows the size of its window for this account, and where it compacts with the
+options that it was started with. The status line is told, and stores it in the session's state:
+hooks, ``brim``, ``brim context`` and the page read it there.
 """
 
 from __future__ import annotations
@@ -12,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from brim.agents.events import Compaction, RunTotal, Usage
 from brim.agents.fields import count as whole
-from brim.agents.lines import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
+from brim.agents.lines import Bounded, model_key, model_spellings
+from brim.config.places import mapping_of, read_state, state_path, user_folder
+from brim.figures import percent, rounded
 from brim.models.light import UNKNOWN_WINDOW, lookup
 from brim.models.overrides import window_of
-from brim.models.usage import Tokens
 from brim.record import PlainData
-from brim.sessions.window.estimate import prompt_of
 
 SOURCES = {
     "pinned": "pinned",
@@ -32,6 +33,12 @@ SOURCES = {
     "default": "default",
 }
 """Where a window can come from, strongest first, and how that is said."""
+
+REPORTED = "reported"
+"""The key of a session's state under which the client's report is stored."""
+
+GUESSES = ("family", "default")
+"""Sources of a window that are no reason to warn: the model isn't known."""
 
 
 class _Unsaid(int):
@@ -151,166 +158,152 @@ def _known(model: str) -> dict[str, int | None]:
     return {"family": light.max_input} if light.max_input != UNKNOWN_WINDOW else {}
 
 
-class Occupancy:
-    """What is in one thread's window."""
+# What the client reports -------------------------------------------------------------------------
 
-    def __init__(self, windows: Windows, model: str = "", *, main: bool = False) -> None:
-        self._windows, self._main = windows, main
-        self.model = model
-        """The thread's model; empty if unknown."""
-        self.input_tokens = 0
-        """Tokens of the last prompt that no cache has to do with."""
-        self.cache_creation_input_tokens = 0
-        """Tokens of the last prompt that were written to a cache."""
-        self.cache_read_input_tokens = 0
-        """Tokens of the last prompt that were read from a cache."""
-        self.basis = ""
-        """What ``used_tokens`` rests on.
 
-        Empty: nothing yet; ``call``: the prompt of the last call; ``compaction``: what the client
-        says that one left; ``guess``: the smallest prompt so far, after a compaction that doesn't
-        say; ``total``: a run's total, which is a sum and so at least as much.
+@dataclass(frozen=True)
+class AutoCompact(PlainData):
+    """Where Claude Code compacts a window on its own."""
+
+    usable: int
+    """Tokens that it calls 100%."""
+    at: int | None = None
+    """Tokens at which it compacts; None if only a refused prompt makes it, or nothing."""
+    off: bool = False
+    """Whether it's switched off."""
+
+    def left(self, used: int) -> int:
+        """Return how many tokens there are until it compacts, or until nothing more is usable."""
+        if self.at is None:
+            return max(0, self.usable - used)
+        return max(0, self.at - used)
+
+    def told(self, used: int) -> list[str]:
+        """Return what that means for a window with *used* tokens, the longest wording first.
+
+        Claude Code counts the last prompt and its answer, which will be in the next one.
         """
-        self.compactions = 0
-        """How often the window was compacted."""
-        self.overhead = 0
-        """What is in every prompt (system, tools, pinned text), at most: the smallest prompt so
-        far; 0 if unknown."""
-        self._answer = 0  # tokens that the last call wrote; 0 if its number is not final
-        self._reports = self._calls = (
-            0  # each newer request is both; a total that counts is a report only
+        left = rounded(self.left(used))
+        if self.at is not None and not self.left(used):
+            return ["auto-compact due"]
+        if self.at is not None:
+            return [f"{left} to auto-compact", f"{left} left"]
+        if self.off:
+            return [f"{left} left, auto-compact off", f"{left} left"]
+        full = percent(used / self.usable)
+        usable = rounded(self.usable)
+        return [
+            f"{left} left ({full} of the usable {usable})",
+            f"{left} left ({full} of {usable})",
+            f"{left} left",
+        ]
+
+
+@dataclass(frozen=True)
+class UsageSeen(PlainData):
+    """How full the window was, in exact numbers, when the agent last said so."""
+
+    tokens: int
+    """Tokens of the last prompt."""
+    window: int = 0
+    """Tokens that the window holds, 0 if the source doesn't say."""
+    model: str = ""
+    time: float = 0.0
+    """When it was read, in seconds since 1970."""
+    source: str = ""
+    """Where it comes from: ``statusline``, ``transcript`` or ``hook``."""
+    cost: int | None = None
+    """Micro-dollars of the session so far, None if the source doesn't say."""
+
+    @classmethod
+    def read(cls, values: object) -> UsageSeen | None:
+        """Return the reading that a state file holds, None if it isn't one."""
+        fields = mapping_of(values)
+        tokens = _count(fields.get("tokens"))
+        if tokens is None:
+            return None
+        return cls(
+            tokens,
+            window=_count(fields.get("window")) or 0,
+            model=str(fields.get("model") or ""),
+            time=_number(fields.get("time")) or 0.0,
+            source=str(fields.get("source") or ""),
+            cost=_count(fields.get("cost")),
         )
-        self._request = ""
-        self._requests = Bounded(20_000)
-        self._boundaries = Bounded(1_000)
-        self._settled = self._open = self._last_output = 0
-        self._prompts = self._reads = 0
 
-    @property
-    def used_tokens(self) -> int:
-        """Tokens in the window: the three counters together."""
-        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
 
-    @property
-    def window(self) -> Window:
-        """How large the thread's window is, who says so, and who says otherwise."""
-        return self._windows.of(self.model, main=self._main)
+@dataclass(frozen=True)
+class ReportedWindow(PlainData):
+    """What the client says about a session's window, whatever is in it."""
 
-    @property
-    def context_window(self) -> int:
-        """Tokens that the window holds."""
-        return self.window.tokens
+    model: str
+    window: int
+    """Tokens that it holds, 0 if the client doesn't say."""
+    share: float | None = None
+    """The client's own percentage, as a share; None before the first answer."""
+    auto_compact: AutoCompact | None = None
+    """Where the client compacts on its own; None if that isn't known."""
 
-    @property
-    def utilization(self) -> float:
-        """The share of the window that is used. It may exceed 1; a window of no size gives 0."""
-        return self.used_tokens / self.context_window if self.context_window > 0 else 0.0
-
-    @property
-    def output_tokens(self) -> int:
-        """Tokens that the model has written so far; a run's total settles them."""
-        return self._settled + self._open
-
-    @property
-    def answer_tokens(self) -> int:
-        """Tokens that the last call wrote; 0 if their number isn't final.
-
-        The next prompt has them too.
-        """
-        return self._answer
-
-    @property
-    def cache_hit_share(self) -> float:
-        """The share of all prompt tokens so far that were read from a cache."""
-        return self._reads / self._prompts if self._prompts else 0.0
-
-    def _report(self, event: Usage) -> bool:
-        """Take what one request reported, and return whether it is newer than all before.
-
-        A request that is known already corrects its numbers if it is the last one, and is left out
-        otherwise: it is a repeated line, and the window has moved on.
-        """
-        tokens, request = event.tokens, event.request
-        prompt, output = prompt_of(tokens), whole(tokens.output)
-        if event.model == SYNTHETIC or not (prompt or output):
-            return False
-        known = bool(request) and request in self._requests
-        if (known and request != self._request) or (not prompt and not known):
-            return False
-        if known and prompt:
-            self._add_up(-1)
-        if prompt:
-            self._hold(tokens)
-            self.overhead = min(self.overhead, prompt) if self.overhead else prompt
-        before = self._last_output if known else 0
-        self._open += max(0, output - before)
-        self._last_output = max(output, before)
-        if not known:
-            self._request = request
-            self._requests[request] = None
-            self._reports, self._calls = self._reports + 1, self._calls + 1
-        self.basis = "call"
-        self._answer = output if event.final else (self._answer if known else 0)
-        self._see_model(event.model, self.model)
-        return not known
-
-    def _total(self, event: RunTotal) -> bool:
-        """Take a sum; return whether it is the occupancy, as far as is known.
-
-        It settles what was written. The sum of a run is the occupancy only while no call has ever
-        reported: with several calls it is several times the window. The sum of a session never is.
-        Claude's is of one run, Codex's and Gemini's go on adding: OpenAI's usage counts cache
-        writes as input; Gemini's has models, and neither their windows nor a cost.
-        """
-        if event.usage is None:
-            return False
-        bare = not event.tokens or bool(event.windows) or event.cost is not None
-        of_run = bare and not event.usage.writes_are_input
-        if output := whole(event.usage.output):
-            self._settled, self._open = output + (self._settled if of_run else 0), 0
-        if self._calls or not prompt_of(event.usage) or not of_run:
-            return False
-        self._hold(event.usage)
-        self.basis, self._answer = "total", 0
-        self._reports += 1
-        return True
-
-    def _compact(self, event: Compaction) -> bool:
-        """Take a compaction, and return whether it is a new one: what the client says is left is in
-        the window."""
-        key = (event.session, event.trigger, event.before, event.after, event.time)
-        if key in self._boundaries and key[2:] != (None, None, None):
-            return False
-        self._boundaries[key] = None
-        left = whole(event.after)
-        if left or 0 < self.overhead < self.used_tokens:
-            self.basis = "compaction" if left else "guess"
-            self.input_tokens = left or self.overhead
-            self.cache_creation_input_tokens = self.cache_read_input_tokens = 0
-        self._request, self._answer, self._last_output = "", 0, 0
-        self.compactions += 1
-        return True
-
-    def _see_model(self, model: str, asked: str) -> None:
-        """Take the *model*; what was *asked* for stays if it only says more: which window."""
-        if (
-            isinstance(model, str)
-            and model
-            and model != SYNTHETIC
-            and not is_short_for(model, asked)
-        ):
-            self.model = model
-
-    def _hold(self, tokens: Tokens) -> None:
-        self.input_tokens, self.cache_read_input_tokens = (
-            whole(tokens.input),
-            whole(tokens.cache_read),
+    @classmethod
+    def read(cls, values: object) -> ReportedWindow | None:
+        """Return what a state file holds, None if it holds nothing."""
+        fields = mapping_of(values)
+        model = fields.get("model")
+        if not isinstance(model, str) or not model:
+            return None
+        return cls(
+            model,
+            window=_count(fields.get("window")) or 0,
+            share=_number(fields.get("share")),
+            auto_compact=_point(fields.get("auto_compact")),
         )
-        self.cache_creation_input_tokens = whole(tokens.cache_write_5m) + whole(
-            tokens.cache_write_1h
-        )
-        self._add_up(1)
 
-    def _add_up(self, sign: int) -> None:
-        self._prompts += sign * self.used_tokens
-        self._reads += sign * self.cache_read_input_tokens
+
+def session_window(model: str, *, pinned: int | None, reported: Mapping[str, int]) -> Window:
+    """Return how large the window of *model* is: the one answer that every part of brim gives.
+
+    *pinned* is the setting ``context.window``, *reported* what the client says about its models.
+    """
+    if pinned is None:
+        windows = Windows(DEFAULT_WINDOW)
+    else:
+        windows = Windows(pinned, pinned=True)
+    windows.report(reported)
+    return windows.of(model)
+
+
+def certain_window(model: str, *, pinned: int | None, reported: Mapping[str, int]) -> int:
+    """Return the tokens of the window, 0 if that would be a guess: its warning would be a false
+    one."""
+    window = session_window(model, pinned=pinned, reported=reported)
+    if window.source in GUESSES:
+        return 0
+    return window.tokens
+
+
+def reported_window(environ: Mapping[str, str], session: str) -> ReportedWindow | None:
+    """Return what the client last reported about *session*, None if nothing is stored."""
+    if not session:
+        return None
+    state = read_state(state_path(user_folder(environ), session))
+    return ReportedWindow.read(state.get(REPORTED))
+
+
+def _point(value: object) -> AutoCompact | None:
+    fields = mapping_of(value)
+    usable = _count(fields.get("usable"))
+    if usable is None:
+        return None
+    return AutoCompact(usable, at=_count(fields.get("at")), off=fields.get("off") is True)
+
+
+def _count(value: object) -> int | None:
+    if type(value) is int and value >= 0:
+        return value
+    return None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)

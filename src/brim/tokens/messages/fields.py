@@ -27,20 +27,26 @@ def get(value: object, name: str) -> object:
     """
     if type(value) is dict:
         return value.get(name)
-    if value is None or isinstance(value, (str, bytes, int, float)) or is_sequence(value):
+    if value is None or isinstance(value, str | bytes | int | float) or is_sequence(value):
         return None
     try:
-        if is_mapping(value):
-            return value[name] if name in value else None  # type: ignore[index, operator] # noqa: SIM401
-        return getattr(value, name, None)
+        if not is_mapping(value):
+            return getattr(value, name, None)
+        if name in value:  # type: ignore[operator]
+            return value[name]  # type: ignore[index]
     except Exception:  # a property of a stranger's class can raise anything
         return None
+    return None
 
 
 def first(value: object, *names: str) -> object:
     """Return the first of the fields *names* that isn't None: providers spell them in several
     ways."""
-    return next((found for name in names if (found := get(value, name)) is not None), None)
+    for name in names:
+        field = get(value, name)
+        if field is not None:
+            return field
+    return None
 
 
 def string(value: object) -> str:
@@ -48,8 +54,10 @@ def string(value: object) -> str:
 
     A member of an enumeration of texts is its text.
     """
+    if type(value) is str:
+        return value
     if isinstance(value, str):
-        return value if type(value) is str else str.__str__(value)
+        return str.__str__(value)
     return ""
 
 
@@ -69,22 +77,27 @@ def is_mapping(value: object) -> bool:
 def pairs(value: object) -> Iterator[tuple[str, object]]:
     """Yield the fields of a dict or object that hold something."""
     try:
-        found = list(_fields(value))
-    except Exception:
+        fields = list(_fields(value))
+    except Exception:  # a property of a stranger's class can raise anything
         return
-    for name, inner in found:
+    for name, inner in fields:
         if inner is not None:
             yield str(name), inner
+
+
+def items(value: object) -> list[object]:
+    """Return what a list holds; nothing if *value* is no list."""
+    if is_sequence(value):
+        return list(value)  # type: ignore[call-overload, no-any-return]
+    return []
 
 
 def compact(value: object) -> str:
     """Return *value* as compact JSON, without what looks like base64 and is longer than
     ``BLOB``."""
-
     try:
-        return json.dumps(
-            _plain(value, (), {}), ensure_ascii=False, separators=(",", ":"), allow_nan=True
-        )
+        plain = _PlainWriter().plain(value, ())
+        return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=True)
     except (ValueError, TypeError, RecursionError):
         return ""
 
@@ -96,9 +109,8 @@ def is_blob(text: str) -> bool:
     if text.startswith("data:") and ";base64," in text[:200]:
         return True
     middle = len(text) // 2
-    return not any(
-        part.strip(_LETTERS) for part in (text[:256], text[middle : middle + 256], text[-256:])
-    )
+    samples = (text[:256], text[middle : middle + 256], text[-256:])
+    return not any(sample.strip(_LETTERS) for sample in samples)
 
 
 def _fields(value: object) -> Iterator[tuple[object, object]]:
@@ -110,40 +122,48 @@ def _fields(value: object) -> Iterator[tuple[object, object]]:
     elif hasattr(value, "_asdict"):
         yield from value._asdict().items()
     elif hasattr(value, "__dict__"):
-        yield from (
-            (name, inner) for name, inner in vars(value).items() if not name.startswith("_")
-        )
+        for name, inner in vars(value).items():
+            if not name.startswith("_"):
+                yield name, inner
     else:
         for name in getattr(type(value), "__slots__", ()):
             if not name.startswith("_"):
                 yield name, getattr(value, name, None)
 
 
-def _plain(value: object, above: tuple[int, ...], seen: dict[int, int]) -> object:
-    if isinstance(value, str):
-        return _MARK if is_blob(value) else string(value)
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, (bytes, bytearray)) or id(value) in above or len(above) >= DEEPEST:
-        return _MARK
-    if id(value) in seen:
-        seen[0] = seen.get(0, 0) + 1
-        if seen[0] > REPEATS:
+class _PlainWriter:
+    """Makes dicts, lists, texts and numbers of any value, for JSON."""
+
+    def __init__(self) -> None:
+        self._read: set[int] = set()
+        self._repeats = 0
+
+    def plain(self, value: object, above: tuple[int, ...]) -> object:
+        """Return *value*, which is inside the values with the ids *above*."""
+        if isinstance(value, str):
+            if is_blob(value):
+                return _MARK
+            return string(value)
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, bytes | bytearray) or id(value) in above or len(above) >= DEEPEST:
             return _MARK
-    seen[id(value)] = 1
-    return _inside(value, above, seen)
+        if id(value) in self._read:
+            self._repeats += 1
+            if self._repeats > REPEATS:
+                return _MARK
+        self._read.add(id(value))
+        return self._inside(value, (*above, id(value)))
 
-
-def _inside(value: object, above: tuple[int, ...], seen: dict[int, int]) -> object:
-    above = (*above, id(value))
-    if isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "_fields"):
-        return [_plain(inner, above, seen) for inner in value]
-    if isinstance(value, dict):
-        return {str(name): _plain(inner, above, seen) for name, inner in value.items()}
-    found = {name: _plain(inner, above, seen) for name, inner in pairs(value)}
-    if found:
-        return found
-    try:
-        return str(value)[:BLOB]
-    except Exception:
-        return _MARK
+    def _inside(self, value: object, above: tuple[int, ...]) -> object:
+        if isinstance(value, set | frozenset) or is_sequence(value):
+            return [self.plain(inner, above) for inner in value]  # type: ignore[attr-defined]
+        if isinstance(value, dict):
+            return {str(name): self.plain(inner, above) for name, inner in value.items()}
+        fields = {name: self.plain(inner, above) for name, inner in pairs(value)}
+        if fields:
+            return fields
+        try:
+            return str(value)[:BLOB]
+        except Exception:  # a stranger's class can raise anything
+            return _MARK

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from brim.tokens.messages.fields import compact, first, get, is_sequence, string
+from brim.tokens.messages.fields import compact, first, get, is_sequence, items, string
 
 Block = dict[str, Any]
 
@@ -36,15 +36,16 @@ def framework_of(message: object) -> str:
         return "pydantic-ai"
     if langchain_role(message):
         return "langchain"
-    is_haystack = get(message, "_role") is not None and is_sequence(get(message, "_content"))
-    return "haystack" if is_haystack else ""
+    if get(message, "_role") is not None and is_sequence(get(message, "_content")):
+        return "haystack"
+    return ""
 
 
 def langchain_role(message: object) -> str:
     """Return who speaks in *message* if it is LangChain's: its type says so, and it has no role."""
-    return (
-        "" if get(message, "role") is not None else LANGCHAIN_ROLES.get(langchain_type(message), "")
-    )
+    if get(message, "role") is not None:
+        return ""
+    return LANGCHAIN_ROLES.get(langchain_type(message), "")
 
 
 def langchain_type(message: object) -> str:
@@ -53,72 +54,79 @@ def langchain_type(message: object) -> str:
     A piece of a streamed one is called ``AIMessageChunk``.
     """
     kind = string(get(message, "type"))
-    return kind.removesuffix("MessageChunk").lower() if kind.endswith("MessageChunk") else kind
+    if kind.endswith("MessageChunk"):
+        return kind.removesuffix("MessageChunk").lower()
+    return kind
 
 
 def as_blocks(message: object) -> object:
     """Return the message of a framework as a dict with a role and Anthropic's blocks, any other as
     it is."""
     reader = _READERS.get(framework_of(message))
-    return message if reader is None else reader(message)
+    if reader is None:
+        return message
+    return reader(message)
 
 
 def instructions_of(messages: list[object]) -> object:
     """Return the instructions that pydantic-ai sends with *messages*: those of the last request
     that has any."""
-    given = (
-        get(message, "instructions")
-        for message in reversed(messages)
-        if get(message, "kind") == "request"
-    )
-    return next((text for text in given if isinstance(text, str)), None)
+    for message in reversed(messages):
+        if get(message, "kind") == "request":
+            instructions = get(message, "instructions")
+            if isinstance(instructions, str):
+                return instructions
+    return None
 
 
 def has_system_text(message: object) -> bool:
     """Whether *message* is pydantic-ai's and holds a system prompt, alone or with something
     else."""
-    parts = get(message, "parts")
-    found = is_sequence(parts) and any(get(part, "part_kind") == "system-prompt" for part in parts)  # type: ignore[attr-defined]
-    return bool(found)
+    parts = items(get(message, "parts"))
+    return any(get(part, "part_kind") == "system-prompt" for part in parts)
 
 
 # LangChain
 
 
 def _langchain(message: object) -> Block:
-    role, content = langchain_role(message), get(message, "content")
+    role = langchain_role(message)
+    content = get(message, "content")
     if role == "tool":
-        return {
-            "role": "user",
-            "content": [result_block(first(message, "tool_call_id", "name"), content)],
-        }
+        result = result_block(first(message, "tool_call_id", "name"), content)
+        return {"role": "user", "content": [result]}
     if role != "assistant":
         return {"role": role, "content": content}
-    several = (get(message, "tool_calls"), get(message, "invalid_tool_calls"))
-    calls = [call for each in several if is_sequence(each) for call in each]  # type: ignore[attr-defined]
-    # The content can hold the same calls once more, as the provider wrote them; LangChain sends the
-    # parsed ones.
-    said = [
-        block
-        for block in _texts(content)
-        if string(get(block, "type")) not in ("tool_use", "input_json_delta")
-    ]
-    called = [call_block(get(call, "id"), get(call, "name"), get(call, "args")) for call in calls]
-    return {"role": "assistant", "content": [*said, *called]}
+    blocks: list[object] = []
+    for part in _texts(content):
+        # The content can hold the same calls once more, as the provider wrote them; LangChain
+        # sends the parsed ones.
+        if string(get(part, "type")) not in ("tool_use", "input_json_delta"):
+            blocks.append(part)
+    for name in ("tool_calls", "invalid_tool_calls"):
+        for call in items(get(message, name)):
+            blocks.append(call_block(get(call, "id"), get(call, "name"), get(call, "args")))
+    return {"role": "assistant", "content": blocks}
 
 
 def _texts(content: object) -> Iterator[object]:
     """Yield the parts of a content, without the empty texts that frameworks leave out."""
-    for part in content if is_sequence(content) else (content,):  # type: ignore[attr-defined]
-        text = (
-            part
-            if isinstance(part, str)
-            else get(part, "text")
-            if get(part, "type") == "text"
-            else None
-        )
-        if part is not None and (text is None or string(text).strip()):
-            yield {"type": "text", "text": part} if isinstance(part, str) else part
+    parts = [content]
+    if is_sequence(content):
+        parts = items(content)
+    for part in parts:
+        if isinstance(part, str):
+            if string(part).strip():
+                yield {"type": "text", "text": part}
+        elif part is not None and not _is_empty_text(part):
+            yield part
+
+
+def _is_empty_text(part: object) -> bool:
+    if get(part, "type") != "text":
+        return False
+    text = get(part, "text")
+    return text is not None and not string(text).strip()
 
 
 # pydantic-ai
@@ -128,64 +136,97 @@ def _pydantic(message: object) -> Block:
     role = PYDANTIC_KINDS[string(get(message, "kind"))]
     system: list[Block] = []
     blocks: list[object] = []
-    for part in get(message, "parts"):  # type: ignore[attr-defined]
+    for part in items(get(message, "parts")):
         if get(part, "part_kind") == "system-prompt":
-            system += [{"type": "text", "text": string(get(part, "content"))}]
+            system.append({"type": "text", "text": string(get(part, "content"))})
         else:
             blocks += _pydantic_part(part)
     if system and not blocks:
         return {"role": "system", "content": system}
-    results = next(
-        (at for at, block in enumerate(blocks) if get(block, "type") != "tool_result"), len(blocks)
-    )
+    results = 0
+    while results < len(blocks) and get(blocks[results], "type") == "tool_result":
+        results += 1
     return {"role": role, "content": [*blocks[:results], *system, *blocks[results:]]}
 
 
 def _pydantic_part(part: object) -> list[object]:
-    kind, content, call_id = (
-        string(get(part, "part_kind")),
-        get(part, "content"),
-        get(part, "tool_call_id"),
-    )
-    is_result = kind == "tool-return" or (
-        kind == "retry-prompt" and get(part, "tool_name") is not None
-    )
-    if kind in ("user-prompt", "text", "retry-prompt", "retry-feedback") and not is_result:
-        return list(_texts(_said(content)))
-    block: object = {
-        "type": kind or "unknown",
-        **({"content": content} if content is not None else {"part": part}),
+    kind = string(get(part, "part_kind"))
+    content = get(part, "content")
+    if kind == "retry-prompt" and get(part, "tool_name") is not None:
+        kind = "tool-return"
+    if kind in ("user-prompt", "text", "retry-prompt", "retry-feedback"):
+        return list(_texts(_result(content)))
+    writer = _PYDANTIC_WRITERS.get(kind)
+    if writer is not None:
+        return [writer(part)]
+    unread: Block = {"type": kind or "unknown"}
+    if content is None:
+        unread["part"] = part
+    else:
+        unread["content"] = content
+    return [unread]
+
+
+def _pydantic_call(part: object) -> Block:
+    return call_block(get(part, "tool_call_id"), get(part, "tool_name"), get(part, "args"))
+
+
+def _pydantic_server_call(part: object) -> Block:
+    return {**_pydantic_call(part), "type": "server_tool_use"}
+
+
+def _pydantic_result(part: object) -> Block:
+    return result_block(get(part, "tool_call_id"), _result(get(part, "content")))
+
+
+def _pydantic_server_result(part: object) -> Block:
+    return {**_pydantic_result(part), "type": "server_tool_result"}
+
+
+def _pydantic_thinking(part: object) -> Block:
+    return {
+        "type": "thinking",
+        "thinking": string(get(part, "content")),
+        "signature": get(part, "signature"),
     }
-    if kind in ("tool-call", "builtin-tool-call"):
-        call = call_block(call_id, get(part, "tool_name"), get(part, "args"))
-        block = call if kind == "tool-call" else {**call, "type": "server_tool_use"}
-    elif is_result or kind == "builtin-tool-return":
-        result = result_block(call_id, _said(content))
-        block = result if is_result else {**result, "type": "server_tool_result"}
-    elif kind == "thinking":
-        block = {
-            "type": "thinking",
-            "thinking": string(content),
-            "signature": get(part, "signature"),
-        }
-    elif kind == "compaction":
-        # OpenAI's has no text, only what it encrypted; one without either stands for a compaction
-        # that failed.
-        encrypted = get(get(part, "provider_details"), "encrypted_content")
-        block = {"type": "compaction", "content": "" if content is None and encrypted else content}
-    elif kind == "file":
-        block = _medium(content)
-    return [block]
 
 
-def _said(content: object) -> object:
-    """Return what a part says: a text, media, or the JSON of what a tool returned."""
+def _pydantic_compaction(part: object) -> Block:
+    # OpenAI's has no text, only what it encrypted; one without either stands for a compaction that
+    # failed.
+    content = get(part, "content")
+    encrypted = get(get(part, "provider_details"), "encrypted_content")
+    if content is None and encrypted:
+        content = ""
+    return {"type": "compaction", "content": content}
+
+
+def _pydantic_file(part: object) -> object:
+    return _medium(get(part, "content"))
+
+
+_PYDANTIC_WRITERS: dict[str, Callable[[object], object]] = {
+    "tool-call": _pydantic_call,
+    "builtin-tool-call": _pydantic_server_call,
+    "tool-return": _pydantic_result,
+    "builtin-tool-return": _pydantic_server_result,
+    "thinking": _pydantic_thinking,
+    "compaction": _pydantic_compaction,
+    "file": _pydantic_file,
+}
+"""What writes a part of pydantic-ai's as a block, by the part's kind."""
+
+
+def _result(content: object) -> object:
+    """Return what a part holds: a text, media, or the JSON of what a tool returned."""
     if isinstance(content, str) or content is None:
         return content
     if is_sequence(content):
-        return [_medium(item) for item in content]  # type: ignore[attr-defined]
+        return [_medium(item) for item in items(content)]
     medium = _medium(content)
-    return compact(content) if medium is content else [medium]
+    if medium is content:
+        return compact(content)
+    return [medium]
 
 
 def _medium(item: object) -> object:
@@ -196,7 +237,9 @@ def _medium(item: object) -> object:
         return {"file_data": {"file_uri": get(item, "url"), "mime_type": get(item, "media_type")}}
     if kind == "binary":
         return {"inline_data": {"mime_type": get(item, "media_type"), "data": get(item, "data")}}
-    return string(get(item, "content")) if kind == "text-content" else item
+    if kind == "text-content":
+        return string(get(item, "content"))
+    return item
 
 
 # Haystack
@@ -204,12 +247,10 @@ def _medium(item: object) -> object:
 
 def _haystack(message: object) -> Block:
     role = string(get(message, "_role"))
-    blocks = [_haystack_part(part) for part in get(message, "_content")]  # type: ignore[attr-defined]
-    return {
-        "role": "user" if role == "tool" else role,
-        "content": blocks,
-        "name": get(message, "_name"),
-    }
+    if role == "tool":
+        role = "user"
+    blocks = [_haystack_part(part) for part in items(get(message, "_content"))]
+    return {"role": role, "content": blocks, "name": get(message, "_name")}
 
 
 def _haystack_part(part: object) -> object:
@@ -228,12 +269,9 @@ def _haystack_part(part: object) -> object:
 
 def call_block(call_id: object, name: object, arguments: object) -> Block:
     """Return a call as Anthropic writes it."""
-    return {
-        "type": "tool_use",
-        "id": call_id,
-        "name": name,
-        "input": {} if arguments is None else arguments,
-    }
+    if arguments is None:
+        arguments = {}
+    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
 
 
 def result_block(call_id: object, content: object) -> Block:

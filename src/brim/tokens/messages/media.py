@@ -7,9 +7,10 @@ rule needs.
 
 from __future__ import annotations
 
+import operator
 import struct
 from binascii import Error, a2b_base64
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from brim.tokens.messages.fields import compact, first, get, is_sequence, pairs, string
@@ -26,8 +27,17 @@ _DATA = frozenset(
 )
 _REFERENCES = frozenset(
     (
-        *("url", "uri", "file_uri", "fileUri", "image_url", "video_url", "file_url", "image"),
-        *("file_id", "fileId", "id"),
+        "url",
+        "uri",
+        "file_uri",
+        "fileUri",
+        "image_url",
+        "video_url",
+        "file_url",
+        "image",
+        "file_id",
+        "fileId",
+        "id",
     )
 )
 _MIME = frozenset(("media_type", "mime_type", "mimeType", "format"))
@@ -60,12 +70,15 @@ class Payload:
             return (self.data or b"")[:size]
 
         # A line break after every 76 letters is the most that encoders add.
-        text = self.data[self.start : self.start + size * 4 // 3 + size // 50 + 8].translate(
-            _URL_SAFE
-        )
-        rest = len(text) % 4
+        end = self.start + size * 4 // 3 + size // 50 + 8
+        text = self.data[self.start : end].translate(_URL_SAFE)
+        surplus = len(text) % 4
+        if surplus == 1:
+            text = text[:-1]
+        else:
+            text += "=" * (-surplus % 4)
         try:
-            return a2b_base64(text[:-1] if rest == 1 else text + "=" * (-rest % 4))[:size]
+            return a2b_base64(text)[:size]
         except (Error, ValueError):
             return b""
 
@@ -73,29 +86,48 @@ class Payload:
         """Return all of the data."""
         return self.head(self.size() + 4)
 
+    def add_bytes(self, data: bytes) -> None:
+        """Take *data* unless there is some already."""
+        if self.data is None:
+            self.data = data
 
-def locate(value: object, found: Payload | None = None, depth: int = 4) -> Payload:
-    """Return what a part carries, wherever its provider puts it."""
-    found = found or Payload()
-    if depth == 0 or isinstance(value, str) or is_sequence(value):
-        return found
-    for name, inner in pairs(value):
-        if isinstance(inner, (bytes, bytearray, memoryview)):
-            found.data = bytes(inner) if found.data is None else found.data
-        elif not isinstance(inner, str):
-            locate(inner, found, depth - 1)
-        elif name in _MIME:
-            found.mime = found.mime or inner[:100].lower()
-        elif found.data is None and inner[:5].lower() == "data:":
-            comma = inner.find(",", 0, 300)
-            if comma > 0:
-                found.data, found.start = inner, comma + 1
-                found.mime = inner[5:comma].partition(";")[0].lower()
+    def add_text(self, name: str, text: str) -> None:
+        """Take what the field *name* says about the data, or the data itself."""
+        if name in _MIME:
+            self.mime = self.mime or text[:100].lower()
+        elif self.data is None and text[:5].lower() == "data:":
+            self._add_data_url(text)
         elif name in _DATA:
-            found.data = inner if found.data is None else found.data
+            if self.data is None:
+                self.data = text
         elif name in _REFERENCES:
-            found.referred = True
-    return found
+            self.referred = True
+
+    def _add_data_url(self, url: str) -> None:
+        comma = url.find(",", 0, 300)
+        if comma > 0:
+            self.data = url
+            self.start = comma + 1
+            self.mime = url[5:comma].partition(";")[0].lower()
+
+
+def locate(value: object) -> Payload:
+    """Return what a part carries, wherever its provider puts it."""
+    payload = Payload()
+    _locate(value, payload, 4)
+    return payload
+
+
+def _locate(value: object, payload: Payload, depth: int) -> None:
+    if depth == 0 or isinstance(value, str) or is_sequence(value):
+        return
+    for name, inner in pairs(value):
+        if isinstance(inner, bytes | bytearray | memoryview):
+            payload.add_bytes(bytes(inner))
+        elif isinstance(inner, str):
+            payload.add_text(name, inner)
+        else:
+            _locate(inner, payload, depth - 1)
 
 
 # Reads the size of an image from its first bytes: PNG, JPEG, GIF, WebP, BMP, HEIC and AVIF.
@@ -116,25 +148,40 @@ def image_size(head: bytes) -> Size | None:
 
     ``None`` if that doesn't say.
     """
-    size = None
     try:
-        if head.startswith(b"\x89PNG\r\n\x1a\n"):
-            at = head.find(b"IHDR", 8, 64)
-            size = _two(">II", head, at + 4) if at > 0 else None
-        elif head.startswith(b"\xff\xd8"):
-            size = _jpeg(head)
-        elif head.startswith((b"GIF87a", b"GIF89a")):
-            size = _two("<HH", head, 6)
-        elif head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-            size = _webp(head)
-        elif head.startswith(b"BM"):
-            width, height = _two("<Ii", head, 18)
-            size = width, abs(height)
-        elif head[4:8] == b"ftyp":
-            size = _heif(head)
+        size = _pixels(head)
     except struct.error:  # the head is too short
         return None
-    return size if size and min(size) > 0 else None
+    if size is None or min(size) <= 0:
+        return None
+    return size
+
+
+def _pixels(head: bytes) -> Size | None:
+    for signature, reader in _IMAGE_READERS:
+        if head.startswith(signature):
+            return reader(head)
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return _webp(head)
+    if head[4:8] == b"ftyp":
+        return _heif(head)
+    return None
+
+
+def _png(head: bytes) -> Size | None:
+    at = head.find(b"IHDR", 8, 64)
+    if at < 0:
+        return None
+    return _two(">II", head, at + 4)
+
+
+def _gif(head: bytes) -> Size:
+    return _two("<HH", head, 6)
+
+
+def _bmp(head: bytes) -> Size:
+    width, height = _two("<Ii", head, 18)
+    return width, abs(height)
 
 
 def _jpeg(head: bytes) -> Size | None:
@@ -185,6 +232,16 @@ def _two(form: str, head: bytes, at: int) -> Size:
     return one, two
 
 
+_IMAGE_READERS: tuple[tuple[bytes, Callable[[bytes], Size | None]], ...] = (
+    (b"\x89PNG\r\n\x1a\n", _png),
+    (b"\xff\xd8", _jpeg),
+    (b"GIF87a", _gif),
+    (b"GIF89a", _gif),
+    (b"BM", _bmp),
+)
+"""How a file begins, and what reads its size."""
+
+
 # What an image takes, by the rule its provider publishes for the model, never by the length of its
 # base64.
 #
@@ -193,19 +250,25 @@ def _two(form: str, head: bytes, at: int) -> Size:
 
 
 _LARGEST = 100_000
+_MIDDLE_MODEL = "claude"
+_TYPICAL_MODELS = ("gpt-4o", "gpt-5.4", _MIDDLE_MODEL, "claude-opus-5", "gemini")
+"""Models whose rules are the range for a model of no known provider."""
 
 
 def add_image(part: object, walk: Walk) -> None:
     """Add an image of any provider's shape."""
-    carried = locate(part)
+    payload = locate(part)
     size = None
     for step in STEPS:
-        head = carried.head(step)
+        head = payload.head(step)
         size = image_size(head)
         if size or len(head) < step:
             break
     walk.ledger.other(*image_cost(size, _detail(part), walk.names, walk.provider))
-    walk.ledger.because("image: published estimate" if size else "image of unknown size")
+    if size is None:
+        walk.ledger.because("image of unknown size")
+    else:
+        walk.ledger.because("image: published estimate")
 
 
 def image_cost(size: Size | None, detail: str, names: Iterable[str], provider: str) -> Cost:
@@ -216,25 +279,29 @@ def image_cost(size: Size | None, detail: str, names: Iterable[str], provider: s
     """
     table = load("images")
     rules: list[Rule] = table["rules"]
-    if provider == "other":
-        typical = [
-            best(rules, (name,))
-            for name in ("gpt-4o", "gpt-5.4", "claude", "claude-opus-5", "gemini")
-        ]
-        costs = [_cost(rule, size, detail, table["unknown_size"]) for rule in typical]
-        return costs[2][0], min(cost[1] for cost in costs), max(cost[2] for cost in costs)
-    return _cost(best(rules, names), size, detail, table["unknown_size"])
+    default = table["unknown_size"]
+    if provider != "other":
+        return _cost(best(rules, names), size, detail, default)
+    point = 0
+    lows = []
+    highs = []
+    for name in _TYPICAL_MODELS:
+        tokens, low, high = _cost(best(rules, (name,)), size, detail, default)
+        lows.append(low)
+        highs.append(high)
+        if name == _MIDDLE_MODEL:
+            point = tokens
+    return point, min(lows), max(highs)
 
 
 def _cost(rule: Rule, size: Size | None, detail: str, default: list[int]) -> Cost:
     price = _KINDS[rule["kind"]]
     if size is None:
-        return (
-            price(rule, default[0], default[1], detail)[0],
-            price(rule, 1, 1, detail)[1],
-            rule["max_tokens"],
-        )
-    return price(rule, min(size[0], _LARGEST), min(size[1], _LARGEST), detail)
+        point, _, _ = price(rule, default[0], default[1], detail)
+        _, low, _ = price(rule, 1, 1, detail)
+        return point, low, rule["max_tokens"]
+    width, height = size
+    return price(rule, min(width, _LARGEST), min(height, _LARGEST), detail)
 
 
 def _tile(rule: Rule, width: int, height: int, detail: str) -> Cost:
@@ -251,7 +318,10 @@ def _tile(rule: Rule, width: int, height: int, detail: str) -> Cost:
     scale = min(scale, 768 / min(width, height))
     tiles = _ceil(width * scale, 512) * _ceil(height * scale, 512)
     high = base + rule["tile"] * tiles
-    return high, high if detail == "high" else base, high
+    low = base
+    if detail == "high":
+        low = high
+    return high, low, high
 
 
 def _patch(rule: Rule, width: int, height: int, detail: str) -> Cost:
@@ -262,22 +332,32 @@ def _patch(rule: Rule, width: int, height: int, detail: str) -> Cost:
     https://developers.openai.com/api/docs/guides/images-vision#patch-based-image-tokenization
     """
     levels: dict[str, list[int]] = rule["levels"]
-    level = detail if detail in levels else rule["auto"]
+    level = rule["auto"]
+    if detail in levels:
+        level = detail
     full = _patches(width, height, *levels[level])
-    patches = _patches(width, height, 256, 512) if detail == "low" else full
-    factor, least = rule["multiplier"], rule["multiplier_low"]
-    return _times(patches, factor), _times(patches, least), _times(full, factor)
+    patches = full
+    if detail == "low":
+        patches = _patches(width, height, 256, 512)
+    factor = rule["multiplier"]
+    return (
+        _times(patches, factor),
+        _times(patches, rule["multiplier_low"]),
+        _times(full, factor),
+    )
 
 
 def _patches(width: float, height: float, budget: int, max_edge: int) -> int:
     if max_edge and max(width, height) > max_edge:
         scale = max_edge / max(width, height)
-        width, height = max(1.0, width * scale), max(1.0, height * scale)
+        width = max(1.0, width * scale)
+        height = max(1.0, height * scale)
     count = _ceil(width, 32) * _ceil(height, 32)
     if not budget or count <= budget:
         return count
     shrink = (32 * 32 * budget / (width * height)) ** 0.5
-    across, down = width * shrink / 32, height * shrink / 32
+    across = width * shrink / 32
+    down = height * shrink / 32
     adjust = min(int(across) / across, int(down) / down) or 1.0
     return min(budget, _ceil(width * shrink * adjust, 32) * _ceil(height * shrink * adjust, 32))
 
@@ -288,23 +368,29 @@ def _grid(rule: Rule, width: int, height: int, _: str) -> Cost:
     Source:
     https://platform.claude.com/docs/en/build-with-claude/vision-coordinates#how-claude-resizes-and-pads-images
     """
-    unit, edge, most = rule["size"], rule["max_edge"], rule["max_tokens"]
-
-    def tokens(long: int, short: int) -> int:
-        count = _ceil(long, unit) * _ceil(short, unit)
-        return count if _ceil(long, unit) * unit <= edge and count <= most else 0
-
-    long, short = max(width, height), min(width, height)
-    count = tokens(long, short)
-    fits, over = 1, long
+    long = max(width, height)
+    short = min(width, height)
+    count = _squares(rule, long, short)
+    fits = 1
+    over = long
     while not count and fits + 1 < over:
         middle = (fits + over) // 2
-        if tokens(middle, max(1, round(middle * short / long))):
+        if _squares(rule, middle, max(1, round(middle * short / long))):
             fits = middle
         else:
             over = middle
-    count = count or tokens(fits, max(1, round(fits * short / long)))
-    return count, count, min(most, _times(count, rule["spread"]))
+    count = count or _squares(rule, fits, max(1, round(fits * short / long)))
+    return count, count, min(rule["max_tokens"], _times(count, rule["spread"]))
+
+
+def _squares(rule: Rule, long: int, short: int) -> int:
+    """Return how many squares cover an image; 0 if it is larger than *rule* allows."""
+    unit = rule["size"]
+    along = _ceil(long, unit)
+    count = along * _ceil(short, unit)
+    if along * unit > rule["max_edge"] or count > rule["max_tokens"]:
+        return 0
+    return count
 
 
 def _crop(rule: Rule, width: int, height: int, detail: str) -> Cost:
@@ -315,11 +401,13 @@ def _crop(rule: Rule, width: int, height: int, detail: str) -> Cost:
     """
     unit: int = rule["tokens"]
     if detail in rule["levels"]:
-        return rule["levels"][detail], rule["levels"][detail], unit
+        tokens = rule["levels"][detail]
+        return tokens, tokens, unit
     if max(width, height) <= rule["small"]:
         return unit, unit, unit
     scale = min(1.0, rule["max_edge"] / max(width, height))
-    wide, tall = max(1, int(width * scale)), max(1, int(height * scale))
+    wide = max(1, int(width * scale))
+    tall = max(1, int(height * scale))
     edge = min(rule["unit_max"], max(rule["unit_min"], int(min(wide, tall) / rule["divisor"])))
     tiles = _ceil(wide, edge) * _ceil(tall, edge)
     return unit * tiles, unit, unit * (tiles + 1)
@@ -331,8 +419,8 @@ def _budget(rule: Rule, _: int, __: int, detail: str) -> Cost:
     Source: https://ai.google.dev/gemini-api/docs/media-resolution#token-counts
     """
     levels: dict[str, int] = rule["levels"]
-    most = levels.get(detail, levels[rule["auto"]])
-    return most, int(most * rule["spread_low"]), most
+    tokens = levels.get(detail, levels[rule["auto"]])
+    return tokens, int(tokens * rule["spread_low"]), tokens
 
 
 _KINDS = {"tile": _tile, "patch": _patch, "grid": _grid, "crop": _crop, "budget": _budget}
@@ -340,8 +428,8 @@ _KINDS = {"tile": _tile, "patch": _patch, "grid": _grid, "crop": _crop, "budget"
 
 def _detail(part: object) -> str:
     for holder in (part, get(part, "image_url"), get(part, "source")):
-        found = first(holder, "detail", "resolution", "media_resolution", "mediaResolution")
-        level = string(found) or string(get(found, "level"))
+        detail = first(holder, "detail", "resolution", "media_resolution", "mediaResolution")
+        level = string(detail) or string(get(detail, "level"))
         if level:
             return level.lower().removeprefix("media_resolution_")
     return ""
@@ -381,12 +469,10 @@ def add_document(part: object, walk: Walk) -> None:
 
     Source: https://platform.claude.com/docs/en/build-with-claude/pdf-support#estimate-your-costs
     """
-    for name in ("title", "context", "filename", "name"):
-        walk.part(
-            get(part, name)
-            if name != "filename"
-            else get(get(part, "file"), name) or get(part, name)
-        )
+    walk.part(get(part, "title"))
+    walk.part(get(part, "context"))
+    walk.part(get(get(part, "file"), "filename") or get(part, "filename"))
+    walk.part(get(part, "name"))
     source = get(part, "source")
     kind = string(get(source, "type"))
     if kind == "text":
@@ -402,17 +488,17 @@ def add_document(part: object, walk: Walk) -> None:
 
 def add_by_mime(part: object, walk: Walk, default: str = "") -> None:
     """Add data by what its MIME type says it is."""
-    carried = locate(part)
-    mime = carried.mime or default
+    payload = locate(part)
+    mime = payload.mime or default
     if mime.startswith("image/"):
         add_image(part, walk)
     elif mime.startswith(("audio/", "video/")):
         add_timed(mime[:5], part, walk)
-    elif mime.startswith(_TEXT_MIMES) and carried.data is not None:
-        walk.ledger.text(carried.whole().decode("utf-8", "replace"))
+    elif mime.startswith(_TEXT_MIMES) and payload.data is not None:
+        walk.ledger.text(payload.whole().decode("utf-8", "replace"))
         walk.ledger.because("document: published estimate")
-    elif carried.data is not None or carried.referred:
-        _pages(carried, walk)
+    elif payload.data is not None or payload.referred:
+        _add_pages(payload, walk)
     else:
         walk.rough(compact(part))
 
@@ -422,10 +508,11 @@ def count_pages(document: bytes) -> int:
 
     0 if it hides them in compressed streams.
     """
-    return sum(
-        document.count(b"/Type" + space + b"/Page") - document.count(b"/Type" + space + b"/Pages")
-        for space in (b"", b" ", b"\n", b"\r\n")
-    )
+    pages = 0
+    for space in (b"", b" ", b"\n", b"\r\n"):
+        pages += document.count(b"/Type" + space + b"/Page")
+        pages -= document.count(b"/Type" + space + b"/Pages")
+    return pages
 
 
 def wav_seconds(head: bytes, size: int) -> float:
@@ -436,42 +523,68 @@ def wav_seconds(head: bytes, size: int) -> float:
     at = head.find(b"fmt ", 12, 200)
     if head[:4] != b"RIFF" or head[8:12] != b"WAVE" or at < 0 or len(head) < at + 20:
         return 0.0
-    per_second = int.from_bytes(head[at + 16 : at + 20], "little")
-    return max(0, size - at - 32) / per_second if per_second else 0.0
+    bytes_per_second = int.from_bytes(head[at + 16 : at + 20], "little")
+    if not bytes_per_second:
+        return 0.0
+    return max(0, size - at - 32) / bytes_per_second
 
 
 def add_timed(kind: str, part: object, walk: Walk) -> None:
     """Add ``audio`` or ``video``: seconds × rate. Sources: their rows in ``media.json``."""
-    table, carried = load("media"), locate(part)
+    table = load("media")
+    payload = locate(part)
+    size = payload.size()
+    length = 0.0
+    if kind == "audio":
+        length = wav_seconds(payload.head(256), size)
+    lengths = table["seconds"][kind]
+    if length:
+        seconds = [length, length, length]
+        walk.ledger.because(f"{kind}: published rate")
+    elif size:
+        seconds = [size / bytes_per_second for bytes_per_second in lengths["bytes_per_second"]]
+        walk.ledger.because(f"{kind} of unknown length")
+    else:
+        seconds = lengths["unknown"]
+        walk.ledger.because(f"{kind} of unknown length")
     rate = best(table[kind], walk.names)["rate"]
-    known = table["seconds"][kind]
-    size = carried.size()
-    exact = wav_seconds(carried.head(256), size) if kind == "audio" else 0.0
-    if exact:
-        seconds = [exact, exact, exact]
-    elif size:
-        seconds = [size / bytes_per_second for bytes_per_second in known["bytes_per_second"]]
-    else:
-        seconds = known["unknown"]
-    walk.ledger.other(
-        *(_ceil(length * tokens, 1) for length, tokens in zip(seconds, rate, strict=True))
-    )
-    walk.ledger.because(f"{kind}: published rate" if exact else f"{kind} of unknown length")
+    point, low, high = map(_tokens, seconds, rate)
+    walk.ledger.other(point, low, high)
 
 
-def _pages(carried: Payload, walk: Walk) -> None:
-    row, known = best(load("media")["page"], walk.names), load("media")["pages"]
-    page = tuple(load("images")["page_size"])
-    image = image_cost(page, "", walk.names, walk.provider) if row["with_image"] else (0, 0, 0)
-    size = carried.size()
-    counted = count_pages(carried.whole()) if size else 0
-    if counted:
-        pages = [counted, counted, counted]
-    elif size:
-        most = known["unknown"][2]
-        pages = [min(most, max(1, size // per_page)) for per_page in known["bytes_per_page"]]
+def _tokens(seconds: float, rate: float) -> int:
+    return _ceil(seconds * rate, 1)
+
+
+def _add_pages(payload: Payload, walk: Walk) -> None:
+    pages, is_counted = _page_numbers(payload)
+    point, low, high = map(operator.mul, pages, _page_cost(walk))
+    walk.ledger.other(point, low, high)
+    if is_counted:
+        walk.ledger.because("document: published estimate")
     else:
-        pages = known["unknown"]
-    costs = [text + extra for text, extra in zip(row["text"], image, strict=True)]
-    walk.ledger.other(*(number * cost for number, cost in zip(pages, costs, strict=True)))
-    walk.ledger.because("document: published estimate" if counted else "document of unknown length")
+        walk.ledger.because("document of unknown length")
+
+
+def _page_numbers(payload: Payload) -> tuple[list[int], bool]:
+    """Return point, low and high of a document's pages, and whether they were counted."""
+    lengths = load("media")["pages"]
+    size = payload.size()
+    if not size:
+        return lengths["unknown"], False
+    count = count_pages(payload.whole())
+    if count:
+        return [count, count, count], True
+    _, _, longest = lengths["unknown"]
+    return [min(longest, max(1, size // per_page)) for per_page in lengths["bytes_per_page"]], False
+
+
+def _page_cost(walk: Walk) -> Cost:
+    """Return point, low and high of one page: its text and, for some models, its image."""
+    row = best(load("media")["page"], walk.names)
+    text_point, text_low, text_high = row["text"]
+    if not row["with_image"]:
+        return text_point, text_low, text_high
+    width, height = load("images")["page_size"]
+    point, low, high = image_cost((width, height), "", walk.names, walk.provider)
+    return text_point + point, text_low + low, text_high + high

@@ -7,6 +7,7 @@ kind of part has its own reader below.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from brim.tokens.messages.fields import (
     get,
     is_mapping,
     is_sequence,
+    items,
     pairs,
     string,
 )
@@ -36,17 +38,22 @@ class Walk:
     def __init__(
         self, ledger: TallyLedger, family: Family, names: tuple[str, ...], messages: list[object]
     ) -> None:
-        self.ledger, self.family, self.names, self.messages = ledger, family, names, messages
+        self.ledger = ledger
+        self.family = family
+        self.names = names
+        self.messages = messages
         self.provider = family.provider
         self.index = 0
-        self._left, self._seen = REPEATS, set[int]()
+        self._read: set[int] = set()
+        self._repeats_left = REPEATS
         self._depth = 0
 
     def begin(self, index: int) -> None:
         """Begin to read the message at *index*."""
         self.index = index
-        if self._seen:
-            self._left, self._seen = REPEATS, set()
+        if self._read:
+            self._read = set()
+            self._repeats_left = REPEATS
 
     def text_or_json(self, value: object) -> None:
         """Add *value* as it is if it is text, else as compact JSON."""
@@ -69,14 +76,18 @@ class Walk:
         elif is_sequence(value):
             self.parts(value)
         elif value is not None:
-            is_plain = isinstance(value, (bool, int, float, bytes)) or self._depth >= DEEPEST
-            reader = None if is_plain else reader_of(value)
-            if reader is None:
-                self.rough(compact(value))
-                return
-            self._depth += 1
-            reader(value, self)
-            self._depth -= 1
+            self._one_part(value)
+
+    def _one_part(self, value: object) -> None:
+        reader = None
+        if self._depth < DEEPEST and not isinstance(value, bool | int | float | bytes):
+            reader = reader_of(value)
+        if reader is None:
+            self.rough(compact(value))
+            return
+        self._depth += 1
+        reader(value, self)
+        self._depth -= 1
 
     def parts(self, value: object) -> None:
         """Add each part of a list.
@@ -86,18 +97,21 @@ class Walk:
         if not is_sequence(value):
             self.part(value)
             return
-        several: list[object] = list(value)  # type: ignore[call-overload]
-        if len(several) > 1:
-            self.ledger.width(width("join"), len(several) - 1)
-        if id(value) in self._seen:
-            self._left -= len(several)
-        self._seen.add(id(value))
-        if self._depth >= DEEPEST or self._left < 0:
-            self.rough(compact(value) if self._left >= 0 else "")
+        parts = items(value)
+        if len(parts) > 1:
+            self.ledger.width(width("join"), len(parts) - 1)
+        if id(value) in self._read:
+            self._repeats_left -= len(parts)
+        self._read.add(id(value))
+        if self._repeats_left < 0:
+            self.rough("")
+            return
+        if self._depth >= DEEPEST:
+            self.rough(compact(value))
             return
         self._depth += 1
-        for inner in several:
-            self.part(inner)
+        for part in parts:
+            self.part(part)
         self._depth -= 1
 
     @cached_property
@@ -106,8 +120,10 @@ class Walk:
 
         What the model reasoned before that is an earlier turn's.
         """
-        newest_first = range(len(self.messages) - 1, -1, -1)
-        return next((at for at in newest_first if is_prompt(self.messages[at])), -1)
+        for at in range(len(self.messages) - 1, -1, -1):
+            if is_prompt(self.messages[at]):
+                return at
+        return -1
 
     @cached_property
     def keeps_reasoning(self) -> bool:
@@ -150,29 +166,34 @@ def add_reasoning(part: object, walk: Walk) -> None:
     Source:
     https://developers.openai.com/api/docs/guides/reasoning#keeping-reasoning-items-in-context
     """
-    for name, sent in (("summary", False), ("content", True), ("text", True), ("reasoning", True)):
-        found = get(part, name)
-        for inner in found if is_sequence(found) else (found,):  # type: ignore[attr-defined]
-            add_reasoning_text(string(inner) or get(inner, "text"), walk, sent=sent)
+    for name in ("summary", "content", "text", "reasoning"):
+        field = get(part, name)
+        texts = [field]
+        if is_sequence(field):
+            texts = items(field)
+        for text in texts:
+            add_reasoning_text(string(text) or get(text, "text"), walk, sent=name != "summary")
     add_opaque(get(part, "encrypted_content") or get(part, "signature"), walk)
 
 
 def add_reasoning_text(text: object, walk: Walk, *, sent: bool = True) -> None:
     """Add visible reasoning, which counts if it is *sent* to the model and the model keeps it."""
     if isinstance(text, str):
-        walk.ledger.maybe(
-            text, likely=sent and (walk.keeps_reasoning or walk.index >= walk.last_prompt)
-        )
+        likely = sent and (walk.keeps_reasoning or walk.index >= walk.last_prompt)
+        walk.ledger.maybe(text, likely)
     walk.ledger.width(width("reasoning"))
 
 
 def add_opaque(blob: object, walk: Walk) -> None:
     """Add a signature or encrypted content: nothing to the point, what it can hold at most to the
     interval."""
-    if isinstance(blob, (str, bytes)) and blob:
-        size = len(blob) * 3 // 4 if isinstance(blob, str) else len(blob)
-        walk.ledger.other(0, 0, -(-size // load("reasoning")["bytes_per_token"]))
-        walk.ledger.because("opaque reasoning content")
+    if not isinstance(blob, str | bytes) or not blob:
+        return
+    size = len(blob)
+    if isinstance(blob, str):
+        size = size * 3 // 4
+    walk.ledger.other(0, 0, -(-size // load("reasoning")["bytes_per_token"]))
+    walk.ledger.because("opaque reasoning content")
 
 
 # Calls of tools and their results.
@@ -181,13 +202,19 @@ SIGNATURES = ("thoughtSignature", "thought_signature")
 
 
 def _fields_by_type(group: str) -> dict[str, tuple[str, ...]]:
-    rows = data_rows(__file__, "parts.tsv")
-    return {kind: tuple(fields.split()) for found, kind, fields in rows if found == group}
+    fields_by_type = {}
+    for row_group, kind, fields in data_rows(__file__, "parts.tsv"):
+        if row_group == group:
+            fields_by_type[kind] = tuple(fields.split())
+    return fields_by_type
 
 
-CALLS, RESULTS, TEXTS = map(_fields_by_type, ("call", "result", "text"))
-"""Type of a call, of a result or of a part inside a result, and the fields of it that the model is
-sent."""
+CALLS = _fields_by_type("call")
+"""Type of a call, and the fields of it that the model is sent."""
+RESULTS = _fields_by_type("result")
+"""The same of results of tools."""
+TEXTS = _fields_by_type("text")
+"""The same of parts inside a result."""
 
 
 def add_call(part: object, walk: Walk) -> None:
@@ -245,11 +272,11 @@ def add_generated_image(part: object, walk: Walk) -> None:
 
 
 def _text(part: object, walk: Walk) -> None:
-    found = first(part, "text", "refusal")
+    text = first(part, "text", "refusal")
     if get(part, "thought") is True:
-        add_reasoning_text(found, walk)
+        add_reasoning_text(text, walk)
     else:
-        walk.part(found)
+        walk.part(text)
     add_opaque(first(part, *SIGNATURES), walk)
 
 
@@ -326,22 +353,28 @@ def reader_of(value: object) -> Reader | None:
     kind = string(get(value, "type"))
     if kind:
         return PARTS.get(kind)
-    return next((reader for name, reader in KEYED.items() if get(value, name) is not None), None)
+    for name, reader in KEYED.items():
+        if get(value, name) is not None:
+            return reader
+    return None
 
 
 def is_prompt(message: object) -> bool:
     """Whether a person wrote *message*: results of tools also come in the name of the user."""
     role = string(get(message, "role"))
-    if role not in ("user", "human"):
+    if not role:
         # A content of Gemini's that names no role is the user's.
-        return isinstance(message, str) or (not role and get(message, "parts") is not None)
-    content = first(message, "content", "parts")
-    several: list[object] = list(content) if is_sequence(content) else []  # type: ignore[call-overload]
-    return not several or not all(
-        string(get(part, "type")) in RESULTS
-        or first(part, "functionResponse", "function_response") is not None
-        for part in several
-    )
+        return isinstance(message, str) or get(message, "parts") is not None
+    if role not in ("user", "human"):
+        return False
+    parts = items(first(message, "content", "parts"))
+    return not parts or not all(_is_result(part) for part in parts)
+
+
+def _is_result(part: object) -> bool:
+    if string(get(part, "type")) in RESULTS:
+        return True
+    return first(part, "functionResponse", "function_response") is not None
 
 
 # Reads one message: a chat message, an item of the Responses API, a turn of Gemini, a string, or
@@ -362,42 +395,35 @@ def is_message(message: object) -> bool:
     """
     if isinstance(message, str) or framework_of(message):
         return True
-    if isinstance(message, (bytes, bytearray, int, float)) or is_sequence(message):
+    if isinstance(message, bytes | bytearray | int | float) or is_sequence(message):
         return False
-    has_other_body = first(message, "content", "tool_calls", "function_call") is not None
-    if is_sequence(get(message, "parts")) and not has_other_body:
+    has_body = first(message, "content", "tool_calls", "function_call") is not None
+    if has_body:
+        return True
+    if is_sequence(get(message, "parts")):
         return has_gemini_parts(message)
-    return (
-        first(message, "role", "content", "parts", "type", "message", "tool_calls", "function_call")
-        is not None
-    )
+    return first(message, "role", "parts", "type", "message") is not None
 
 
 GEMINI_PART_FIELDS = frozenset(
     (
-        *(
-            "text",
-            "thought",
-            "thought_signature",
-            "inline_data",
-            "file_data",
-            "function_call",
-            "function_response",
-        ),
-        *(
-            "executable_code",
-            "code_execution_result",
-            "tool_call",
-            "tool_response",
-            "video_metadata",
-        ),
-        *(
-            "media_resolution",
-            "part_metadata",
-            "audio_transcription",
-            "media_processing",
-            "speech_metadata",
-        ),
+        "text",
+        "thought",
+        "thought_signature",
+        "inline_data",
+        "file_data",
+        "function_call",
+        "function_response",
+        "executable_code",
+        "code_execution_result",
+        "tool_call",
+        "tool_response",
+        "video_metadata",
+        "media_resolution",
+        "part_metadata",
+        "audio_transcription",
+        "media_processing",
+        "speech_metadata",
     )
 )
 """The fields of a part. Source: ``google.genai.types.Part`` of google-genai 3.1.0, 2026-11-18."""
@@ -411,13 +437,12 @@ def has_gemini_parts(message: object) -> bool:
     Of dicts only those are refused whose parts are of another program: what is in a dict may be
     anything. An object must have the fields of Google's own classes.
     """
-    parts = get(message, "parts")
-    if not is_sequence(parts):
+    if not is_sequence(get(message, "parts")):
         return False
-    several: list[object] = list(parts)  # type: ignore[call-overload]
+    parts = items(get(message, "parts"))
     if is_mapping(message):
-        return not any(_has_kind(part) for part in several)
-    return _has_field(message, "role") and all(_is_gemini_part(part) for part in several)
+        return not any(_has_kind(part) for part in parts)
+    return _has_field(message, "role") and all(_is_gemini_part(part) for part in parts)
 
 
 def _has_field(message: object, name: str) -> bool:
@@ -443,7 +468,7 @@ def _is_gemini_part(part: object) -> bool:
 
 
 def _snake_case(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
 
 
 def add_message(message: object, walk: Walk) -> None:
@@ -465,68 +490,95 @@ def add_system(value: object, walk: Walk) -> None:
         return
     walk.ledger.other(*walk.family.message)
     _add_role("system", walk)
-    inner = get(value, "parts")
-    walk.part(value if inner is None else inner)
+    parts = get(value, "parts")
+    if parts is None:
+        walk.part(value)
+    else:
+        walk.part(parts)
     walk.ledger.width(width("item"))
 
 
-def _add_fields(message: object, walk: Walk) -> None:  # noqa: C901 - a parser: one branch for each field of a message
-    kind, role = string(get(message, "type")), string(get(message, "role"))
-    content, inner = first(message, "content", "parts"), get(message, "message")
-    if not role and content is None and get(inner, "role") is not None:
+def _add_fields(message: object, walk: Walk) -> None:
+    kind = string(get(message, "type"))
+    role = string(get(message, "role"))
+    has_content = first(message, "content", "parts") is not None
+    inner = get(message, "message")
+    if not role and not has_content and get(inner, "role") is not None:
         _add_fields(inner, walk)
         return
     if kind in PARTS and kind != "message":
         walk.part(message)
         walk.ledger.width(width("item"))
         return
-    role = role or _OTHER_NAMES.get(kind, kind if kind in _RESULT_ROLES or kind in _ROLES else "")
-    called = get(message, "tool_calls"), get(message, "function_call")
-    if not role and content is None and not any(called):
-        walk.ledger.other(*walk.family.message)
+    role = role or _role_of_type(kind)
+    walk.ledger.other(*walk.family.message)
+    if not role and not has_content and not _has_calls(message):
         walk.part(message)
         walk.ledger.width(width("no_role"))
         return
-    walk.ledger.other(*walk.family.message)
     _add_role(role, walk)
+    _add_body(message, walk)
+    if kind:
+        walk.ledger.width(width("item"))
+    _add_framing_of(role, walk)
+
+
+def _role_of_type(kind: str) -> str:
+    """Return the role of a message that has a type in its place; empty if it's not a role."""
+    if kind in _RESULT_ROLES or kind in _ROLES:
+        return kind
+    return _OTHER_NAMES.get(kind, "")
+
+
+def _has_calls(message: object) -> bool:
+    return bool(get(message, "tool_calls") or get(message, "function_call"))
+
+
+def _add_calls(message: object, walk: Walk) -> None:
+    """Add the calls that a chat message has beside its content."""
+    calls = [get(message, "tool_calls")]
+    if is_sequence(calls[0]):
+        calls = items(calls[0])
+    for call in (*calls, get(message, "function_call")):
+        if call:
+            add_chat_call(call, walk)
+
+
+def _add_body(message: object, walk: Walk) -> None:
+    """Add a chat message's name, content, and what it can hold in addition to its content."""
     name = get(message, "name")
     if isinstance(name, str):
         walk.ledger.text(name)
         walk.ledger.other(*(walk.family.name,) * 3)
     elif name is not None:
         walk.rough(compact(name))
+    content = first(message, "content", "parts")
     if content is not None:
         walk.part(content)
-    elif not any(called):
+    elif not _has_calls(message):
         walk.ledger.width(width("empty"))
-    _add_rest(message, called, walk)
-    if kind:
+    _add_calls(message, walk)
+    refusal = get(message, "refusal")
+    if isinstance(refusal, str):
+        walk.ledger.text(refusal)
         walk.ledger.width(width("item"))
+    for field in ("reasoning_content", "reasoning", "thinking"):
+        reasoning = get(message, field)
+        if isinstance(reasoning, str) and reasoning:
+            add_reasoning_text(reasoning, walk)
+    audio = get(message, "audio")
+    if audio is not None and not isinstance(audio, str | bool):
+        media.add_audio(audio, walk)
+
+
+def _add_framing_of(role: str, walk: Walk) -> None:
+    """Add what isn't published about a message of this *role*."""
     if role in _RESULT_ROLES:
         walk.ledger.width(width("tool_result"))
     elif not role and walk.family.unnamed:
         walk.ledger.width(width("no_role"))
     elif role and role not in _ROLES and walk.family.published:
         walk.ledger.width(width("role"))
-
-
-def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> None:
-    """Add what a chat message can hold in addition to its content."""
-    several, one = called
-    for call in (*(several if is_sequence(several) else (several,)), one):  # type: ignore[misc]
-        if call:
-            add_chat_call(call, walk)
-    refusal = get(message, "refusal")
-    if isinstance(refusal, str):
-        walk.ledger.text(refusal)
-        walk.ledger.width(width("item"))
-    for name in ("reasoning_content", "reasoning", "thinking"):
-        found = get(message, name)
-        if isinstance(found, str) and found:
-            add_reasoning_text(found, walk)
-    audio = get(message, "audio")
-    if audio is not None and not isinstance(audio, (str, bool)):
-        media.add_audio(audio, walk)
 
 
 def _add_role(role: str, walk: Walk) -> None:

@@ -1,6 +1,6 @@
-"""Finds the messages in what was given, and measures them.
+"""Finds the messages in a value of the caller's, and measures them.
 
-What was given is a list, any other iterable, a string, or the body of a whole request.
+The value is a list, any other iterable, a string, or the body of a whole request.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from brim.errors import InputError
-from brim.tokens.messages.fields import first, get, is_mapping, is_sequence, string
+from brim.tokens.messages.fields import first, get, is_mapping, is_sequence, items, string
 from brim.tokens.messages.frameworks import as_blocks, instructions_of
 from brim.tokens.messages.parts import Walk, add_message, add_system, is_message
 from brim.tokens.messages.rules import Framing, family, spellings
@@ -36,71 +36,75 @@ class MessagesRequest:
         self.tools, self.choice, self.schema = without_options(tools)
 
 
-def split(given: object, tools: object) -> MessagesRequest:
-    """Return the parts of *given*.
+def split(value: object, tools: object) -> MessagesRequest:
+    """Return the parts of *value*.
 
     *tools* outrank the tools of a request body.
 
     Raises ``InputError`` for what is neither messages nor a request.
     """
-    if isinstance(given, str):
-        return MessagesRequest([given], tools)
-    if is_sequence(given):
-        return MessagesRequest(list(given), tools)  # type: ignore[call-overload]
+    if isinstance(value, str):
+        return MessagesRequest([value], tools)
+    if is_sequence(value):
+        return MessagesRequest(items(value), tools)
     for name in BODIES:
-        inner = get(given, name)
+        inner = get(value, name)
         if inner is not None and not callable(inner):
-            return _body(given, inner, tools)
-    return MessagesRequest(_iterate(given), tools)
+            return _body(value, inner, tools)
+    return MessagesRequest(_iterate(value), tools)
 
 
 def _body(body: object, inner: object, tools: object) -> MessagesRequest:
-    is_one = isinstance(inner, str) or not _is_iterable(inner) or _names_a_role(inner)
-    request = MessagesRequest([inner] if is_one else _iterate(inner), tools)
-    config = get(body, "config")
-    holders = (body, config)
-    request.system = [
-        found for holder in holders for name in _SYSTEMS if (found := get(holder, name)) is not None
-    ]
+    messages = [inner]
+    if _is_iterable(inner) and not isinstance(inner, str) and not _names_a_role(inner):
+        messages = _iterate(inner)
+    request = MessagesRequest(messages, tools)
+    holders = (body, get(body, "config"))
+    for holder in holders:
+        for name in _SYSTEMS:
+            system = get(holder, name)
+            if system is not None:
+                request.system.append(system)
     if tools is None:
-        request.tools = [
-            found
-            for holder in holders
-            for name in ("tools", "functions")
-            if (found := get(holder, name))
-        ]
+        request.tools = _tools(holders)
     request.choice = request.choice or first(body, "tool_choice", "function_call")
     request.schema = request.schema or _schema(body)
     return request
 
 
+def _tools(holders: tuple[object, ...]) -> list[object]:
+    """Return all definitions of tools in a request and its configuration."""
+    definitions = []
+    for holder in holders:
+        for name in ("tools", "functions"):
+            tools = get(holder, name)
+            if tools:
+                definitions.append(tools)
+    return definitions
+
+
 def _schema(body: object) -> object:
     """Return the schema that the answer to a request must follow; None if it has none."""
-    generation = (
-        get(body, "generationConfig") or get(body, "generation_config") or get(body, "config")
-    )
     response_format = get(body, "response_format")
     if isinstance(response_format, type):  # LiteLLM takes a class of pydantic
         return response_format
-    formats = (
-        get(get(body, "text"), "format"),
-        get(body, "output_format"),
-        get(get(body, "output_config"), "format"),
+    generation = (
+        get(body, "generationConfig") or get(body, "generation_config") or get(body, "config")
     )
-    schemas = [
-        first(response_format, "json_schema", "schema"),
-        *(get(form, "schema") for form in formats),
-    ]
-    schemas.append(
-        first(
+    return (
+        first(response_format, "json_schema", "schema")
+        or get(get(get(body, "text"), "format"), "schema")
+        or get(get(body, "output_format"), "schema")
+        or get(get(get(body, "output_config"), "format"), "schema")
+        or first(
             generation,
             "responseSchema",
             "response_schema",
             "responseJsonSchema",
             "response_json_schema",
         )
+        or None
     )
-    return next(filter(None, schemas), None)
 
 
 def with_options(tools: Sequence[Any] | None, options: Mapping[str, Any]) -> Sequence[Any] | None:
@@ -110,14 +114,16 @@ def with_options(tools: Sequence[Any] | None, options: Mapping[str, Any]) -> Seq
     Counters take messages and tools. So these come as two more entries, which only ``split`` and
     the writers of API requests know.
     """
-    more: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     choice = first(options, "tool_choice", "function_call")
     if choice is not None:
-        more.append({TOOL_CHOICE: choice})
+        entries.append({TOOL_CHOICE: choice})
     schema = _schema(options)
     if schema is not None:
-        more.append({OUTPUT_SCHEMA: schema})
-    return [*(tools or ()), *more] if more else tools
+        entries.append({OUTPUT_SCHEMA: schema})
+    if not entries:
+        return tools
+    return [*(tools or ()), *entries]
 
 
 def without_options(tools: object) -> tuple[object, object, object]:
@@ -125,39 +131,40 @@ def without_options(tools: object) -> tuple[object, object, object]:
     if not is_sequence(tools):
         return tools, None, None
     definitions: list[object] = []
-    choice = schema = None
-    for tool in tools:  # type: ignore[attr-defined]
-        if is_mapping(tool) and TOOL_CHOICE in tool:
-            choice = tool[TOOL_CHOICE]
-        elif is_mapping(tool) and OUTPUT_SCHEMA in tool:
-            schema = tool[OUTPUT_SCHEMA]
+    choice = None
+    schema = None
+    for tool in items(tools):
+        if is_mapping(tool) and TOOL_CHOICE in tool:  # type: ignore[operator]
+            choice = tool[TOOL_CHOICE]  # type: ignore[index]
+        elif is_mapping(tool) and OUTPUT_SCHEMA in tool:  # type: ignore[operator]
+            schema = tool[OUTPUT_SCHEMA]  # type: ignore[index]
         else:
             definitions.append(tool)
     return definitions, choice, schema
 
 
-def _iterate(given: object) -> list[object]:
-    if is_mapping(given):
+def _iterate(value: object) -> list[object]:
+    if is_mapping(value):
         raise InputError(
             "messages: a dict without 'messages', 'input' or 'contents' is not a list of messages; "
             "put a single message into a list"
         )
-    if isinstance(given, (bytes, bytearray)) or not _is_iterable(given):
+    if isinstance(value, bytes | bytearray) or not _is_iterable(value):
         raise InputError(
-            f"messages: expected a list of messages or a request body, not {type(given).__name__}"
+            f"messages: expected a list of messages or a request body, not {type(value).__name__}"
         )
-    if _names_a_role(given):
+    if _names_a_role(value):
         raise InputError("messages: expected a list, not a single message; put it into a list")
-    several: Iterable[object] = given  # type: ignore[assignment]
-    return list(several)
+    messages: Iterable[object] = value  # type: ignore[assignment]
+    return list(messages)
 
 
-def _is_iterable(given: object) -> bool:
-    return hasattr(type(given), "__iter__")
+def _is_iterable(value: object) -> bool:
+    return hasattr(type(value), "__iter__")
 
 
-def _names_a_role(given: object) -> bool:
-    return is_mapping(given) or get(given, "role") is not None
+def _names_a_role(value: object) -> bool:
+    return is_mapping(value) or get(value, "role") is not None
 
 
 def refuse_strangers(messages: Sequence[object]) -> None:
@@ -199,33 +206,46 @@ def measure(
     request = split(messages, tools)
     if framing is None:
         refuse_strangers(request.messages)
-    request.system += filter(None, [instructions_of(request.messages)])
+    instructions = instructions_of(request.messages)
+    if instructions:
+        request.system.append(instructions)
     request.messages = [as_blocks(message) for message in request.messages]
     names = spellings(model_name or "")
-    rule = family(names) if framing is None else family(names).framed(framing)
+    rule = family(names)
+    if framing is not None:
+        rule = rule.framed(framing)
     ledger = TallyLedger(count_text)
     if not rule.published:
         ledger.because("framing of this model's messages is not published")
     if encoding is None or encoding != rule.encoding:
         ledger.because("text not counted with the model's own vocabulary")
-    walk = Walk(ledger, rule, names, request.messages)
     if isinstance(messages, str):
         ledger.because("a plain string is not a chat message")
-    ledger.other(*rule.priming)
+    walk = Walk(ledger, rule, names, request.messages)
+    _add_outside(request, walk)
+    _add_messages(request.messages, walk)
+    return ledger.tally()
+
+
+def _add_outside(request: MessagesRequest, walk: Walk) -> None:
+    """Add what a request sends apart from its messages."""
+    walk.ledger.other(*walk.family.priming)
     for system in request.system:
         add_system(system, walk)
     if request.tools is not None:
         add_tools(request.tools, walk, request.choice)
     if request.schema is not None:
         add_output_schema(request.schema, walk)
-    ledger.close()
-    replaced = compacted(request.messages)
-    for index, message in enumerate(request.messages):
+    walk.ledger.close()
+
+
+def _add_messages(messages: list[object], walk: Walk) -> None:
+    replaced = compacted(messages)
+    for index, message in enumerate(messages):
         walk.begin(index)
         if index not in replaced:
             add_message(message, walk)
-        ledger.close()
-    return ledger.tally()
+        walk.ledger.close()
 
 
 def described(message: object) -> str:
@@ -234,19 +254,17 @@ def described(message: object) -> str:
     if message is None:
         return "None"
     if is_mapping(message):
-        has_parts = get(message, "parts") is not None
-        return (
-            "a dict with parts that aren't Gemini's"
-            if has_parts
-            else "a dict without a role, content or parts"
-        )
+        if get(message, "parts") is not None:
+            return "a dict with parts that aren't Gemini's"
+        return "a dict without a role, content or parts"
+    name = type(message).__name__
     package = type(message).__module__.partition(".")[0]
-    name = (
-        type(message).__name__
-        if package in ("builtins", "__main__")
-        else f"{package} {type(message).__name__}"
-    )
-    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
+    if package not in ("builtins", "__main__"):
+        name = f"{package} {name}"
+    article = "a"
+    if name[0] in "aeio":
+        article = "an"
+    return f"{article} {name}"
 
 
 def compacted(messages: list[object]) -> frozenset[int]:
@@ -261,15 +279,16 @@ def compacted(messages: list[object]) -> frozenset[int]:
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
         if get(message, "type") == "compaction":
-            kept = ("user", "system", "developer")
-            return frozenset(
-                place for place in range(at) if string(get(messages[place], "role")) not in kept
-            )
-        content = get(message, "content")
-        blocks = content if is_sequence(content) else ()
-        if any(
-            get(block, "type") == "compaction" and get(block, "content") is not None
-            for block in blocks  # type: ignore[attr-defined]
-        ):
+            return frozenset(place for place in range(at) if not _stays(messages[place]))
+        if any(_is_summary(block) for block in items(get(message, "content"))):
             return frozenset(range(at))
     return frozenset()
+
+
+def _stays(message: object) -> bool:
+    """Whether OpenAI keeps *message* next to its compaction item."""
+    return string(get(message, "role")) in ("user", "system", "developer")
+
+
+def _is_summary(block: object) -> bool:
+    return get(block, "type") == "compaction" and get(block, "content") is not None

@@ -40,11 +40,10 @@ class Family(PlainData):
 
     def framed(self, framing: Framing) -> Family:
         """Return this family with a formula in place of what its provider does."""
-        message, priming = (framing.message,) * 3, (framing.priming,) * 3
         return replace(
             self,
-            message=message,
-            priming=priming,
+            message=(framing.message,) * 3,
+            priming=(framing.priming,) * 3,
             roles=framing.roles,
             published=True,
             unnamed=False,
@@ -95,13 +94,24 @@ def family(names: Iterable[str]) -> Family:
 
 @cache
 def _families() -> list[Family]:
-    _, *rows = data_rows(__file__, "framing.tsv")
-    found = []
-    for title, provider, prefixes, encoding, published, *columns in rows:
-        numbers = tuple(map(int, columns))
-        family = title, provider, tuple(prefixes.split()), encoding, published == "yes"
-        found.append(Family(*family, numbers[:3], numbers[3], numbers[4:], provider == "openai"))
-    return found
+    rows = data_rows(__file__, "framing.tsv")[1:]
+    return [_read_family(row) for row in rows]
+
+
+def _read_family(row: list[str]) -> Family:
+    title, provider, prefixes, encoding, published, *columns = row
+    numbers = tuple([int(column) for column in columns])
+    return Family(
+        title=title,
+        provider=provider,
+        prefixes=tuple(prefixes.split()),
+        encoding=encoding,
+        published=published == "yes",
+        message=numbers[:3],
+        name=numbers[3],
+        priming=numbers[4:],
+        roles=provider == "openai",
+    )
 
 
 def best(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, Any]:
@@ -127,17 +137,20 @@ def spellings(model_name: str) -> tuple[str, ...]:
     of others only the given one: ``gpt-4-9`` for ``gpt-4.9`` would look like a kind of ``gpt-4``.
     """
     key, _ = split_window(clean(model_name))
-    forms = name_spellings(key) if "claude" in key else provider_forms(key)
+    forms = provider_forms(key)
+    if "claude" in key:
+        forms = name_spellings(key)
     return tuple(dict.fromkeys(form for form, _ in forms))
 
 
 def _longest(prefixes: Iterable[str], names: Iterable[str], ends: str) -> int:
     """Return the length of the longest of *prefixes* that one of *names* begins with; -1 if there
     is none."""
-    found = [
-        len(prefix)
-        for prefix in prefixes
-        for name in names
-        if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ends
-    ]
-    return max(found, default=0 if "*" in prefixes else -1)
+    longest = -1
+    if "*" in prefixes:
+        longest = 0
+    for prefix in prefixes:
+        for name in names:
+            if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ends:
+                longest = max(longest, len(prefix))
+    return longest

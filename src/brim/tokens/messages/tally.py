@@ -40,13 +40,18 @@ class Tally(PlainData):
     @cached_property
     def reasons(self) -> tuple[str, ...]:
         """Why it is not exact."""
-        found = dict.fromkeys(
-            reason for _, reasons in (self.outside, *self.messages) for reason in reasons
-        )
-        return tuple(found) or (("text counted with another vocabulary",) if self.ratio else ())
+        reasons: dict[str, None] = {}
+        for _, part_reasons in (self.outside, *self.messages):
+            reasons.update(dict.fromkeys(part_reasons))
+        if not reasons and self.ratio is not None:
+            return ("text counted with another vocabulary",)
+        return tuple(reasons)
 
     def _text(self, part: Part) -> int:
-        return part[0][TEXT] if self.ratio is None else round(part[0][TEXT] * self.ratio[0])
+        amounts, _ = part
+        if self.ratio is None:
+            return amounts[TEXT]
+        return round(amounts[TEXT] * self.ratio[0])
 
     def _sum(self, at: int) -> int:
         return self.outside[0][at] + sum(amounts[at] for amounts, _ in self.messages)
@@ -69,14 +74,20 @@ class Tally(PlainData):
     @property
     def low(self) -> int:
         """The least it can be."""
-        least = floor(self._sum(TEXT_LOW) * (self.ratio or (1, 1, 1))[1]) + self._sum(OTHER_LOW)
-        return max(0, min(self.tokens, least)) if self.reasons else self.tokens
+        if not self.reasons:
+            return self.tokens
+        _, ratio, _ = self.ratio or (1, 1, 1)
+        low = floor(self._sum(TEXT_LOW) * ratio) + self._sum(OTHER_LOW)
+        return max(0, min(self.tokens, low))
 
     @property
     def high(self) -> int:
         """The most it can be."""
-        most = ceil(self._sum(TEXT_HIGH) * (self.ratio or (1, 1, 1))[2]) + self._sum(OTHER_HIGH)
-        return max(self.tokens, most) if self.reasons else self.tokens
+        if not self.reasons:
+            return self.tokens
+        _, _, ratio = self.ratio or (1, 1, 1)
+        high = ceil(self._sum(TEXT_HIGH) * ratio) + self._sum(OTHER_HIGH)
+        return max(self.tokens, high)
 
     @property
     def exact(self) -> bool:
@@ -94,21 +105,24 @@ class Tally(PlainData):
         Use it for a model whose vocabulary isn't that of ``count_text``. *low* and *high* bound the
         ratio. What rules gave in the model's own tokens stays as it is.
         """
-        low, high = ratio if low is None else low, ratio if high is None else high
+        if low is None:
+            low = ratio
+        if high is None:
+            high = ratio
         if not 0 < low <= ratio <= high < float("inf"):
             raise InputError(
                 f"a ratio needs 0 < low <= ratio <= high, not low {low}, ratio {ratio}, high {high}"
             )
         return replace(self, ratio=(ratio, low, high))
 
-    def only(self, kept: Iterable[int]) -> Tally:
-        """Return the tally of the messages at the places *kept*, and of what is outside of
+    def only(self, places: Iterable[int]) -> Tally:
+        """Return the tally of the messages at *places*, and of what is outside of
         messages.
 
         It is what measuring them again would give, as long as nothing in them depends on the
         others: the last prompt must be among them, because reasoning before it may not count.
         """
-        return replace(self, messages=tuple([self.messages[at] for at in kept]))
+        return replace(self, messages=tuple([self.messages[at] for at in places]))
 
     @property
     def count(self) -> Count:
@@ -117,7 +131,10 @@ class Tally(PlainData):
 
     def count_on(self, basis: Basis | None) -> Count:
         """Return this tally as a count on *basis*, or its own."""
-        basis = basis or ("exact" if self.exact else "estimated")
+        if basis is None:
+            basis = "estimated"
+            if self.exact:
+                basis = "exact"
         return Count(self.tokens, basis, self.low, self.high, "; ".join(self.reasons))
 
     def __repr__(self) -> str:
@@ -132,24 +149,38 @@ class TallyLedger:
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self._count = cache(count_text)
         self._parts: list[Part] = []
-        self._amounts, self._reasons = [0] * 6, dict[str, None]()
+        self._amounts = [0] * 6
+        self._reasons: dict[str, None] = {}
+
+    def _tokens(self, text: str) -> int:
+        if not text:
+            return 0
+        return self._count(text)
 
     def text(self, text: str, low: float = 1.0, high: float = 1.0) -> None:
         """Add *text*; *low* and *high* are factors for its interval."""
-        tokens = self._count(text) if text else 0
-        most = tokens if high == 1.0 else -int(-tokens * high // 1)
-        self._add(TEXT, tokens, tokens if low == 1.0 else int(tokens * low), most)
+        tokens = self._tokens(text)
+        lowest = tokens
+        if low != 1.0:
+            lowest = int(tokens * low)
+        highest = tokens
+        if high != 1.0:
+            highest = -int(-tokens * high // 1)
+        self._add(TEXT, tokens, lowest, highest)
 
     def difference(self, text: str, without: str) -> None:
         """Add what *text* takes more than *without*."""
-        more = self._count(text) - (self._count(without) if without else 0)
-        self._add(TEXT, more, more, more)
+        difference = self._tokens(text) - self._tokens(without)
+        self._add(TEXT, difference, difference, difference)
 
     def maybe(self, text: str, likely: bool) -> None:
         """Add *text* that the provider may drop: to the point only if it is *likely* kept, to the
         interval always."""
-        tokens = self._count(text) if text else 0
-        self._add(TEXT, tokens if likely else 0, 0, tokens)
+        tokens = self._tokens(text)
+        point = 0
+        if likely:
+            point = tokens
+        self._add(TEXT, point, 0, tokens)
 
     def other(self, tokens: int, low: int, high: int) -> None:
         """Add *tokens* of the model's own kind."""
@@ -170,7 +201,8 @@ class TallyLedger:
     def close(self) -> None:
         """End a part: the first is what is outside of messages, and each other one is a message."""
         self._parts.append((tuple(self._amounts), tuple(self._reasons)))
-        self._amounts, self._reasons = [0] * 6, {}
+        self._amounts = [0] * 6
+        self._reasons = {}
 
     def tally(self) -> Tally:
         """Return the result."""

@@ -169,8 +169,9 @@
         pen.textAlign = "center";
       };
       const inside = (tokens) => tokens && tokens <= plot.scales.y.max;
-      if (inside(this.data.compacts_at)) line(plot.valToPos(this.data.compacts_at, "y", true), "compacts on its own", [6 * ratio, 4 * ratio]);
+      if (inside(this.data.compacts_at)) line(plot.valToPos(this.data.compacts_at, "y", true), "the agent compacts", [6 * ratio, 4 * ratio]);
       else if (inside(this.data.window)) line(plot.valToPos(this.data.window, "y", true), "window", [2 * ratio, 3 * ratio]);
+      if (inside(this.data.warns_at)) line(plot.valToPos(this.data.warns_at, "y", true), "brim warns", [2 * ratio, 4 * ratio]);
       this.names(pen, plot, ratio);
       const taken = new Map();
       for (const mark of this.data.marks) {

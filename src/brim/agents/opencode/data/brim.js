@@ -89,7 +89,7 @@ export const Brim = async ({ client, directory }) => {
       const { part, sessionID: session } = event.properties ?? {}
       if (event.type === "message.part.updated" && part.type === "step-finish") {
         await mkdir(SPENT, { recursive: true, mode: 0o700 })
-        const line = { type: "step_finish", timestamp: Date.now(), sessionID: part.sessionID, part }
+        const line = { type: "step_finish", timestamp: Date.now(), sessionID: part.sessionID, cwd: directory, part }
         await appendFile(file(part.sessionID), JSON.stringify(line) + "\n", { mode: 0o600 })
       }
       if (event.type === "session.compacted") starts.set(session, "compact")

@@ -1,0 +1,91 @@
+"""How a fact was used, and how much speaks for giving it back."""
+
+from __future__ import annotations
+
+BINDING, CHANGED, COMMAND, READ_AGAIN, RAN, OTHER = range(6)
+"""How much it matters that a fact comes back: a person's own words that go on holding, files
+that changed lately, commands that failed or ran again, files that were read again or that a
+person's lost words are about, commands that worked once, everything else."""
+
+LATELY = 15
+"""Uses of facts after which a file that changed, or a command that failed, is probably done with:
+what a summary leaves out then is rarely needed again."""
+
+
+class Use:
+    """How a fact was used. The larger ``last``, the later."""
+
+    __slots__ = (
+        "binding",
+        "changed",
+        "checks",
+        "fails",
+        "fixed",
+        "is_replaced",
+        "kind",
+        "last",
+        "named",
+        "uses",
+    )
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.uses = 0
+        self.last = 0
+        self.binding = False
+        """A person's words that go on holding, or a person's answer."""
+        self.changed = False
+        """A file that was written or edited."""
+        self.named = False
+        """A file that a person named."""
+        self.checks = False
+        """A command that tests, builds or lints."""
+        self.fails = False
+        """A command that failed when it ran last."""
+        self.fixed = False
+        """A command that failed and then worked."""
+        self.is_replaced = False
+        """A command that failed, and then worked in other words."""
+
+    def level(self, now: int) -> int:
+        """Return how much it matters that this comes back: the lower, the more.
+
+        *now* is the number of uses of all facts so far.
+        """
+        age = now - self.last
+        if self.binding:
+            return BINDING
+        if self.changed and age <= LATELY:
+            return CHANGED
+        if self.kind == "command":
+            return self._command_level(age)
+        if self.kind == "file" and not self.changed and self.uses > 1:
+            return READ_AGAIN
+        return OTHER
+
+    def _command_level(self, age: int) -> int:
+        """Return the level of a command that ran *age* uses ago."""
+        if self.fails:
+            is_open = age <= LATELY and not self.is_replaced
+            if is_open:
+                return COMMAND
+            return OTHER
+        if self.fixed or self.uses > 1:
+            return COMMAND
+        return RAN
+
+    def rank(self, now: int) -> tuple[int, bool, int, int]:
+        """Return what ranks lower comes back first.
+
+        The level decides, then a person's words and what checks the work or was named by a person
+        come first, then the most used, then the latest.
+        """
+        is_pointed_out = self.kind == "instruction" or self.checks or self.named
+        return self.level(now), not is_pointed_out, -self.uses, -self.last
+
+    def add(self, other: Use) -> None:
+        """Take over the uses of *other*, which is the same fact under another name."""
+        self.uses += other.uses
+        self.last = max(self.last, other.last)
+        self.changed = self.changed or other.changed
+        self.named = self.named or other.named

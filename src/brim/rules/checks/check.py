@@ -1,0 +1,174 @@
+"""``RuleCheck``: what shows that a rule is broken, compiled from its words.
+
+It's plain data: ``to_text`` writes it into one column, ``from_text`` reads it. Whoever decides
+about a call reads nothing else of the rule.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+from brim.record import PlainData
+from brim.rules.checks.invocation import named_programs
+from brim.rules.checks.matching import read_pattern
+
+EDIT = "edit"
+EXISTING = "existing"
+CREATE = "create"
+DELETE = "delete"
+READ = "read"
+COMMIT = "commit"
+ACTS = (EDIT, EXISTING, CREATE, DELETE, READ, COMMIT)
+"""What mustn't be done with a file: ``existing`` and ``create`` are the halves of ``edit``."""
+WRITE = "write"
+OUTPUT = "output"
+"""What a call does that writes a whole file, which may be there or not: by itself, or with the
+output of a program."""
+
+TURN_END = "done"
+"""The moment at the end of a turn."""
+
+NOT_CHECKED = "not checked: no call shows whether this is kept"
+
+
+@dataclass(frozen=True)
+class RuleCheck(PlainData):
+    """What breaks a rule: commands, paths, written text, or a command that has not run."""
+
+    name: str = ""
+    """The everyday rule that it comes from, or ``command``, ``path``, ``block``."""
+    calls: tuple[str, ...] = ()
+    """Patterns of the commands that break it: see ``brim.rules.checks.matching``."""
+    passes: tuple[str, ...] = ()
+    """Patterns of commands that don't break it although ``calls`` mean them."""
+    refused: tuple[str, ...] = ()
+    """The rule's own blocks: calls that are refused every time."""
+    paths: tuple[str, ...] = ()
+    """Globs of the files that mustn't be touched, in the ways of ``acts``."""
+    other_paths: tuple[str, ...] = ()
+    """Globs of files among them that may."""
+    acts: tuple[str, ...] = ()
+    written: str = ""
+    """A regular expression that no new line may match."""
+    written_in: tuple[str, ...] = ()
+    """Endings of the files in which that counts: ``*.py``."""
+    written_not_in: tuple[str, ...] = ()
+    """Globs of names of files in which it doesn't."""
+    in_comments: bool = False
+    """Whether comments count too."""
+    message: str = ""
+    """A regular expression that no commit message may match."""
+    subject: str = ""
+    """A regular expression that the first line of each commit message must match."""
+    needs: tuple[str, ...] = ()
+    """What must have succeeded after the last change: patterns, those of which one will do joined
+    by `` / ``."""
+    before: str = ""
+    """When it must have run: ``done``, or a pattern of the command that waits for it."""
+    wording: str = ""
+    """The calls that break it, for people: ``npm install, i, add and ci``."""
+
+    @property
+    def is_before_done(self) -> bool:
+        """Whether it asks for a command before the turn is over."""
+        return bool(self.needs) and self.before == TURN_END
+
+    @property
+    def promise(self) -> str:
+        """What a person is told that this check does."""
+        if self.before == TURN_END and not self.stops and not self.refused:
+            return f"asks for {self.wording} before a turn is over, if files have changed"
+        if self.before not in ("", TURN_END):
+            return (
+                f"{self.before} is stopped once if {self.wording} didn't run after the last change"
+            )
+        verb = "are"
+        if self._is_one_command:
+            verb = "is"
+        if self.refused and not self.stops:
+            return f"{self.wording} {verb} refused"
+        return f"{self.wording} {verb} stopped once, with this rule as the reason"
+
+    @property
+    def _is_one_command(self) -> bool:
+        """Whether ``wording`` is one command as it's typed."""
+        if any(sign in self.wording for sign in (",", ";", " and ", "(")):
+            return False
+        first_word = self.wording.split(" ")[0]
+        patterns = (*self.calls, *[block.removeprefix("run ") for block in self.refused])
+        return any(first_word in pattern.split(" ")[0].split("|") for pattern in patterns)
+
+    @property
+    def stops(self) -> bool:
+        """Whether it stops calls, besides those that it refuses."""
+        parts = (self.calls, self.paths, self.written, self.message, self.subject)
+        return any(parts) or self.before not in ("", TURN_END)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What a call must have for this check to be about it: see ``keys_of`` in ``deciding``.
+
+        ``run npm`` is a command that names the program, ``files`` a call that names files and
+        ``write`` one that writes text.
+        """
+        keys = []
+        patterns = [*self.calls, *self.refused]
+        if self.before not in ("", TURN_END):
+            patterns.append(self.before)
+        for pattern in patterns:
+            keys += _pattern_keys(pattern)
+        if self.paths:
+            keys.append("files")
+        if self.written:
+            keys.append("write")
+        if self.message or self.subject:
+            keys.append("run git")
+        return tuple(dict.fromkeys(keys))
+
+    def to_text(self) -> str:
+        """Return this as one line of JSON, without what is empty."""
+        plain = {name: value for name, value in self.to_dict().items() if value}
+        return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str) -> RuleCheck:
+        """Return the check that ``to_text`` wrote. A field that this brim doesn't know is left
+        out."""
+        names = {check_field.name for check_field in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, value in json.loads(text).items():
+            if name not in names:
+                continue
+            values[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**values)
+
+
+def _pattern_keys(pattern: str) -> list[str]:
+    """Return the keys of one pattern or block."""
+    kind, _, words = pattern.partition(" ")
+    if kind == "edit":
+        return ["files"]
+    if kind == "tool":
+        return [f"tool {words.lower()}"]
+    if kind == "run":
+        pattern = words
+    keys = []
+    for name in read_pattern(pattern).programs:
+        if "*" in name or "?" in name or "[" in name:
+            keys.append("run")
+            continue
+        for program in named_programs(name):
+            keys.append(f"run {program}")
+    return keys
+
+
+@dataclass(frozen=True)
+class Breach(PlainData):
+    """What of a call breaks a rule."""
+
+    part: str
+    """The command, file or line, in one short line."""
+    refused: bool = False
+    """Whether it's refused every time, not stopped once."""

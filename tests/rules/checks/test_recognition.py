@@ -1,0 +1,124 @@
+"""Rules in ordinary words get their check, and rules that no call shows get none."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from brim.rules.checks import NOT_CHECKED, RuleCheck, check_for
+from brim.rules.checks.everyday import EverydayRule, everyday_rules
+from tests.rules.checks.sentences import lines_of, wordings
+
+
+def test_every_everyday_rule_has_five_wordings_in_each_language() -> None:
+    counts = Counter((rule, language) for rule, language, _ in wordings())
+    languages = {"en", "de", "fr", "es", "pt"}
+    assert {language for _, language in counts} == languages
+    assert all(count >= 5 for count in counts.values())
+    assert len(counts) >= 40 * len(languages)
+
+
+def test_every_wording_has_a_check() -> None:
+    unread = [wording for wording in wordings() if check_for(wording[2]) is None]
+    assert unread == []
+
+
+def test_rules_in_other_words_have_a_check() -> None:
+    unread = [line for line in lines_of("other_wordings.txt") if check_for(line) is None]
+    assert unread == []
+
+
+def test_a_rule_that_no_call_shows_has_none() -> None:
+    lines = lines_of("not_checked.txt")
+    assert len(lines) >= 60
+    assert [line for line in lines if check_for(line) is not None] == []
+    assert NOT_CHECKED == "not checked: no call shows whether this is kept"
+
+
+@pytest.mark.parametrize("rule", everyday_rules(), ids=lambda rule: rule.name)
+def test_wordings_of_one_rule_lead_to_the_same_kind_of_check(rule: EverydayRule) -> None:
+    names = {check.name for check in map(check_for, _texts_of(rule.name)) if check is not None}
+    if names:
+        assert rule.name in names
+
+
+def _texts_of(name: str) -> list[str]:
+    return [text for rule, _, text in wordings() if rule == name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}, unless I ask.",
+        "{} if it is late.",
+        "{} when the moon is full.",
+        "If it rains, {}.",
+        "{} on Fridays.",
+        "{}?",
+        "{}, except in CI.",
+        "We said for years: people say {} and nobody cares.",
+    ],
+)
+@pytest.mark.parametrize(
+    "rule", ["never push to main", "don't use sudo", "run the tests at the end"]
+)
+def test_a_condition_that_no_call_shows_leaves_no_check(text: str, rule: str) -> None:
+    sentence = text.format(rule)
+    if "unless I ask" in sentence and "run the tests" not in rule:
+        assert check_for(sentence) is not None  # that is what "stopped once" does
+    else:
+        assert check_for(sentence) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "promise"),
+    [
+        (
+            "Use pnpm, not npm",
+            "npm install, i, add, ci, update and uninstall are stopped once, with this rule as the"
+            " reason",
+        ),
+        ("Never push", "git push is stopped once, with this rule as the reason"),
+        (
+            "Run `just fmt` before you finish",
+            "asks for just fmt before a turn is over, if files have changed",
+        ),
+        (
+            "Don't touch src/legacy",
+            "edits of and deletion of src/legacy are stopped once, with this rule as the reason",
+        ),
+        (
+            "Run the tests before every commit",
+            "git commit is stopped once if the tests didn't run after the last change",
+        ),
+    ],
+)
+def test_a_check_says_what_it_does(text: str, promise: str) -> None:
+    check = check_for(text)
+    assert check is not None
+    assert check.promise == promise
+
+
+def test_what_a_person_declares_counts_whatever_the_words() -> None:
+    check = check_for("Be nice", block=["run pip install", "dist/**"], before_done="just fmt && ls")
+    assert check is not None
+    assert check.refused == ("run pip install", "edit dist/**")
+    assert check.needs == ("just fmt", "ls")
+    assert check.is_before_done
+    assert check_for("Never run x", block=["run pip install"]).promise == "pip install is refused"  # type: ignore[union-attr]
+
+
+def test_two_sentences_are_one_check() -> None:
+    check = check_for("Never use sudo. Don't use docker.")
+    assert check is not None
+    assert {"run sudo", "run docker"} <= set(check.keys)
+
+
+def test_a_check_is_one_text_and_back() -> None:
+    for _, _, text in wordings():
+        check = check_for(text)
+        assert check is not None
+        assert RuleCheck.from_text(check.to_text()) == check
+        assert "\n" not in check.to_text()
+    assert RuleCheck.from_text('{"calls":["x"],"of_a_later_brim":1}') == RuleCheck(calls=("x",))
