@@ -20,7 +20,9 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from brim.config.places import home_folder, place_of, project_folder, user_folder
+from brim.config.git import is_tracked, remote_of
+from brim.config.places import branch_of, home_folder, place_of, project_folder, user_folder
+from brim.config.project_folder import environment, make_folder, project_types
 from brim.config.trust import (
     UNREADABLE,
     agree_to_settings,
@@ -37,14 +39,6 @@ from brim.files import save, sha256_hex
 from brim.memory.folder import FILES, check_folder
 from brim.models.overrides import use
 from brim.store.database import fold_log
-from brim.store.project import (
-    branch,
-    environment,
-    is_tracked,
-    make_folder,
-    project_types,
-    remote_of,
-)
 
 if TYPE_CHECKING:
     from brim.money.ledger_book import LedgerBook
@@ -507,7 +501,7 @@ class Workspace:
         facts: dict[str, Any] = {"environment": environment(self.environ)}
         if self.project:
             facts["project_type"] = project_types(self.project)
-            facts["branch"] = branch(self.project)
+            facts["branch"] = branch_of(self.project)
         return facts
 
     def fold_logs(self, at_least: int = LONG_LOG) -> None:

@@ -18,7 +18,7 @@ from brim.errors import StoreError
 from brim.store import open_store
 from brim.store.database import APPLICATION, VERSION
 from tests.store.making import behavior, raw
-from tests.store.test_project import git
+from tests.config.test_project_folder import git
 
 
 @pytest.fixture

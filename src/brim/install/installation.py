@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from brim.agents.jsonc import BLANK
 from brim.agents.settings import json_settings, read_settings, settings_for
+from brim.config.project_folder import make_folder
 from brim.config.retention import UNFINISHED
 from brim.config.text import SettingEdit
 from brim.config.trust import is_trusted, trusted_projects
@@ -48,7 +49,6 @@ from brim.install.changes import (
     write_records,
 )
 from brim.install.git_exclude import unhide
-from brim.store.project import make_folder
 from brim.store.store import open_store
 from brim.workspace import DATABASE, Workspace
 

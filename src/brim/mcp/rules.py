@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from brim.activation.written import plan_now
+from brim.config.places import branch_of
 from brim.errors import InputError, StoreError
 from brim.mcp.measures import local_mode
 from brim.rules.compiled import RuleIndex
@@ -22,7 +23,6 @@ from brim.rules.source import NATIVE
 from brim.rules.stored import StoredRule, StoredRules
 from brim.rules.text import render, summary_of
 from brim.rules.tiers import Tier
-from brim.store.project import branch
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter
 from brim.workspace import Workspace
@@ -74,7 +74,7 @@ def situation_in(workspace: Workspace, text: str = "", task: str = "") -> Situat
     """Return the situation that *text* tells of."""
     current_branch = ""
     if workspace.usable_project is not None:
-        current_branch = branch(workspace.usable_project) or ""
+        current_branch = branch_of(workspace.usable_project)
     prompt = f"{text[:LOOKED_AT]}\n{task.strip()[:200]}".strip()
     return Situation(prompt, tuple(files_in(text)), branch=current_branch)
 
