@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,10 +48,9 @@ def hiding_project_text(call: Call[Arguments, Result]) -> Call[Arguments, Result
         except StoreError as error:
             if not _is_of_project(error, workspace):
                 raise
-            path = workspace.databases[-1]
-            raise StoreError(
-                f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason
-            ) from None
+            path = os.path.join(workspace.usable_project or "", ".brim")
+            problem = "can't be read: ask the user to run 'brim doctor'"
+            raise StoreError(f"{path}: {problem}", error.reason) from None
 
     return calling
 
@@ -59,7 +59,7 @@ def _is_of_project(error: StoreError, workspace: Workspace) -> bool:
     """Whether *error* is about the project's own file, and won't pass."""
     if error.reason in ("busy", "full", "read-only") or workspace.usable_project is None:
         return False
-    return not str(error).startswith(workspace.database)
+    return not str(error).startswith(workspace.home)
 
 
 LOOKED_AT = 10_000
