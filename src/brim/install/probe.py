@@ -23,11 +23,13 @@ from brim.hooks.state import log_path
 from brim.install.agents import model_of
 from brim.install.installation import Installation
 from brim.install.launchers import copy_launcher
+from brim.models.light import DEFAULT_ENCODING
 from brim.record import PlainData
 from brim.rules.delivery import DID_NOT_FIT
-from brim.rules.outlook import DeliveryLimits, budget_for, outlook
+from brim.rules.outlook import DeliveryLimits, outlook
 from brim.rules.rulebook import Rulebook
 from brim.rules.source import USER
+from brim.tokens.counters import count
 from brim.workspace import Workspace
 
 RUNS = 3
@@ -177,10 +179,10 @@ def start_tokens(installation: Installation, agent: str | None) -> StartTokens:
         unfit += choice.reason == DID_NOT_FIT
     if not forecast.start.text:
         return StartTokens(0, "", limits, unfit=unfit)
-    limits_now = DeliveryLimits.of(workspace.config)
-    is_exact = budget_for(limits_now.model, None).ratio == 1.0
-    kind = "exact" if is_exact else "estimated"
-    basis = f"{kind} for {workspace.config.yours['model'] or 'o200k_base'}"
+    model = workspace.config.yours["model"]
+    basis = f"exact for {DEFAULT_ENCODING}"
+    if model is not None:
+        basis = f"{count(forecast.start.text, model).basis} for {model}"
     return StartTokens(forecast.start.total_tokens, basis, limits, unfit=unfit)
 
 
