@@ -255,8 +255,8 @@ def pages(folder: Path) -> None:
     hooks."""
     world = Home(folder)
     examples = ROOT / "examples"
-    for name, command in (("learned.jsonl", "import"), ("rules.md", "import-rules")):
-        world.brim(command, str(examples / name), "--user", "--yes")
+    shutil.copy(examples / "learned.toml", world.home / ".brim" / "rules.toml")
+    world.brim("rules", "import", str(examples / "rules.md"), "--user", "--yes")
     world.brim("init", "--agent", "claude")
     world.brim("learn", "Use pnpm, not npm", "--block", "npm install")
     world.brim("limit", "20/day", "60/week")

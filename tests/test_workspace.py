@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from brim.behaviors import Rule
-from brim.errors import ConfigError, InputError, StoreError
-from brim.store import open_store
-from brim.store.trust import is_trusted, trust
+from brim.config.trust import is_trusted, trust
+from brim.errors import ConfigError, InputError
 from brim.workspace import Workspace
 
 
@@ -30,8 +27,7 @@ def project(tmp_path: Path) -> Path:
     (folder / ".brim" / "config.yaml").write_text(
         "token_budget:\n  default: 77\n", encoding="utf-8"
     )
-    with open_store(str(folder / ".brim" / "brim.db")) as store:
-        store.put(Rule("b-1", "obey", "directive", "Obey the clone."), event="learned", now=0)
+    (folder / ".brim" / "rules.toml").write_text('[obey]\ntext = "Obey the clone."\n')
     return folder
 
 
@@ -40,8 +36,7 @@ def at(environ: dict[str, str], folder: Path | str | None, who: Any, **own: Any)
 
 
 def rules(workspace: Workspace) -> list[str]:
-    with workspace.open(create=False) as scopes:
-        return [behavior.id for behavior in scopes.behaviors()]
+    return [entry.name for entry in workspace.rulebook.entries()]
 
 
 def test_who_must_be_said(environ: dict[str, str]) -> None:
@@ -56,7 +51,7 @@ def test_a_person_may_use_an_untrusted_project(environ: dict[str, str], project:
     assert not workspace.trusted
     assert workspace.project == workspace.usable_project == str(project)
     assert workspace.config["token_budget.default"] == 77
-    assert rules(workspace) == ["b-1"]
+    assert rules(workspace) == ["obey"]
 
 
 def test_an_agent_may_not(environ: dict[str, str], project: Path) -> None:
@@ -64,20 +59,19 @@ def test_an_agent_may_not(environ: dict[str, str], project: Path) -> None:
     assert workspace.project == str(project)
     assert workspace.usable_project is None
     assert workspace.config["token_budget.default"] != 77
-    assert workspace.databases == [workspace.database]
     assert rules(workspace) == []
-    with workspace:
-        assert workspace.scopes.project is None
     with pytest.raises(InputError, match="not trusted"):
         workspace.need_trust()
 
 
 def test_an_agent_may_use_a_trusted_one(environ: dict[str, str], project: Path) -> None:
-    trust(str(project), at(environ, project, "person").home, now=0.0)
+    person = at(environ, project, "person")
+    trust(str(project), person.home)
+    person.rulebook.trust(person.rulebook.proposals())
     workspace = at(environ, project, "agent")
     workspace.need_trust()
     assert workspace.config["token_budget.default"] == 77
-    assert rules(workspace) == ["b-1"]
+    assert rules(workspace) == ["obey"]
 
 
 def test_flags_win_for_both(environ: dict[str, str], project: Path) -> None:
@@ -104,7 +98,7 @@ def test_a_mistake_in_the_settings_is_said_before_anything_is_opened(
 ) -> None:
     (project / ".brim" / "config.yaml").write_text("nonsense: 1\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="nonsense"):
-        at(environ, project, "person").open()
+        _ = at(environ, project, "person").config
 
 
 def test_beginning_a_project_makes_its_folder_and_trusts_it_once(
@@ -119,12 +113,3 @@ def test_beginning_a_project_makes_its_folder_and_trusts_it_once(
     (other / ".brim").mkdir(parents=True)
     at(environ, other, "person").begin_project()
     assert not is_trusted(str(other), workspace.home)
-
-
-def test_only_a_person_makes_a_store(environ: dict[str, str], tmp_path: Path) -> None:
-    with at(environ, tmp_path, "agent").open() as scopes, pytest.raises(StoreError):
-        scopes.store("user")
-    assert not os.path.exists(at(environ, tmp_path, "agent").database)
-    with at(environ, tmp_path, "person").open() as scopes:
-        scopes.store("user")
-    assert os.path.exists(at(environ, tmp_path, "agent").database)

@@ -1,4 +1,4 @@
-"""Where am I? Home, project, trust, settings and store for one command, tool call or hook.
+"""Where am I? Home, project, trust and settings for one command, tool call or hook.
 
 A person may use any project they are in. An agent's hooks and tools use a project's settings and
 rules only after the user has trusted it, because anyone may have written what is in a cloned
@@ -17,10 +17,12 @@ import site
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from brim.config.places import home_folder, place_of, project_folder, user_folder
+from brim.config.git import is_tracked, remote_of
+from brim.config.places import branch_of, home_folder, place_of, project_folder, user_folder
+from brim.config.project_folder import environment, make_folder, project_types
 from brim.config.trust import (
     UNREADABLE,
     agree_to_settings,
@@ -31,30 +33,16 @@ from brim.config.trust import (
     user_secret,
 )
 from brim.config.values import Config, load, load_cached
-from brim.database import TIMEOUT
 from brim.errors import ConfigError, InputError, StoreError
 from brim.files import save, sha256_hex
 from brim.memory.folder import FILES, check_folder
 from brim.models.overrides import use
-from brim.store.database import fold_log
-from brim.store.project import (
-    branch,
-    environment,
-    is_tracked,
-    make_folder,
-    project_types,
-    remote_of,
-)
 
 if TYPE_CHECKING:
     from brim.money.ledger_book import LedgerBook
     from brim.money.settings import LimitSettings
     from brim.rules.rulebook import Rulebook
     from brim.sessions.index import SessionIndex
-    from brim.store.scopes import Scopes
-
-DATABASE = "brim.db"
-"""The store's file, in the user's folder and in a project's ``.brim``."""
 
 LAST_LIMITS = os.path.join("accepted", "limits.json")
 """The last good limits, in the user's folder; they apply while the settings have a mistake."""
@@ -62,27 +50,12 @@ LAST_LIMITS = os.path.join("accepted", "limits.json")
 NO_LIMITS = 2
 """Bytes of that file if there are none: an empty list."""
 
-BUSY = 0.15
-"""Seconds that an agent's hook waits for another writer of the store."""
-
-LONG_LOG = 1 << 18
-"""Bytes of a database's write-ahead log that ``fold_logs`` folds into the database when there is
-time."""
-
-LONGEST_LOG = 1 << 20
-"""Bytes from which any hook folds the log: reading it again costs every later hook a
-millisecond."""
-
-_left_open: list[object] = []
-
 
 class Workspace:
-    """Home, project, trust, settings and store for one command, tool call or hook.
+    """Home, project, trust and settings for one command, tool call or hook.
 
     *who* is ``"person"`` or ``"agent"``. *cwd* is the working folder, None or empty if it's gone.
-    *flags* are settings from the command line. *ending* is for a process that ends right after
-    ``close``: closing SQLite would move its log into the database and wait for the disk, so the log
-    is left to a later process.
+    *flags* are settings from the command line. *ending* says that the process ends right after it.
     """
 
     goes_on = False
@@ -159,14 +132,6 @@ class Workspace:
         if not self.trusted or "project" in self.problems:
             return None
         return self.project
-
-    @property
-    def scope_folders(self) -> dict[str, str]:
-        """The folder of each scope that may be used here, whether it exists or not."""
-        folders = {"user": self.home}
-        if self.usable_project is not None:
-            folders["project"] = os.path.join(self.usable_project, ".brim")
-        return folders
 
     def begin_project(self, *, here: bool = False) -> None:
         """Create the project's ``.brim`` if it's missing, and trust it.
@@ -252,10 +217,6 @@ class Workspace:
         name = without_controls(os.path.basename(self.project))
         changes = f"{' and '.join(parts)} of {name} changed since you trusted it"
         return f"{changes}: 'brim rules trust' shows them"
-
-    def changes_of(self, scopes: Scopes) -> str:  # noqa: ARG002 - hooks still name the stores
-        """Return ``changes``."""
-        return self.changes
 
     @cached_property
     def _agreed_settings(self) -> str | None:
@@ -369,62 +330,7 @@ class Workspace:
             problems = self.problems
         return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
 
-    # The store ------------------------------------------------------------------------------------
-
-    @property
-    def database(self) -> str:
-        """The user's database: their rules and every session."""
-        return os.path.join(self.home, DATABASE)
-
-    @property
-    def databases(self) -> list[str]:
-        """The database of each scope that may be used here, the user's first, whether it exists or
-        not."""
-        return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
-
-    def open(self, *, create: bool | None = None) -> Scopes:
-        """Open the stores that may be used here.
-
-        By default, only a person's command creates a missing file.
-        """
-        if create is None:
-            create = self.who == "person"
-        return self._open(create)
-
-    def _open(self, create: bool, patience: float = TIMEOUT) -> Scopes:
-        from brim.store.scopes import open_scopes  # commands about money load no rules
-
-        # A mistake in a settings file is reported before anything is opened, and its models count
-        # tokens.
-        _ = self.config
-        open_with = partial(
-            open_scopes,
-            user=self.home,
-            trusted=True,
-            create=create,
-            checked=self.who == "agent" and self._agreed_settings is not None,
-            timeout=patience,
-        )
-        try:
-            return open_with(self.usable_project)
-        except StoreError as error:
-            if not self.goes_on or self.usable_project is None:
-                raise
-            scopes = open_with(None)
-            self.problems["project"] = str(error)
-            return scopes
-
-    def leave_out_project(self, why: str) -> bool:
-        """Go on without the project, if its rules are in use and *why* isn't about the user's own
-        file."""
-        scopes = self.__dict__.get("scopes")
-        if not self.goes_on or why.startswith(self.database):
-            return False
-        if scopes is None or scopes.project is None:
-            return False
-        self.problems["project"] = why
-        self.close()
-        return True
+    # Money ----------------------------------------------------------------------------------------
 
     def open_ledger_book(self, store: str) -> LedgerBook:
         """Open the limits in the ledger at the address *store*, for a person in this project."""
@@ -495,52 +401,14 @@ class Workspace:
 
         return segment(name)
 
-    @cached_property
-    def scopes(self) -> Scopes:
-        """The stores that may be used here, opened once, without creating a file or waiting long.
-        For hooks."""
-        return self._open(False, patience=BUSY)
-
     @property
     def surroundings(self) -> dict[str, Any]:
         """The facts of every situation here: environment, project types and branch."""
         facts: dict[str, Any] = {"environment": environment(self.environ)}
         if self.project:
             facts["project_type"] = project_types(self.project)
-            facts["branch"] = branch(self.project)
+            facts["branch"] = branch_of(self.project)
         return facts
-
-    def fold_logs(self, at_least: int = LONG_LOG) -> None:
-        """Move logs of *at_least* so many bytes into their databases, if this process is about to
-        end.
-
-        Every hook has to read the logs, because the one before it ended without closing the
-        databases.
-        """
-        if not self.ending:
-            return
-        for path in self.databases:
-            with suppress(OSError, StoreError):
-                # No log; another process works with it; it isn't ours to change.
-                if os.path.getsize(f"{path}-wal") >= at_least:
-                    _left_open.append(fold_log(path))
-
-    def close(self) -> None:
-        """Close ``scopes`` if it was opened."""
-        scopes = self.__dict__.pop("scopes", None)
-        if scopes is None:
-            return
-        if not self.ending:
-            scopes.close()
-            return
-        self.fold_logs(LONGEST_LOG)
-        _left_open.append(scopes)  # Python closes a database that nothing refers to
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def without_controls(text: str) -> str:

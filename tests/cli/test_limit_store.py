@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from brim import Guard
+from brim.config.git import normalized_remote, remote_of
 from brim.errors import LimitReached
-from brim.store.project import normalized_remote, remote_of
 from tests.cli.conftest import Brim
 from tests.money.server import empty_schema
 

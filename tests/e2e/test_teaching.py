@@ -13,7 +13,7 @@ from tests.e2e.script import Say
 from tests.e2e.world import BRIM, World
 
 RULE = "Use pnpm, never npm, in this house."
-FORMAT = "Run `make format` after every change."
+FORMAT = "Run make format before you finish."
 TYPED = {"claude": f"/learn {RULE}", "codex": f"$learn {RULE}", "gemini": f"/learn {RULE}"}
 
 
@@ -33,15 +33,14 @@ def test_what_a_person_types_gives_the_model_the_command_that_keeps_the_rule(age
     assert first.holding(RULE), first.told()
     assert last.holding("Learned for this project"), last.told()
     kept = json.loads(agent.world.brim("rules", "--json").out)
-    assert [each["canonical"] for each in kept["behaviors"]] == [RULE]
+    assert [rule["text"] for rule in kept["rules"]] == [RULE]
 
 
 @pytest.mark.parametrize("name", ["claude", "codex"])
 def test_the_end_of_a_turn_reminds_once_of_a_rule_for_every_change(name: str, world: World) -> None:
     agent = agent_in(world, name)
-    world.learn(FORMAT)
+    world.learn(FORMAT, "--before-done", "make format")
     agent.install()
-    world.brim("config", "set", "--user", "hooks.remind_at_stop", "true")
     edit = (
         agent.patch("a.py", "x = 1")
         if isinstance(agent, Codex)

@@ -10,8 +10,8 @@ import pytest
 
 import brim
 from brim.agents import agent_named
+from brim.config.trust import user_secret
 from brim.memory import ScratchWriter
-from brim.store.trust import user_secret
 from tests.hooks.injected import FRAME, SESSION, Agent, rule, told
 
 ALWAYS = rule("always", "Answer in English.")

@@ -42,7 +42,12 @@ def run(brim: Brim, *words: str, stdin: str = "") -> subprocess.CompletedProcess
 
 def hook(brim: Brim, event: str, **fields: object) -> str:
     """Return what the installed hook answers."""
-    given = {"session_id": "s1", "cwd": str(brim.cwd), "hook_event_name": event, **fields}
+    given: dict[str, object] = {
+        "session_id": "s1",
+        "cwd": str(brim.cwd),
+        "hook_event_name": event,
+        **fields,
+    }
     done = run(
         brim, str(brim.home / ".brim" / "bin" / "hook"), event, "claude", stdin=json.dumps(given)
     )
@@ -53,7 +58,7 @@ def hook(brim: Brim, event: str, **fields: object) -> str:
 OTHER = """\
 import os, sqlite3, sys
 other = sqlite3.connect(sys.argv[1])
-other.execute("UPDATE spend_scopes SET warned = 1")
+other.execute("INSERT INTO permissions VALUES ('other', 'user', 'other', 0)")
 other.commit()
 print("ready", flush=True)
 sys.stdin.read()
@@ -75,7 +80,8 @@ def full(brim: Brim, request: pytest.FixtureRequest) -> Iterator[Brim]:
     if request.param == "closed":
         yield brim
         return
-    words = [sys.executable, "-c", OTHER, str(brim.home / ".brim" / "brim.db")]
+    hook(brim, "SessionStart", session_id="other", source="startup")
+    words = [sys.executable, "-c", OTHER, str(brim.home / ".brim" / "state.db")]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdin is not None
@@ -99,5 +105,5 @@ def test_commands_still_show_what_is_stored_and_say_why_nothing_more_can_be(full
     assert "stopped" in run(full, COMMAND, "limit").stdout
     taught = run(full, COMMAND, "learn", "--user", "Use uv.")
     assert (taught.returncode, taught.stdout) == (2, "")
-    assert taught.stderr.startswith("brim: ~/.brim/brim.db: ")
+    assert taught.stderr.startswith("brim: ~/.brim/rules.toml: ")
     assert path.read_bytes() == before

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from brim.config.trust import is_trusted
 from brim.errors import InputError
 from brim.install.agents import project_target
 from brim.install.launchers import check_lasting
-from brim.store.trust import is_trusted
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 from tests.hooks.hook_world import patient

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from brim.config.trust import user_secret
 from brim.mcp.memory import index_text
 from brim.memory import ScratchWriter
-from brim.store.trust import user_secret
 from brim.workspace import Workspace
 from tests.mcp.conftest import World
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from brim.config.trust import trust
 from brim.mcp.tools import INSTRUCTIONS, tool_costs
-from brim.store.trust import trust
 from tests.conftest import Oracle
 from tests.mcp.conftest import World
 
@@ -105,7 +105,7 @@ def test_a_wrong_call_is_told_in_one_line(
 
 def test_a_broken_configuration_is_told_and_not_a_traceback(world: World) -> None:
     (world.project / ".brim" / "config.yaml").write_text("token_budget:\n  default: 2k\n")
-    trust(str(world.project), str(world.user), now=0.0)
+    trust(str(world.project), str(world.user))
     told = world.call("active")
     assert told.failed
     assert "token_budget.default" in told.text

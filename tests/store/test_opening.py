@@ -17,8 +17,8 @@ import pytest
 from brim.errors import StoreError
 from brim.store import open_store
 from brim.store.database import APPLICATION, VERSION
+from tests.config.test_project_folder import git
 from tests.store.making import behavior, raw
-from tests.store.test_project import git
 
 
 @pytest.fixture

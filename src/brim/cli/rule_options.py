@@ -9,12 +9,12 @@ from typing import Any
 
 from brim.cli.options import Adder, here, one_of, option, text_of
 from brim.cli.output import note
+from brim.config.places import branch_of
 from brim.errors import BrimError, InputError
 from brim.rules.outlook import situation_for
 from brim.rules.rulebook import Rulebook
 from brim.rules.situation import Situation
 from brim.rules.source import PROJECT, USER
-from brim.store.project import branch
 from brim.workspace import Workspace
 
 NO_RULES = "no rules yet: brim learn 'Use uv, not pip'"
@@ -128,7 +128,7 @@ def situation_of(options: Namespace, workspace: Workspace) -> Situation | None:
     """Return the situation that the options describe; None if a session begins."""
     current_branch = ""
     if workspace.project is not None:
-        current_branch = branch(workspace.project) or ""
+        current_branch = branch_of(workspace.project)
     return situation_for(
         prompt=text_of(options.prompt),
         paths=tuple([_inside(path, workspace) for path in options.file]),

@@ -17,7 +17,8 @@ from brim.figures import percent
 from brim.run.session import Tracked
 from brim.run.supervisor import RunReport
 from brim.sessions.window.live import Counts
-from brim.sessions.window.watch import Memory, Watch
+from brim.sessions.window.remembered import Memory
+from brim.sessions.window.watch import Watch
 
 PAUSE = 0.1
 """Seconds between two drawings at least."""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from brim.config.places import STATES, mapping_of, read_state, state_path, user_folder
 from brim.config.retention import LARGEST_LOG, SESSIONS
@@ -24,7 +24,7 @@ from brim.masking import mask
 from brim.rules.state import RulesState
 from brim.sessions.index import SessionIndex
 from brim.sessions.window.windows import UsageSeen
-from brim.workspace import BUSY, Workspace
+from brim.workspace import Workspace
 
 if TYPE_CHECKING:
     from brim.rules.compiled import RuleReader
@@ -33,6 +33,9 @@ PATIENCE = 0.1
 """Seconds that a change waits for the lock."""
 LEFT_OUT = "project left out"
 """The latch of a session whose project can't be read."""
+
+BUSY = 0.15
+"""Seconds that a hook waits for another writer of the index."""
 
 _left_open: list[SessionIndex] = []
 
@@ -100,7 +103,12 @@ class HookWorkspace(Workspace):
             index.close()
         if not self.ending:
             self._close_rules()
-        super().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _close_rules(self) -> None:
         if self.rules is not None:

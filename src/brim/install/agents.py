@@ -16,10 +16,10 @@ from typing import Any
 from brim.agents import TABLE, agent_named, every_agent, table_line
 from brim.agents.fields import items, mapping, text
 from brim.agents.settings import json_settings, read_settings, settings_for, toml_settings
+from brim.config.git import is_tracked
 from brim.errors import InputError
 from brim.files import WINDOWS
 from brim.install.shell import program_in, program_name, words_of
-from brim.store.project import is_tracked
 
 NAMES = {line.name: line.title for line in TABLE}
 """The agents, and what people call them."""

@@ -381,17 +381,13 @@ class _Corrections:
 def _fix(installation: Installation) -> tuple[list[str], list[str]]:
     """Correct what doesn't need a decision; return what was corrected, and what couldn't be.
 
-    Launchers are written, and stores updated.
+    Launchers are written.
     """
     check_lasting()
     corrections = _Corrections(installation)
     installation.apply(corrections.again, installing=True)
     installation.apply([*corrections.removed, *corrections.orphans], installing=False)
     fixed = corrections.fixed()
-    is_installed = bool(fixed or installation.installed())
-    if is_installed:
+    if fixed or installation.installed():
         fixed += [f"{path} rewritten" for path in install_launchers(installation.home)]
-        if not os.path.lexists(installation.database):
-            fixed.append(f"{installation.home}: has a store now")
-    _, broken = installation.check_stores(create=is_installed)
-    return fixed, corrections.problems + broken
+    return fixed, corrections.problems

@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from brim.agents.jsonc import BLANK
 from brim.agents.settings import json_settings, read_settings, settings_for
+from brim.config.project_folder import make_folder
 from brim.config.retention import UNFINISHED
 from brim.config.text import SettingEdit
-from brim.config.trust import is_trusted, trusted_projects
 from brim.errors import BrimError, InputError, StoreError
 from brim.files import backup_name, keep, locked, remove_unfinished, replace_file
 from brim.hooks.status_chain import NAME as CHAIN
@@ -48,9 +48,7 @@ from brim.install.changes import (
     write_records,
 )
 from brim.install.git_exclude import unhide
-from brim.store.project import make_folder
-from brim.store.store import open_store
-from brim.workspace import DATABASE, Workspace
+from brim.workspace import Workspace
 
 NO_PROJECT = "not in a project: run this in a git repository, or 'mkdir .brim' first"
 BUDGET = "token_budget.default"
@@ -303,36 +301,6 @@ class Installation(Workspace):
         if tokens is None:
             return None
         return SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
-
-    def check_stores(self, *, create: bool = False) -> tuple[list[str], list[str]]:
-        """Open brim's own files; return those that can be used, and what is wrong with the others.
-
-        The files are the user's (made if it's missing, with *create*), this project's, and those of
-        all trusted projects.
-        """
-        sound = []
-        broken = []
-        for path in self._stores():
-            is_there = os.path.exists(path)
-            if not is_there and not (create and path == self.database):
-                continue
-            try:
-                open_store(path).close()
-            except BrimError as error:
-                broken.append(str(error))
-                continue
-            if is_there:
-                sound.append(path)
-        return sound, broken
-
-    def _stores(self) -> list[str]:
-        """Return the user's database, those of all trusted projects, and this project's."""
-        projects = [name for name in trusted_projects(self.home) if is_trusted(name, self.home)]
-        if self.project:
-            projects.append(self.project)
-        paths = [self.database]
-        paths += [f"{project}/.brim/{DATABASE}" for project in projects if project]
-        return list(dict.fromkeys(paths))
 
 
 def as_agent(

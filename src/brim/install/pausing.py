@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from brim.config.places import user_folder
+from brim.config.project_folder import make_folder
 from brim.errors import InputError, StoreError
 from brim.files import replace_file
 from brim.hooks.process import PAUSED, paused_until
-from brim.store.project import make_folder
 
 LONGEST_PAUSE = 366 * 86_400
 """Seconds."""

@@ -56,7 +56,6 @@ class Installed:
     budget: SettingEdit | None = None
     trusted: bool | None = None
     dry_run: bool = False
-    problems: list[str] = field(default_factory=list)
     next_steps: list[str] = field(default_factory=list)
     """What is left for the person to do."""
 
@@ -245,14 +244,12 @@ def _prepare(result: Installed, installation: Installation, *, scope: str, trust
 
 
 def _finish(result: Installed, installation: Installation, *, scope: str) -> None:
-    """Hide a project's files from git, make the user's store, and say what is left to do."""
+    """Hide a project's files from git, and say what is left to do."""
     inside: list[str] = []
     if scope == "project":
         inside = [change.target.path for change in result.changes]
     if inside:
         result.hidden = hide([*inside, *result.backups.values()])
-    _, broken = installation.check_stores(create=True)
-    result.problems = [f"{error}; until then hooks say nothing" for error in broken]
     result.next_steps = list(_next_steps(installation, result.changes, inside))
 
 

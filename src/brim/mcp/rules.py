@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from brim.activation.written import plan_now
+from brim.config.places import branch_of
 from brim.errors import InputError, StoreError
 from brim.mcp.measures import local_mode
 from brim.rules.compiled import RuleIndex
@@ -22,7 +24,6 @@ from brim.rules.source import NATIVE
 from brim.rules.stored import StoredRule, StoredRules
 from brim.rules.text import render, summary_of
 from brim.rules.tiers import Tier
-from brim.store.project import branch
 from brim.tokens.counters import counter_for
 from brim.tokens.protocol import TokenCounter
 from brim.workspace import Workspace
@@ -47,10 +48,9 @@ def hiding_project_text(call: Call[Arguments, Result]) -> Call[Arguments, Result
         except StoreError as error:
             if not _is_of_project(error, workspace):
                 raise
-            path = workspace.databases[-1]
-            raise StoreError(
-                f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason
-            ) from None
+            path = os.path.join(workspace.usable_project or "", ".brim")
+            problem = "can't be read: ask the user to run 'brim doctor'"
+            raise StoreError(f"{path}: {problem}", error.reason) from None
 
     return calling
 
@@ -59,7 +59,7 @@ def _is_of_project(error: StoreError, workspace: Workspace) -> bool:
     """Whether *error* is about the project's own file, and won't pass."""
     if error.reason in ("busy", "full", "read-only") or workspace.usable_project is None:
         return False
-    return not str(error).startswith(workspace.database)
+    return not str(error).startswith(workspace.home)
 
 
 LOOKED_AT = 10_000
@@ -74,7 +74,7 @@ def situation_in(workspace: Workspace, text: str = "", task: str = "") -> Situat
     """Return the situation that *text* tells of."""
     current_branch = ""
     if workspace.usable_project is not None:
-        current_branch = branch(workspace.usable_project) or ""
+        current_branch = branch_of(workspace.usable_project)
     prompt = f"{text[:LOOKED_AT]}\n{task.strip()[:200]}".strip()
     return Situation(prompt, tuple(files_in(text)), branch=current_branch)
 

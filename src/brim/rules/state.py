@@ -59,6 +59,15 @@ class RuleRefusal(PlainData):
     time: float
 
 
+@dataclass(frozen=True)
+class SessionRefusal(PlainData):
+    """A call in a session that a rule refused."""
+
+    rule: str
+    call: str
+    time: float
+
+
 class RulesState:
     """The state of the user's folder *home*. What can't be read is as if it weren't there."""
 
@@ -184,6 +193,17 @@ class RulesState:
             if rows:
                 return RuleRefusal(*rows[0])
         return None
+
+    def refusals_in(self, session: str) -> list[SessionRefusal]:
+        """Return the calls that were refused in *session*, the first one first."""
+        if not os.path.exists(self.path):
+            return []  # only looking makes no file
+        with suppress(StoreError):
+            rows = self._run(
+                "SELECT rule, call, time FROM refusals WHERE session = ? ORDER BY id", (session,)
+            )
+            return [SessionRefusal(*row) for row in rows]
+        return []
 
     def refusals_since(self, time: float) -> int:
         """Return how many calls were refused since *time*."""

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from brim.agents.claude.run import end_cause, turn_line
 from brim.agents.claude.sdk import line_of, load_sdk
+from brim.config.places import branch_of
 from brim.errors import LimitReached
 from brim.money.amounts import micro_dollars
 from brim.money.budget import CostBudget, Raise, build_wrap_up_prompt
@@ -34,7 +35,6 @@ from brim.run.turns import (
 )
 from brim.sessions.window.budget import ContextBudget
 from brim.sessions.window.compaction import build_compact_prompt
-from brim.store.project import branch
 from brim.workspace import Workspace
 
 
@@ -85,7 +85,7 @@ class SupervisedClient:
             scope=scope or scope_of(installation.place, self.run, installation.shared_name),
             ledger=ledger,
             resumed=resumed,
-            branch=branch(folder) or "",
+            branch=branch_of(folder),
             tell=tell,
         )
         notes = Notes(folder, folder, job=task, clock=time.time, tell=tell, environ=os.environ)

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass, replace
 from itertools import count, filterfalse
 from typing import TYPE_CHECKING, Any
 
+from brim.config.project_folder import PARTS, check_ours, make_folder
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
 from brim.files import backup_name, sha256_hex
 from brim.store.database import ERRORS, Database, connect, has_tables, in_words, log_ahead
 from brim.store.events import RuleEvent
-from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import os
 from functools import cache
 from typing import Any
 
+from brim.config.project_folder import check_ours, make_file
 from brim.database import (
     ALL,
     APPLICATION,
@@ -24,7 +25,7 @@ from brim.database import (
     version_of,
 )
 from brim.errors import StoreError
-from brim.store.project import check_ours, make_file
+from brim.files import sha256_hex
 
 __all__ = [
     "ALL",
@@ -46,6 +47,9 @@ __all__ = [
     "statements",
     "version_of",
 ]
+
+FILE = "brim.db"
+"""The name of the database in a ``.brim`` folder."""
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 TABLES = os.path.join(DATA, "schema.sql")
@@ -143,3 +147,8 @@ def make_tables(database: Database) -> None:
             database.run(statement)
         database.run(f"PRAGMA application_id = {APPLICATION}")
         database.run(f"PRAGMA user_version = {VERSION}")
+
+
+def project_key(project: str) -> str:
+    """Return the key of the folder *project* in the user's database."""
+    return sha256_hex(os.fsencode(os.path.realpath(project)))[:32]

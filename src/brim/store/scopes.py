@@ -25,9 +25,8 @@ from brim.errors import StoreError
 from brim.record import PlainData
 from brim.rules.session import Session
 from brim.store.backup import keep_copy
-from brim.store.database import TIMEOUT, Closing, closed_on_error
+from brim.store.database import FILE, TIMEOUT, Closing, closed_on_error, project_key
 from brim.store.events import RuleEvent
-from brim.store.project import FILE, project_key
 from brim.store.store import Standing, Store, chosen, open_store
 
 Known = Mapping[str, tuple[bool, str] | Standing | None]

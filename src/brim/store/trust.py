@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from brim.config import trust as trusting
 from brim.config.trust import is_trusted, settings_digest, trusted_projects, user_secret
-from brim.store.database import Database
-from brim.store.project import FILE
+from brim.store.database import FILE, Database
 
 if TYPE_CHECKING:
     from brim.store.store import Store

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from brim.config.places import branch_of
 from brim.errors import InputError
 from brim.install.installation import as_agent
 from brim.rules.audit import audit
@@ -27,7 +28,6 @@ from brim.rules.outlook import (
 from brim.rules.rulebook import ACTIVE, Rulebook, RuleEntry
 from brim.rules.situation import Situation
 from brim.rules.source import NATIVE, PROJECT, USER
-from brim.store.project import branch
 from brim.ui.place import Place, page
 from brim.workspace import Workspace
 
@@ -85,7 +85,7 @@ def _situation(workspace: Workspace, form: Mapping[str, str]) -> Situation | Non
     path = form.get("file", "").strip()
     current_branch = ""
     if workspace.project is not None:
-        current_branch = branch(workspace.project) or ""
+        current_branch = branch_of(workspace.project)
     return situation_for(
         prompt=form.get("prompt", "").strip(),
         paths=(path,) if path else (),

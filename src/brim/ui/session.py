@@ -8,12 +8,11 @@ to share.
 from __future__ import annotations
 
 import json
-import os
 import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
@@ -25,11 +24,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 
 from brim.agents.call import Event
 from brim.agents.events import Message, ToolResult
-from brim.errors import BrimError, InputError
+from brim.errors import InputError
 from brim.figures import counted, dollars, rounded
 from brim.memory.lost import CompactionReport
 from brim.memory.quotes import masked_line
 from brim.money.words import STOPPED_BY
+from brim.rules.state import RulesState, SessionRefusal
 from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
 from brim.sessions.composition.context import (
     GROUPS,
@@ -47,8 +47,6 @@ from brim.sessions.report.page import page as shared_page
 from brim.sessions.report.waste import ADVICE, KINDS, Waste
 from brim.sessions.session_files import SessionFile, named_files
 from brim.sessions.window.watch import Reading, read_session
-from brim.store.events import RuleEvent
-from brim.store.scopes import Scopes
 from brim.ui.background import AWAKE, INTERVAL
 from brim.ui.place import Head, Place, about, clock_time, page, render
 
@@ -318,8 +316,8 @@ def read_picture(
         on_read=lambda size, *_: advance(size),
     )
     moments = timeline(requests)
-    deliveries = _deliveries(place, head.folder, reading["session"] or id)
-    marks = sorted(_marks(moments, seen, overview, deliveries), key=lambda mark: mark.at)
+    refusals = _refusals(place, reading["session"] or id)
+    marks = sorted(_marks(moments, seen, overview, refusals), key=lambda mark: mark.at)
     times = [moment.time for moment in moments if moment.time is not None]
     times += [event.time for event in seen if event.time is not None]
     return Picture(
@@ -344,55 +342,17 @@ def _matters(event: Event) -> bool:
     return isinstance(event, ToolResult) and event.error and STOPPED_BY in event.text[:400]
 
 
-@dataclass(frozen=True)
-class _Delivery:
-    """What brim told or refused at one moment, and the names of the rules."""
-
-    time: float
-    text: str
-    rules: str
-
-
-def _deliveries(place: Place, folder: str, session: str) -> list[_Delivery]:
-    """Return what brim told and refused in *session* of the project in *folder*."""
-    workspace_folder = None
-    if os.path.isabs(folder) and os.path.isdir(folder):
-        workspace_folder = folder
-    with suppress(BrimError), place.workspace(workspace_folder).open(create=False) as scopes:
-        events = []
-        for store in scopes.stores.values():
-            events += store.events(session=session)
-        return _deliveries_of(events, scopes)
-    return []
-
-
-def _deliveries_of(events: Sequence[RuleEvent], scopes: Scopes) -> list[_Delivery]:
-    ids: set[str] = set()
-    for event in events:
-        ids.update(event.detail.get("ids", ()))
-        if event.behavior:
-            ids.add(event.behavior)
-    names = {id: rule.name for id, rule in scopes.get_many(ids).items()}
-    deliveries = []
-    told_at: dict[float, list[str]] = {}
-    for event in events:
-        if event.kind == "injected":
-            rules = [names.get(id, id) for id in event.detail.get("ids", ())]
-            told_at.setdefault(event.time, []).extend(rules)
-        elif event.kind in ("held", "blocked"):
-            rule = names.get(event.behavior or "", "")
-            deliveries.append(_Delivery(event.time, "a call was refused", rule))
-    for moment, rules in told_at.items():
-        text = f"{counted(len(rules), 'rule')} told"
-        deliveries.append(_Delivery(moment, text, ", ".join(rules)))
-    return deliveries
+def _refusals(place: Place, session: str) -> list[SessionRefusal]:
+    """Return the calls in *session* that rules refused."""
+    with closing(RulesState(place.workspace().home, now=time.time())) as state:
+        return state.refusals_in(session)
 
 
 def _marks(
     moments: Sequence[Moment],
     seen: Iterable[Event],
     overview: Overview,
-    deliveries: Iterable[_Delivery],
+    refusals: Iterable[SessionRefusal],
 ) -> Iterator[SessionMark]:
     """Yield what happened, each at its place."""
     place = partial(_place_among, [moment.time or 0.0 for moment in moments])
@@ -412,9 +372,9 @@ def _marks(
             request = broken.request.partition(":")[0]
             at = numbers.get(request, place(broken.time))
             yield SessionMark("break", at, broken.time, _break_text(broken))
-    for delivery in deliveries:
-        at = place(delivery.time)
-        yield SessionMark("rules", at, delivery.time, delivery.text, delivery.rules)
+    for refusal in refusals:
+        at = place(refusal.time)
+        yield SessionMark("rules", at, refusal.time, "a call was refused", refusal.rule)
 
 
 def _place_among(times: Sequence[float], moment: float | None) -> float:

@@ -23,7 +23,7 @@ from brim.run.purse import ON_LIMIT
 from brim.run.start import RunRequest, open_run_limits, supervisor_of
 from brim.run.supervisor import RunReport, Supervisor
 from brim.sessions.window.live import Counts
-from brim.sessions.window.watch import Memory
+from brim.sessions.window.remembered import Memory
 from brim.workspace import Workspace
 
 INPUT_PATIENCE = 3.0

@@ -102,8 +102,7 @@ def init(options: Namespace) -> int:
     reasons = list(result.skipped.values())
     if result.reason:
         reasons = [result.reason]
-    notes = [*result.problems, *reasons]
-    return emit(result, _show, options.as_json, *notes, code=result.exit_code)
+    return emit(result, _show, options.as_json, *reasons, code=result.exit_code)
 
 
 def _ask_for_trust(options: Namespace) -> None:

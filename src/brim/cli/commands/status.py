@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from contextlib import closing
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 
 from brim.cli.commands.report import look, one_line, show_summary

@@ -15,7 +15,8 @@ from brim.config import user_folder
 from brim.errors import InputError
 from brim.sessions.session_files import newest
 from brim.sessions.window.live import Counts, Tick, follow, ignore, is_pipe, listen
-from brim.sessions.window.watch import Memory, Watch
+from brim.sessions.window.remembered import Memory
+from brim.sessions.window.watch import Watch
 from brim.workspace import working_folder
 
 INTERVAL = 0.5

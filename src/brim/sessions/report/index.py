@@ -16,10 +16,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from brim.config.places import user_folder
+from brim.config.project_folder import check_ours, make_file
 from brim.database import APPLICATION, Database, connect, statements, version_of
 from brim.errors import StoreError
 from brim.sessions.session_files import Stamp
-from brim.store.project import check_ours, make_file
 
 VERSION = 11
 """What the rows mean. A file of another version is emptied."""

@@ -8,21 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from brim.config.places import git_folder
+from brim.config.git import is_tracked
+from brim.config.places import branch_of, git_folder
+from brim.config.project_folder import check_ours, environment, make_file, project_types
 from brim.errors import StoreError
-from brim.store import open_store
-from brim.store.project import branch, environment, is_tracked, project_types
-from brim.store.trust import trust
 
 
 def test_the_branch_is_the_one_that_is_checked_out(tmp_path: Path) -> None:
-    assert branch(str(tmp_path)) is None
+    assert branch_of(str(tmp_path)) == ""
     git(tmp_path, "init")
-    assert branch(str(tmp_path)) == "main"
+    assert branch_of(str(tmp_path)) == "main"
     git(tmp_path, "commit", "--allow-empty", "-m", "a")
     git(tmp_path, "checkout", "-b", "feature/größe")
     (tmp_path / "sub").mkdir()
-    assert branch(str(tmp_path / "sub")) == "feature/größe"
+    assert branch_of(str(tmp_path / "sub")) == "feature/größe"
 
 
 def test_a_worktree_has_a_branch_of_its_own(tmp_path: Path) -> None:
@@ -30,21 +29,21 @@ def test_a_worktree_has_a_branch_of_its_own(tmp_path: Path) -> None:
     git(tmp_path / "main", "init")
     git(tmp_path / "main", "commit", "--allow-empty", "-m", "a")
     git(tmp_path / "main", "worktree", "add", str(tmp_path / "tree"), "-b", "other")
-    assert branch(str(tmp_path / "tree")) == "other"
+    assert branch_of(str(tmp_path / "tree")) == "other"
 
 
 def test_a_detached_head_is_no_branch(tmp_path: Path) -> None:
     git(tmp_path, "init")
     git(tmp_path, "commit", "--allow-empty", "-m", "a")
     git(tmp_path, "checkout", "--detach")
-    assert branch(str(tmp_path)) is None
+    assert branch_of(str(tmp_path)) == ""
 
 
 @pytest.mark.parametrize("head", ["", "nonsense", "ref: refs/heads/", "ref: refs/remotes/x"])
 def test_a_head_that_names_no_branch_is_none(tmp_path: Path, head: str) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text(head)
-    assert branch(str(tmp_path)) is None
+    assert branch_of(str(tmp_path)) == ""
 
 
 def test_types_are_told_by_files(tmp_path: Path) -> None:
@@ -211,11 +210,12 @@ def test_a_log_that_came_with_a_clone_is_not_taken_into_a_database(
 ) -> None:
     git(tmp_path, "init")
     path = tmp_path / ".brim" / "brim.db"
-    open_store(str(path)).close()
+    make_file(str(path))
+    check_ours(str(path))
     put(tmp_path, f".brim/{part}")
     git(tmp_path, "add", "-f", f".brim/{part}")
     with pytest.raises(StoreError, match="git tracks it") as raised:
-        open_store(str(path))
+        check_ours(str(path))
     assert raised.value.reason == "refused"
 
 
@@ -225,13 +225,14 @@ def test_a_link_that_came_with_a_clone_is_not_followed(tmp_path: Path) -> None:
     here.mkdir()
     git(here, "init")
     (here / ".brim").symlink_to("../elsewhere")
-    open_store(str(here / ".brim" / "brim.db")).close()  # a link of one's own is one's own affair
-    (tmp_path / "elsewhere" / "brim.db").unlink()
+    path = here / ".brim" / "brim.db"
+    make_file(str(path))  # a link of one's own is one's own affair
+    check_ours(str(path))
     git(here, "add", ".brim")
-    for call in (open_store, lambda path: trust(str(here), str(tmp_path / "home"), now=1.0)):
+    for use in (make_file, check_ours):
         with pytest.raises(StoreError, match="came with the project"):
-            call(str(here / ".brim" / "brim.db"))
-    assert [each.name for each in (tmp_path / "elsewhere").iterdir()] == [".gitignore"]
+            use(str(path))
+    assert {path.name for path in (tmp_path / "elsewhere").iterdir()} == {".gitignore", "brim.db"}
 
 
 def hostile_index(what: str) -> bytes:
