@@ -17,7 +17,7 @@ import pytest
 from brim.errors import StoreError
 from brim.store import open_store
 from brim.store.database import APPLICATION, VERSION
-from tests.config.test_project_folder import git
+from tests.config.test_own_folder import git
 from tests.store.making import behavior, raw
 
 
@@ -70,7 +70,7 @@ def test_a_folder_that_git_made_is_closed_to_others(path: Path) -> None:
 def test_git_ignores_all_but_what_is_meant_to_be_shared(path: Path) -> None:
     made(path)
     git(path.parent.parent, "init")
-    for name in ("config.yaml", "behaviors.jsonl", "other.txt"):
+    for name in ("config.yaml", "rules.toml", "other.txt"):
         (path.parent / name).write_text("x")
     seen = subprocess.run(
         ["git", "ls-files", "--others", "--exclude-standard"],
@@ -80,7 +80,7 @@ def test_git_ignores_all_but_what_is_meant_to_be_shared(path: Path) -> None:
         text=True,
         timeout=300,
     )
-    assert seen.stdout.split() == [".brim/.gitignore", ".brim/behaviors.jsonl", ".brim/config.yaml"]
+    assert seen.stdout.split() == [".brim/.gitignore", ".brim/config.yaml", ".brim/rules.toml"]
 
 
 def test_a_gitignore_that_is_there_stays(path: Path) -> None:
@@ -99,8 +99,8 @@ def test_a_file_says_whose_it_is_and_of_which_version(path: Path) -> None:
 
 
 def test_a_hook_makes_no_file(path: Path) -> None:
-    assert "brim learn" in refused(path, "missing", create=False)
-    assert "brim learn" in refused(path, "missing", readonly=True)
+    assert "doesn't exist yet" in refused(path, "missing", create=False)
+    assert "doesn't exist yet" in refused(path, "missing", readonly=True)
     assert not path.parent.exists()
 
 

@@ -23,13 +23,13 @@ from brim.hooks.state import log_path
 from brim.install.agents import model_of
 from brim.install.installation import Installation
 from brim.install.launchers import copy_launcher
-from brim.models.light import DEFAULT_ENCODING, lookup
+from brim.models.light import DEFAULT_ENCODING
 from brim.record import PlainData
 from brim.rules.delivery import DID_NOT_FIT
-from brim.rules.fitting import ENCODINGS
 from brim.rules.outlook import DeliveryLimits, outlook
 from brim.rules.rulebook import Rulebook
 from brim.rules.source import USER
+from brim.tokens.counters import count
 from brim.workspace import Workspace
 
 RUNS = 3
@@ -192,20 +192,11 @@ def start_tokens(installation: Installation, agent: str | None) -> StartTokens:
     if not forecast.start.text:
         return StartTokens(0, "", limits, unfit=unfit)
     model = workspace.config.yours["model"]
-    kind = "estimated"
-    if _has_vocabulary(model):
-        kind = "exact"
-    basis = f"{kind} for {model or DEFAULT_ENCODING}"
+    basis = f"exact for {DEFAULT_ENCODING}"
+    if model is not None:
+        basis = f"{count(forecast.start.text, model).basis} for {model}"
     return StartTokens(forecast.start.total_tokens, basis, limits, unfit=unfit)
 
-
-def _has_vocabulary(model: str | None) -> bool:
-    """Whether rules are counted in the vocabulary of *model*, not by how its tokens mostly
-    compare."""
-    if model is None:
-        return True
-    light = lookup(model)
-    return light.resolved and light.encoding in ENCODINGS
 
 
 def _limits(workspace: Workspace) -> dict[str, int | None]:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import count, filterfalse
 from typing import TYPE_CHECKING, Any
 
-from brim.config.project_folder import PARTS, check_ours, make_folder
+from brim.config.own_folder import PARTS, check_ours, make_folder
 from brim.config.retention import NEWEST_COPIES, OTHER_COPIES
 from brim.errors import InputError, StoreError
 from brim.files import backup_name, sha256_hex

@@ -7,7 +7,7 @@ import os
 from functools import cache
 from typing import Any
 
-from brim.config.project_folder import check_ours, make_file
+from brim.config.own_folder import check_ours, make_file
 from brim.database import (
     ALL,
     APPLICATION,
