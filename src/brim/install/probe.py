@@ -198,7 +198,6 @@ def start_tokens(installation: Installation, agent: str | None) -> StartTokens:
     return StartTokens(forecast.start.total_tokens, basis, limits, unfit=unfit)
 
 
-
 def _limits(workspace: Workspace) -> dict[str, int | None]:
     """Return the most tokens of rules, by when they are told."""
     config = workspace.config.yours
