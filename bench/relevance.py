@@ -216,17 +216,22 @@ def prepare(
     (place / "project" / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
     settings = f"token_budget:\n  default: {start}\n  dynamic_context: {dynamic}\nmodel: gpt-5\n"
     (home / "config.yaml").write_text(settings, encoding="utf-8")
-    paragraphs = []
-    for rule in rules:
-        name = rule.id.replace(":", "-")
-        paragraphs.append(paragraph_of(name, {"text": rule.text, "section": rule.heading}))
-    written = "\n".join(paragraphs)
+    written = rules_file(rules)
     project = place / "project"
     (project / ".brim").mkdir()
     (project / ".brim" / "rules.toml").write_text(written, encoding="utf-8")
     trust(str(project), str(home))
     AcceptedRules(str(home), str(project)).accept(written)
     return {"HOME": str(place / "home"), "PATH": os.environ.get("PATH", "")}
+
+
+def rules_file(rules: tuple[LabelledRule, ...]) -> str:
+    """Return *rules* as a rules file has them."""
+    paragraphs = []
+    for rule in rules:
+        name = rule.id.replace(":", "-")
+        paragraphs.append(paragraph_of(name, {"text": rule.text, "section": rule.heading}))
+    return "\n".join(paragraphs)
 
 
 def hook(place: Path, environ: dict[str, str], number: int, event: str, **fields: Any) -> str:
