@@ -18,9 +18,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from brim.store import open_store
+
 from brim.models import cost
 from brim.rules import ActivationTierMapper
-from brim.store import open_store
 
 HOME = Path(os.environ["HOME"])
 NOTES = json.loads((HOME / "played.json").read_text(encoding="utf-8"))

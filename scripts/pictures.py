@@ -30,7 +30,7 @@ from tests.ui.browser import browser
 from tests.ui.conftest import World as Home
 from tests.ui.conftest import served
 
-from brim.store.suggestions import Suggestions
+from brim.rules.inbox import Inbox
 
 ROOT = Path(__file__).parent.parent
 FONT = "DejaVuSansMono{}.ttf"
@@ -281,9 +281,11 @@ def pages(folder: Path) -> None:
         filling.run(f"git log -p -- src/export_{step}.py", 420, 200 + step)
     story = world.story(begin=now - 6_100, scale=0.82)
     story.play()
-    corrections = Suggestions(str(world.home / ".brim"))
-    corrections.add(
-        "no, the export must keep the order of the rows", project=str(world.project), time=now - 600
+    inbox = Inbox(str(world.home / ".brim"))
+    inbox.add(
+        "keep-row-order",
+        "no, the export must keep the order of the rows",
+        project=str(world.project),
     )
     with served(world) as site, browser() as chrome:
         for scheme in ("light", "dark"):
