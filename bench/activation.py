@@ -2,26 +2,21 @@
 FILE]``.
 
 All compute the same activations, equal to a billionth, or the run ends with an error. Then the same
-neighbourhood is activated in graphs of a hundred to a hundred thousand behaviors: from memory, and
-from a store in a fresh process. Exits with 1 if a target is missed. Progress goes to standard
-error.
+neighbourhood is activated in graphs of a hundred to a hundred thousand rules. Exits with 1 if a
+target is missed. Progress goes to standard error.
 """
 
 from __future__ import annotations
 
 import gc
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import spreaders
-from brim.activation import Context, Graph, activate
-from brim.store import open_store
-from measure import SOURCES, say
+from brim.rules import Context, Graph, activate
+from measure import say
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 from spreaders import BRIM, NOW, PEERS, Spreader
 
@@ -35,15 +30,6 @@ CONTEXTS = {
 NARROW = ("one topic", "one topic and a language", "fifty topics")
 """What a prompt brings up: some of what was ever learned. The other contexts reach more than half
 of the graph."""
-
-COLD = """
-import sys; sys.path.insert(0, {sources!r})
-from brim.activation import Context, activate
-from brim.store import open_store
-store = open_store({path!r}, create=False, timeout=0.15)
-found = activate(store, Context(custom={{"topic": "topic-2"}}), now={now!r})
-assert len(found) > 5, found
-"""
 
 
 def main() -> int:
@@ -142,56 +128,19 @@ def agree(ours: dict[str, float], theirs: dict[str, float], name: str, label: st
 
 
 def growth(numbers: Sequence[int], rounds: int) -> dict[str, dict[int, float]]:
-    """Milliseconds to activate one topic in graphs of so many behaviors, in memory and in a fresh
-    process."""
-    found: dict[str, dict[int, float]] = {
-        "in memory": {},
-        "from a store": {},
-        "fresh process, over python -I": {},
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        paths = {}
-        for number in numbers:
-            say(f"growth: {number:,} behaviors are stored")
-            behaviors, edges = spreaders.make(number)
-            graph = Graph(behaviors, edges)
-            paths[number] = str(Path(folder) / str(number) / "brim.db")
-            store = open_store(paths[number])
-            for start in range(0, number, 10_000):
-                store.put_many(behaviors[start : start + 10_000], event="imported", now=NOW)
-            store.put_edges(edges)
-            context = CONTEXTS["one topic"]
-            assert activate(graph, context, now=NOW) == activate(store, context, now=NOW)
-            found["in memory"][number] = timed(
-                lambda: activate(graph, context, now=NOW),  # noqa: B023
-                20 * rounds,
-            )
-            found["from a store"][number] = timed(
-                lambda: activate(store, context, now=NOW),  # noqa: B023
-                20 * rounds,
-            )
-            store.close()
-        found["fresh process, over python -I"] = cold(paths, rounds)
+    """Milliseconds to activate one topic in graphs of so many behaviors."""
+    found: dict[str, dict[int, float]] = {"in memory": {}}
+    context = CONTEXTS["one topic"]
+    for number in numbers:
+        say(f"growth: {number:,} behaviors")
+        behaviors, edges = spreaders.make(number)
+        graph = Graph(behaviors, edges)
+        assert len(activate(graph, context, now=NOW)) > 5
+        found["in memory"][number] = timed(
+            lambda: activate(graph, context, now=NOW),  # noqa: B023
+            20 * rounds,
+        )
     return found
-
-
-def cold(paths: dict[int, str], rounds: int) -> dict[int, float]:
-    """Milliseconds over bare ``python -I`` to open each store and activate: medians, all of them in
-    every round."""
-    codes = {0: ""} | {
-        n: COLD.format(sources=SOURCES, path=path, now=NOW) for n, path in paths.items()
-    }
-    times: dict[int, list[float]] = {number: [] for number in codes}
-    for i in range(rounds + 1):
-        if i % 5 == 0:
-            say(f"growth: fresh processes, round {i} of {rounds}")
-        for number, code in codes.items():
-            start = time.perf_counter()
-            subprocess.run([sys.executable, "-I", "-c", code], check=True)
-            if i:  # the first round only warms the file cache
-                times[number].append((time.perf_counter() - start) * 1000)
-    bare = statistics.median(times.pop(0))
-    return {number: statistics.median(taken) - bare for number, taken in times.items()}
 
 
 def judge(

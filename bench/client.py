@@ -17,7 +17,7 @@ import re
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -30,10 +30,16 @@ from tests.e2e.script import Asked, Call, Overflow, Say
 from tests.e2e.test_context import bill
 from tests.e2e.world import World
 
-from brim.behaviors import Rule
-from brim.store import open_store
 from measure import say
-from relevance import LABELLED, Project, Situation, load, tokens_of
+from relevance import (
+    LABELLED,
+    LabelledRule,
+    Project,
+    Situation,
+    load,
+    rules_file,
+    tokens_of,
+)
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
 
@@ -80,9 +86,9 @@ def in_one_file(claude: Claude, project: Project) -> None:
 def in_folder(claude: Claude, project: Project) -> None:
     """Write the rules into ``.claude/rules``, with the paths that brim infers from their texts, if
     any."""
-    files: dict[tuple[str, ...], list[Rule]] = {}
+    files: dict[tuple[str, ...], list[LabelledRule]] = {}
     for rule in project.rules:
-        files.setdefault(tuple(dict(rule.inferred.conditions).get("file", ())), []).append(rule)
+        files.setdefault(rule.paths, []).append(rule)
     for number, (paths, rules) in enumerate(files.items()):
         head = (
             "---\npaths:\n" + "".join(f'  - "{each}"\n' for each in paths) + "---\n"
@@ -93,15 +99,15 @@ def in_folder(claude: Claude, project: Project) -> None:
 
 
 def with_brim(claude: Claude, project: Project) -> None:
-    """Store the rules in brim and install its hooks."""
+    """Write the rules into the user's rules file and install brim's hooks."""
     install(claude)
-    with open_store(str(claude.world.home / ".brim" / "brim.db")) as store:
-        store.put_many(project.rules, event="learned", now=1_700_000_000.0)
+    path = claude.world.home / ".brim" / "rules.toml"
+    path.write_text(rules_file(project.rules), encoding="utf-8")
 
 
-def listed(rules: tuple[Rule, ...] | list[Rule]) -> str:
+def listed(rules: Iterable[LabelledRule]) -> str:
     """Return *rules* as a list in Markdown."""
-    return "# Rules\n\n" + "".join(f"- {rule.canonical}\n" for rule in rules)
+    return "# Rules\n\n" + "".join(f"- {rule.text}\n" for rule in rules)
 
 
 OURS = "brim"
@@ -177,8 +183,8 @@ def rules(situations: int) -> dict[str, Told]:
                 requests = texts(play(setup, replace(project, rules=chosen), situation))
                 told.needed += len(needed)
                 for at, text in enumerate(requests):
-                    told.known[at] += sum(rule.canonical in text for rule in needed)
-                told.rules.append(sum(rule.canonical in requests[0] for rule in chosen))
+                    told.known[at] += sum(rule.text in text for rule in needed)
+                told.rules.append(sum(rule.text in requests[0] for rule in chosen))
                 told.tokens.append(tokens_of(requests[0]) - plain)
     return found
 

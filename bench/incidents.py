@@ -26,7 +26,6 @@ from brim.money.amounts import in_unit
 from brim.money.book import change_limits, limits_to_set
 from brim.money.limits import read_limit
 from brim.sessions.repository import project_of
-from brim.store import open_store
 from report import Target, arguments, finish, table, this_machine
 
 Line = dict[str, Any]
@@ -103,7 +102,6 @@ class Replay:
         )
         self.home.mkdir(mode=0o700)
         (self.project / ".git").mkdir(parents=True)
-        open_store(str(self.home / "brim.db")).close()
         if case is not None:  # the limit alone
             (self.home / "config.yaml").write_text("hooks:\n  loops: off\n", encoding="utf-8")
             limits = limits_to_set(

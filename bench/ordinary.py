@@ -16,14 +16,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors import Rule
 from brim.hooks.process import answer_to
 from brim.money.book import change_limits, limits_to_set
 from brim.money.words import STOPPED_BY
+from brim.rules.writing import paragraph_of
 from brim.sessions.index import SessionIndex
 from brim.sessions.repository import project_of
 from brim.sessions.requests import EVERYTHING, project_scope
-from brim.store import open_store
 from labelled.clients import CLIENTS, Sitting
 from labelled.loops.developed import DEVELOPED
 from labelled.loops.unseen import UNSEEN
@@ -157,16 +156,11 @@ def run(client: str) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         home.mkdir(mode=0o700)
-        with open_store(str(home / "brim.db")) as store:
-            for at, block in enumerate(BLOCKS):
-                rule = Rule(
-                    f"b-{at}",
-                    f"rule-{at}",
-                    "constraint",
-                    f"Ask before you {block}.",
-                    blocks=[block],
-                )
-                store.put(rule, event="learned", now=0)
+        paragraphs = []
+        for number, block in enumerate(BLOCKS):
+            fields = {"text": f"Ask before you {block}.", "block": block, "kind": "constraint"}
+            paragraphs.append(paragraph_of(f"rule-{number}", fields))
+        (home / "rules.toml").write_text("\n".join(paragraphs), encoding="utf-8")
         project = project_of("/home/user/project", folder)
         limits = [
             *limits_to_set(LIMITS, project, subagent=False, now=BEGINS),

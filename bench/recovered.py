@@ -28,7 +28,6 @@ from brim.memory.returned import HEADING, line_of
 from brim.memory.shell_facts import shell_facts
 from brim.memory.token_length import BilledRatio
 from brim.memory.uses import BINDING
-from brim.store import open_store
 from compacted import FIRST, SCRIPTS, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
@@ -82,7 +81,6 @@ class Sitting:
         self.home, self.project = folder / "home", folder / "project"
         for each in (self.home, self.project):
             each.mkdir(parents=True)
-        open_store(str(self.home / "brim.db")).close()
         self.transcript = folder / f"{script.session}.jsonl"
         self.environ = {"HOME": str(folder), "BRIM_HOME": str(self.home), "PATH": "/usr/bin:/bin"}
         self.environ |= {

@@ -4,8 +4,7 @@ FILE]``.
 Each labelled situation is played through the hooks, each in a process of its own: a session begins,
 files are read, a prompt is typed. What the agent was told by then is compared with the labels. Next
 to it: the whole rule file, the rules that Claude Code would load by ``paths:``, rules by chance,
-and BM25 over the prompt, all within the same tokens. A second table has the order of the rules
-alone (nDCG@5). Progress goes to standard error.
+and BM25 over the prompt, all within the same tokens. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -23,15 +22,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from brim.activation import Context, Graph
-from brim.activation.relevance import relevant
-from brim.behaviors import Provenance, Rule
-from brim.behaviors.learning import infer_kind, infer_name, infer_tags
-from brim.behaviors.words import words_of
+from brim.config.trust import trust
+from brim.rules.accepted import AcceptedRules
 from brim.rules.globs import matches
-from brim.rules.text import item_text
-from brim.rules.tiers import Tier
-from brim.store import open_store
+from brim.rules.prose import inferred_condition
+from brim.rules.stems import stems_of
+from brim.rules.when import PATH
+from brim.rules.writing import paragraph_of
 from brim.tokens.engines import encoding_counter
 from measure import say
 from report import arguments, finish, table, this_machine
@@ -44,11 +41,35 @@ Situation = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class LabelledRule:
+    """A rule, and the heading that it stands under."""
+
+    id: str
+    text: str
+    heading: str
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The globs of the files that its words name."""
+        globs: list[str] = []
+        for case in inferred_condition(self.text, self.heading).cases:
+            for clause in case:
+                if clause.key == PATH:
+                    globs += clause.values
+        return tuple(globs)
+
+    @property
+    def line(self) -> str:
+        """The rule in a list."""
+        return f"- {self.text}\n"
+
+
+@dataclass(frozen=True)
 class Project:
     """The rules of one project and what happens in it."""
 
     name: str
-    rules: tuple[Rule, ...]
+    rules: tuple[LabelledRule, ...]
     situations: tuple[Situation, ...]
 
 
@@ -124,14 +145,6 @@ def main() -> int:
     places = sum(bool(each.situations) for each in projects)
     title = f"{count} situations in {places} projects, {sum(len(each.rules) for each in projects)} rules"
     table(title, ["", "must told", "of use", "rules told", "tokens", "silent"], rows, [])
-    rankings = {name: ranking(projects, order) for name, order in RANKINGS.items()}
-    table(
-        "the first five rules for a prompt",
-        ["", "nDCG@5"],
-        [[name, f"{v:.2f}"] for name, v in rankings.items()],
-        [],
-    )
-    found["nDCG@5"] = rankings
     return finish(options, found, [])
 
 
@@ -141,22 +154,14 @@ def load(folder: Path) -> list[Project]:
     found = []
     for path in sorted(folder.glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        rules = tuple(learned(data["project"], rule) for rule in data["rules"])
+        rules = tuple(labelled_rule(rule) for rule in data["rules"])
         found.append(Project(data["project"], rules, tuple(data.get("situations", ()))))
     return found
 
 
-def learned(project: str, rule: dict[str, str]) -> Rule:
-    """Return a rule as an import of its file learns it."""
-    text, heading = rule["text"], rule.get("heading", "")
-    return Rule(
-        id=rule["id"],
-        name=infer_name(text),
-        kind=infer_kind(text),
-        canonical=text,
-        tags=infer_tags(f"{heading}\n{text}"),
-        provenance=Provenance("rules", file=f"{project}/CLAUDE.md", note=heading),
-    )
+def labelled_rule(rule: dict[str, str]) -> LabelledRule:
+    """Return a rule of a labelled project."""
+    return LabelledRule(rule["id"], rule["text"], rule.get("heading", ""))
 
 
 def without_files(project: Project) -> Project:
@@ -201,7 +206,9 @@ def play(projects: list[Project], start: int, dynamic: int) -> Score:
     return score
 
 
-def prepare(place: Path, rules: tuple[Rule, ...], start: int, dynamic: int) -> dict[str, str]:
+def prepare(
+    place: Path, rules: tuple[LabelledRule, ...], start: int, dynamic: int
+) -> dict[str, str]:
     """Make a home with *rules* and a project; return the environment of the hooks."""
     home = place / "home" / ".brim"
     home.mkdir(parents=True, mode=0o700)
@@ -209,9 +216,22 @@ def prepare(place: Path, rules: tuple[Rule, ...], start: int, dynamic: int) -> d
     (place / "project" / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
     settings = f"token_budget:\n  default: {start}\n  dynamic_context: {dynamic}\nmodel: gpt-5\n"
     (home / "config.yaml").write_text(settings, encoding="utf-8")
-    with open_store(str(home / "brim.db")) as store:
-        store.put_many(rules, event="learned", now=1_700_000_000.0)
+    written = rules_file(rules)
+    project = place / "project"
+    (project / ".brim").mkdir()
+    (project / ".brim" / "rules.toml").write_text(written, encoding="utf-8")
+    trust(str(project), str(home))
+    AcceptedRules(str(home), str(project)).accept(written)
     return {"HOME": str(place / "home"), "PATH": os.environ.get("PATH", "")}
+
+
+def rules_file(rules: tuple[LabelledRule, ...]) -> str:
+    """Return *rules* as a rules file has them."""
+    paragraphs = []
+    for rule in rules:
+        name = rule.id.replace(":", "-")
+        paragraphs.append(paragraph_of(name, {"text": rule.text, "section": rule.heading}))
+    return "\n".join(paragraphs)
 
 
 def hook(place: Path, environ: dict[str, str], number: int, event: str, **fields: Any) -> str:
@@ -234,9 +254,10 @@ def hook(place: Path, environ: dict[str, str], number: int, event: str, **fields
     return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
-def whole_in(text: str, rules: tuple[Rule, ...]) -> set[str]:
+def whole_in(text: str, rules: tuple[LabelledRule, ...]) -> set[str]:
     """Return the ids of *rules* that *text* has whole."""
-    return {rule.id for rule in rules if item_text(rule, Tier.FULL) in text}
+    words = " ".join(text.split())
+    return {rule.id for rule in rules if " ".join(rule.line.split()) in words}
 
 
 def tokens_of(text: str) -> int:
@@ -251,7 +272,7 @@ def tokens_of(text: str) -> int:
 
 def peer(
     projects: list[Project],
-    choose: Callable[[Project, Situation], list[Rule]],
+    choose: Callable[[Project, Situation], list[LabelledRule]],
     room: int | None,
 ) -> Score:
     """Tell the rules that *choose* puts first, as many as *room* tokens hold."""
@@ -260,7 +281,7 @@ def peer(
         for each in project.situations:
             told, taken = set(), 0
             for rule in choose(project, each):
-                cost = tokens_of(item_text(rule, Tier.FULL))
+                cost = tokens_of(rule.line)
                 if room is None or taken + cost <= room:
                     told.add(rule.id)
                     taken += cost
@@ -268,20 +289,20 @@ def peer(
     return score
 
 
-def in_order(project: Project, _: Situation) -> list[Rule]:
+def in_order(project: Project, _: Situation) -> list[LabelledRule]:
     """Return the rules as the file has them."""
     return list(project.rules)
 
 
-def by_chance(project: Project, situation: Situation) -> list[Rule]:
+def by_chance(project: Project, situation: Situation) -> list[LabelledRule]:
     """Return the rules in an order that says nothing."""
     return random.Random(situation["prompt"]).sample(project.rules, len(project.rules))
 
 
-def by_paths(project: Project, situation: Situation) -> list[Rule]:
+def by_paths(project: Project, situation: Situation) -> list[LabelledRule]:
     """Return what ``.claude/rules`` with ``paths:`` loads: rules without a path, then those of the
     open files."""
-    paths = {rule.id: dict(rule.inferred.conditions).get("file", ()) for rule in project.rules}
+    paths = {rule.id: rule.paths for rule in project.rules}
     files = situation.get("files", ())
     met = [
         rule
@@ -291,13 +312,13 @@ def by_paths(project: Project, situation: Situation) -> list[Rule]:
     return [*met, *(rule for rule in project.rules if not paths[rule.id])]
 
 
-def by_bm25(project: Project, situation: Situation) -> list[Rule]:
+def by_bm25(project: Project, situation: Situation) -> list[LabelledRule]:
     """Return the rules by BM25 over the prompt and the open files."""
-    asked = words_of("\n".join([situation["prompt"], *situation.get("files", ())]))
-    texts = {rule.id: words_of(f"{rule.heading}\n{rule.canonical}") for rule in project.rules}
+    asked = set(stems_of("\n".join([situation["prompt"], *situation.get("files", ())])))
+    texts = {rule.id: set(stems_of(f"{rule.heading}\n{rule.text}")) for rule in project.rules}
     many = len(texts)
 
-    def score(rule: Rule) -> float:
+    def score(rule: LabelledRule) -> float:
         found = 0.0
         for word in asked & texts[rule.id]:
             having = sum(word in each for each in texts.values())
@@ -309,35 +330,6 @@ def by_bm25(project: Project, situation: Situation) -> list[Rule]:
         return found
 
     return sorted(project.rules, key=lambda rule: -score(rule))
-
-
-def by_brim(project: Project, situation: Situation) -> list[Rule]:
-    """Return the rules that brim finds for the prompt and the open files, nearest first."""
-    context = Context(prompt=situation["prompt"], open=situation.get("files"), branch="main")
-    by_id = {rule.id: rule for rule in project.rules}
-    return [by_id[node.id] for node, _ in relevant(Graph(project.rules), context)]
-
-
-RANKINGS = {"brim": by_brim, "BM25": by_bm25, "by chance": by_chance}
-GAIN = {"must": 2, "helpful": 1}
-
-
-def ranking(projects: list[Project], order: Callable[[Project, Situation], list[Rule]]) -> float:
-    """Return the mean nDCG@5 of *order*: 1 if the rules that are needed most come first."""
-    values = []
-    for project in projects:
-        for each in project.situations:
-            chosen = order(project, each)[:5]
-            best = sorted([GAIN[label] for label in each["labels"].values()], reverse=True)[:5]
-            if best:
-                gains = [GAIN.get(each["labels"].get(rule.id, ""), 0) for rule in chosen]
-                values.append(discounted(gains) / discounted(best))
-    return sum(values) / len(values)
-
-
-def discounted(gains: list[int]) -> float:
-    """Return the sum of *gains*, of which later ones count less."""
-    return sum(gain / math.log2(place + 2) for place, gain in enumerate(gains))
 
 
 PEERS = {

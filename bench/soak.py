@@ -483,7 +483,7 @@ class Soak:
         sizes = dict.fromkeys(MOST_BYTES, 0)
         for path in files_in(self.brim_home):
             part = path.relative_to(self.brim_home).parts[0]
-            part = "store" if part.startswith("brim.db") else part
+            part = "store" if part.startswith("rules.db") else part
             sizes[part if part in sizes else "other"] += path.stat().st_size
         for project in self.projects:
             sizes[".brim"] += sum(path.stat().st_size for path in files_in(project / ".brim"))

@@ -298,7 +298,9 @@ def shorten(line: str, width: int) -> str:
 def run(*command: str, cwd: Path) -> None:
     """Type a command, as a person would."""
     print(f"  $ {' '.join(command)}")
-    print("  " + subprocess.check_output(command, cwd=cwd, text=True).rstrip("\n"))  # noqa: S603
+    answer = subprocess.check_output(command, cwd=cwd, text=True)  # noqa: S603
+    for line in answer.rstrip("\n").split("\n"):
+        print(f"  {line}")
 
 
 if __name__ == "__main__":

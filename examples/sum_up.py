@@ -3,9 +3,8 @@ that run.
 
     python sum_up.py PROJECT
 
-Rules are compared with a file that an agent reads whole at the start of each window. A text is
-written to the prompt cache once and read from it by every later request of its window, at the
-model's prices.
+A text is written to the prompt cache once and read from it by every later request of its window, at
+the model's prices.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from brim.store import open_store
-
+from brim import count
 from brim.models import cost
-from brim.rules import ActivationTierMapper
 
 HOME = Path(os.environ["HOME"])
 NOTES = json.loads((HOME / "played.json").read_text(encoding="utf-8"))
@@ -47,17 +45,6 @@ def readers(told: dict[str, Any]) -> int:
     return found
 
 
-def windows() -> list[int]:
-    """Return how many requests of the main thread each window has seen."""
-    found = [0]
-    for request in NOTES["requests"]:
-        if request.get("window"):
-            found.append(0)
-        elif not request["agent"]:
-            found[-1] += 1
-    return found
-
-
 def price(tokens: int, requests: int) -> int:
     """Return what a text costs that so many requests read, in micro-dollars."""
     again = max(0, requests - 1)
@@ -73,13 +60,12 @@ def price(tokens: int, requests: int) -> int:
 def compared() -> tuple[int, int]:
     """Return how many things the compactions were measured on, and how many of them the summaries
     lost."""
-    with open_store(str(HOME / ".brim" / "brim.db")) as store:
-        counts = [
-            pair
-            for event in store.events(kind="compacted")
-            for pair in event.detail["counts"].values()
-        ]
-    return sum(had for had, _ in counts), sum(lost for _, lost in counts)
+    had, lost = 0, 0
+    for compaction in brim("memory", "lost")["compactions"]:
+        for before, missing in compaction["counts"].values():
+            had += before
+            lost += missing
+    return had, lost
 
 
 def given_back() -> int:
@@ -98,45 +84,32 @@ def several(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-with open_store(str(HOME / ".brim" / "brim.db")) as store:
-    behaviors = [each for each in store.behaviors() if each.live]
-rules, unused = len(behaviors), sum(not each.usage.injected for each in behaviors)
-whole = int(
-    ActivationTierMapper()
-    .plan([(each.id, 1.0) for each in behaviors], behaviors, model=MODEL)
-    .total_tokens
-)
+with (HOME / ".brim" / "rules.toml").open("rb") as file:
+    rules = [rule["text"] for rule in tomllib.load(file).values()]
+told_text = "\n".join(text["text"] for text in NOTES["told"])
+told_rules = [rule for rule in rules if rule in told_text]
+whole = int(count("\n".join(f"- {rule}" for rule in rules), model=MODEL))
 kept = [entry["kind"] for entry in brim("memory", "list")["entries"]]
 spent = brim("limit")["limits"][0]["spent"]
 had, lost = compared()
 log = HOME / ".brim" / "log" / "hook.log"
 failures = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0
 
-told = [text for text in NOTES["told"] if text["whom"] == "agent"]
-main = [text for text in told if not text["agent"]]
-tokens, main_tokens = (
-    sum(text["tokens"] for text in NOTES["told"]),
-    sum(text["tokens"] for text in main),
-)
+start = NOTES["told"][0]["tokens"]
+tokens = sum(text["tokens"] for text in NOTES["told"])
 paid = sum(price(text["tokens"], readers(text)) for text in NOTES["told"])
-main_paid = sum(price(text["tokens"], readers(text)) for text in main)
-file_tokens, file_paid = (
-    whole * len(windows()),
-    sum(price(whole, requests) for requests in windows()),
-)
 refused = NOTES["refused"]
 waited = NOTES["requests"][-1]["spent"] - refused[0]["spent"] if refused else 0
 
 print(f"""\
-  told the agent {rules - unused} of your {rules} rules when they mattered, and kept quiet about the rest
+  told the agent {len(told_rules)} of your {len(rules)} rules, at the start and again after the compaction
   kept {several(kept.count("human"), "prompt")}, {several(kept.count("artifact"), "changed file")}, \
 {several(kept.count("command"), "failed command")} and {several(kept.count("dead-end"), "dead end")}
   gave back {given_back()} of {several(lost, "thing")} that the summary had dropped
   stopped the agent at the limit; {usd(waited)} was spent only after you had raised it
 
 In numbers
-  rules   {main_tokens:,} tokens ({usd(main_paid, 4)}); a file with all {rules} rules, read in both windows, would \
-take {file_tokens:,} ({usd(file_paid, 4)})
+  rules   {start:,} tokens at each start; as a Markdown list they take {whole:,}
   cost    {tokens:,} tokens in all, sub-agent and summary included: {usd(paid, 4)} of the session's {usd(spent)} \
 ({100 * paid / spent:.1f}%)
   memory  the summary dropped {lost} of {had} files, commands and numbers

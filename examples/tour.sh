@@ -27,12 +27,14 @@ run() {
     return "$status"
 }
 
-step "Teach your agents a rule, add brim to Claude Code, and set a limit of one dollar."
-cp learned.jsonl rules.md "$HOME"
-(cd ~ && brim rules import learned.jsonl --user --yes && brim rules import rules.md --user --yes) >/dev/null 2>&1
+step "Add brim to Claude Code, teach it a rule, and set a limit of one dollar."
+mkdir -p "$HOME/.brim"
+cp learned.toml "$HOME/.brim/rules.toml" # 23 rules, as `brim learn` writes them
+cp rules.md "$HOME"
+(cd ~ && brim rules import rules.md --user --yes) >/dev/null 2>&1
 cd "$place/shop"
-run brim learn --user "Run pytest with -x while you work on one failure." --task testing
 run brim init --agent claude
+run brim learn --user --block "pip install" "Use uv, not pip."
 run brim limit 1
 
 step "A session, played through the hooks that were just installed."

@@ -34,16 +34,14 @@ ANNOTATION = re.compile(r""": (?:ForwardRef\()?(?:'([^']*)'|"([^"]*)")\)?""")
 WIDTH = 88
 GUIDES = {
     "activation": "activation.md",
-    "behaviors": "rules.md",
     "config": "config.md",
     "guard": "builders.md",
     "messages": "messages.md",
     "models": "models.md",
+    "money": "ledgers.md",
     "rules": "injection.md",
     "memory": "memory.md",
     "sessions": "context-api.md",
-    "spend": "ledgers.md",
-    "store": "store.md",
     "tokens": "tokens.md",
 }
 """The packages that people import, and the page that explains each."""

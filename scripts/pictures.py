@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -255,8 +256,9 @@ def pages(folder: Path) -> None:
     hooks."""
     world = Home(folder)
     examples = ROOT / "examples"
-    for name, command in (("learned.jsonl", "import"), ("rules.md", "import-rules")):
-        world.brim(command, str(examples / name), "--user", "--yes")
+    (world.home / ".brim").mkdir(exist_ok=True)
+    shutil.copy(examples / "learned.toml", world.home / ".brim" / "rules.toml")
+    world.brim("rules", "import", str(examples / "rules.md"), "--user", "--yes")
     world.brim("init", "--agent", "claude")
     world.brim("learn", "Use pnpm, not npm", "--block", "npm install")
     world.brim("limit", "20/day", "60/week")
@@ -281,12 +283,8 @@ def pages(folder: Path) -> None:
         filling.run(f"git log -p -- src/export_{step}.py", 420, 200 + step)
     story = world.story(begin=now - 6_100, scale=0.82)
     story.play()
-    inbox = Inbox(str(world.home / ".brim"))
-    inbox.add(
-        "keep-row-order",
-        "no, the export must keep the order of the rows",
-        project=str(world.project),
-    )
+    correction = "The export must keep the order of the rows."
+    Inbox(str(world.home / ".brim")).add("keep-order", correction, project=str(world.project))
     with served(world) as site, browser() as chrome:
         for scheme in ("light", "dark"):
             page = chrome.new_page(

@@ -67,7 +67,8 @@ def test_the_story_is_played_through_the_installed_hooks(toured: str) -> None:
     played = toured.partition("A session, played")[2].partition("What you have afterwards")[0]
     for shown in (
         "The session starts.",
-        "The agent calls Bash: python3 -m unittest -q test_importer\n    brim tells the agent",
+        "The session starts.\n    brim tells the agent",
+        "The session goes on after its compaction.\n    brim tells the agent",
         "/compact.",
         "brim tells the summarizer",
         ".context/scratch.md",

@@ -118,29 +118,6 @@ def test_without_a_session_there_is_no_context(brim: Brim) -> None:
     assert "no session" in ran.err
 
 
-def test_what_compactions_dropped_is_listed(brim: Brim) -> None:
-    assert brim("memory", "lost").code == 1
-    lost = [["file", "src/app.py"], ["decision", "Keep SQLite"]]
-    detail = {
-        "agent": "claude",
-        "trigger": "auto",
-        "counts": {"file": [3, 1], "decision": [1, 1]},
-        "lost": lost,
-    }
-    with open_store(str(database(brim))) as store:
-        store.record(RuleEvent("compacted", 1_700_000_000.0, session="4f1c2a90", detail=detail))
-    ran = brim("memory", "lost")
-    assert ran.lines[0] == "2023-11-14 22:13:20 UTC  claude 4f1c2a90: 2 of 4 facts dropped"
-    assert [line.split(maxsplit=1) for line in ran.lines[3:]] == [
-        ["file", "src/app.py"],
-        ["decision", "Keep SQLite"],
-    ]
-    (found,) = brim("memory", "lost", "4f1c", "--json").json["compactions"]
-    assert found["counts"] == {"decision": [1, 1], "file": [3, 1]}
-    assert found["lost"][1].items() >= {"kind": "decision", "text": "Keep SQLite"}.items()
-    assert brim("memory", "lost", "nobody").code == 1
-
-
 def test_a_part_of_a_name_or_text_is_enough(brim: Brim) -> None:
     write_rule(brim, "run-ruff-before-done", "Run ruff before you are done.")
     write_rule(brim, "short", "Keep it brief.")

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import COMMAND, Brim
 from tests.hooks.status_samples import SESSION, encoded, sent
 
-EXAMPLE = "Opus 4.6  █████▏░░││░░  43% · 80.3k to auto-compact  86,425 of 200,000  $1.24  cache warm until 14:32"
+EXAMPLE = "Opus 4.6  █████▏░░││┃░  43% · 80.3k to auto-compact  86,425 of 200,000  $1.24  cache warm until 14:32"
 
 
 def test_the_example_is_the_same_everywhere(brim: Brim) -> None:
@@ -26,7 +26,7 @@ def test_the_example_fits_the_terminal_and_speaks_ascii_if_it_must(brim: Brim) -
         "--example",
         env={"COLUMNS": "40", "LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"},
     )
-    assert ran.lines == ["Opus 4.6  ###---|-  43%  80.3k left"]
+    assert ran.lines == ["Opus 4.6  ###---|!  43%  80.3k left"]
 
 
 def test_what_a_client_sends_is_shown_in_colour_though_it_is_no_terminal(brim: Brim) -> None:

@@ -54,8 +54,11 @@ class Rule:
     @property
     def options(self) -> list[str]:
         """The options of ``brim learn`` that refuse it."""
-        option = "--block-edit" if self.path else "--block"
-        return [each for pattern in self.block for each in (option, pattern)]
+        kind = "edit " if self.path else ""
+        options = []
+        for pattern in self.block:
+            options += ["--block", f"{kind}{pattern}"]
+        return options
 
 
 def _command(text: str, block: str | tuple[str, ...], breaks: str, runs: str = "") -> Rule:

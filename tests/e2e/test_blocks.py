@@ -3,8 +3,6 @@ done once."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.e2e.agents import Agent
@@ -33,8 +31,8 @@ def blocking(agent: Agent) -> Agent:
         "--user",
         "--name",
         "no-dist",
-        "--block-edit",
-        "dist/**",
+        "--block",
+        "edit dist/**",
         "Change src/ and build again.",
     )
     agent.install()
@@ -81,20 +79,6 @@ def test_a_command_that_a_rule_refuses_is_not_run_until_a_person_allows_it_once(
     world.api.will(agent.shell(INSTALL), agent.shell(INSTALL), Say())
     agent.ask_again("Say hello.")
     assert calls(world, "installed.txt") == 3
-    shown = json.loads(world.brim("rules", "why", "use-pnpm", "--json").out)["rule"]
-    kinds = [
-        each["kind"] for each in shown["events"] if each["kind"] in ("blocked", "allowed", "lifted")
-    ]
-    assert kinds == [
-        "blocked",
-        "blocked",
-        "lifted",
-        "allowed",
-        "blocked",
-        "lifted",
-        "allowed",
-        "allowed",
-    ]
     assert not world.hook_log
 
 

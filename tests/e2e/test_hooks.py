@@ -22,12 +22,13 @@ HANDLERS = "Every handler checks the session before it reads the body."
 
 
 COMMITS = "Write short messages with 'git commit -m'."
+WITH_TESTS = ("--when", "task test", "--when", "run pytest")
 
 PLACES = {
     "claude": ["prompt", "start, with the prompt", "call", "result", "with the call"],
     "claude claude-sonnet-4-5": ["start, with the prompt, prompt", "call", "result, with the call"],
     "codex": ["start", "prompt", "with the prompt", "call", "with the call", "result"],
-    "gemini": ["prompt, with the prompt, start", "call", "result, with the call"],
+    "gemini": ["prompt, start, with the prompt", "call", "result, with the call"],
 }
 """In which order the model reads what brim tells, message by message: what docs/agents.md says of
 each program."""
@@ -37,9 +38,10 @@ each program."""
 def test_what_is_told_stands_where_the_documentation_says(name: str, world: World) -> None:
     agent = agent_in(world, name.partition(" ")[0])
     agent.model = name.partition(" ")[2] or agent.model
+    agent.world.crowd()
     agent.world.learn(ALWAYS, "--kind", "constraint")
-    agent.world.learn(TESTING, "--task", "testing")
-    agent.world.learn(COMMITS, "--task", "git")
+    agent.world.learn(TESTING, *WITH_TESTS)
+    agent.world.learn(COMMITS, "--when", "run git status")
     agent.install()
     agent.world.api.will(agent.shell("git status --short; printf 'it was %s' run"), Say())
     agent.ask("Please run the tests and fix what fails.")
@@ -77,7 +79,8 @@ def test_a_rule_that_always_holds_is_there_from_the_start_and_once(agent: Agent)
 
 
 def test_a_rule_comes_with_the_prompt_that_it_is_about(agent: Agent) -> None:
-    agent.world.learn(TESTING, "--task", "testing")
+    agent.world.crowd()
+    agent.world.learn(TESTING, *WITH_TESTS)
     agent.install()
     agent.ask("Say hello.")
     assert agent.world.api.turns[-1].times(TESTING) == 0
@@ -90,7 +93,8 @@ def test_a_rule_comes_with_the_prompt_that_it_is_about(agent: Agent) -> None:
 
 
 def test_a_rule_comes_with_the_command_that_it_is_about(agent: Agent) -> None:
-    agent.world.learn(TESTING, "--task", "testing")
+    agent.world.crowd()
+    agent.world.learn(TESTING, *WITH_TESTS)
     agent.install()
     agent.world.api.will(
         agent.shell("pytest --version || true"), agent.shell("pytest --version || true"), Say()
@@ -107,7 +111,8 @@ def test_a_rule_comes_with_the_command_that_it_is_about(agent: Agent) -> None:
 )  # Codex writes files by commands, in which no path is looked for
 def test_a_rule_comes_with_the_file_that_it_is_about(name: str, world: World) -> None:
     agent = agent_in(world, name)
-    world.learn(HANDLERS, "--when", "file=src/handlers/**")
+    world.crowd()
+    world.learn(HANDLERS, "--when", "src/handlers/**")
     agent.install()
     path = world.project / "src" / "handlers" / "logout.py"
     world.api.will(agent.write(path, "def logout(): ..."), Say())
@@ -121,7 +126,7 @@ def test_a_rule_comes_with_the_file_that_it_is_about(name: str, world: World) ->
 
 
 def test_what_is_told_keeps_to_the_budget_that_init_wrote(agent: Agent) -> None:
-    agent.world.learn_all(
+    agent.world.write_rules(
         f"Check rule number {n} before you change module_{n}, and say so." for n in range(80)
     )
     agent.world.learn(ALWAYS, "--kind", "constraint")
@@ -142,28 +147,26 @@ def test_what_is_told_during_the_work_keeps_to_the_budgets_of_one_text_and_of_th
         f"Run test number {n} with 'make check_{n}' before you change module_{n}."
         for n in range(80)
     )
-    agent.world.learn_all(rules, when={"task": "testing"})
+    agent.world.write_rules(rules, when=["task test", "run pytest"])
     for setting, tokens in (("token_budget.dynamic_context", "200"), ("session.max_tokens", "300")):
         agent.world.brim("config", "set", "--user", setting, tokens)
     agent.install("--token-budget", "200")
     test = agent.shell("pytest --version || true")
     agent.world.api.will(test, test, test, Say())
     agent.ask("Please run the tests.")
-    # Gemini CLI is told with the first prompt what belongs to the start, which has a budget of its
-    # own.
-    start = 200 if agent.name == "gemini" else 0
     first, *later = (
         int(brim.count(told.text, model=agent.model))
         for told in agent.told(agent.world.api.turns[-1])
     )
-    assert start + 100 < first <= start + 200
+    assert 100 < first <= 200
     assert later
     assert max(later) <= 200
-    assert start + 200 < first + sum(later) <= start + 300
+    assert 200 < first + sum(later) <= 300
 
 
 def test_nothing_is_told_twice_when_a_session_goes_on(agent: Agent) -> None:
-    agent.world.learn(TESTING, "--task", "testing")
+    agent.world.crowd()
+    agent.world.learn(TESTING, *WITH_TESTS)
     agent.install()
     agent.ask("Please run the tests.")
     agent.ask_again("Please run the tests again.")
@@ -182,10 +185,8 @@ def test_a_project_is_not_listened_to_before_it_is_trusted(agent: Agent) -> None
 
 
 def test_a_call_that_breaks_a_rule_not_yet_shown_is_held_back_once(agent: Agent) -> None:
-    agent.world.learn(
-        "Never force-push with 'git push --force'.", "--kind", "constraint", "--when", "task=git"
-    )
-    agent.world.brim("config", "set", "--user", "hooks.gate", "constraints")
+    agent.world.crowd()
+    agent.world.learn("Never force-push with 'git push --force'.", "--when", "run git push")
     agent.install()
     push = agent.shell("git push --force 2>/dev/null; echo pushed >> pushed.txt")
     agent.world.api.will(push, push, Say())
@@ -328,11 +329,16 @@ def test_a_pause_is_a_pause(agent: Agent) -> None:
     says_nothing(agent)
 
 
-def test_a_store_that_is_broken_stops_nobody(agent: Agent) -> None:
+def test_databases_that_are_broken_are_made_again_and_the_rules_are_told(agent: Agent) -> None:
     agent.world.learn(ALWAYS, "--kind", "constraint")
     agent.install()
-    (agent.world.home / ".brim" / "brim.db").write_bytes(b"this is not a database" * 100)
-    says_nothing(agent)
+    for name in ("rules.db", "state.db", "index.db"):
+        (agent.world.home / ".brim" / name).write_bytes(b"this is not a database" * 100)
+    agent.world.api.will(agent.shell("echo hello > made.txt"), Say())
+    ran = agent.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    assert (agent.world.project / "made.txt").exists()
+    assert agent.world.api.turns[-1].times(ALWAYS) == 1
 
 
 def test_a_brim_that_is_gone_stops_nobody(agent: Agent) -> None:

@@ -45,11 +45,11 @@ def size(asked: Asked) -> int:
 @pytest.mark.parametrize("name", list(TOOL))
 def test_a_model_teaches_asks_and_sees_its_window(name: str, world: World) -> None:
     agent = agent_in(world, name)
-    world.brim("rules", "trust", "--yes")
+    world.learn("Use uv, never pip.")
     add_server(agent)
     named = TOOL[agent.name].format
     world.api.will(
-        Call(named("learn"), {"right": "Use uv, never pip."}),
+        Call(named("learn"), {"right": "Sort imports with ruff."}),
         Call(named("active"), {}),
         Call(named("status"), {}),
         Say(),
@@ -58,9 +58,9 @@ def test_a_model_teaches_asks_and_sees_its_window(name: str, world: World) -> No
     assert ran.code == 0, ran.told
     results = [part.text for part in world.api.turns[-1].parts if part.kind == "result"]
     learned, active, status = results
-    assert "pending" in learned
+    assert "noted" in learned
     assert "Use uv, never pip." in active
-    assert "Notes agents left, not confirmed:" in active
+    assert "ruff" not in active, "a note is no rule before a person accepts it"
     assert '"window' in status.replace("\\", "")
     assert 'null,"spent' not in status.replace("\\", ""), status
     instructions = json.loads(world.brim("mcp", "--list", "--json").out)["instructions"]

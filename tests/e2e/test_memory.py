@@ -124,7 +124,7 @@ def test_the_rules_and_the_place_of_the_memory_are_there_after_a_compaction(agen
 
 
 def test_what_is_told_after_a_compaction_keeps_to_the_budget_of_a_start(agent: Agent) -> None:
-    agent.world.learn_all(
+    agent.world.write_rules(
         f"Check rule number {n} before you change module_{n}, and say so." for n in range(80)
     )
     agent.world.brim("config", "set", "--user", "token_budget.dynamic_context", "100")

@@ -26,11 +26,11 @@ def opencode(world: World) -> Opencode:
 def test_rules_are_told_once_and_a_block_refuses(opencode: Opencode) -> None:
     world = opencode.world
     world.learn(ALWAYS, "--kind", "constraint")
-    world.learn(TESTING, "--task", "testing")
+    world.learn(TESTING, "--when", "task test")
     world.brim("learn", "--user", "--block", "npm install", "Use pnpm")
     opencode.install()
     edited = world.project / "dist" / "a.txt"
-    world.brim("learn", "--user", "--block-edit", "dist/**", "dist/ is built")
+    world.brim("learn", "--user", "--block", "edit dist/**", "dist/ is built")
     world.api.will(
         opencode.shell("npm install x"),
         opencode.write(edited, "x"),

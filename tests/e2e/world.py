@@ -138,20 +138,23 @@ class World:
         """Learn a rule that holds in every project."""
         self.brim("learn", "--user", text, *more)
 
-    def learn_all(self, texts: Iterable[str], **fields: Any) -> None:
-        """Learn many rules at once, as they stand."""
-        rules: list[dict[str, Any]] = [
-            {
-                "id": f"b-{number:010x}",
-                "name": f"rule-{number}",
-                "kind": "directive",
-                "canonical": text,
-                **fields,
-            }
-            for number, text in enumerate(texts)
-        ]
-        lines = [json.dumps(each) for each in ({"format": "brim-behaviors", "version": 1}, *rules)]
-        self.brim("rules", "import", "--user", "--yes", "-", stdin="\n".join(lines) + "\n")
+    def write_rules(self, texts: Iterable[str], *, when: Sequence[str] = ()) -> None:
+        """Write the user's file of rules by hand, and let brim read it."""
+        paragraphs = []
+        for number, text in enumerate(texts):
+            paragraph = f"[rule-{number}]\ntext = {json.dumps(text)}\n"
+            if when:
+                paragraph += f"when = {json.dumps(list(when))}\n"
+            paragraphs.append(paragraph)
+        folder = self.home / ".brim"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / "rules.toml").write_text("\n".join(paragraphs), encoding="utf-8")
+        self.brim("rules")
+
+    def crowd(self) -> None:
+        """Write more rules than fit at a start, so that those with a *when* wait for it."""
+        texts = [f"Fortran columns of block {n}: {'indent, ' * 20}align." for n in range(100)]
+        self.write_rules(texts, when=["*.f90"])
 
 
 def _end(group: int) -> None:

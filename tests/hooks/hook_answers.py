@@ -22,7 +22,8 @@ def fault_of(agent: str, name: str, answer: str) -> str:
     event = agent_named(agent).events[name].event
     if not answer:
         return ""
-    if agent == "claude" and event == "before_compact":  # its text is taken as it is
+    if agent == "claude" and event == "before_compact" and not answer.startswith('{"decision"'):
+        # Its text is taken as it is: instructions for the summary.
         return "it is JSON" if answer.lstrip().startswith(("{", "[")) else ""
     try:
         found = json.loads(answer)
@@ -61,7 +62,12 @@ def _refusal(rest: dict[str, Any], agent: str, event: str) -> str:
     if "decision" not in rest:
         return ""
     decision, reason = rest.pop("decision"), rest.pop("reason", "")
-    if event not in ("prompt", "before_tool") or (agent != "gemini" and event == "before_tool"):
+    refusable = ["prompt"]
+    if agent == "gemini":
+        refusable.append("before_tool")
+    if agent == "claude":
+        refusable.append("before_compact")  # Codex has no decision there: it ends the turn
+    if event not in refusable:
         return f"{decision} is said at {event}"
     return (
         ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from brim.agents import agent_named, kind_of_tool
 from brim.agents.call import Answer, HookCall, ToolCall, normalized
 from brim.config.trust import trust
+from brim.errors import StoreError
 from brim.hooks import handlers as events
 from brim.hooks.state import HookWorkspace
 from brim.rules.accepted import AcceptedRules
@@ -74,6 +76,8 @@ class Agent:
         self.now = NOW
         self.model = "gpt-5"
         """Of this one tokens are counted exactly."""
+        self.begins = True
+        """Whether brim heard of a session's start before its first prompt."""
 
     def rules_file(self, scope: str = "user") -> Path:
         """Return the file of rules of *scope*."""
@@ -126,8 +130,16 @@ class Agent:
             return events.session_start(self.call("session_start", source=source, **fields), place)
 
     def prompt(self, text: str = "go on", *, human: bool = True, **fields: Any) -> Answer:
+        if self.begins:
+            self._begin(fields.get("session", SESSION))
         with self.place() as place:
             return events.prompt(self.call("prompt", prompt=text, human=human, **fields), place)
+
+    def _begin(self, session: str) -> None:
+        """Let *session* have begun, and have been told nothing."""
+        if session and not self.state.has_session(session):
+            with suppress(StoreError), self.state.charging(session):
+                pass
 
     def tool(self, tool: str, **given: Any) -> Answer:
         return self.tool_of("", tool, **given)

@@ -190,6 +190,13 @@ def test_the_end_of_a_turn_can_be_refused_where_the_client_says_that_it_was() ->
     assert said("gemini", "AfterAgent", Answer(deny="no")) is None
 
 
+def test_a_compaction_is_refused_in_the_words_of_each_client() -> None:
+    refused = Answer(deny="no")
+    assert said("claude", "PreCompact", refused) == {"decision": "block", "reason": "no"}
+    assert said("codex", "PreCompact", refused) == {"continue": False, "stopReason": "no"}
+    assert said("gemini", "PreCompress", refused) is None
+
+
 def test_the_summariser_gets_its_instructions_as_they_are() -> None:
     client = agent_named("claude")
     before = call("claude", "PreCompact", trigger="auto")

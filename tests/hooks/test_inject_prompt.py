@@ -27,6 +27,27 @@ def test_what_the_prompt_is_about_is_told_once(agent: Agent) -> None:
     assert not agent.prompt("run the tests again")
 
 
+def test_a_session_whose_start_was_not_heard_is_told_with_its_first_prompt(agent: Agent) -> None:
+    agent.begins = False
+    agent.learn(ALWAYS, TESTS)
+    assert agent.prompt("hello").text == FRAME + "- Answer in English.\n- Run pytest with -q.\n"
+    assert not agent.prompt("run the tests")
+
+
+def test_a_late_start_that_cannot_be_noted_is_not_told_with_each_prompt(agent: Agent) -> None:
+    agent.begins = False
+    agent.learn(ALWAYS)
+    (agent.home / ".brim" / "state.db").mkdir()
+    assert not agent.prompt("hello")
+
+
+def test_what_a_late_start_and_its_prompt_tell_is_one_list(agent: Agent) -> None:
+    agent.begins = False
+    agent.configure("token_budget: {default: 24, dynamic_context: 60}\n")
+    agent.learn(ALWAYS, TESTS)
+    assert agent.prompt("run the tests").text.count(FRAME) == 1
+
+
 def test_the_second_time_waits_five_prompts_and_the_third_ten(agent: Agent) -> None:
     agent.learn(TESTS)
     answers = [bool(agent.prompt(f"run the tests of step {n}")) for n in range(17)]

@@ -6,10 +6,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
+from brim.rules.state import RulesState
 from tests.cli.conftest import COMMAND, Brim
 from tests.cli.stored import behavior, remember
 from tests.install.installed import alone, let_hooks_wait
@@ -42,7 +45,12 @@ def run(brim: Brim, *words: str, stdin: str = "") -> subprocess.CompletedProcess
 
 def hook(brim: Brim, event: str, **fields: object) -> str:
     """Return what the installed hook answers."""
-    given = {"session_id": "s1", "cwd": str(brim.cwd), "hook_event_name": event, **fields}
+    given: dict[str, object] = {
+        "session_id": "s1",
+        "cwd": str(brim.cwd),
+        "hook_event_name": event,
+        **fields,
+    }
     done = run(
         brim, str(brim.home / ".brim" / "bin" / "hook"), event, "claude", stdin=json.dumps(given)
     )
@@ -53,7 +61,7 @@ def hook(brim: Brim, event: str, **fields: object) -> str:
 OTHER = """\
 import os, sqlite3, sys
 other = sqlite3.connect(sys.argv[1])
-other.execute("UPDATE spend_scopes SET warned = 1")
+other.execute("INSERT INTO permissions VALUES ('other', 'user', 'other', 0)")
 other.commit()
 print("ready", flush=True)
 sys.stdin.read()
@@ -75,7 +83,9 @@ def full(brim: Brim, request: pytest.FixtureRequest) -> Iterator[Brim]:
     if request.param == "closed":
         yield brim
         return
-    words = [sys.executable, "-c", OTHER, str(brim.home / ".brim" / "brim.db")]
+    with closing(RulesState(str(brim.home / ".brim"), now=time.time())) as state:
+        state.allow("other", "user")
+    words = [sys.executable, "-c", OTHER, str(brim.home / ".brim" / "state.db")]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdin is not None
@@ -93,11 +103,11 @@ def test_hooks_still_tell_rules_and_hold_a_limit(full: Brim) -> None:
 
 
 def test_commands_still_show_what_is_stored_and_say_why_nothing_more_can_be(full: Brim) -> None:
-    path = full.home / ".brim" / "brim.db"
+    path = full.home / ".brim" / "rules.toml"
     before = path.read_bytes()
     assert "Never push to main." in run(full, COMMAND, "rules").stdout
     assert "stopped" in run(full, COMMAND, "limit").stdout
     taught = run(full, COMMAND, "learn", "--user", "Use uv.")
     assert (taught.returncode, taught.stdout) == (2, "")
-    assert taught.stderr.startswith("brim: ~/.brim/brim.db: ")
+    assert taught.stderr.startswith("brim: ~/.brim/rules.toml: ")
     assert path.read_bytes() == before

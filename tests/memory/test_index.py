@@ -45,6 +45,17 @@ def test_the_index_is_at_most_200_lines_of_120_characters_for_any_content(
     assert len(titles) == len(set(titles)) <= len(SECTIONS)
 
 
+def test_a_long_path_keeps_the_name_of_its_file() -> None:
+    path = f"/home/ada/{'deep/' * 40}shop/src/app.py"
+    entry = MemoryEntry(number=3, kind="artifact", text=path)
+    (line,) = [
+        line for line in render_index(MemoryView([entry])).splitlines() if line.startswith("- #3")
+    ]
+    assert line.startswith("- #3 `…")
+    assert line.endswith("/shop/src/app.py`")
+    assert len(line) <= 120
+
+
 def test_multi_line_titles_are_one_line() -> None:
     model = ScratchModel(job="fix\n\n# Forged\u2028the\x85parser", phase="one\rtwo\x0cthree")
     assert model.render().splitlines()[:2] == [

@@ -15,6 +15,16 @@ WORDS: dict[str, str] = {
     r"^What is in the window\. ``state`` .*": (
         "How full the window is: ``state`` is ``ok``, ``warn`` or ``compact``."
     ),
+    # A rule is called by its name.
+    r"brim rules allow b-84d36b5401 ": (
+        "brim rules allow never-apply-terraform-to-production-yourself "
+    ),
+    r"^id or name of a rule$": "name of a rule",
+    r"^why: no rule has the id or the name 'no-such-rule': 'brim rules' lists them$": (
+        "why: no rule is called 'no-such-rule': the tool 'list' has their names"
+    ),
+    # A request of opencode names the folder of its project, for limits and sums by project.
+    r"^(        const line = .* sessionID: part.sessionID,) part }$": r"\1 cwd: directory, part }",
     # Where the agent compacts has a mark of its own beside the two where brim warns.
     r"^((?:Opus|Haiku) 5\.5  [▏░]░{7}││░)░(  )": r"\1┃\2",
 }
@@ -52,12 +62,35 @@ REMOVED: tuple[str, ...] = (
     "sessions/* context of */out/request/not_recorded_tokens",
     "sessions/* context of */out/request/estimate",
     "sessions/* context of */out/request/scale",
+    # Rules that fit are all told at the start, in a flat list, so prompts and calls tell nothing more.
+    # tests/rules/test_delivery.py holds what is told when.
+    "tape-*/* SessionStart/out/hookSpecificOutput/additionalContext",
+    "work-*/* SessionStart/out/hookSpecificOutput/additionalContext",
+    "*/* gemini BeforeAgent/out",
+    "tape-*/* UserPromptSubmit/out",
+    "work-*/002 * UserPromptSubmit/out",
+    "garbage/* UserPromptSubmit/out",
+    "work-*/003 * PreToolUse/out",
+    "work-*/007 * PreToolUse/out",
+    "work-*/021 * PreToolUse/out",
+    "work-gemini/* gemini AfterTool/out",
+    # A sub-agent is told the musts at its start, and what a call is about.
+    "tape-claude/* claude SubagentStart/out",
+    "work-claude/030 claude PreToolUse/out/hookSpecificOutput/additionalContext",
+    # A rule is called by its name: it has no id and no state beside the text. What an agent teaches
+    # waits until a person accepts it.
+    "mcp/* mcp tools/list/result/tools/learn/inputSchema/properties/situation",
+    "mcp/* mcp tools/list/result/tools/learn/outputSchema",
+    "mcp/* mcp tools/list/result/tools/list/outputSchema",
+    "mcp/005 mcp tools/call/result",
+    "mcp/012 mcp resources/read/result/contents/0/text",
 )
 """Places that are no longer answered, or are new, as ``scenario/answer/key/key``; ``*`` stands for anything."""
 
 
-# New: limits are looked at between two requests, so these events are installed for everybody.
-NEW_EVENTS = ("PostToolBatch", "BeforeModel")
+# New: limits are looked at between two requests, and a sub-agent is told the musts when it starts, so
+# these events are installed for everybody.
+NEW_EVENTS = ("PostToolBatch", "BeforeModel", "SubagentStart")
 
 
 def without_new_events(lines: list[str]) -> list[str]:

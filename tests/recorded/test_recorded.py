@@ -66,7 +66,7 @@ def without_removed(value: Any, place: str) -> Any:
         for number, item in enumerate(value):
             name = item.get("name", number) if isinstance(item, dict) else number
             if not is_removed(f"{place}/{name}"):
-                items.append(without_removed(item, f"{place}/{number}"))
+                items.append(without_removed(item, f"{place}/{name}"))
         return items
     return value
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors.learning import learn
 from brim.hooks.gate import HELD_BACK
 from brim.hooks.process import answer_to
-from brim.store import open_store
+from brim.rules.languages import language_of
+from brim.rules.rulebook import Rulebook
+from brim.rules.source import USER
 from labelled.clients import Sitting
 from labelled.streams import Line
 
@@ -38,6 +39,14 @@ class Rule:
 def rule(text: str, about: str = "(?!)", **options: Any) -> Rule:
     """Return a labelled rule."""
     return Rule(text, about, options)
+
+
+def fields_of(rule: Rule) -> dict[str, object]:
+    """Return the fields of *rule* in a rules file; it holds for the language of its file."""
+    fields: dict[str, object] = {"text": rule.text, "kind": rule.options.get("kind", "")}
+    if "file" in rule.options:
+        fields["when"] = language_of(rule.options["file"])
+    return fields
 
 
 @dataclass(frozen=True)
@@ -86,12 +95,12 @@ class Ruled(Sitting):
         self.known: set[str] = set()
         """Those of them that the agent was told, or held for, before the first such call ran."""
         self._told: set[str] = set()
-        with open_store(str(self.home / "brim.db")) as store:
-            learned = [learn(each.text, now=NOW, **each.options).behavior for each in rules]
-            store.put_many(learned, event="learned", now=NOW)
-        self.constraints = {
-            each.text for each, it in zip(rules, learned, strict=True) if it.kind == "constraint"
-        }
+        rulebook = Rulebook(str(self.home), None)
+        self.musts: set[str] = set()
+        for rule in rules:
+            learned = rulebook.learn(USER, fields_of(rule)).entry.rule
+            if learned.is_must:
+                self.musts.add(rule.text)
         if window == "usual":
             self._hear(self._event("SessionStart", {"source": "startup"}))
 
@@ -122,11 +131,7 @@ class Ruled(Sitting):
         if reason.startswith(HELD_BACK):
             self.held += [Held(self.seed, line, each) for each in self.rules if _says(each, reason)]
         for each in self.rules:
-            if (
-                each.text in self.constraints
-                and is_about(each, line)
-                and each.text not in self.about
-            ):
+            if each.text in self.musts and is_about(each, line) and each.text not in self.about:
                 self.about.add(each.text)
                 if each.text in self._told or _says(each, reason):
                     self.known.add(each.text)

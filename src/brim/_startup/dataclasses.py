@@ -171,6 +171,8 @@ def _complete(cls, fields, positional, args, kwargs):
         raise TypeError(
             f"{call} takes {len(positional)} positional arguments but {len(args)} were given"
         )
+    if not args and kwargs.keys() == fields.keys():
+        return [kwargs[name] for name in fields]
     values = dict(zip(positional, args))  # noqa: B905
     for name, value in kwargs.items():
         if name not in fields:

@@ -54,6 +54,8 @@ class Answers(PlainData):
     """Whether a person sees why a prompt was refused; if not, it's a note too."""
     ends_turns: bool = True
     """Whether an answer can end the turn."""
+    stops_compactions: bool = False
+    """Whether a compaction is refused like the end of a turn: no decision is read there."""
     no_note_at: tuple[str, ...] = ()
     """The events at which a note for the person makes the answer invalid."""
 
@@ -74,9 +76,10 @@ class Answers(PlainData):
         if call.event == BEFORE_COMPACT and self.instruction_chars and not answer.deny:
             return self._instructions(answer)
         worded = self._decision(call, answer)
-        if answer.stop_reason and self.ends_turns:
+        stop_reason = self._stop_reason(call, answer)
+        if stop_reason:
             worded["continue"] = False
-            worded["stopReason"] = answer.stop_reason
+            worded["stopReason"] = stop_reason
         note = answer.note
         if answer.deny and call.event == PROMPT and not self.shows_refusals:
             note = "\n".join(filter(None, [answer.deny, note]))
@@ -93,6 +96,14 @@ class Answers(PlainData):
         if not answer.deny or not refusal:
             return {}
         return {"decision": refusal, "reason": cut(answer.deny, self.chars)}
+
+    def _stop_reason(self, call: HookCall, answer: Answer) -> str:
+        """Return why the agent doesn't go on; empty if it does."""
+        if call.event == BEFORE_COMPACT and self.stops_compactions:
+            return answer.deny
+        if self.ends_turns:
+            return answer.stop_reason
+        return ""
 
     def _specific(self, call: HookCall, answer: Answer) -> dict[str, Any]:
         """Return what is said about this event alone: a text for the model, a call's refusal."""

@@ -21,7 +21,7 @@ from brim.record import PlainData
 LARGEST = 8_000_000
 """Bytes of a settings file."""
 
-LEARN_ABOUT = "Teach a rule that brim keeps and tells your agents when it matters"
+LEARN_ABOUT = "Teach a rule that brim keeps and tells your agents"
 """What the command that teaches a rule is for, as agents show it."""
 
 LEARN_TEXT = "---\ndescription: {about}\n---\n{task}"

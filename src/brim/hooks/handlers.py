@@ -7,6 +7,8 @@ what must survive, and a model call how full the window was.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brim.agents.call import NOTHING, SESSION_START, Answer, HookCall, joined
 from brim.hooks.attention import project_note
 from brim.hooks.blocks import hold_block
@@ -28,7 +30,13 @@ from brim.hooks.limits import (
 )
 from brim.hooks.loops import hold_loop
 from brim.hooks.process import attempt
-from brim.hooks.rules import finish_start, tell_at_start, tell_now, tell_sub_agent
+from brim.hooks.rules import (
+    finish_start,
+    tell_at_start,
+    tell_now,
+    tell_sub_agent,
+    under_one_introduction,
+)
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line
 from brim.hooks.state import COMPACTED, HookWorkspace
 from brim.hooks.transcript import (
@@ -135,7 +143,9 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     late = joined(attempt(_tell_late, call, workspace), attempt(finish_start, call, workspace))
     moment = PROMPT if call.human else ""
     rules = attempt(tell_now, call, workspace, moment=moment, is_new_prompt=call.human)
-    answer = _with_note(joined(late, rules), workspace)
+    context = under_one_introduction([late.context, rules.context])
+    whole = replace(joined(late, rules), context=context)
+    answer = _with_note(whole, workspace)
     if workspace.only_injects or not call.session:
         return joined(spending, answer)
     if call.human:

@@ -9,6 +9,7 @@ may.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from brim.agents.call import NOTHING, SUBAGENT_START, Answer, HookCall
@@ -23,6 +24,7 @@ from brim.rules.compiled import RuleReader
 from brim.rules.delivery import CALL, LATE_START, START, SUBAGENT, Delivery, deliver, note
 from brim.rules.session import Session
 from brim.rules.situation import Situation
+from brim.rules.tiers import INTRODUCTION
 
 UNFINISHED = "start unfinished"
 """Kept for a session at whose start there was no time to read all rules: the next prompt tells what
@@ -66,30 +68,42 @@ def _rules_at_start(call: HookCall, workspace: HookWorkspace, *, how: str, room:
     budget = budget_of(call, workspace, room)
     delivery = reader.ask(lambda index: deliver(index, moment, situation, session, budget))
     if call.session:
-        _note_start(call, workspace, how, delivery)
+        is_noted = _note_start(call, workspace, how, delivery)
+        if moment == LATE_START and not is_noted:
+            return NOTHING  # each prompt would tell it again
         if reader.index is not None and reader.index.is_partial:
             workspace.state(call.session).keep(UNFINISHED, True)
     return Answer(context=delivery.text)
 
 
 def finish_start(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return the rules that were missing at the start, once; mostly nothing."""
-    if not call.session or not workspace.state(call.session).kept(UNFINISHED):
+    """Return the rules that a session wasn't told at its start, once; mostly nothing.
+
+    There may have been no time to read all of them, or no start at all: brim was installed or
+    switched on in the middle of it.
+    """
+    if not call.session:
         return NOTHING
-    workspace.state(call.session).keep(UNFINISHED, None)
+    is_unfinished = bool(workspace.state(call.session).kept(UNFINISHED))
+    if is_unfinished:
+        workspace.state(call.session).keep(UNFINISHED, None)
+    elif workspace.rule_state.has_session(call.session):
+        return NOTHING
     return _rules_at_start(call, workspace, how="", room=room_at(call, workspace, AT_START))
 
 
-def _note_start(call: HookCall, workspace: HookWorkspace, how: str, delivery: Delivery) -> None:
+def _note_start(call: HookCall, workspace: HookWorkspace, how: str, delivery: Delivery) -> bool:
+    """Note what was told; return whether that will be remembered."""
     limits = workspace.config.yours.section("session")
     try:
         with workspace.rule_state.charging(call.session, **limits) as session:
             session.begin(how)
             note(delivery, START, session)
-    except StoreError as error:  # it can't be remembered, and is told anyway
+    except StoreError as error:
         log(workspace.environ, f"{call.name} {call.agent.name}: {error}")
-        return
+        return False
     _forget_renewal(call, workspace)
+    return True
 
 
 def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
@@ -185,7 +199,7 @@ class RuleTelling:
         if reason:
             return Answer(deny=reason)
         used_before = session.used
-        text = "".join([delivery.text for delivery in self._deliver(session)])
+        text = under_one_introduction([delivery.text for delivery in self._deliver(session)])
         room = room.minus(text, session.used - used_before)
         return Answer(preamble=give_back_lost(call, workspace, session, room), context=text)
 
@@ -231,6 +245,17 @@ class RuleTelling:
         shown_ids = set(session.shown)
         rules = rules_against(self._call, self._workspace, self._deliver(looked_at), shown_ids)
         return held_back(self._call, self._workspace, rules, session)
+
+
+def under_one_introduction(texts: Iterable[str]) -> str:
+    """Return the *texts* of several moments as one list of rules."""
+    text = ""
+    for listed in texts:
+        if text:
+            text += listed.removeprefix(INTRODUCTION)
+        else:
+            text = listed
+    return text
 
 
 def tell_sub_agent(call: HookCall, workspace: HookWorkspace) -> Answer:

@@ -75,6 +75,18 @@ def shortened(text: str, width: int) -> str:
     return text[: width - 1].rstrip() + "…"
 
 
+def shortened_path(path: str, width: int) -> str:
+    """Return the end of *path* in at most *width* characters: its name is what tells a file.
+
+    >>> shortened_path("/home/ada/shop/src/app.py", 12)
+    '…/src/app.py'
+    """
+    if len(path) <= width:
+        return path
+    start = len(path) - max(0, width - 1)
+    return f"…{path[start:]}"
+
+
 def begun(text: str, longest: int) -> str:
     """Return at most *longest* characters of *text*, up to where a word ends.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from brim.memory.entries import MemoryEntry
-from brim.memory.quotes import code, one_line, plain_lines, shortened
+from brim.memory.quotes import code, one_line, plain_lines, shortened, shortened_path
 from brim.record import PlainData
 
 WIDTH = 120
@@ -25,6 +25,8 @@ class SentencePart(PlainData):
     quoted: bool = False
     whole: bool = False
     """Whether these are brim's own words, which are never shortened."""
+    is_path: bool = False
+    """Whether it's the path of a file, of which the end is what counts."""
 
     def written(self, width: int | None = None) -> str:
         """Return the piece, in at most *width* characters if it may be shortened."""
@@ -33,6 +35,8 @@ class SentencePart(PlainData):
         if width is None:
             return code(self.text) if self.quoted else one_line(self.text)
         text = self.text[:_LOOKED_AT]
+        if self.is_path:
+            text = shortened_path(one_line(text), width - len("``"))
         return code(text, width) if self.quoted else shortened(one_line(text), width)
 
 
@@ -61,7 +65,8 @@ def _parts(entry: MemoryEntry) -> Iterator[SentencePart]:
     # Only brim's own words: a journal is a file, and anyone may have written to it.
     if refs.get("noun") in _NOUNS:
         yield SentencePart(f"{refs['noun']} ", whole=True)
-    yield SentencePart(entry.text, quoted=entry.quoted)
+    is_path = entry.kind == "artifact" or refs.get("noun") == "file"
+    yield SentencePart(entry.text, quoted=entry.quoted, is_path=is_path)
     if "outcome" in refs:
         yield SentencePart(": ", whole=True)
         yield SentencePart(str(refs["outcome"]))

@@ -321,7 +321,7 @@ def _fit(choices: list[Choice], budget: Budget, beyond: int) -> list[Choice]:
         reason = choice.reason
         if tier is Tier.OMITTED and choice.tier is not Tier.OMITTED:
             reason = DID_NOT_FIT
-        changed.append(replace(choice, tier=tier, reason=reason))
+        changed.append(Choice(choice.rule, tier, choice.activation, reason))
     return changed
 
 

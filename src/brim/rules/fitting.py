@@ -42,12 +42,12 @@ class LineSize(PlainData):
             self.bytes + other.bytes,
         )
 
-    def minus(self, other: LineSize) -> LineSize:
-        """Return what is left without *other*."""
+    def exchanging(self, old: LineSize, new: LineSize) -> LineSize:
+        """Return what is taken with *new* in place of *old*."""
         return LineSize(
-            self.units - other.units,
-            self.characters - other.characters,
-            self.bytes - other.bytes,
+            self.units - old.units + new.units,
+            self.characters - old.characters + new.characters,
+            self.bytes - old.bytes + new.bytes,
         )
 
 
@@ -136,38 +136,51 @@ class _Text:
         self.tiers = list(self.wanted)
         self._budget = budget
         self._uncounted = beyond
-        self._lines: list[LineSize] = []
+        self._sizes: list[dict[Tier, LineSize]] = []
         self._sum = LineSize()
         for rule, tier in rules:
             line = LineSize.of(rule, tier, budget)
-            self._lines.append(line)
+            self._sizes.append({tier: line})
             self._sum = self._sum.plus(line)
 
     def fits(self) -> bool:
         """Whether the text fits, with a last line that counts what is left out."""
         return self._budget.holds(self._sum, self._uncounted)
 
+    def fits_with(self, place: int, tier: Tier) -> bool:
+        """Whether the text would fit with the rule at *place* at *tier*."""
+        return self._budget.holds(
+            self._sum_with(place, tier), self._uncounted + self._further_uncounted(place, tier)
+        )
+
     def move(self, place: int, tier: Tier) -> None:
         """Give the rule at *place* another tier."""
-        line = LineSize.of(self.rules[place], tier, self._budget)
-        self._sum = self._sum.minus(self._lines[place]).plus(line)
-        self._uncounted += (tier is Tier.OMITTED) - (self.tiers[place] is Tier.OMITTED)
-        self._lines[place] = line
+        self._sum = self._sum_with(place, tier)
+        self._uncounted += self._further_uncounted(place, tier)
         self.tiers[place] = tier
+
+    def _sum_with(self, place: int, tier: Tier) -> LineSize:
+        return self._sum.exchanging(self._size(place, self.tiers[place]), self._size(place, tier))
+
+    def _further_uncounted(self, place: int, tier: Tier) -> int:
+        return (tier is Tier.OMITTED) - (self.tiers[place] is Tier.OMITTED)
+
+    def _size(self, place: int, tier: Tier) -> LineSize:
+        """Return what the rule at *place* takes at *tier*."""
+        sizes = self._sizes[place]
+        if tier not in sizes:
+            sizes[tier] = LineSize.of(self.rules[place], tier, self._budget)
+        return sizes[tier]
 
     def is_shorter_at(self, place: int, tier: Tier) -> bool:
         """Whether the rule at *place* would take less at *tier*."""
-        new = LineSize.of(self.rules[place], tier, self._budget)
-        return new.units < self._lines[place].units
+        return self._size(place, tier).units < self._size(place, self.tiers[place]).units
 
     def demote(self, place: int, lowest: Tier) -> None:
         """Give the rule at *place* less detail until the text fits, down to *lowest*."""
-        if lowest is Tier.OMITTED:
-            before = self.tiers[place]
-            self.move(place, Tier.OMITTED)
-            if not self.fits():  # so it wouldn't with some of it either
-                return
-            self.move(place, before)
+        if lowest is Tier.OMITTED and not self.fits_with(place, Tier.OMITTED):
+            self.move(place, Tier.OMITTED)  # it wouldn't fit with some of it either
+            return
         for tier in (Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED):
             if not lowest <= tier < self.tiers[place]:
                 continue
@@ -215,7 +228,6 @@ def _give_back(text: _Text) -> None:
         for tier in (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY):
             if tier > wanted or tier <= before:
                 continue
-            text.move(place, tier)
-            if text.fits():
+            if text.fits_with(place, tier):
+                text.move(place, tier)
                 break
-            text.move(place, before)

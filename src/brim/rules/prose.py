@@ -31,66 +31,69 @@ _EDITING = (
     r"\w*"
 )
 _NOT = r"(?:never|do not|don['’]t|must not|may not|cannot|can['’]t|should not|shouldn['’]t|avoid)"
-_EXAMPLE = re.compile(r"(?i)^(?:for example|e\.g\.|for instance|such as)\b")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*])")
-_LABEL = re.compile(r"^[\w /&()'-]{2,40}(?::| -)\s+(?=[A-Z])")
-_EMPHASIS = re.compile(r"\*\*|__")
+# Patterns are compiled when the first sentence needs them: all of them take a hook a tenth of a
+# second, and a look at the words shows that most can't fit.
+_EXAMPLE = r"(?i)^(?:for example|e\.g\.|for instance|such as)\b"
+_SENTENCE_END = r"(?<=[.!?])\s+(?=[A-Z`*])"
+_LABEL = r"^[\w /&()'-]{2,40}(?::| -)\s+(?=[A-Z])"
+_EMPHASIS = r"\*\*|__"
 
-_SCOPE = re.compile(
+_SCOPE = (
     r"^(?i:in|for|within|inside|under)\s+(?P<scope>(?:\([^)]*\)|[^,:.(]|\.(?=\w|/|\*))*?)(?:,|:)\s"
 )
-_LANGUAGE_SCOPE = re.compile(rf"(?:(?i:all|any|new|existing|the)\s+)*{LANGUAGE_LIST}(?: {_CODE})?")
-_LANGUAGE_LABEL = re.compile(rf"^(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?:\s")
-_WHEN_EDITING = re.compile(
+_LANGUAGE_SCOPE = rf"(?:(?i:all|any|new|existing|the)\s+)*{LANGUAGE_LIST}(?: {_CODE})?"
+_LANGUAGE_LABEL = rf"^(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?:\s"
+_WHEN_EDITING = (
     r"(?i)\b(?:when(?:ever)?|if|after|before|once|any time|every time|each time|while)\s+"
     r"(?:(?:you|you've|you have|we|are|have|ever)\s+)*"
     rf"{_EDITING}\s+(?P<object>.*)"
 )
-_OBJECT = re.compile(
+_OBJECT = (
     r"(?i)^(?:(?:the|an?|any|all|new|existing|files?|code|anything|something|in|under|inside|within"
     rf"|of|to|or)\s+)*(?P<paths>{PATH_LIST})"
 )
-_OBJECT_LANGUAGE = re.compile(
+_OBJECT_LANGUAGE = (
     rf"^(?:(?i:the|an?|any|all|new|existing)\s+)*(?P<languages>{LANGUAGE_LIST}) {_CODE}"
 )
-_CHANGES_TO = re.compile(
+_CHANGES_TO = (
     r"(?i)(?:^|[.;:(]\s*|\bif )(?:any |a |an |all )?changes? (?:to|in|under)\s+"
     rf"(?:the |any |files? (?:in|under) )*(?P<paths>{PATH_LIST})"
 )
-_EVERY_CHANGE = re.compile(
+_EVERY_CHANGE = (
     r"(?i:\b(?:after|with|on|for) (?:any|every|each|all) changes? (?:to|in|of) (?:the )?)"
     rf"(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?"
 )
-_FILES_UNDER = re.compile(
+_MUST = r"(?i)\s(?:must|require|need|should|are|have|has|is|use|may|can|shall)\b"
+_FILES_UNDER = (
     r"(?i)\b(?:all |any |every |new )?(?:files?|code|modules?|components?|pages|tests?) "
     r"(?:under|in|inside|within|below|matching)\s+(?:the )?"
     rf"(?P<paths>(?:{PATH_LIST}|{FOLDER_NAME}))(?: folder| directory)?"
     r"(?=\s+(?:must|require|need|should|are|have|has|is|use|may|can|shall)\b)"
 )
-_NEVER_EDIT = re.compile(
+_NEVER_EDIT = (
     rf"(?i)\b{_NOT}\s+(?:ever |directly |manually |hand-)?"
     r"(?:chang|edit|modify|touch|delet|updat|creat|remov|mov|renam)\w*\s+"
     r"(?:any |the |or \w+ |(?:\w+ )?files? (?:in|under|inside) |anything (?:in|under|inside) )*"
     rf"(?P<paths>{PATH_LIST})"
 )
-_NEVER_RUN = re.compile(
+_NEVER_RUN = (
     rf"(?i)\b{_NOT}\s+(?:ever |directly |manually )?(?:us|run|invok|call|execut)\w*\s+"
     rf"(?:the |raw |plain |bare )?(?P<commands>{COMMAND}(?:(?:,| or| and|, or|/) {COMMAND})*)"
 )
-_BEFORE_RUNNING = re.compile(
+_BEFORE_RUNNING = (
     r"(?i)\b(?:before|when(?:ever)?|if|while|prior to) (?:you |we )?"
     r"(?:run|runn|execut|invok|us|call)(?:ning|ing|e)?\s+(?:any |the )*"
     rf"(?P<commands>{COMMAND}(?:(?:,| or| and|/) {COMMAND})*)"
 )
-_ALL_COMMANDS = re.compile(
+_ALL_COMMANDS = (
     rf"(?i)\b(?:all|any|every|each) (?P<commands>{COMMAND}(?:(?:,| or| and|/) {COMMAND})*) "
     r"(?:commands?|calls?|invocations?)\b"
 )
-_IN_TESTS = re.compile(
+_IN_TESTS = (
     r"(?i)^(?:in (?:unit |integration |e2e )?tests?[,:]"
     r"|(?:unit |integration |e2e )?tests? (?:should|must|do not|don['’]t|never|may not)\b)"
 )
-_TESTS_EXIST = re.compile(
+_TESTS_EXIST = (
     r"(?i)\btests? (?:must|should) (?:\w+ )?(?:cover|exist|pass|accompany|run|be (?:added|written|"
     r"included|green|run))"
 )
@@ -137,14 +140,14 @@ def inferred_condition(text: str, heading: str = "") -> Condition:
 
 
 def _clauses(text: str, heading: str) -> Iterator[Clause]:
-    plain = re.sub(r"\s+", " ", _EMPHASIS.sub("", text)).strip()
+    plain = re.sub(r"\s+", " ", re.sub(_EMPHASIS, "", text)).strip()
     yield from _of_label(plain)
-    body = _LABEL.sub("", plain)
-    sentences = _SENTENCE_END.split(body)
+    body = re.sub(_LABEL, "", plain)
+    sentences = re.split(_SENTENCE_END, body)
     # "Change it only through X. Never run Y." is about more than running Y.
     yield from _of_prohibition(sentences[0])
     for sentence in sentences:
-        if _EXAMPLE.match(sentence):
+        if re.match(_EXAMPLE, sentence):
             continue
         for reader in _READERS:
             yield from reader(sentence)
@@ -152,7 +155,9 @@ def _clauses(text: str, heading: str) -> Iterator[Clause]:
 
 
 def _of_label(text: str) -> Iterator[Clause]:
-    label = _LANGUAGE_LABEL.match(text)
+    if ": " not in text:
+        return
+    label = re.match(_LANGUAGE_LABEL, text)
     if label is not None:
         yield from _language_clause(label["languages"])
 
@@ -165,11 +170,11 @@ def _of_heading(heading: str) -> Iterator[Clause]:
 
 
 def _of_scope(sentence: str) -> Iterator[Clause]:
-    scope = _SCOPE.match(sentence)
+    scope = re.match(_SCOPE, sentence)
     if scope is None:
         return
     words = scope["scope"].strip()
-    if _LANGUAGE_SCOPE.fullmatch(words):
+    if re.fullmatch(_LANGUAGE_SCOPE, words):
         yield from _language_clause(words)
         return
     paths = paths_in(words) or folders_in(words)
@@ -178,15 +183,15 @@ def _of_scope(sentence: str) -> Iterator[Clause]:
 
 
 def _of_editing(sentence: str) -> Iterator[Clause]:
-    moment = _WHEN_EDITING.search(sentence)
+    moment = re.search(_WHEN_EDITING, sentence)
     if moment is None or re.search(r"(?i)for example,?\s*$", sentence[: moment.start()]):
         return
     target = moment["object"]
-    paths = _OBJECT.match(target)
+    paths = re.match(_OBJECT, target)
     if paths is not None:
         yield from _path_clause(paths["paths"])
         return
-    languages = _OBJECT_LANGUAGE.match(target)
+    languages = re.match(_OBJECT_LANGUAGE, target)
     if languages is not None:
         yield from _language_clause(languages["languages"])
         return
@@ -196,26 +201,36 @@ def _of_editing(sentence: str) -> Iterator[Clause]:
 
 
 def _of_changes(sentence: str) -> Iterator[Clause]:
-    language = _EVERY_CHANGE.search(sentence)
-    if language is not None:
-        yield from _language_clause(language["languages"])
-    for pattern in (_CHANGES_TO, _FILES_UNDER):
-        match = pattern.search(sentence)
-        if match is not None:
-            yield from _path_clause(match["paths"])
+    if "change" in sentence.lower():
+        language = re.search(_EVERY_CHANGE, sentence)
+        if language is not None:
+            yield from _language_clause(language["languages"])
+        changes = re.search(_CHANGES_TO, sentence)
+        if changes is not None:
+            yield from _path_clause(changes["paths"])
+    if re.search(_MUST, sentence):
+        files = re.search(_FILES_UNDER, sentence)
+        if files is not None:
+            yield from _path_clause(files["paths"])
 
 
 def _of_prohibition(sentence: str) -> Iterator[Clause]:
-    edit = _NEVER_EDIT.search(sentence)
+    if not re.search(rf"(?i)\b{_NOT}\s", sentence):
+        return
+    edit = re.search(_NEVER_EDIT, sentence)
     if edit is not None:
         yield from _path_clause(edit["paths"])
-    for match in _NEVER_RUN.finditer(sentence):
+    if "`" not in sentence:
+        return
+    for match in re.finditer(_NEVER_RUN, sentence):
         yield from _command_clause(match["commands"])
 
 
 def _of_commands(sentence: str) -> Iterator[Clause]:
+    if "`" not in sentence:
+        return
     for pattern in (_BEFORE_RUNNING, _ALL_COMMANDS):
-        for match in pattern.finditer(sentence):
+        for match in re.finditer(pattern, sentence):
             yield from _command_clause(match["commands"])
 
 
@@ -226,7 +241,7 @@ def _command_clause(words: str) -> Iterator[Clause]:
 
 
 def _of_tests(sentence: str) -> Iterator[Clause]:
-    if _IN_TESTS.match(sentence) and not _TESTS_EXIST.search(sentence):
+    if re.match(_IN_TESTS, sentence) and not re.search(_TESTS_EXIST, sentence):
         yield Clause(PATH, TEST_FILES)
 
 

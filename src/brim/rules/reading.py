@@ -271,7 +271,7 @@ def _text(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> str:
 def _check_visible(paragraph: Paragraph, key: str, value: str) -> None:
     """Raise unless a person sees every character of *value*. A tab must have been typed: in the
     file it's one, not a backslash and a t."""
-    if value.isprintable():
+    if value.replace("\n", "").isprintable():
         return
     for position, sign in enumerate(value):
         code = ord(sign)

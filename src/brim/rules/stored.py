@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
+from typing import Any
 
 from brim.record import PlainData
 from brim.rules.compiled import RuleIndex
@@ -232,10 +233,9 @@ class StoredRules:
     def meeting(self, situation: Situation) -> list[RuleRef]:
         """Return the rules whose when *situation* meets."""
         sql = (
-            "SELECT DISTINCT rules.number, rules.digest, rules.must, rules.waits, rules.learned,"
-            " rules.source, rules.position, rules.condition"
-            " FROM postings JOIN rules ON rules.number = postings.rule"
-            " WHERE rules.source IN (:sources) AND postings.term IN (:values)"
+            "SELECT number, digest, must, waits, learned, source, position, condition FROM rules"
+            " WHERE source IN (:sources)"
+            " AND number IN (SELECT rule FROM postings WHERE term IN (:values))"
         )
         is_met: dict[str, bool] = {}
         refs: dict[int, RuleRef] = {}
@@ -258,10 +258,10 @@ class StoredRules:
             refs += [self._ref(columns) for columns in self._rows(sql, chunk)]
         return refs
 
-    def _ref(self, columns: Sequence[object]) -> RuleRef:
+    def _ref(self, columns: Sequence[Any]) -> RuleRef:
         number, digest, must, waits, learned, source, position = columns
-        age = (self._order[int(str(source))], str(learned), int(str(position)))
-        return RuleRef(int(str(number)), str(digest), bool(must), bool(waits), age)
+        age = (self._order[source], learned, position)
+        return RuleRef(number, digest, bool(must), bool(waits), age)
 
     def sharing_words(self, situation: Situation) -> dict[int, WordMatch]:
         """Return the rules that share a stem with *situation*, by number, with BM25's score."""
@@ -332,25 +332,25 @@ class StoredRules:
         return sorted(rules, key=_by_importance)
 
 
-def _rule_of(row: tuple[object, ...], order: dict[int, int]) -> StoredRule:
+def _rule_of(row: tuple[Any, ...], order: dict[int, int]) -> StoredRule:
     (number, name, digest, must, kind, protected, condition, full, summary, short, costs) = row[:11]
     (learned, source, position, source_kind, path, line, before_done, blocks) = row[11:]
     return StoredRule(
-        number=int(str(number)),
-        name=str(name),
-        digest=str(digest),
+        number=number,
+        name=name,
+        digest=digest,
         must=bool(must),
-        kind=str(kind),
+        kind=kind,
         protected=bool(protected),
-        condition=condition_of(str(condition)),
-        lines=(str(full), str(summary), str(short)),
-        costs=tuple([tuple(cost) for cost in json.loads(str(costs))]),
-        age=(order[int(str(source))], str(learned), int(str(position))),
-        source=str(source_kind),
-        path=str(path),
-        line=int(str(line)),
-        before_done=str(before_done),
-        blocks=tuple(json.loads(str(blocks))),
+        condition=condition_of(condition),
+        lines=(full, summary, short),
+        costs=tuple([tuple(cost) for cost in json.loads(costs)]),
+        age=(order[source], learned, position),
+        source=source_kind,
+        path=path,
+        line=line,
+        before_done=before_done,
+        blocks=tuple(json.loads(blocks)),
     )
 
 

@@ -132,7 +132,9 @@ AGENT = Agent(
         text_at=("session_start", "prompt", "before_tool", "after_tool"),
         chars=7_500,
         bytes=9_900,  # Codex takes four bytes for a token, and at most 2,500 tokens
+        refusals={"prompt": "block", "stop": "block"},
         ends_turns=False,
+        stops_compactions=True,  # its schema of PreCompact has no decision, and allows nothing else
         shows_refusals=False,
         no_note_at=("session_end",),
     ),

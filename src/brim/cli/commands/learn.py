@@ -246,7 +246,7 @@ def _notes(learned: LearnedRule, workspace: Workspace) -> Iterator[str]:
     if learned.secrets:
         yield f"{counted(learned.secrets, 'secret')} masked: others may read your rules"
     if learned.entry.is_kept and not os.path.exists(os.path.join(workspace.home, "bin", "hook")):
-        yield "no agent has brim's hooks here, so nothing is refused yet: brim init"
+        yield "no agent has brim's hooks here, so the rule isn't kept yet: brim init"
 
 
 # Changing -----------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from brim.config.git import is_tracked
+from brim.config.own_folder import check_ours, environment, make_file, project_types
 from brim.config.places import branch_of, git_folder
-from brim.config.project_folder import check_ours, environment, make_file, project_types
 from brim.errors import StoreError
 
 
