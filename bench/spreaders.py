@@ -1,6 +1,6 @@
 """The graphs that activation is measured on, and the same numbers by networkx and by scipy.
 
-The peers compute what ``brim.rules.activation`` defines, in the way that somebody with these libraries
+The peers compute what ``brim.rules`` defines, in the way that somebody with these libraries
 would: the graph is prepared once, and each activation goes over all of it. A seed is brim's own for
 everyone, so that what is compared is how the graph is gone about.
 """

@@ -61,7 +61,9 @@ def _by_script(word: str) -> list[str]:
 
 def is_unspaced(character: str) -> bool:
     """Whether *character* is a letter of a script that is written without spaces, or of Korean."""
-    return character.isalnum() and re.match(_UNSPACED, character) is not None
+    if character < "\u0e00" or not character.isalnum():
+        return False
+    return re.match(_UNSPACED, character) is not None
 
 
 def stems_of(text: str) -> list[str]:
