@@ -10,10 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
+from brim.files import data_lines
 from brim.memory.facts import SENTENCE_END, Quantity, quantities_in
 from brim.record import PlainData
-from brim.rules.stems import stems_of
+from brim.rules.stems import stem
+
+_WORD = re.compile(r"\w{3,}")
 
 KINDS = ("instruction", "decision", "file", "command")
 """The kinds of facts that a window holds."""
@@ -165,7 +169,14 @@ def _sentences(text: str) -> list[frozenset[str]]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stems_of(text))
+    stems = [stem(word) for word in _WORD.findall(text.casefold())]
+    return frozenset(stems) - _stop_stems()
+
+
+@cache
+def _stop_stems() -> frozenset[str]:
+    """Return the stems of words that say nothing about what a sentence is about."""
+    return frozenset(" ".join(data_lines(__file__, "stop_stems.txt")).split())
 
 
 def _name(path: str) -> str:
