@@ -23,10 +23,7 @@ from brim.install.changes import command_text
 
 ROOT = Path(__file__).parent.parent
 FOLDER = "plugins/brim"
-ABOUT = (
-    "The context budget for coding agents: rules that stick, "
-    "memory across compactions, limits."
-)
+ABOUT = "The context budget for coding agents: rules that stick, memory across compactions, limits."
 SERVERS = {"brim": {"command": "brim", "args": ["mcp"]}}
 
 
