@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import spreaders
-from brim.activation import Context, Graph, activate
+from brim.rules import Context, Graph, activate
 from measure import say
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 from spreaders import BRIM, NOW, PEERS, Spreader

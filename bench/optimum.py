@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from brim.behaviors import Rule
-from brim.rules import StoredCosts, Tier
+from brim.rules import Rule, StoredCosts, Tier
 from brim.rules.text import is_protected
 from brim.rules.tiers import FIDELITY, Section, section_of
 

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from brim.behaviors import Status
-from brim.rules import ActivationTierMapper, InjectionPlan, Tier
+from brim.rules import ActivationTierMapper, InjectionPlan, Status, Tier
 from measure import say
 from optimum import best_value
 from report import Target, arguments, finish, markdown, measured, table, this_machine

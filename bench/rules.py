@@ -8,8 +8,7 @@ import random
 import re
 from functools import cache
 
-from brim.behaviors import Rule
-from brim.rules import StoredCosts, Tier
+from brim.rules import Rule, StoredCosts, Tier
 from brim.rules.text import item_text
 from brim.tokens import counter_for
 

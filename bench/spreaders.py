@@ -1,6 +1,6 @@
 """The graphs that activation is measured on, and the same numbers by networkx and by scipy.
 
-The peers compute what ``brim.activation`` defines, in the way that somebody with these libraries
+The peers compute what ``brim.rules`` defines, in the way that somebody with these libraries
 would: the graph is prepared once, and each activation goes over all of it. A seed is brim's own for
 everyone, so that what is compared is how the graph is gone about.
 """
@@ -15,12 +15,11 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from brim.activation import Context, Graph, Node, activate
-from brim.activation.engine import seed_of
-from brim.activation.graph import node_of
-from brim.activation.parameters import DEFAULTS
-from brim.behaviors import Edge, EdgeKind, Rule, RuleUsage
-from brim.behaviors.behavior import POSITIVE
+from brim.rules import Context, Edge, EdgeKind, Graph, Node, Rule, RuleUsage, activate
+from brim.rules.activation import seed_of
+from brim.rules.graph import node_of
+from brim.rules.library_rule import POSITIVE
+from brim.rules.parameters import DEFAULTS
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0

@@ -3,11 +3,9 @@
 import json
 
 import brim
-from brim.activation import Context, Graph, activate
-from brim.behaviors import Rule
 from brim.messages import FifoPruner, MemoryConfig, TokenBudgetCalculator, WorkingMemory
 from brim.models import cost
-from brim.rules import ActivationTierMapper
+from brim.rules import ActivationTierMapper, Context, Graph, Rule, activate
 
 with open("messages.json", encoding="utf-8") as file:
     messages = json.load(file)

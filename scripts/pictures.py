@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,7 @@ from tests.ui.browser import browser
 from tests.ui.conftest import World as Home
 from tests.ui.conftest import served
 
-from brim.store.suggestions import Suggestions
+from brim.rules.inbox import Inbox
 
 ROOT = Path(__file__).parent.parent
 FONT = "DejaVuSansMono{}.ttf"
@@ -255,6 +256,7 @@ def pages(folder: Path) -> None:
     hooks."""
     world = Home(folder)
     examples = ROOT / "examples"
+    (world.home / ".brim").mkdir(exist_ok=True)
     shutil.copy(examples / "learned.toml", world.home / ".brim" / "rules.toml")
     world.brim("rules", "import", str(examples / "rules.md"), "--user", "--yes")
     world.brim("init", "--agent", "claude")
@@ -281,10 +283,8 @@ def pages(folder: Path) -> None:
         filling.run(f"git log -p -- src/export_{step}.py", 420, 200 + step)
     story = world.story(begin=now - 6_100, scale=0.82)
     story.play()
-    corrections = Suggestions(str(world.home / ".brim"))
-    corrections.add(
-        "no, the export must keep the order of the rows", project=str(world.project), time=now - 600
-    )
+    correction = "The export must keep the order of the rows."
+    Inbox(str(world.home / ".brim")).add("keep-order", correction, project=str(world.project))
     with served(world) as site, browser() as chrome:
         for scheme in ("light", "dark"):
             page = chrome.new_page(

@@ -26,12 +26,11 @@ from brim import (
     render,
 )
 from brim import messages as window
-from brim.activation import Activation, Context, Graph
 from brim.config import load
 from brim.memory import extract_text
 from brim.messages import FifoPruner
 from brim.money import build_wrap_up_prompt
-from brim.rules import InjectionPlan, Section, Tier
+from brim.rules import Activation, Context, Graph, InjectionPlan, Section, Tier
 from brim.sessions import build_compact_prompt
 from tests.cli.conftest import Brim
 from tests.cli.stored import FRAME, behavior, remember

@@ -111,11 +111,11 @@ def test_every_public_name_is_there() -> None:
     import brim.memory
     import brim.models
     import brim.money
+    import brim.rules
     import brim.sessions
-    import brim.store
     import brim.tokens
 
-    rooms = (brim.models, brim.memory, brim.money, brim.store, brim.tokens, brim.sessions)
+    rooms = (brim.models, brim.memory, brim.money, brim.rules, brim.tokens, brim.sessions)
     for package in (brim, *rooms):
         for name in package.__all__:
             assert getattr(package, name) is not None

@@ -43,8 +43,8 @@ def tokens(text: str) -> int:
 
 
 def choose(session: brim.Session) -> str:
-    graph = brim.activation.Graph(rules)
-    activations = brim.activate(graph, brim.activation.Context(file="a.py"), now=0.0)
+    graph = brim.rules.Graph(rules)
+    activations = brim.activate(graph, brim.rules.Context(file="a.py"), now=0.0)
     plan = brim.ActivationTierMapper().plan(activations, rules, budget=500, session=session)
     return brim.render(plan)
 

@@ -20,13 +20,13 @@ import pydantic
 import pytest
 
 import brim
-from brim.behaviors import BehaviorKind, Edge, EdgeKind, Rule, When
 from brim.record import PlainData
+from brim.rules import BehaviorKind, Edge, EdgeKind, Rule, When
 from brim.tokens import Count
 
 PACKAGES = (
-    *("activation", "behaviors", "guard", "memory", "messages", "rules"),
-    *("models", "money", "sessions", "store", "tokens"),
+    *("guard", "memory", "messages", "rules"),
+    *("models", "money", "sessions", "tokens"),
 )
 
 
@@ -77,12 +77,12 @@ PLAIN |= {
     Count: Count(3, "estimated", 2, 4),
 }
 MADE: dict[str, Any] = {
-    "activation.Context": lambda: brim.activation.Context(file="a.py", prompt="test it"),
-    "behaviors.When": lambda: When(language="python"),
-    "behaviors.Rule": lambda: Rule(
+    "rules.Context": lambda: brim.rules.Context(file="a.py", prompt="test it"),
+    "rules.When": lambda: When(language="python"),
+    "rules.Rule": lambda: Rule(
         id="b", name="use-uv", kind=BehaviorKind.DIRECTIVE, canonical="Use uv."
     ),
-    "behaviors.Edge": lambda: Edge("b", "c", EdgeKind.REQUIRES),
+    "rules.Edge": lambda: Edge("b", "c", EdgeKind.REQUIRES),
     "messages.Decisions": lambda: brim.messages.Decisions(2, (0,), "abc", 1),
     "rules.ActivationTierMapper": brim.rules.ActivationTierMapper,
     "models.Model": lambda: brim.model("claude-sonnet-4-5"),

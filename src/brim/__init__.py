@@ -20,11 +20,10 @@ __version__ = "0.3.0"
 
 __getattr__, __dir__ = exports(
     __name__,
-    packages="activation adapters agents behaviors config guard memory messages models money"
-    " rules sessions store tokens",
+    packages="adapters agents config guard memory messages models money rules sessions tokens",
     **{
-        "activation.engine": "activate",
-        "behaviors.behavior": "Rule",
+        "rules.activation": "activate",
+        "rules.library_rule": "Rule",
         "errors": "BrimError DoesNotFit InputError LimitReached",
         "guard.conversation": "Guard",
         "messages.fitting": "Fitted fit",

@@ -1,9 +1,7 @@
 """The names of ``brim`` for type checkers and editors; ``__init__.py`` imports them lazily."""
 
-from brim import activation as activation
 from brim import adapters as adapters
 from brim import agents as agents
-from brim import behaviors as behaviors
 from brim import config as config
 from brim import guard as guard
 from brim import memory as memory
@@ -12,10 +10,7 @@ from brim import models as models
 from brim import money as money
 from brim import rules as rules
 from brim import sessions as sessions
-from brim import store as store
 from brim import tokens as tokens
-from brim.activation.engine import activate as activate
-from brim.behaviors.behavior import Rule as Rule
 from brim.errors import BrimError as BrimError
 from brim.errors import DoesNotFit as DoesNotFit
 from brim.errors import InputError as InputError
@@ -36,6 +31,8 @@ from brim.models.catalog import model as model
 from brim.money.budget import CostBudget as CostBudget
 from brim.money.ledger import Ledger as Ledger
 from brim.money.opening import open_ledger as open_ledger
+from brim.rules.activation import activate as activate
+from brim.rules.library_rule import Rule as Rule
 from brim.rules.mapper import ActivationTierMapper as ActivationTierMapper
 from brim.rules.session import Session as Session
 from brim.rules.text import render as render

@@ -21,8 +21,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from brim.config.git import is_tracked, remote_of
+from brim.config.own_folder import environment, make_folder, project_types
 from brim.config.places import branch_of, home_folder, place_of, project_folder, user_folder
-from brim.config.project_folder import environment, make_folder, project_types
 from brim.config.trust import (
     UNREADABLE,
     agree_to_settings,

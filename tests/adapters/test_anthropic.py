@@ -9,9 +9,9 @@ import anthropic
 import pytest
 
 from brim.adapters.anthropic import brim_middleware
-from brim.behaviors import Rule
 from brim.errors import LimitReached, UnknownPrice
 from brim.guard import Guard
+from brim.rules import Rule
 from tests.adapters.contract import (
     ANSWER,
     MAX_OUTPUT,

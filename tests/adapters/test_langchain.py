@@ -30,9 +30,9 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
 from brim.adapters.langchain import BrimMiddleware
-from brim.behaviors import Rule
 from brim.errors import InputError, LimitReached
 from brim.money import open_ledger
+from brim.rules import Rule
 from brim.tokens import counter_for
 from tests.adapters.contract import (
     NOT_JSON,

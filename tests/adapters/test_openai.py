@@ -13,9 +13,9 @@ import openai
 import pytest
 
 from brim.adapters.openai import wrap
-from brim.behaviors import Rule
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
+from brim.rules import Rule
 from tests.adapters.contract import (
     ANSWER,
     MAX_OUTPUT,

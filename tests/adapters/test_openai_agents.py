@@ -23,9 +23,9 @@ from agents.models.openai_provider import OpenAIProvider
 from openai import AsyncOpenAI
 
 from brim.adapters.openai_agents import brim_run_config
-from brim.behaviors import Rule
 from brim.errors import InputError
 from brim.money import open_ledger
+from brim.rules import Rule
 from tests.adapters.contract import (
     NOT_JSON,
     SYSTEM,

@@ -25,10 +25,10 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from brim.adapters.pydantic_ai import Brim
-from brim.behaviors import Rule
 from brim.errors import InputError, LimitReached, UnknownPrice
 from brim.models import cost
 from brim.money import open_ledger
+from brim.rules import Rule
 from tests.adapters.contract import (
     NOT_JSON,
     SYSTEM,

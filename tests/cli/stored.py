@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors.behavior import Rule
+from brim.rules.library_rule import Rule
 from tests.cli.conftest import Brim
 from tests.cli.written import write_rule
 

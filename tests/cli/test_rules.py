@@ -445,6 +445,13 @@ def test_markdown_is_moved_rule_by_rule(brim: Brim) -> None:
     failed(brim("rules", "import", "gone.md"), "no such file")
 
 
+@pytest.mark.parametrize("name", ["rules.jsonl", "rules.json", "rules.toml", "config.YAML"])
+def test_a_file_that_isnt_markdown_is_no_rule(brim: Brim, name: str) -> None:
+    brim.write(name, "Always use uv.\n")
+    failed(brim("rules", "import", name, "--user", "--yes"), f"{name}: not Markdown")
+    assert texts(brim) == []
+
+
 def floop(brim: Brim, *nodes: dict[str, object], edges: list[dict[str, object]]) -> None:
     brim.write(".floop/nodes.jsonl", "".join(json.dumps(node) + "\n" for node in nodes) + "x\n")
     brim.write(".floop/edges.jsonl", "".join(json.dumps(edge) + "\n" for edge in edges))

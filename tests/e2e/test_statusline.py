@@ -42,7 +42,7 @@ def test_it_shows_how_full_the_window_is_and_keeps_the_numbers_for_the_hooks(cla
     claude.install()
     claude.world.api.will(Say("It is done.", tokens=720_000))
     with opened(claude) as terminal:
-        terminal.wait_for("Opus 5.5 ░░░░░░░░││░░ window 1,000,000 $0.00")
+        terminal.wait_for("Opus 5.5 ░░░░░░░░││░┃ window 1,000,000 $0.00")
         terminal.enter("Say hello.")
         terminal.wait_for("compact at 78%")
         assert "████████▋" in terminal.text

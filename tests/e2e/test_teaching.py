@@ -17,7 +17,7 @@ FORMAT = "Run make format before you finish."
 TYPED = {"claude": f"/learn {RULE}", "codex": f"$learn {RULE}", "gemini": f"/learn {RULE}"}
 
 
-def test_what_a_person_types_gives_the_model_the_command_that_keeps_the_rule(agent: Agent) -> None:
+def test_what_a_person_types_gives_the_model_the_command_that_notes_the_rule(agent: Agent) -> None:
     agent.install()
     # Codex runs commands in a login shell, which may set another PATH: then the file's second name
     # of brim helps.
@@ -31,9 +31,11 @@ def test_what_a_person_types_gives_the_model_the_command_that_keeps_the_rule(age
     assert asked, first.told()
     assert f"If the shell doesn't find brim, it is {BRIM}." in asked[0].text
     assert first.holding(RULE), first.told()
-    assert last.holding("Learned for this project"), last.told()
-    kept = json.loads(agent.world.brim("rules", "--json").out)
-    assert [rule["text"] for rule in kept["rules"]] == [RULE]
+    assert last.holding("Your user decides about it: brim rules review"), last.told()
+    in_force = json.loads(agent.world.brim("rules", "--json").out)["rules"]
+    assert in_force == [], "nobody but a person speaks for the user"
+    noted = (agent.world.home / ".brim" / "inbox.toml").read_text()
+    assert f'text = "{RULE}"' in noted
 
 
 @pytest.mark.parametrize("name", ["claude", "codex"])

@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors import BehaviorKind, Rule
 from brim.errors import DoesNotFit, InputError, LimitReached, UnknownPrice
 from brim.guard import Guard
 from brim.guard.fake import FakeModel, Refused
@@ -33,6 +32,7 @@ from brim.messages import (
 )
 from brim.models import cost
 from brim.money import Ledger, open_ledger
+from brim.rules import BehaviorKind, Rule
 from tests.messages.histories import valid_histories
 from tests.messages.samples import talk, words
 from tests.messages.test_fitting import MODELS

@@ -11,7 +11,6 @@ from brim.hooks.process import answer_to
 from brim.memory import Journal, MemoryEntry
 from brim.sessions.index import SessionIndex
 from brim.sessions.requests import EVERYTHING
-from tests.store.making import make_store
 
 NOW = 1_800_000_000.0
 SESSION = "8eeb040d-b0c0-4396-a084-8ec7e7627d5b"
@@ -26,7 +25,6 @@ class Sitting:
         self.session, self.now = session, NOW
         for folder in (self.home, self.project):
             folder.mkdir(exist_ok=True)
-        make_store(self.home / "brim.db")
         self.transcript = root / f"{session}.jsonl"
         self.environ = {
             "HOME": str(root),

@@ -83,7 +83,7 @@ def test_every_import_of_a_hook_is_in_the_file() -> None:
     names = {name for name, _, _ in writer.compiled_modules()}
     assert {
         "brim.hooks.process",
-        "brim.store.store",
+        "brim.rules.delivery",
         "brim._startup.dataclasses",
         "json",
         "enum",

@@ -51,6 +51,7 @@ def test_it_makes_nothing_in_an_empty_home(brim: Brim) -> None:
 
 def test_an_installed_hook_is_tried_and_timed_and_leaves_no_trace(brim: Brim) -> None:
     alone(brim, "init", "--agent", "all")
+    looked(brim)  # compiles the rules
     before = tree(brim.home)
     found = looked(brim)
     [hook] = found["hook"]

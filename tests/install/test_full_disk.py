@@ -6,10 +6,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
+from brim.rules.state import RulesState
 from tests.cli.conftest import COMMAND, Brim
 from tests.cli.stored import behavior, remember
 from tests.install.installed import alone, let_hooks_wait
@@ -80,7 +83,8 @@ def full(brim: Brim, request: pytest.FixtureRequest) -> Iterator[Brim]:
     if request.param == "closed":
         yield brim
         return
-    hook(brim, "SessionStart", session_id="other", source="startup")
+    with closing(RulesState(str(brim.home / ".brim"), now=time.time())) as state:
+        state.allow("other", "user")
     words = [sys.executable, "-c", OTHER, str(brim.home / ".brim" / "state.db")]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
@@ -99,7 +103,7 @@ def test_hooks_still_tell_rules_and_hold_a_limit(full: Brim) -> None:
 
 
 def test_commands_still_show_what_is_stored_and_say_why_nothing_more_can_be(full: Brim) -> None:
-    path = full.home / ".brim" / "brim.db"
+    path = full.home / ".brim" / "rules.toml"
     before = path.read_bytes()
     assert "Never push to main." in run(full, COMMAND, "rules").stdout
     assert "stopped" in run(full, COMMAND, "limit").stdout

@@ -183,7 +183,7 @@ def test_writing_down_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom brim.memory import ScratchModel, ScratchWriter\n"
         "heavy = {'pathlib', 'logging', 'decimal', 'asyncio'}\n"
-        "heavy |= {'brim.store', 'brim.tokens'}\n"
+        "heavy |= {'brim.database', 'brim.tokens'}\n"
         f"writer = ScratchWriter({str(tmp_path)!r}, session='s')\n"
         "model = ScratchModel('job')\nmodel.extract({'type': 'user', 'message': {'content': 'go'}})\n"
         "model.extract({'type': 'tool_use', 'name': 'Write', 'input': {'file_path': 'a'}})\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,8 @@ import pytest
 from brim.errors import InputError, StoreError
 from brim.money import open_ledger
 from brim.money.sqlite_ledger import ledger_path
-from brim.store import open_store
+from brim.rules.state import RulesState
 from tests.money.ledger_contract import Clock, LedgerContract, Open
-from tests.store.making import raw
 
 
 class TestSqlite(LedgerContract):
@@ -55,9 +55,16 @@ def test_another_address_is_an_error_that_says_what_there_is(address: str) -> No
         ledger_path(address)
 
 
+def raw(path: Path | str) -> sqlite3.Connection:
+    """Open a file as any other program would."""
+    return sqlite3.connect(str(path), isolation_level=None)
+
+
 def test_a_file_with_rules_is_no_ledger(tmp_path: Path) -> None:
-    path = tmp_path / "brim.db"
-    open_store(str(path)).close()
+    path = tmp_path / "state.db"
+    state = RulesState(str(tmp_path), now=0.0)
+    state.allow("use-uv", "user")
+    state.close()
     before = path.read_bytes()
     with pytest.raises(StoreError):
         open_ledger(str(path))

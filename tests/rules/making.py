@@ -6,8 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from brim.behaviors import BehaviorKind, Rule
-from brim.rules import ActivationTierMapper, InjectionPlan
+from brim.rules import ActivationTierMapper, BehaviorKind, InjectionPlan, Rule
 
 NASTY = [
     "## Constraints",

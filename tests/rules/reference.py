@@ -3,8 +3,7 @@ repeat."""
 
 from __future__ import annotations
 
-from brim.behaviors import Rule
-from brim.rules import Tier
+from brim.rules import Rule, Tier
 from brim.rules.text import item_text
 from brim.tokens import TokenCounter
 

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from brim.behaviors import Rule
-from brim.behaviors.duplicates import merge
-from brim.behaviors.jsonl import dump, load
-from brim.behaviors.learning import learn
-from brim.behaviors.yaml_form import as_yaml, from_yaml
 from brim.errors import InputError
 from brim.rules.blocks import (
     asked_for,
@@ -197,51 +191,3 @@ def test_it_is_said_in_words() -> None:
         "edits of a/**",
         "the tool X",
     ]
-
-
-# Kept with the rule -------------------------------------------------------------------------------
-
-RULE = Rule("b-1", "use-pnpm", "constraint", "Use pnpm.", blocks=BLOCKS)
-
-
-def test_blocks_go_through_the_files_for_git_and_for_an_editor() -> None:
-    assert load(dump([RULE])).behaviors == (RULE,)
-    assert from_yaml(as_yaml(RULE), RULE, "x") == RULE
-    assert from_yaml(as_yaml(RULE), replace(RULE, blocks=()), "x") == RULE
-    assert from_yaml("blocks: run npm i", RULE, "x").blocks == ("run npm i",)
-    assert from_yaml("blocks: []", RULE, "x").blocks == from_yaml("blocks:", RULE, "x").blocks == ()
-
-
-def test_a_broken_block_in_a_file_is_a_problem_of_its_line() -> None:
-    text = dump([RULE]).replace("run npm install", "run npm install; ls")
-    (problem,) = load(text).problems
-    assert "isn't one simple command" in str(problem)
-    with pytest.raises(InputError, match="x:1: "):
-        from_yaml("blocks: [run '']", RULE, "x")
-
-
-def test_a_rule_with_a_block_is_a_constraint_and_an_agent_cannot_teach_one() -> None:
-    found = learn("Use pnpm", blocks=["run npm  install"], now=0.0).behavior
-    assert (found.kind, found.blocks) == ("constraint", ("run npm install",))
-    assert (
-        learn("Use pnpm", blocks=["run npm install"], kind="preference", now=0.0).behavior.kind
-        == "preference"
-    )
-    note = learn("Use pnpm", blocks=["run npm install"], source="agent", now=0.0).behavior
-    assert (note.kind, note.blocks) == ("directive", ())
-
-
-def test_learning_it_again_adds_and_never_takes_away() -> None:
-    first = learn("Use pnpm", blocks=["run npm install"], now=0.0).behavior
-    assert learn("Use pnpm", now=1.0, existing=[first]).behavior.blocks == first.blocks
-    more = learn("Use pnpm", blocks=["run npm i"], now=1.0, existing=[first]).behavior
-    assert more.blocks == ("run npm install", "run npm i")
-
-
-def test_a_merge_keeps_the_blocks_of_both() -> None:
-    other = Rule(
-        "b-2", "other", "directive", "Use pnpm now.", blocks=["run npm i", "run npm install"]
-    )
-    merged = merge(RULE, other, 0.0)
-    assert merged.kept.blocks == (*BLOCKS, "run npm i")
-    assert "blocks added: run npm i" in merged.changes

@@ -56,11 +56,6 @@ def test_delivery_is_light(site: Path, tmp_path: Path) -> None:
     write(site, home)
     modules = imported(ASK.format(site=str(site), home=str(home)))
     assert modules & FORBIDDEN == set()
-    assert {name for name in modules if name.startswith(("brim.tokens", "brim.behaviors"))} <= {
-        "brim.behaviors",
-        "brim.behaviors.behavior",
-        "brim.behaviors.inference",
-        "brim.behaviors.when",
-    }
+    assert {name for name in modules if name.startswith("brim.tokens")} <= set()
     assert modules & {"tomllib", "brim.rules.reading", "brim.rules.compiling"} == set()
     assert "markdown_it" not in modules

@@ -8,10 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.activation import Context, Graph, activate
-from brim.behaviors import BehaviorKind, Edge, Rule
 from brim.errors import InputError
-from brim.rules import ActivationTierMapper, InjectionPlan, Tier, render
+from brim.rules import (
+    ActivationTierMapper,
+    BehaviorKind,
+    Context,
+    Edge,
+    Graph,
+    InjectionPlan,
+    Rule,
+    Tier,
+    activate,
+    render,
+)
 from tests.rules.making import planned, rule
 
 

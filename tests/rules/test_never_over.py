@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from brim.behaviors import Rule
-from brim.rules import Tier, render
+from brim.rules import Rule, Tier, render
 from brim.rules.text import is_protected
 from brim.rules.tiers import NOTES
 from tests.rules.counters import COUNTERS

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors import Rule
-from brim.rules import render
+from brim.rules import Rule, render
 from brim.rules.text import RENDERER_VERSION, item_text, unforged
 from brim.rules.tiers import Tier
 from tests.rules.counters import COUNTERS, WordCounter

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.store import open_store
+from brim.sessions.window.remembered import ModelsFile, RememberedWindows
 from tests.cli.conftest import COMMAND, Brim
 from tests.run import supervised_others
 from tests.run.supervised_run import Run, program
@@ -129,8 +129,8 @@ def test_a_compaction_that_is_refused_twice_is_the_last(run: Run) -> None:
 
 def test_a_window_that_the_agent_reports_is_remembered(run: Run) -> None:
     run("hi", "--json", FAKE_WINDOW="77777")
-    with open_store(str(Path(run.brim.environ["HOME"], ".brim", "brim.db"))) as store:
-        assert store.windows.get("claude-sonnet-4-5") == 77_777
+    file = ModelsFile(str(Path(run.brim.environ["HOME"], ".brim")))
+    assert RememberedWindows(file).get("claude-sonnet-4-5") == 77_777
 
 
 def test_what_only_the_agent_can_price_rests_on_its_word(run: Run) -> None:

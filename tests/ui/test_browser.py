@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from brim.hooks.process import answer_to
-from brim.store.suggestions import Suggestions
+from brim.rules.inbox import Inbox
 from tests.ui.browser import MISSING, browser, chromium
 from tests.ui.conftest import Pages, World, served
 
@@ -160,8 +160,8 @@ def test_the_sliders_numbers_are_those_of_why(tab: Tab, shop: Pages) -> None:
 
 def test_a_correction_is_accepted_and_told_by_the_next_hook(tab: Tab, shop: Pages) -> None:
     world = shop.world
-    Suggestions(str(world.home / ".brim")).add(
-        "no, use pnpm here", project=str(world.project), time=time.time()
+    Inbox(str(world.home / ".brim")).add(
+        "use-pnpm", "no, use pnpm here", project=str(world.project)
     )
     with tab:
         tab.page.goto(f"{shop.origin}/rules")

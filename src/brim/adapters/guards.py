@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
-from brim.behaviors import Rule
 from brim.errors import BrimError, InputError
 from brim.guard.call import Call
 from brim.guard.conversation import Guard
@@ -25,6 +24,7 @@ from brim.models.usage import Reported, read_response
 from brim.money.ledger import Ledger
 from brim.money.quote import LEAST_OUTPUT
 from brim.money.unsent import may_be_billed
+from brim.rules import Rule
 
 ATTEMPTS = 1_000
 """How many calls are remembered that may be tried again."""

@@ -16,9 +16,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal, TypeVar
 
-from brim.activation import Context, Graph, activate
 from brim.agents.events import Usage
-from brim.behaviors import Rule
 from brim.errors import InputError
 from brim.guard.call import Call
 from brim.guard.cut import Cut
@@ -43,7 +41,7 @@ from brim.money.ledger import LONG_LEASE, Ledger, ScopeStatus
 from brim.money.opening import open_ledger
 from brim.money.quote import LEAST_OUTPUT
 from brim.money.scopes import lineage
-from brim.rules import ActivationTierMapper, render
+from brim.rules import ActivationTierMapper, Context, Graph, Rule, activate, render
 from brim.sessions.window.budget import ContextBudget
 from brim.tokens.anchor import AnchoredTokenCounter, digests
 from brim.tokens.calibrate import MemoryCalibrationStore
@@ -157,9 +155,7 @@ class Guard:
         self.rules: tuple[Rule, ...] = tuple(rules)
         """The rules to choose from."""
         if not all(isinstance(rule, Rule) for rule in self.rules):
-            raise InputError(
-                f"rules must be Rule objects of brim.behaviors, not {self.rules!r:.80}"
-            )
+            raise InputError(f"rules must be Rule objects of brim.rules, not {self.rules!r:.80}")
 
         self._rule_tokens = rule_tokens
         self._own_counter = counter

@@ -23,7 +23,7 @@ from typing import Any
 from brim.agents.fields import items
 from brim.agents.jsonc import BLANK, JsonText
 from brim.agents.settings import LEARN_ABOUT, settings_for
-from brim.config.project_folder import make_folder
+from brim.config.own_folder import make_folder
 from brim.errors import InputError, StoreError
 from brim.files import data_file, remove_unfinished, replace_file, save
 from brim.install.agents import (

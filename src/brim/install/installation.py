@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from brim.agents.jsonc import BLANK
 from brim.agents.settings import json_settings, read_settings, settings_for
-from brim.config.project_folder import make_folder
+from brim.config.own_folder import make_folder
 from brim.config.retention import UNFINISHED
 from brim.config.text import SettingEdit
 from brim.errors import BrimError, InputError, StoreError

@@ -20,7 +20,7 @@ from glob import escape, glob
 from brim._startup import PACKAGE
 from brim._startup.compiler import Unsupported
 from brim._startup.writer import write_startup
-from brim.config.project_folder import make_folder
+from brim.config.own_folder import make_folder
 from brim.errors import InputError, StoreError
 from brim.files import WINDOWS, replace_file
 from brim.install.agents import launcher_path, status_path

@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from brim.config.own_folder import make_folder
 from brim.config.places import user_folder
-from brim.config.project_folder import make_folder
 from brim.errors import InputError, StoreError
 from brim.files import replace_file
 from brim.hooks.process import PAUSED, paused_until

@@ -23,11 +23,13 @@ from brim.hooks.state import log_path
 from brim.install.agents import model_of
 from brim.install.installation import Installation
 from brim.install.launchers import copy_launcher
+from brim.models.light import DEFAULT_ENCODING
 from brim.record import PlainData
 from brim.rules.delivery import DID_NOT_FIT
-from brim.rules.outlook import DeliveryLimits, budget_for, outlook
+from brim.rules.outlook import DeliveryLimits, outlook
 from brim.rules.rulebook import Rulebook
 from brim.rules.source import USER
+from brim.tokens.counters import count
 from brim.workspace import Workspace
 
 RUNS = 3
@@ -58,9 +60,8 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
         _make_home(home, launcher)
         own = _own_environ(environ, folder, home)
         script = copy_launcher(launcher, folder, home)
-        event = first_told_event(agent)
+        *earlier_events, told_event = events_until_told(agent)
         message = {
-            "hook_event_name": event,
             "source": "startup",
             "prompt": "hello",
             "cwd": work,
@@ -69,8 +70,11 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
         seconds = []
         python_seconds = []
         for number in range(RUNS):
-            sent = json.dumps({**message, "session_id": f"doctor-{number}"})
-            answer, duration = _run([script, event, agent], sent, own, work)
+            message["session_id"] = f"doctor-{number}"
+            for event in earlier_events:
+                _run([script, event, agent], _sent(message, event), own, work)
+            command = [script, told_event, agent]
+            answer, duration = _run(command, _sent(message, told_event), own, work)
             if RULE not in answer:
                 lines = last_lines(log_path(own)) or ["it says nothing"]
                 return ProbeResult(reason=lines[-1])
@@ -80,10 +84,20 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
     return ProbeResult(statistics.median(seconds), statistics.median(python_seconds))
 
 
-def first_told_event(agent: str) -> str:
-    """Return the first event at which a text reaches the model of *agent*."""
+def events_until_told(agent: str) -> list[str]:
+    """Return the events of a session up to the first at which a text reaches the model of
+    *agent*."""
     value = agent_named(agent)
-    return next(name for name, event in value.events.items() if value.hears_at(event.event))
+    events = []
+    for name, event in value.events.items():
+        events.append(name)
+        if value.hears_at(event.event):
+            break
+    return events
+
+
+def _sent(message: Mapping[str, str], event: str) -> str:
+    return json.dumps({**message, "hook_event_name": event})
 
 
 def _make_home(home: str, launcher: str) -> None:
@@ -177,10 +191,10 @@ def start_tokens(installation: Installation, agent: str | None) -> StartTokens:
         unfit += choice.reason == DID_NOT_FIT
     if not forecast.start.text:
         return StartTokens(0, "", limits, unfit=unfit)
-    limits_now = DeliveryLimits.of(workspace.config)
-    is_exact = budget_for(limits_now.model, None).ratio == 1.0
-    kind = "exact" if is_exact else "estimated"
-    basis = f"{kind} for {workspace.config.yours['model'] or 'o200k_base'}"
+    model = workspace.config.yours["model"]
+    basis = f"exact for {DEFAULT_ENCODING}"
+    if model is not None:
+        basis = f"{count(forecast.start.text, model).basis} for {model}"
     return StartTokens(forecast.start.total_tokens, basis, limits, unfit=unfit)
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from brim.activation.written import plan_now
 from brim.config.places import branch_of
 from brim.errors import InputError, StoreError
 from brim.mcp.measures import local_mode
 from brim.rules.compiled import RuleIndex
 from brim.rules.languages import language_of
+from brim.rules.library import plan_now
 from brim.rules.outlook import DeliveryLimits, outlook
 from brim.rules.plan import InjectionPlan, Item
 from brim.rules.rulebook import check_text, name_for

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from brim.behaviors.words import stem, word_list
 from brim.memory.facts import SENTENCE_END, Quantity, quantities_in
 from brim.record import PlainData
+from brim.rules.stems import stems_of
 
 KINDS = ("instruction", "decision", "file", "command")
 """The kinds of facts that a window holds."""
@@ -26,7 +26,6 @@ ENOUGH = 0.6
 
 _SETS_UP = ("cd ", "export ")
 """How a part of a command opens that only sets up what follows."""
-_WORD = re.compile(r"\w{3,}")
 _IDENTIFIER = re.compile(
     r"(?<![\w-])--?[a-z][\w-]+|\b(?:[a-z]+[A-Z]|[A-Z]+[a-z]+[A-Z]|[A-Za-z]+_)\w*"
 )
@@ -166,8 +165,7 @@ def _sentences(text: str) -> list[frozenset[str]]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    stems = [stem(word) for word in _WORD.findall(text.casefold())]
-    return frozenset(stems) - word_list("stop_stems.txt")
+    return frozenset(stems_of(text))
 
 
 def _name(path: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from brim.behaviors.words import stem
+from brim.rules.stems import stem
 
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]{2,}|[A-Z]{3,}(?![a-z])")
 """A word in a text or in a name such as ``auction_server`` or ``PaymentService``."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from brim.behaviors.behavior import BehaviorKind
-from brim.behaviors.learning import infer_kind
 from brim.files import data_lines
 from brim.memory.facts import SENTENCE_END, quantities_in
+from brim.rules.kinds import infer_kind
+from brim.rules.library_rule import BehaviorKind
 from brim.text import fold
 
 LONGEST_PROMPT = 4_000

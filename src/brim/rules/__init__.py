@@ -10,6 +10,12 @@ conditions from the words of a rule. ``compiled`` keeps all of that in an index 
 ``delivery`` decides what is told now, ``plan`` is the answer, with a reason for every rule, and
 ``session`` what a window was told before. ``blocks`` are what a rule refuses; ``shell`` reads the
 commands that they are compared with, and ``programs`` knows which program one runs.
+
+The library takes rules as values: ``library_rule`` has ``Rule`` and ``Edge``, ``conditions`` what
+they wait for, ``kinds`` guesses a kind and ``summary`` shortens a text. ``context`` is a situation,
+``graph`` holds rules and edges, ``activation`` spreads over them with the constants of
+``parameters``. ``mapper`` turns activations into tiers, ``text`` renders them, and ``library``
+brings the rules of files there.
 """
 
 from __future__ import annotations
@@ -19,22 +25,47 @@ from typing import TYPE_CHECKING
 from brim._lazy import exports
 
 if TYPE_CHECKING:
+    from brim.rules.activation import Activation as Activation
+    from brim.rules.activation import activate as activate
+    from brim.rules.conditions import When as When
+    from brim.rules.context import Context as Context
     from brim.rules.costs import Costs as Costs
     from brim.rules.costs import StoredCosts as StoredCosts
+    from brim.rules.graph import Graph as Graph
+    from brim.rules.graph import Node as Node
+    from brim.rules.graph import Source as Source
+    from brim.rules.kinds import infer_kind as infer_kind
+    from brim.rules.library_rule import BehaviorKind as BehaviorKind
+    from brim.rules.library_rule import Edge as Edge
+    from brim.rules.library_rule import EdgeKind as EdgeKind
+    from brim.rules.library_rule import Provenance as Provenance
+    from brim.rules.library_rule import Rule as Rule
+    from brim.rules.library_rule import RuleUsage as RuleUsage
+    from brim.rules.library_rule import Status as Status
     from brim.rules.mapper import ActivationTierMapper as ActivationTierMapper
+    from brim.rules.parameters import Parameters as Parameters
     from brim.rules.plan import InjectionPlan as InjectionPlan
     from brim.rules.plan import Item as Item
     from brim.rules.session import Session as Session
+    from brim.rules.summary import summarize as summarize
     from brim.rules.text import render as render
     from brim.rules.tiers import Section as Section
     from brim.rules.tiers import Tier as Tier
 else:
     __getattr__, __dir__ = exports(
         __name__,
+        activation="Activation activate",
+        conditions="When",
+        context="Context",
         costs="Costs StoredCosts",
+        graph="Graph Node Source",
+        kinds="infer_kind",
+        library_rule="BehaviorKind Edge EdgeKind Provenance Rule RuleUsage Status",
         mapper="ActivationTierMapper",
+        parameters="Parameters",
         plan="InjectionPlan Item",
         session="Session",
+        summary="summarize",
         text="render",
         tiers="Section Tier",
     )

@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from brim.behaviors.behavior import Rule
 from brim.record import PlainData
 from brim.rules.costs import Costs
+from brim.rules.library_rule import Rule
 from brim.rules.text import text_of
 from brim.rules.tiers import Section, Tier, section_of
 from brim.tokens.count import Count

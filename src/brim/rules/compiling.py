@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from brim.behaviors.learning import infer_kind
-from brim.behaviors.summary import summarize
 from brim.record import PlainData
+from brim.rules.kinds import infer_kind
 from brim.rules.prose import inferred_condition
 from brim.rules.rule import WrittenRule
 from brim.rules.stems import stems_of
+from brim.rules.summary import summarize
 from brim.rules.terms import filed_terms
 from brim.rules.text import clean_lines, listed, name_line
 from brim.rules.when import Condition

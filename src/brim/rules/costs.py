@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Protocol
 
-from brim.behaviors.behavior import Rule
 from brim.errors import InputError
 from brim.files import data_rows
+from brim.rules.library_rule import Rule
 from brim.rules.text import item_text
 from brim.rules.tiers import INTRODUCTION, Section, Tier, left_out
 from brim.tokens.calibrate import Ratio

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brim.behaviors.behavior import BehaviorKind, Rule, Status
 from brim.errors import InputError
 from brim.record import PlainData
 from brim.rules.arrangement import Arrangement, ArrangementLimits, Slot, lowest_first
 from brim.rules.costs import Costs, CountedCosts
+from brim.rules.library_rule import BehaviorKind, Rule, Status
 from brim.rules.plan import InjectionPlan, Item
 from brim.rules.session import Session
 from brim.rules.text import is_protected

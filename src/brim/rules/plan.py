@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import fsum
 
-from brim.behaviors.behavior import Rule
 from brim.record import PlainData
+from brim.rules.library_rule import Rule
 from brim.rules.tiers import FIDELITY, Tier
 from brim.tokens.count import Count
 

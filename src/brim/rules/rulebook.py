@@ -17,6 +17,7 @@ from brim.errors import InputError
 from brim.masking import mask, masked
 from brim.record import PlainData
 from brim.rules.accepted import AcceptedRules, RuleProposal, decide_project
+from brim.rules.compiled import NAME as INDEX
 from brim.rules.compiled import RuleIndex, open_index
 from brim.rules.file import NAME, REMOVED, RulesFile
 from brim.rules.inbox import Inbox
@@ -27,7 +28,7 @@ from brim.rules.prose import inferred_condition
 from brim.rules.reading import RulesText, is_invisible, read_rules
 from brim.rules.rebuilding import index_in_memory
 from brim.rules.rule import WrittenRule
-from brim.rules.source import NATIVE, PROJECT, USER, sources_for
+from brim.rules.source import NATIVE, PROJECT, USER, RuleSource, sources_for
 from brim.rules.when import Condition
 
 PLACES = (USER, PROJECT)
@@ -354,9 +355,18 @@ class Rulebook:
     def open_index(self) -> RuleIndex:
         """Return the index of the rules that count here, brought up to date."""
         sources = sources_for(self.home, self.project)
-        if not os.path.isdir(self.home):  # only looking makes no file
+        if not self._has_something_to_index(sources):  # only looking makes no file
             return index_in_memory(sources)
         return open_index(self.home, sources)
+
+    def _has_something_to_index(self, sources: Iterable[RuleSource]) -> bool:
+        """Whether an index is there, or a file that it would be made from."""
+        if os.path.exists(os.path.join(self.home, INDEX)):
+            return True
+        paths: list[str] = []
+        for source in sources:
+            paths += [*source.watched, os.path.join(source.accepted_folder, NAME)]
+        return os.path.isdir(self.home) and any(map(os.path.exists, paths))
 
 
 # Texts and names ----------------------------------------------------------------------------------

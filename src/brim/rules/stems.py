@@ -13,7 +13,10 @@ from brim.files import data_lines
 
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_UNSPACED = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7ff]+"
+_UNSPACED = (
+    r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f"
+    r"\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
 """Scripts written without spaces, and Korean, whose particles stick to their words. Compiled at the
 first word that isn't ASCII: that takes a hook a millisecond."""
 _ENDINGS = ("ingly", "ment", "ing", "ion", "ed", "er")
@@ -54,6 +57,13 @@ def _by_script(word: str) -> list[str]:
     if end < len(word):
         parts.append(word[end:])
     return parts
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether *character* is a letter of a script that is written without spaces, or of Korean."""
+    if character < "\u0e00" or not character.isalnum():
+        return False
+    return re.match(_UNSPACED, character) is not None
 
 
 def stems_of(text: str) -> list[str]:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from brim.behaviors.behavior import BehaviorKind, Rule, Status
-from brim.behaviors.summary import summarize
+from brim.rules.library_rule import BehaviorKind, Rule, Status
 from brim.rules.plan import InjectionPlan
+from brim.rules.summary import summarize
 from brim.rules.tiers import INTRODUCTION, Section, Tier, left_out, section_of
 
 RENDERER_VERSION = 4

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from brim.behaviors.behavior import BehaviorKind, Status
+from brim.rules.library_rule import BehaviorKind, Status
 
 
 class Tier(IntEnum):

@@ -21,7 +21,7 @@ from brim.cli.options import (
 from brim.cli.output import counted, emit, home_path, lines, note, paint, printable, wrapped
 from brim.cli.progress import file_progress
 from brim.cli.tables import facts, heading, table
-from brim.config import project_folder
+from brim.config.places import project_folder
 from brim.errors import InputError
 from brim.memory.comparison import KINDS
 from brim.memory.entries import MemoryEntry

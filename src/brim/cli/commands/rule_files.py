@@ -10,6 +10,7 @@ from brim.cli.options import add_json, command, here, option
 from brim.cli.output import counted, emit, home_path, note, paint, printable, say_paged
 from brim.cli.rule_options import add_scope, scope_of, tell_trust
 from brim.cli.rule_views import paragraph_view
+from brim.errors import InputError
 from brim.rules.floop import find_floop, read_floop
 from brim.rules.imports import (
     ImportedRule,
@@ -22,6 +23,9 @@ from brim.rules.outlook import moment_words
 from brim.rules.rulebook import RuleEntry
 from brim.rules.source import PROJECT
 from brim.workspace import Workspace
+
+_OTHER_FORMATS = (".json", ".jsonl", ".toml", ".yaml", ".yml")
+"""Endings of files that would become one long rule."""
 
 
 @command(
@@ -88,6 +92,9 @@ def _plan(options: Namespace, workspace: Workspace) -> RuleImport:
         if folder:
             floop = read_floop(folder, workspace.project)
             return plan_import(book, floop.rules, floop.problems)
+    for path in options.files:
+        if path.lower().endswith(_OTHER_FORMATS):
+            raise InputError(f"{path}: not Markdown; name a Markdown file or a .floop folder")
     place = scope_of(options, workspace)
     rules = read_markdown_files(options.files, place, workspace.project)
     return plan_import(book, rules)

@@ -9,9 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
-from brim.activation.context import Context
-from brim.activation.engine import activate as spread
-from brim.activation.written import LibraryRules, library_rules
 from brim.cli.options import (
     add_json,
     add_model,
@@ -35,7 +32,10 @@ from brim.cli.rule_options import (
 from brim.cli.rule_views import entry_object, paragraph_view, promise_view
 from brim.cli.tables import heading, listed, table
 from brim.errors import InputError
+from brim.rules.activation import activate as spread
+from brim.rules.context import Context
 from brim.rules.delivery import DID_NOT_FIT, Choice
+from brim.rules.library import LibraryRules, library_rules
 from brim.rules.mapper import ActivationTierMapper
 from brim.rules.outlook import DeliveryLimits, RuleOutlook, outlook
 from brim.rules.permissions import PATIENCE

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from brim.config.own_folder import check_ours, make_file
 from brim.config.places import user_folder
-from brim.config.project_folder import check_ours, make_file
 from brim.database import APPLICATION, Database, connect, statements, version_of
 from brim.errors import StoreError
 from brim.sessions.session_files import Stamp

@@ -13,8 +13,8 @@ from typing import Any
 
 from brim.agents.call import Event
 from brim.agents.events import Usage
+from brim.config.own_folder import make_folder
 from brim.config.places import mapping_of
-from brim.config.project_folder import make_folder
 from brim.errors import BrimError
 from brim.files import locked, read_safely, replace_file
 from brim.models.light import lookup
