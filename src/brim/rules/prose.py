@@ -31,8 +31,8 @@ _EDITING = (
     r"\w*"
 )
 _NOT = r"(?:never|do not|don['’]t|must not|may not|cannot|can['’]t|should not|shouldn['’]t|avoid)"
-# Patterns are compiled when the first sentence needs them: all of them take a hook a tenth of a
-# second, and a look at the words shows that most can't fit.
+# Patterns are compiled when the first sentence needs them: all of them would take a hook longer
+# than everything else, and a look at the words shows that most can't fit.
 _EXAMPLE = r"(?i)^(?:for example|e\.g\.|for instance|such as)\b"
 _SENTENCE_END = r"(?<=[.!?])\s+(?=[A-Z`*])"
 _LABEL = r"^[\w /&()'-]{2,40}(?::| -)\s+(?=[A-Z])"
@@ -59,10 +59,10 @@ _CHANGES_TO = (
     r"(?i)(?:^|[.;:(]\s*|\bif )(?:any |a |an |all )?changes? (?:to|in|under)\s+"
     rf"(?:the |any |files? (?:in|under) )*(?P<paths>{PATH_LIST})"
 )
-_EVERY_CHANGE = (
+_AFTER_CHANGES = (
     r"(?i:\b(?:after|with|on|for) (?:any|every|each|all) changes? (?:to|in|of) (?:the )?)"
-    rf"(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?"
 )
+_EVERY_CHANGE = rf"{_AFTER_CHANGES}(?P<languages>{LANGUAGE_LIST})(?: {_CODE})?"
 _MUST = r"(?i)\s(?:must|require|need|should|are|have|has|is|use|may|can|shall)\b"
 _FILES_UNDER = (
     r"(?i)\b(?:all |any |every |new )?(?:files?|code|modules?|components?|pages|tests?) "
@@ -201,10 +201,11 @@ def _of_editing(sentence: str) -> Iterator[Clause]:
 
 
 def _of_changes(sentence: str) -> Iterator[Clause]:
-    if "change" in sentence.lower():
+    if re.search(_AFTER_CHANGES, sentence):
         language = re.search(_EVERY_CHANGE, sentence)
         if language is not None:
             yield from _language_clause(language["languages"])
+    if re.search(r"(?i)changes? (?:to|in|under)\s", sentence):
         changes = re.search(_CHANGES_TO, sentence)
         if changes is not None:
             yield from _path_clause(changes["paths"])

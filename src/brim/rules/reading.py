@@ -256,7 +256,9 @@ def _check_key(paragraph: Paragraph, key: str) -> None:
 
 
 def _text(paragraph: Paragraph, fields: Mapping[str, Any], key: str) -> str:
-    value = fields.get(key, "")
+    if key not in fields:
+        return ""
+    value = fields[key]
     if not isinstance(value, str):
         raise _mistake(paragraph, key, f"{key} must be a text in quotes, not {value!r}")
     if len(value) > LONGEST_TEXT:
