@@ -33,13 +33,12 @@ ANNOTATION = re.compile(r""": (?:ForwardRef\()?(?:'([^']*)'|"([^"]*)")\)?""")
 """How ``inspect`` writes a type that stands in the code as text."""
 WIDTH = 88
 GUIDES = {
-    "activation": "activation.md",
     "config": "config.md",
     "guard": "builders.md",
     "messages": "messages.md",
     "models": "models.md",
     "money": "ledgers.md",
-    "rules": "injection.md",
+    "rules": "activation.md",
     "memory": "memory.md",
     "sessions": "context-api.md",
     "tokens": "tokens.md",
