@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.agents.claude_lines import TRANSCRIPT
 
-_SLOW = ("asyncio", "logging", "pathlib", "brim.tokens", "brim.rules")
+_SLOW = ("asyncio", "logging", "pathlib", "brim.tokens", "brim.rules.delivery")
 _PROGRAM = """
 import sys
 from brim.agents import read

@@ -131,11 +131,11 @@ class Agent:
 
     def prompt(self, text: str = "go on", *, human: bool = True, **fields: Any) -> Answer:
         if self.begins:
-            self._begin(fields.get("session", SESSION))
+            self.begin(fields.get("session", SESSION))
         with self.place() as place:
             return events.prompt(self.call("prompt", prompt=text, human=human, **fields), place)
 
-    def _begin(self, session: str) -> None:
+    def begin(self, session: str = SESSION) -> None:
         """Let *session* have begun, and have been told nothing."""
         if session and not self.state.has_session(session):
             with suppress(StoreError), self.state.charging(session):

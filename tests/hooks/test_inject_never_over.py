@@ -177,6 +177,7 @@ def test_by_several_processes_at_once(learned: Path, tmp_path: Path) -> None:
         "BRIM_TOKEN_BUDGET_DYNAMIC": "120",
         "BRIM_SESSION_BACKOFF": "0",
     }
+    agent.begin()
     agent.lose(LOST)
     started = []
     for n in range(4):
@@ -196,6 +197,15 @@ def test_by_several_processes_at_once(learned: Path, tmp_path: Path) -> None:
     assert sum(tokens) <= agent.session().used <= 300
     given = [line for text in texts for line in text.splitlines() if "src/mödule_" in line]
     assert len(given) == len(set(given))  # each once, whoever asks
+
+
+def test_a_late_start_is_told_once_by_several_processes_at_once(
+    learned: Path, tmp_path: Path
+) -> None:
+    agent = copied(learned, tmp_path)
+    agent.environ["BRIM_TOKEN_BUDGET_DYNAMIC"] = "0"
+    texts = answers([hook(agent, "UserPromptSubmit", prompt=f"step {n}") for n in range(4)])
+    assert len([text for text in texts if text]) <= 1
 
 
 def test_every_prompt_is_counted_by_several_processes_at_once(

@@ -4,7 +4,6 @@ runs them."""
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -118,18 +117,13 @@ def test_hooks_that_only_inject_count_no_money(brim: Brim, tmp_path: Path) -> No
         assert (shown["spent"] > 0) is spent
 
 
-def test_what_is_installed_has_a_store_to_keep_accounts_in(brim: Brim) -> None:
-    alone(brim, "init", "--agent", "codex")
-    assert os.stat(brim.home / ".brim/brim.db").st_mode & 0o777 == 0o600
-
-
-def test_a_store_that_cannot_be_used_is_said_and_the_hooks_are_installed(brim: Brim) -> None:
+def test_databases_that_cannot_be_used_are_made_anew(brim: Brim) -> None:
     (brim.home / ".brim").mkdir(mode=0o700)
-    (brim.home / ".brim/brim.db").write_bytes(b"no database" * 999)
-    ran = alone(brim, "init", "--agent", "claude")
-    assert ran.code == 0
-    assert "brim.db" in ran.err
-    assert called(brim, "SessionStart", source="startup") == ""
+    for name in ("rules.db", "state.db", "index.db"):
+        (brim.home / ".brim" / name).write_bytes(b"no database" * 999)
+    assert alone(brim, "init", "--agent", "claude").code == 0
+    assert alone(brim, "learn", "--user", "Never push to main.").code == 0
+    assert "Never push to main." in called(brim, "SessionStart", source="startup")
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,9 @@ REMOVED: tuple[str, ...] = (
     "mcp/* mcp tools/list/result/tools/learn/inputSchema/properties/situation",
     "mcp/* mcp tools/list/result/tools/learn/outputSchema",
     "mcp/* mcp tools/list/result/tools/list/outputSchema",
+    "installing/*command/learn.md",
+    "installing/*commands/learn.md",
+    "installing/*skills/learn/SKILL.md",
     "mcp/005 mcp tools/call/result",
     "mcp/012 mcp resources/read/result/contents/0/text",
 )

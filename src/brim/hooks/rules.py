@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from brim.agents.call import NOTHING, SUBAGENT_START, Answer, HookCall
 from brim.errors import StoreError
@@ -68,7 +69,7 @@ def _rules_at_start(call: HookCall, workspace: HookWorkspace, *, how: str, room:
     budget = budget_of(call, workspace, room)
     delivery = reader.ask(lambda index: deliver(index, moment, situation, session, budget))
     if call.session:
-        is_noted = _note_start(call, workspace, how, delivery)
+        is_noted = _note_start(call, workspace, how, delivery, told_before=session.to_dict())
         if moment == LATE_START and not is_noted:
             return NOTHING  # each prompt would tell it again
         if reader.index is not None and reader.index.is_partial:
@@ -92,12 +93,24 @@ def finish_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     return _rules_at_start(call, workspace, how="", room=room_at(call, workspace, AT_START))
 
 
-def _note_start(call: HookCall, workspace: HookWorkspace, how: str, delivery: Delivery) -> bool:
-    """Note what was told; return whether that will be remembered."""
+def _note_start(
+    call: HookCall,
+    workspace: HookWorkspace,
+    how: str,
+    delivery: Delivery,
+    *,
+    told_before: dict[str, Any],
+) -> bool:
+    """Note what is told; return whether that will be remembered.
+
+    It isn't told if a hook at the same moment told something since *told_before*.
+    """
     limits = workspace.config.yours.section("session")
     try:
         with workspace.rule_state.charging(call.session, **limits) as session:
             session.begin(how)
+            if not how and session.to_dict() != told_before:
+                return False
             note(delivery, START, session)
     except StoreError as error:
         log(workspace.environ, f"{call.name} {call.agent.name}: {error}")

@@ -25,6 +25,7 @@ MARK = ".brim-scratch"
 LOCK = ".lock"
 OWNER = ".session"
 IGNORE = ".gitignore"
+IGNORE_ALL = b"*\n"
 TEMPORARY = ".tmp-"
 
 
@@ -152,7 +153,7 @@ def make_folder(path: str, secret: str = "") -> None:
     try:
         with suppress(FileExistsError):
             os.mkdir(path, 0o700)
-        save(path, IGNORE, "*\n", durable=False)  # one that came in an archive may hide nothing
+        _ignore_all(path)
         with suppress(FileExistsError):
             write_new(os.path.join(path, MARK), _ABOUT.encode(), durable=False)
         if secret:
@@ -165,6 +166,18 @@ def make_folder(path: str, secret: str = "") -> None:
         raise StoreError(
             f"{path}: cannot be made: {error.strerror or error}", "read-only"
         ) from None
+
+
+def _ignore_all(folder: str) -> None:
+    """Let git ignore all that is in *folder*; a file that came in an archive may hide nothing.
+
+    No lock is held: who holds it may remove the new file before it has its name, and has made the
+    folder then.
+    """
+    path = os.path.join(folder, IGNORE)
+    if read_small(path, len(IGNORE_ALL)) != IGNORE_ALL:
+        beside = os.path.join(folder, f"{TEMPORARY}{os.urandom(8).hex()}")
+        replace_file(path, IGNORE_ALL, beside=beside, durable=False)
 
 
 def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
