@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 
 from brim.rules.file import RulesFile
@@ -48,9 +50,8 @@ def editor(brim: Brim, code: str) -> dict[str, str]:
         "import sys\npath = sys.argv[1]\ntext = open(path, encoding='utf-8').read()\n"
         f"{code}\nopen(path, 'w', encoding='utf-8').write(text)\n"
     )
-    import sys
-
-    return {"EDITOR": f"{sys.executable} {script}", "VISUAL": "", "TMPDIR": str(brim.home)}
+    words = shlex.join([sys.executable, str(script)])
+    return {"EDITOR": words, "VISUAL": "", "TMPDIR": str(brim.home)}
 
 
 def rules_file(brim: Brim, place: str = "user") -> RulesFile:
