@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,22 +139,6 @@ class Instructions(PlainData):
     def user_files(self, environ: Mapping[str, str], project: str | None) -> tuple[str, ...]:
         """Return the names of those in the agent's own folder."""
         return (*self.own_files, *self.files_by_settings(environ, project))
-
-    def hiding_files(
-        self, name: str, names: Sequence[str], folders: Mapping[str, str]
-    ) -> tuple[str, ...] | None:
-        """Return the files that keep the agent from the file *name*; None if it never loads it.
-
-        *names* and *folders* are what the agent loads there.
-        """
-        if name in self.hidden_by:
-            return self.hidden_by[name]
-        if name in names:
-            return ()
-        for folder, ending in folders.items():
-            if name.startswith(f"{folder}/") and name.endswith(ending):
-                return ()
-        return None
 
 
 @dataclass(frozen=True)

@@ -20,20 +20,8 @@ REQUEST_DAYS = 90
 MEMORY_DAYS = 90
 """The memory in ``.context/`` of sessions that are over: the default of ``keep.memory``."""
 
-USE_DAYS = 90
-"""When a rule was told, beyond how often: the default of ``keep.uses``."""
-
-COPIES = 90 * DAY
-"""A store that ``brim rules restore`` replaced."""
-
 UNFINISHED = 60.0
 """A file that a killed process was writing."""
-
-NEWEST_COPIES = 3
-"""Copies of a project's store: the newest ones."""
-
-OTHER_COPIES = 6
-"""Other copies, with rules that newer ones lack, those with the most first."""
 
 LARGEST_LOG = 256 * 1024
 """Bytes after which ``hook.log`` becomes ``hook.log.1``, replacing the one before it."""

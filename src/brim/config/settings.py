@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from brim.config.retention import MEMORY_DAYS, USE_DAYS
+from brim.config.retention import MEMORY_DAYS
 from brim.record import PlainData
 
 WORDS = {
@@ -442,15 +442,6 @@ SETTINGS = (
         "whole",
         MEMORY_DAYS,
         "days to keep the memory of ended sessions in .context/",
-        none="forever",
-        least=1,
-        yours=True,
-    ),
-    Setting(
-        "keep.uses",
-        "whole",
-        USE_DAYS,
-        "days to keep the times at which rules were told; the counts stay",
         none="forever",
         least=1,
         yours=True,

@@ -228,17 +228,6 @@ class Rule(PlainData):
         """When it was last taught."""
         return max(self.provenance.at or 0.0, self.created_at or 0.0)
 
-    @property
-    def precedence(self) -> tuple[bool, float, bool, str]:
-        """Of two that contradict each other, the higher one holds: a person's, the newer one, then
-        a constraint."""
-        return (
-            self.status is Status.ACTIVE,
-            self.taught_at,
-            self.kind is BehaviorKind.CONSTRAINT,
-            self.id,
-        )
-
     def __str__(self) -> str:
         return f"{self.name} [{self.kind}] {self.summary or self.canonical}"
 

@@ -4,7 +4,7 @@ again."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from brim.errors import InputError
@@ -175,11 +175,6 @@ class Session:
             before = self.shown.get(item.id, Shown())
             best = max(before.best, item.tier)
             self.shown[item.id] = Shown(before.times + 1, self.prompts, best)
-
-    def told_whole(self, id: str) -> None:
-        """Note that what was shown of the behavior is all there is: in full it would say the same
-        again."""
-        self.shown[id] = replace(self.shown[id], best=Tier.FULL)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state, for a store: what ``load`` takes."""

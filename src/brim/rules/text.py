@@ -96,15 +96,6 @@ def summary_of(behavior: Rule) -> str:
     return summarize(behavior.canonical)
 
 
-def says_all(behavior: Rule) -> bool:
-    """Whether the summary of *behavior* says as much as its whole text: only white space or a full
-    stop differ."""
-    short, whole = (
-        " ".join(text.split()).rstrip(" .") for text in (summary_of(behavior), behavior.canonical)
-    )
-    return short == whole
-
-
 PROTECTED = (BehaviorKind.CONSTRAINT, Status.ACTIVE)
 """The kind and the status of what is never cut below a summary: a constraint that a person stands
 behind."""

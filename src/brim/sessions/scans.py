@@ -258,11 +258,6 @@ class Scan:
     findings: str = ""
     """What an observer found, as JSON; empty without one."""
 
-    def is_beginning_of(self, file: SessionFile) -> bool:
-        """Whether *file* is a transcript that seems to have grown since."""
-        grown = self.stamp.inode == file.stamp.inode and self.stamp.size < file.stamp.size
-        return grown and self.format == TRANSCRIPT and file.format in ("", TRANSCRIPT)
-
 
 def scan_file(file: SessionFile, observer: Observer | None = None) -> Scan:
     """Read the usage in *file*, from ``start`` on if the file before it is the same."""

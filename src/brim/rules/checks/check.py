@@ -20,8 +20,6 @@ CREATE = "create"
 DELETE = "delete"
 READ = "read"
 COMMIT = "commit"
-ACTS = (EDIT, EXISTING, CREATE, DELETE, READ, COMMIT)
-"""What mustn't be done with a file: ``existing`` and ``create`` are the halves of ``edit``."""
 WRITE = "write"
 OUTPUT = "output"
 """What a call does that writes a whole file, which may be there or not: by itself, or with the
