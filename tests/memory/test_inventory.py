@@ -170,6 +170,19 @@ def test_a_command_that_failed_and_worked_in_other_words_does_not_come_back() ->
     }
 
 
+def test_of_commands_that_worked_once_the_checks_and_the_latest_come_back() -> None:
+    inventory = Inventory("/p")
+    run(inventory, "cargo flamegraph --bench load")
+    run(inventory, "cargo clippy --all-targets")
+    read(inventory, "/p/a.rs")
+    run(inventory, "cargo run --example small")
+    for at in range(LATELY):
+        read(inventory, f"/p/{at}.py")
+    assert levels(inventory)["cargo flamegraph --bench load"] == OTHER
+    assert levels(inventory)["cargo clippy --all-targets"] == RAN
+    assert levels(inventory)["cargo run --example small"] == RAN
+
+
 def test_what_was_changed_or_failed_long_ago_does_not_come_back() -> None:
     inventory = Inventory("/p")
     read(inventory, "/p/done.py", tool="edit")

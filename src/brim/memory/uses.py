@@ -5,11 +5,11 @@ from __future__ import annotations
 BINDING, CHANGED, COMMAND, READ_AGAIN, RAN, OTHER = range(6)
 """How much it matters that a fact comes back: a person's own words that go on holding, files
 that changed lately, commands that failed or ran again, files that were read again or that a
-person's lost words are about, commands that worked once, everything else."""
+person's lost words are about, checks and latest commands that worked once, everything else."""
 
 LATELY = 15
-"""Uses of facts after which a file that changed, or a command that failed, is probably done with:
-what a summary leaves out then is rarely needed again."""
+"""Uses of facts after which a file that changed, a command that failed, or one that ran once and
+checks nothing, is probably done with: what a summary leaves out then is rarely needed again."""
 
 
 class Use:
@@ -72,7 +72,9 @@ class Use:
             return OTHER
         if self.fixed or self.uses > 1:
             return COMMAND
-        return RAN
+        if self.checks or age <= LATELY:
+            return RAN
+        return OTHER
 
     def rank(self, now: int) -> tuple[int, bool, int, int]:
         """Return what ranks lower comes back first.
