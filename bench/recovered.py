@@ -27,7 +27,7 @@ from brim.memory.repetition.commands import looks, parts
 from brim.memory.returned import HEADING, line_of
 from brim.memory.shell_facts import shell_facts
 from brim.memory.token_length import BilledRatio
-from brim.memory.uses import BINDING
+from brim.memory.ranking import BINDING
 from compacted import FIRST, SCRIPTS, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 

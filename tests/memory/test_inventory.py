@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from brim.agents.call import ToolCall
 from brim.agents.events import Message, StateSeen, ToolResult
-from brim.memory import name_words, shell_facts, wordings
+from brim.memory import facts, ranking, shell_facts
 from brim.memory.inventory import Inventory, is_set_up
+from brim.memory.ranking import CHANGED, COMMAND, LATELY, OTHER, RAN, READ_AGAIN
 from brim.memory.shell_facts import LONGEST
-from brim.memory.uses import CHANGED, COMMAND, LATELY, OTHER, RAN, READ_AGAIN
 
 
 def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = "") -> None:
@@ -22,7 +22,7 @@ def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = 
     inventory.take(ToolResult(id=path, text="x", refusal=refusal))
 
 
-@pytest.mark.parametrize("module", [name_words, shell_facts, wordings])
+@pytest.mark.parametrize("module", [facts, ranking, shell_facts])
 def test_the_examples_hold(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 

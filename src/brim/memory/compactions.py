@@ -215,7 +215,7 @@ class _Window:
         call = self._calls.pop(result.id, None)
         if call is None:
             return
-        is_edit = call.kind in ("write", "edit") or bool(shell_facts_of(call).changes)
+        is_edit = call.changes_files or bool(shell_facts_of(call).changes)
         if self._compactions and not result.refusal:
             self._compactions[-1].count_call(is_edit=is_edit and not result.error)
         for fact in facts:

@@ -9,6 +9,7 @@ from typing import Any
 from brim.agents.call import Event, ToolCall
 from brim.agents.events import End, Message, ToolResult
 from brim.agents.readers import AnyReader, Reader
+from brim.agents.stream import read
 from brim.memory.calls import Calls
 from brim.memory.entries import MemoryEntry, draft, source_of, where_of
 from brim.memory.index import render_index
@@ -186,3 +187,26 @@ class ScratchModel:
     def written(self, place: int, entry: MemoryEntry) -> None:
         """Note that the entry at *place* is in a journal as *entry*. The writer calls this."""
         self._entries[place] = replace(self._entries[place], number=entry.number)
+
+
+# A transcript as the memory would have taken it in -------------------------------------------------
+
+
+def read_model(path: str) -> ScratchModel | None:
+    """Return the memory of the session in the file *path*; None if no agent wrote it."""
+    model = ScratchModel()
+    has_events = False
+    for event in read(path):
+        model.extract(event)
+        has_events = True
+    if not has_events:
+        return None
+    return model
+
+
+def session_of(model: ScratchModel) -> str:
+    """Return the session that *model* is of; empty if it doesn't say."""
+    for entry in model.entries:
+        if entry.session:
+            return entry.session
+    return ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from brim.memory.entries import MemoryEntry, draft
 from brim.memory.lost import CompactionReport, LostFact
 from brim.memory.quotes import code, masked_line
-from brim.memory.uses import BINDING, OTHER
+from brim.memory.ranking import BINDING, OTHER
 from brim.record import PlainData
 
 HEADING = "- The summary of the last compaction left these out"

@@ -29,9 +29,8 @@ from brim.memory.folder import NAME, check_folder, is_foreign, session_folders
 from brim.memory.index import render_index
 from brim.memory.journal import Journal
 from brim.memory.lost import CompactionReport, LostFact
-from brim.memory.model import ScratchModel
+from brim.memory.model import ScratchModel, read_model, session_of
 from brim.memory.sentences import sentence, when
-from brim.memory.transcript_model import read_model, session_of
 from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
 from brim.sessions.report.lost import LostReport, find_lost

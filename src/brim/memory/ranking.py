@@ -1,6 +1,12 @@
-"""How a fact was used, and how much speaks for giving it back."""
+"""How much speaks for giving back a fact: how it was used, and what a person's words are about."""
 
 from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from brim.rules.stems import stem
 
 BINDING, CHANGED, COMMAND, READ_AGAIN, RAN, OTHER = range(6)
 """How much it matters that a fact comes back: a person's own words that go on holding, files
@@ -10,6 +16,8 @@ person's lost words are about, checks and latest commands that worked once, ever
 LATELY = 15
 """Uses of facts after which a file that changed, a command that failed, or one that ran once and
 checks nothing, is probably done with: what a summary leaves out then is rarely needed again."""
+_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]{2,}|[A-Z]{3,}(?![a-z])")
+"""A word in a text or in a name such as ``auction_server`` or ``PaymentService``."""
 
 
 class Use:
@@ -91,3 +99,29 @@ class Use:
         self.last = max(self.last, other.last)
         self.changed = self.changed or other.changed
         self.named = self.named or other.named
+
+
+def files_about(statements: Iterable[str], paths: Iterable[str]) -> set[str]:
+    """Return the *paths* whose name has a word of *statements* that no other name has.
+
+    >>> sorted(files_about(["Everything goes through Auctions.Registry."],
+    ...                    ["lib/auctions/registry.ex", "lib/auctions/bid.ex"]))
+    ['lib/auctions/registry.ex']
+    """
+    statement_words = _stems("\n".join(statements))
+    words_of = {path: _stems(_stem_of(path)) for path in paths}
+    counts = Counter(word for words in words_of.values() for word in words)
+    about = set()
+    for path, words in words_of.items():
+        if any(counts[word] == 1 for word in words & statement_words):
+            about.add(path)
+    return about
+
+
+def _stem_of(path: str) -> str:
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return name.partition(".")[0]
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word.lower()) for word in _WORD.findall(text) if len(word) > 2}
