@@ -23,6 +23,7 @@ from brim.memory.inventory import LARGEST, Inventory, is_set_up, shell_facts_of
 from brim.memory.lost import BASIS, GUESSED, MOST_ITEMS, CompactionReport, LostFact
 from brim.memory.quotes import masked_line
 from brim.memory.returned import HEADING, line_of
+from brim.memory.shell_facts import without_numbers
 from brim.memory.token_length import BilledRatio, length_of
 
 _LONGEST = 200
@@ -173,8 +174,8 @@ class _Window:
         """The compaction whose standing text is being read."""
         self._prose: list[str] = []
         self._data: list[str] = []
-        self._missing: dict[Fact, _OneCompaction] = Bounded(LARGEST)
-        """What is lost and wasn't used since, and when it was lost."""
+        self._missing: dict[Fact, _LostUse] = Bounded(LARGEST)
+        """What is lost and wasn't used since; commands without their numbers."""
         self._recent: deque[Event] = deque()
         self._recent_size = 0
         self._calls = Bounded(_MOST_OPEN)
@@ -279,8 +280,9 @@ class _Window:
         levels = self._inventory.levels(comparison.lost)
         for fact in sorted(comparison.lost, key=lambda fact: levels[fact]):
             uses = self._inventory.uses[fact].uses
-            compaction.lost[fact] = _LostUse(uses, levels[fact])
-            self._missing[fact] = compaction
+            use = _LostUse(uses, levels[fact])
+            compaction.lost[fact] = use
+            self._missing[without_numbers(fact)] = use
         self._inventory.keep_only(set(comparison.before) - set(comparison.lost))
 
     def _add_preserved(self, event: Compaction) -> None:
@@ -303,10 +305,9 @@ class _Window:
         is_command = fact[0] == "command"
         is_same_answer = is_command and self._answers.get(fact) == answer
         self._answers[fact] = answer
-        compaction = self._missing.get(fact)
-        if compaction is None:
+        use = self._missing.get(without_numbers(fact))
+        if use is None:
             return
-        use = compaction.lost[fact]
         use.used_again = True
         use.back = use.back or _how(is_command=is_command, is_edit=is_edit)
         is_cost = is_same_answer if is_command else answer not in use.seen
@@ -315,7 +316,7 @@ class _Window:
             use.turns.add(self._turn)
             use.size += length_of(result.text) + length_of(_text_of(call))
         if is_edit or is_command:
-            del self._missing[fact]
+            del self._missing[without_numbers(fact)]
 
     def _take_told(self, text: str, by: str) -> None:
         """Note which of the last compaction's losses *text* names: somebody brought them back."""
@@ -339,7 +340,7 @@ class _Window:
         """Return what *compaction* lost and nobody brought back or used since."""
         missing = []
         for fact, use in compaction.lost.items():
-            if not use.back and self._missing.get(fact) is compaction:
+            if not use.back and self._missing.get(without_numbers(fact)) is use:
                 missing.append(fact)
         return missing
 

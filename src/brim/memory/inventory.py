@@ -35,7 +35,7 @@ class Inventory:
         self.uses: dict[Fact, Use] = {}
         self._files = FileNames(folder)
         self._open: dict[str, ToolCall] = {}
-        self._wordings: dict[str, Fact] = {}
+        self._wordings: dict[Fact, Fact] = {}
         """The latest wording of commands that differ in numbers only."""
         self._clock = 0
 
@@ -185,7 +185,7 @@ class Inventory:
 
     def _take_earlier_wording(self, fact: Fact) -> Use | None:
         """Forget the command that differs from *fact* in numbers only; return its uses."""
-        pattern = without_numbers(fact[1])
+        pattern = without_numbers(fact)
         earlier = self._wordings.get(pattern)
         remember(self._wordings, pattern, fact, LARGEST)
         if earlier is None or earlier == fact:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from brim.files import data_lines
-from brim.memory.comparison import longest_part
+from brim.memory.comparison import Fact, longest_part
 from brim.memory.facts import paths_in
 from brim.memory.repetition.checks import check_in
 from brim.memory.repetition.commands import CommandPart, looks, parts, writes
@@ -96,13 +96,16 @@ def _memorable(command: str, command_parts: list[CommandPart]) -> str:
 # One thing in different words ---------------------------------------------------------------------
 
 
-def without_numbers(command: str) -> str:
-    """Return what commands have in common that differ in numbers only.
+def without_numbers(fact: Fact) -> Fact:
+    """Return what commands have in common that differ in numbers only; other facts as they are.
 
-    >>> without_numbers("pytest --count 30") == without_numbers("pytest  --count 60")
-    True
+    >>> without_numbers(("command", "pytest --count 30"))
+    ('command', 'pytest --count 0')
     """
-    return _NUMBER.sub("0", " ".join(command.split()))
+    kind, text = fact
+    if kind != "command":
+        return fact
+    return kind, _NUMBER.sub("0", " ".join(text.split()))
 
 
 def replaces(later: str, earlier: str) -> bool:
