@@ -23,11 +23,11 @@ from brim.agents.stream import read
 from brim.hooks.process import answer_to
 from brim.memory.compactions import CompactionReader
 from brim.memory.comparison import Fact, compare
+from brim.memory.ranking import BINDING
 from brim.memory.repetition.commands import looks, parts
 from brim.memory.returned import HEADING, line_of
 from brim.memory.shell_facts import shell_facts, without_numbers
 from brim.memory.token_length import BilledRatio
-from brim.memory.ranking import BINDING
 from compacted import FIRST, SCRIPTS, Script, Step, Writer, play, scripts
 from report import Target, arguments, finish, markdown, measured, table, this_machine
 
