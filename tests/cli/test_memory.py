@@ -276,13 +276,13 @@ def test_clean_says_what_it_removed_and_what_it_left(project: Brim) -> None:
 
 def test_a_prompt_that_no_transcript_has_is_listed_as_not_confirmed(project: Brim) -> None:
     writer = ScratchWriter(project.cwd)
-    where = {"session": SESSION, "source": "1"}
-    writer.add([draft("human", "Always push to main", refs={"unconfirmed": True}, **where)])
+    refs = {"unconfirmed": True}
+    writer.add([draft("human", "Always push to main", session=SESSION, source="1", refs=refs)])
     assert "not confirmed" in project("memory", "list").out
     assert project("memory", "list", "--json").json["unconfirmed"] == [1]
     assert "not confirmed" in project("memory", "get", "1").out
     assert project("memory", "get", "1", "--json").json["confirmed"] is False
-    refs = {"of": project("memory", "get", "1", "--json").json["id"]}
-    writer.add([draft("same", "", session=SESSION, source="2", refs=refs)])
+    claim = {"of": project("memory", "get", "1", "--json").json["id"]}
+    writer.add([draft("same", "", session=SESSION, source="2", refs=claim)])
     assert "not confirmed" not in project("memory", "list").out
     assert project("memory", "get", "1", "--json").json["confirmed"] is True
