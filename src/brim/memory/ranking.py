@@ -60,27 +60,24 @@ class Use:
 
         *now* is the number of uses of all facts so far.
         """
-        age = now - self.last
+        is_late = now - self.last <= LATELY
         if self.binding:
             return BINDING
-        if self.changed and age <= LATELY:
-            return CHANGED
         if self.kind == "command":
-            return self._command_level(age)
-        if self.kind == "file" and not self.changed and self.uses > 1:
+            return self._command_level(is_late=is_late)
+        if self.changed:
+            return CHANGED if is_late else OTHER
+        if self.kind == "file" and self.uses > 1:
             return READ_AGAIN
         return OTHER
 
-    def _command_level(self, age: int) -> int:
-        """Return the level of a command that ran *age* uses ago."""
+    def _command_level(self, *, is_late: bool) -> int:
         if self.fails:
-            is_open = age <= LATELY and not self.is_replaced
-            if is_open:
-                return COMMAND
-            return OTHER
+            is_open = is_late and not self.is_replaced
+            return COMMAND if is_open else OTHER
         if self.fixed or self.uses > 1:
             return COMMAND
-        if self.checks or age <= LATELY:
+        if self.checks or is_late:
             return RAN
         return OTHER
 

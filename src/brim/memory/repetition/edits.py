@@ -146,23 +146,24 @@ def only_looks(old: str | None, new: str | None) -> bool:
     """
     before = _line_set(old)
     after = _line_set(new)
-    added = []
-    telling = []
-    for line in after - before - {""}:
-        added.append(line[:_WIDEST])
-        if line.strip("{}()[];, ") and not line.startswith(_COMMENTS):
-            telling.append(line[:_WIDEST])
-    removed = before - after - {""}
-    if not added and not removed:
-        return old is not None or new is not None
-    if not added or len(telling) > _MOST_PROBES or len(removed) > len(telling):
+    if before == after:
+        return (old, new) != (None, None)
+    telling = [line[:_WIDEST] for line in after - before if _says_something(line)]
+    removed = before - after
+    if not after - before or len(telling) > _MOST_PROBES or len(removed) > len(telling):
         return False
     probe = any_of("probes.txt")
     return all(probe.search(line) for line in telling)
 
 
 def _line_set(text: str | None) -> set[str]:
-    return {line.strip() for line in (text or "").splitlines()}
+    """Return the lines of *text* that aren't blank."""
+    return {line.strip() for line in (text or "").splitlines()} - {""}
+
+
+def _says_something(line: str) -> bool:
+    """Whether *line* has more than braces or a comment."""
+    return bool(line.strip("{}()[];, ")) and not line.startswith(_COMMENTS)
 
 
 class Edit:

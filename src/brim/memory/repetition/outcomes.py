@@ -103,11 +103,9 @@ def _is_answer(command: list[CommandPart], text: str) -> bool:
     if EXIT_CODE.sub("", text[:400], count=1).strip():
         main_parts = [part for part in command if not part.filters]
         command = main_parts[-1:] or command[-1:]
-    names: set[str] = set()
-    for part in command:
-        names.add(part.words[0])
-        names.add(" ".join(part.words[:2]))
-    return not names.isdisjoint(programs)
+    openings = [part.words[0] for part in command]
+    openings += [" ".join(part.words[:2]) for part in command]
+    return not set(openings).isdisjoint(programs)
 
 
 def _quiet_end(text: str, hidden: Check | None) -> StepOutcome:

@@ -66,7 +66,7 @@ class SessionStep:
     @cached_property
     def parts(self) -> list[CommandPart]:
         """The commands in what the shell was given."""
-        return parts(self.command) if self.command else []
+        return parts(self.command)
 
     @cached_property
     def _check(self) -> tuple[Check | None, bool]:
