@@ -77,7 +77,7 @@ class CompactionReader:
         self._windows[agent] = window
         if len(self._windows) > _WHOLE_WINDOWS:
             older = next(islice(reversed(self._windows.values()), _WHOLE_WINDOWS, None))
-            older.forget_recent()
+            older.recent.clear()
 
     def finish(self) -> list[CompactionReport]:
         """Return the compactions so far, by their time; the session may go on afterwards."""
@@ -108,11 +108,48 @@ class _OneCompaction:
 
     def __init__(self, event: Compaction) -> None:
         self.event = event
+        self.prose: list[str] = []
+        self.data: list[str] = []
+        """What stands in the window afterwards: words, and files and results of tools."""
+        self.has_summary = False
+        self.readable = False
+        """Whether it is known what stands in the window."""
         self.in_window: dict[str, int] = {}
         self.lost: dict[Fact, _LostUse] = {}
-        self.readable = False
         self.calls = 0
         self.steps: int | None = None
+
+    def leaves(self, event: Event) -> bool:
+        """Whether *event* is part of what the compaction leaves; if so, take its text."""
+        if isinstance(event, Attachment):
+            texts = self.data if event.path else self.prose
+            texts.append(f"{event.path}\n{event.text}")
+            return True
+        if isinstance(event, ToolCall | ToolResult):
+            return False
+        if not isinstance(event, Message):
+            return True
+        if event.role == "assistant" or (event.human and not is_set_up(event.text)):
+            return False
+        self.prose.append(event.text)
+        self.has_summary = self.has_summary or event.role == "summary"
+        return True
+
+    def end(self, facts: list[Fact], kept: Iterable[Event]) -> Comparison:
+        """Compare *facts* with what stands in the window, and forget its text.
+
+        The client left *kept* in it. That alone doesn't say what the summary has.
+        """
+        has_text = self.has_summary or bool(self.prose or self.data)
+        self.readable = has_text and not self.event.hidden
+        for event in kept:
+            texts = self.prose if isinstance(event, Message) else self.data
+            texts.append(_text_of(event))
+        comparison = compare(facts, "\n".join(self.prose), "\n".join(self.data))
+        self.in_window = {kind: before for kind, (before, _) in comparison.counts().items()}
+        self.prose = []
+        self.data = []
+        return comparison
 
     def count_call(self, *, is_edit: bool) -> None:
         """Count a call of the agent afterwards."""
@@ -164,6 +201,33 @@ class _OneCompaction:
             )
 
 
+class _RecentEvents:
+    """The latest events, whole: a compaction may leave them in the window."""
+
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque()
+        self._size = 0
+
+    def add(self, event: Event) -> None:
+        """Remember *event*, and forget the oldest if there is too much."""
+        if not isinstance(event, Message | ToolCall | ToolResult | Attachment):
+            return
+        self._events.append(event)
+        self._size += _size_of(event)
+        while self._size > _RECENT and len(self._events) > 1:
+            self._size -= _size_of(self._events.popleft())
+
+    def at(self, places: Iterable[int]) -> list[Event]:
+        """Return the events at these *places*."""
+        wanted = set(places)
+        return [event for event in self._events if event.at in wanted]
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._events.clear()
+        self._size = 0
+
+
 class _Window:
     """One thread's window, through its compactions."""
 
@@ -172,12 +236,9 @@ class _Window:
         self._compactions: list[_OneCompaction] = []
         self._open: _OneCompaction | None = None
         """The compaction whose standing text is being read."""
-        self._prose: list[str] = []
-        self._data: list[str] = []
         self._missing: dict[Fact, _LostUse] = Bounded(LARGEST)
         """What is lost and wasn't used since; commands without their numbers."""
-        self._recent: deque[Event] = deque()
-        self._recent_size = 0
+        self.recent = _RecentEvents()
         self._calls = Bounded(_MOST_OPEN)
         self._answers = Bounded(_MOST_OPEN)
         self._turn = 0
@@ -189,7 +250,7 @@ class _Window:
             self._settle()
             self._open = _OneCompaction(event)
             return
-        if self._open is not None and not self._is_standing(event):
+        if self._open is not None and not self._open.leaves(event):
             self._settle()
         if isinstance(event, Usage):
             self._turn += 1
@@ -198,7 +259,7 @@ class _Window:
             self._calls[event.id] = event
         elif isinstance(event, Attachment) and self._missing:
             self._take_told(event.text, "hook" if event.kind.startswith("hook") else "")
-        self._remember(event)
+        self.recent.add(event)
         self._use(event)
 
     # Before a compaction --------------------------------------------------------------------------
@@ -222,39 +283,7 @@ class _Window:
         for fact in facts:
             self._use_again(fact, call, result, is_edit=is_edit)
 
-    def _remember(self, event: Event) -> None:
-        """Remember the latest events whole: a compaction may leave them in the window."""
-        if not isinstance(event, Message | ToolCall | ToolResult | Attachment):
-            return
-        self._recent.append(event)
-        self._recent_size += _size_of(event)
-        while self._recent_size > _RECENT and len(self._recent) > 1:
-            self._recent_size -= _size_of(self._recent.popleft())
-
-    def forget_recent(self) -> None:
-        """Forget the latest events: another thread has gone on since."""
-        self._recent.clear()
-        self._recent_size = 0
-
     # At a compaction ------------------------------------------------------------------------------
-
-    def _is_standing(self, event: Event) -> bool:
-        """Whether *event* is part of what the compaction leaves; if so, take its text."""
-        if isinstance(event, Attachment):
-            text = f"{event.path}\n{event.text}"
-            if event.path:
-                self._data.append(text)
-            else:
-                self._prose.append(text)
-            return True
-        if not isinstance(event, Message) or event.role == "assistant":
-            return not isinstance(event, Message | ToolCall | ToolResult)
-        if event.human and not is_set_up(event.text):
-            return False
-        self._prose.append(event.text)
-        if self._open is not None and event.role == "summary":
-            self._open.readable = True
-        return True
 
     def _settle(self) -> None:
         """Compare what the window held with what the last compaction left, all of which is read."""
@@ -262,36 +291,20 @@ class _Window:
         self._open = None
         if compaction is None:
             return
-        has_text = compaction.readable or bool(self._prose or self._data)
-        compaction.readable = has_text and not compaction.event.hidden
-        self._add_preserved(compaction.event)
-        ranked = self._inventory.ranked()
-        comparison = compare(ranked, "\n".join(self._prose), "\n".join(self._data))
-        counts = comparison.counts()
-        compaction.in_window = {kind: before for kind, (before, _) in counts.items()}
+        kept = self.recent.at(compaction.event.kept)
+        comparison = compaction.end(self._inventory.ranked(), kept)
         if compaction.readable:
             self._lose(comparison, compaction)
-        self._prose = []
-        self._data = []
         self._compactions.append(compaction)
 
     def _lose(self, comparison: Comparison, compaction: _OneCompaction) -> None:
         """Note what *compaction* lost, what matters most first, and forget it."""
         levels = self._inventory.levels(comparison.lost)
         for fact in sorted(comparison.lost, key=lambda fact: levels[fact]):
-            uses = self._inventory.uses[fact].uses
-            use = _LostUse(uses, levels[fact])
+            use = _LostUse(self._inventory.uses[fact].uses, levels[fact])
             compaction.lost[fact] = use
             self._missing[without_numbers(fact)] = use
         self._inventory.keep_only(set(comparison.before) - set(comparison.lost))
-
-    def _add_preserved(self, event: Compaction) -> None:
-        """Add the messages that the client left in the window to what stands there."""
-        places = set(event.kept)
-        for recent in self._recent:
-            if recent.at in places:
-                texts = self._prose if isinstance(recent, Message) else self._data
-                texts.append(_text_of(recent))
 
     # After a compaction ---------------------------------------------------------------------------
 
