@@ -110,7 +110,7 @@ def memory(options: Namespace) -> int:
 
       show                   the index, as an agent reads it (default)
       list                   the entries, newest last
-      lost [SESSION]         what compactions dropped: files, commands, numbers, decisions and instructions
+      lost [SESSION]         what compactions dropped: files, commands, decisions and instructions
       get NUMBER             one entry whole
       add TEXT               add an entry (- reads it from standard input); --kind says what it is
       rebuild [TRANSCRIPTS]  render the files again; of transcripts, take in what the journal does not hold yet
