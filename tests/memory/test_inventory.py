@@ -13,7 +13,7 @@ from brim.agents.call import ToolCall
 from brim.agents.events import Message, StateSeen, ToolResult
 from brim.memory import facts, ranking, shell_facts
 from brim.memory.inventory import Inventory, is_set_up
-from brim.memory.ranking import CHANGED, COMMAND, LATELY, OTHER, RAN, READ_AGAIN
+from brim.memory.ranking import CHANGED, COMMAND, LATELY, LATEST, OTHER, RAN, READ_AGAIN
 from brim.memory.shell_facts import LONGEST
 
 
@@ -174,13 +174,14 @@ def test_of_commands_that_worked_once_the_checks_and_the_latest_come_back() -> N
     inventory = Inventory("/p")
     run(inventory, "cargo flamegraph --bench load")
     run(inventory, "cargo clippy --all-targets")
-    read(inventory, "/p/a.rs")
-    run(inventory, "cargo run --example small")
-    for at in range(LATELY):
-        read(inventory, f"/p/{at}.py")
-    assert levels(inventory)["cargo flamegraph --bench load"] == OTHER
-    assert levels(inventory)["cargo clippy --all-targets"] == RAN
-    assert levels(inventory)["cargo run --example small"] == RAN
+    latest = [f"cargo run --example {name}" for name in ("small", "large", "odd", "empty")]
+    for command in latest:
+        run(inventory, command)
+    assert levels(inventory) == {
+        "cargo flamegraph --bench load": OTHER,
+        "cargo clippy --all-targets": RAN,
+        **dict.fromkeys(latest[-LATEST:], RAN),
+    }
 
 
 def test_what_was_changed_or_failed_long_ago_does_not_come_back() -> None:

@@ -19,7 +19,7 @@ from brim.memory.decisions import decisions_of
 from brim.memory.entries import remember
 from brim.memory.facts import FileNames, paths_in
 from brim.memory.quotes import one_line
-from brim.memory.ranking import BINDING, READ_AGAIN, Use, files_about
+from brim.memory.ranking import BINDING, LATEST, OTHER, RAN, READ_AGAIN, Use, files_about
 from brim.memory.repetition.outcomes import refusal_of
 from brim.memory.shell_facts import ShellFacts, replaces, shell_facts, without_numbers
 from brim.memory.statements import binding_statements, decisions_in, instructions_in
@@ -71,7 +71,8 @@ class Inventory:
     def levels(self, lost: Iterable[Fact]) -> dict[Fact, int]:
         """Return how much it matters that each *lost* fact comes back: the lower, the more.
 
-        Lost words of a person make the files that they are about matter.
+        Lost words of a person make the files that they are about matter. Of commands that ran once
+        only checks and the latest matter.
         """
         levels = {fact: self.uses[fact].level(self._clock) for fact in lost}
         own_words = [text for (_, text), level in levels.items() if level == BINDING]
@@ -80,6 +81,11 @@ class Inventory:
             fact = ("file", path)
             if fact in levels:
                 levels[fact] = min(levels[fact], READ_AGAIN)
+        commands = [fact for fact in levels if fact[0] == "command"]
+        commands.sort(key=lambda fact: self.uses[fact].last)
+        for fact in commands[:-LATEST]:
+            if levels[fact] == RAN and not self.uses[fact].checks:
+                levels[fact] = OTHER
         return levels
 
     def ranked(self) -> list[Fact]:

@@ -14,8 +14,12 @@ that changed lately, commands that failed or ran again, files that were read aga
 person's lost words are about, checks and latest commands that worked once, everything else."""
 
 LATELY = 15
-"""Uses of facts after which a file that changed, a command that failed, or one that ran once and
-checks nothing, is probably done with: what a summary leaves out then is rarely needed again."""
+"""Uses of facts after which a file that changed, or a command that failed, is probably done with:
+what a summary leaves out then is rarely needed again."""
+
+LATEST = 4
+"""Of the lost commands, so many of the latest come back even if they ran once and check nothing:
+the earlier ones are done with."""
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]{2,}|[A-Z]{3,}(?![a-z])")
 """A word in a text or in a name such as ``auction_server`` or ``PaymentService``."""
 
@@ -77,9 +81,7 @@ class Use:
             return COMMAND if is_open else OTHER
         if self.fixed or self.uses > 1:
             return COMMAND
-        if self.checks or is_late:
-            return RAN
-        return OTHER
+        return RAN
 
     def rank(self, now: int) -> tuple[int, bool, int, int]:
         """Return what ranks lower comes back first.
