@@ -281,7 +281,7 @@ def _noted_files(entries: Iterable[MemoryEntry]) -> set[tuple[str, str]]:
     return files
 
 
-# Journals of memory that was removed ---------------------------------------------------------------
+# Journals of memory that was removed ------------------------------------------------------------
 
 
 def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) -> list[str]:

@@ -169,7 +169,7 @@ class ScratchModel:
         self._entries[place] = replace(self._entries[place], number=entry.number)
 
 
-# A transcript as the memory would have taken it in -------------------------------------------------
+# A transcript as the memory would have taken it in ----------------------------------------------
 
 
 def read_model(path: str) -> ScratchModel | None:
