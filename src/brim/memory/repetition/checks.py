@@ -211,8 +211,9 @@ def _target(words: list[str], places: list[str]) -> str:
     A folder is everything in it, so it is nothing to tell checks apart by.
     """
     targets = {word for word in places if not _is_folder(word)}
-    targets |= {word for word in words if word.startswith(_SELECTS_IN_ONE)}
-    targets |= {name for flag, name in pairwise(words) if flag in _SELECTS}
+    for flag, name in pairwise(["", *words]):
+        if flag in _SELECTS or name.startswith(_SELECTS_IN_ONE):
+            targets.add(name)
     return " ".join(sorted(targets))
 
 
