@@ -36,7 +36,7 @@ from brim.config.values import Config, load, load_cached
 from brim.errors import ConfigError, InputError, StoreError
 from brim.files import save, sha256_hex
 from brim.memory.folder import FILES, check_folder
-from brim.models.overrides import use
+from brim.models import overrides
 
 if TYPE_CHECKING:
     from brim.money.ledger_book import LedgerBook
@@ -300,7 +300,7 @@ class Workspace:
 
     def _use_models(self, config: Config, models: Mapping[str, Any]) -> None:
         try:
-            use(models)
+            use_models(models)
         except ConfigError as error:
             problem = str(error)
             line = config.where(problem)
@@ -421,13 +421,23 @@ def without_controls(text: str) -> str:
     return "".join(letters)
 
 
+def use_models(models: Mapping[str, Any]) -> None:
+    """Let this process know the configuration's *models*, and no others."""
+    if not models:
+        overrides.put({})
+        return
+    from brim.models.configured import use  # hardly anybody configures models
+
+    use(models)
+
+
 def _use_valid(models: Mapping[str, Any]) -> None:
     """Use those of *models* that are valid."""
     valid: dict[str, Any] = {}
-    use(valid)
+    use_models(valid)
     for name, fields in models.items():
         with suppress(ConfigError):
-            use({**valid, name: fields})
+            use_models({**valid, name: fields})
             valid[name] = fields
 
 

@@ -16,9 +16,9 @@ from brim.agents.readers import format_of
 from brim.agents.stream import read
 from brim.hooks.process import main
 from brim.install import diagnose, install, uninstall
-from brim.sessions.report.reading import read_sessions
 from brim.sessions.report.usage import usage_report
 from brim.sessions.session_files import named_files
+from brim.sessions.up_to_date import read_sessions
 from tests.hooks.hook_world import RULE, World
 
 VALUE = '''

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from brim.sessions.bulk import read_all
-from brim.sessions.index import AgentFile, SessionIndex
+from brim.sessions.files import AgentFile
+from brim.sessions.index import SessionIndex
 from brim.sessions.requests import REQUEST
 from brim.sessions.sums import rebuild_sums, sums_by_scope
 from tests.sessions.window.transcripts import compact, write

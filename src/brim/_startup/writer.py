@@ -37,7 +37,9 @@ DOORS = [
     "messages",
     "run",
     "sessions.composition",
+    "sessions.bulk",
     "sessions.report",
+    "sessions.up_to_date",
     "sessions.window.watch",
     "ui",
 ]

@@ -288,6 +288,32 @@ def name_of_file(path: str) -> str:
     return os.path.basename(path).removesuffix(".jsonl")
 
 
+def subagent_files(path: str) -> list[tuple[str, str]]:
+    """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file
+    *path*."""
+    if not path.endswith(".jsonl"):
+        return []
+    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    files = [(subagent_of(name), os.path.join(folder, name)) for name in names]
+    return [(agent, file) for agent, file in files if agent]
+
+
+def subagent_of(path: str) -> str:
+    """Return the id of the sub-agent whose file *path* is, empty if it is another file.
+
+    >>> subagent_of("subagents/agent-a4f00973.jsonl")
+    'a4f00973'
+    """
+    name = os.path.basename(path)
+    if not name.startswith("agent-") or not name.endswith(".jsonl"):
+        return ""
+    return name.removeprefix("agent-").removesuffix(".jsonl")
+
+
 @dataclass(frozen=True)
 class Agent(PlainData):
     """An agent: what it sends, what it takes as an answer, its tools and its files."""

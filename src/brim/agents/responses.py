@@ -27,7 +27,8 @@ from brim.agents.fields import (
     text_of,
     value,
 )
-from brim.agents.lines import LineReader, Told, seconds, tokens
+from brim.agents.lines import LineReader, Told, tokens
+from brim.agents.times import seconds
 
 _ANTHROPIC_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _RESPONSES_CALLS = ("function", "custom_tool", "mcp", "local_shell", "shell", "apply_patch")

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import Self
 
-from brim.agents.stream import subagent_of
+from brim.agents.agent import subagent_of
 from brim.cli.output import age, counted, cut, dollars, note, paint, printable, symbols, width_of
 from brim.figures import bar, percent
 from brim.install.agents import NAMES

@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterable
 
 from brim.agents import agent_named
+from brim.agents.agent import subagent_files
 from brim.agents.call import BETWEEN_REQUESTS, NOTHING, Answer, HookCall
-from brim.agents.stream import subagent_files
+from brim.config.places import home_folder
 from brim.hooks.notices import notify
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_bytes
@@ -40,8 +41,8 @@ from brim.money.plans import plan_readings
 from brim.money.settings import LimitSettings
 from brim.money.spending import HOOK_BYTES, HOOK_SECONDS, Spending, SpendingAnswer
 from brim.money.standing import LimitStanding
-from brim.sessions.index import AgentFile
-from brim.sessions.reading import ReadingBounds
+from brim.sessions.files import AgentFile, ReadingBounds
+from brim.sessions.repository import project_of
 
 REFUSALS = "limit refusals"
 """Kept for a session: the turn in which each of its agents was asked to wrap up."""
@@ -61,7 +62,7 @@ def spender_of(call: HookCall, workspace: HookWorkspace) -> Spender:
     """Return who spends: a session stays with the project in which it began."""
     project = workspace.index.project_of_session(call.session)
     if not project:
-        project = workspace.index.project_of(_began_in(call, workspace))
+        project = project_of(_began_in(call, workspace), home_folder(workspace.environ))
     return Spender(project, call.session, call.sub_agent)
 
 

@@ -25,7 +25,8 @@ from brim.agents.claude.reports import (
 from brim.agents.claude.value import tagged, typed_text
 from brim.agents.events import Attachment, Compaction, End, Message, ModelSeen, RunTotal, Usage
 from brim.agents.fields import count, first_text, flag, items, mapping, text, text_of, value
-from brim.agents.lines import SYNTHETIC, Bounded, LineReader, Told, micro_dollars, seconds, tokens
+from brim.agents.lines import SYNTHETIC, Bounded, LineReader, Told, micro_dollars, tokens
+from brim.agents.times import seconds
 
 _CONTINUED = "This session is being continued"
 """How the summary of a compaction begins."""

@@ -45,7 +45,8 @@ from brim.agents.fields import (
     text_of,
     value,
 )
-from brim.agents.lines import Bounded, LineReader, refusal_in, seconds, tokens
+from brim.agents.lines import Bounded, LineReader, refusal_in, tokens
+from brim.agents.times import seconds
 from brim.files import data_lines
 from brim.models.usage import Tokens
 from brim.rules.shell import unwrapped

@@ -17,7 +17,8 @@ from brim.agents.call import Event
 from brim.agents.events import Attachment, Compaction, End, Message, ModelSeen, RunTotal, Usage
 from brim.agents.fields import count, first_text, flag, items, mapping, text, text_of, value
 from brim.agents.gemini.value import TOOLS, is_typed, words
-from brim.agents.lines import LineReader, refusal_in, seconds
+from brim.agents.lines import LineReader, refusal_in
+from brim.agents.times import seconds
 from brim.models.usage import Tokens
 
 _TYPES = ("user", "gemini", "info", "error", "warning")

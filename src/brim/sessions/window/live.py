@@ -19,18 +19,10 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from brim.agents.agent import subagent_files, subagent_of
 from brim.agents.call import Event
 from brim.agents.readers import AnyReader
-from brim.agents.stream import (
-    BLOCK,
-    LONGEST_LINE,
-    Feed,
-    json_values,
-    objects_in,
-    open_session,
-    subagent_files,
-    subagent_of,
-)
+from brim.agents.stream import BLOCK, LONGEST_LINE, Feed, json_values, objects_in, open_session
 from brim.errors import InputError
 
 _LONGEST_BRACKET = 1024
