@@ -36,7 +36,8 @@ def use(models: Mapping[str, Mapping[str, object]]) -> None:
 
     *models* replace the ones set before.
 
-    >>> use({"my-model": {"like": "gpt-4o", "context_window": 300_000, "prices": {"input": "2.5", "output": 10}}})
+    >>> prices = {"input": "2.5", "output": 10}
+    >>> use({"my-model": {"like": "gpt-4o", "context_window": 300_000, "prices": prices}})
     >>> use({})
     """
     by_key = {}
@@ -84,27 +85,27 @@ def _model_name(value: object, where: str) -> str:
     return value.strip()
 
 
-def _check_like(key: str, override: Override, others: Mapping[str, Override]) -> None:
+def _check_like(key: str, override: Override, configured: Mapping[str, Override]) -> None:
     """Refuse a circle: ``like`` may name another override, but in the end a model of the table."""
     passed = {key}
-    next_key = _means(override.get("like"), others)
+    next_key = _means(override.get("like"), configured)
     while next_key:
         if next_key in passed:
             raise ConfigError(f"models.{override['name']}.like leads back to itself")
         passed.add(next_key)
-        next_key = _means(others[next_key].get("like"), others)
+        next_key = _means(configured[next_key].get("like"), configured)
 
 
-def _means(like: object, others: Mapping[str, Override]) -> str:
+def _means(like: object, configured: Mapping[str, Override]) -> str:
     """Return the override that the name *like* will be resolved to; empty if it is a model of the
     table, or unknown."""
     if not isinstance(like, str):
         return ""
     name = clean(like)
-    if name not in others:
+    if name not in configured:
         name, _ = split_window(name)
     for spelling, _ in spellings(name):
-        if spelling in others:
+        if spelling in configured:
             return spelling
         if light.name_in_table(spelling):
             break
