@@ -40,7 +40,6 @@ DOORS = [
     "sessions.bulk",
     "sessions.report",
     "sessions.up_to_date",
-    "sessions.window.watch",
     "ui",
 ]
 """The packages and modules that no hook imports."""

@@ -35,7 +35,7 @@ from brim.errors import InputError
 from brim.sessions.composition.composed_request import ComposedRequest, RequestPart
 from brim.sessions.composition.context import ContextReport, context_report
 from brim.sessions.report.index import findings_cache
-from brim.sessions.window.watch import Reading
+from brim.sessions.window.live import Reading
 from brim.workspace import Workspace
 
 LEAST_SHARE = 0.01
