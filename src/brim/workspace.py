@@ -164,22 +164,6 @@ class Workspace:
         for property_name in ("project", "trusted", "_agreed_settings", "settings_changed"):
             self.__dict__.pop(property_name, None)
 
-    def need_trust(self) -> None:
-        """Raise ``InputError`` unless an agent may take notes here; the message tells the user what
-        to do."""
-        if self.project is None:
-            raise InputError(
-                "an agent's notes belong to a project, and there is none here: ask the user"
-                " to run 'brim rules trust' in a git repository, or to keep the rule with"
-                " 'brim learn --user'"
-            )
-        if not self.trusted:
-            name = os.path.basename(self.project)
-            raise InputError(
-                f"the project {name} is not trusted, so nothing was kept: ask the user to"
-                " run 'brim rules trust' there, and then say it again"
-            )
-
     @cached_property
     def settings_changed(self) -> bool:
         """Whether a trusted project has other settings than the user agreed to.
