@@ -72,14 +72,7 @@ def change(options: Namespace, workspace: Workspace) -> None:
 
 
 def _read(words: Sequence[str]) -> LimitWords:
-    """Return what *words* mean; "2M tokens/day" may have come as two of them."""
-    joined: list[str] = []
-    for word in words:
-        unit = word.lower().partition("/")[0]
-        if joined and unit in ("token", "tokens"):
-            joined[-1] = f"{joined[-1]} {word}"
-        else:
-            joined.append(word)
+    joined = join_units(words)
     if not joined:
         return LimitWords("", ())
     first = joined[0].lower()
@@ -88,6 +81,18 @@ def _read(words: Sequence[str]) -> LimitWords:
     if first in ACTIONS:
         return LimitWords(first, tuple(joined[1:]))
     return LimitWords(SET, tuple(joined))
+
+
+def join_units(words: Sequence[str]) -> list[str]:
+    """Return *words*, in which "2M tokens/day" may have come as two."""
+    joined: list[str] = []
+    for word in words:
+        unit = word.lower().partition("/")[0]
+        if joined and unit in ("token", "tokens"):
+            joined[-1] = f"{joined[-1]} {word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _changed(
