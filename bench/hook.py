@@ -319,7 +319,7 @@ def edit_rules(home: Path, round: int) -> None:
 
 def store_blocks(folder: Path, python: str, environ: Environ) -> None:
     """Add 200 rules that refuse commands, edits and tools, and 20 limits; none of them holds a
-    call."""
+    call, and none is near: near a limit, a hook waits for the line of the last request."""
     kinds = (
         "run deploy{} --now",
         "edit generated{}/**",
@@ -337,10 +337,10 @@ def store_blocks(folder: Path, python: str, environ: Environ) -> None:
     periods = [
         f"{amount}{unit}/{period}"
         for period in ("day", "week", "month", "session")
-        for amount, unit in ((9, "00"), (9, "00M tokens"))
+        for amount, unit in ((9, "00000"), (9, "00000M tokens"))
     ]
     for whose in ([], ["--all"]):
-        limits = [*periods, "9000", "9000M tokens"]
+        limits = [*periods, "9000000", "9000000M tokens"]
         command = [str(Path(python).with_name("brim")), "limit", *whose, *limits]
         subprocess.run(
             command, check=True, env=environ, cwd=folder / "project", capture_output=True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,7 +170,7 @@ def test_it_is_installed_and_taken_out_again(tmp_path: Path) -> None:
     assert [agent["hooks"] for agent in installed.agents] == [["Begin", "Ask", "Call"]]
     settings = json.loads(file.read_text(encoding="utf-8"))
     (hook,) = settings["hooks"]["Begin"][0]["hooks"]
-    assert hook["command"].endswith("/bin/hook Begin toy")
+    assert shlex.split(hook["command"])[1:] == ["Begin", "toy"]
     assert (settings["colour"], hook["type"], hook["timeout"]) == ("red", "command", 5)
     learn = file.parent / "commands" / "learn.md"
     assert "brim learn" in learn.read_text(encoding="utf-8")

@@ -74,7 +74,7 @@ def environ(tmp_path: Path, built: Path) -> dict[str, str]:
             (str(tmp_path / ".local" / "bin"), os.environ.get("PATH", os.defpath))
         ),
         "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(built),
+        "PIP_FIND_LINKS": built.as_uri(),  # pip takes a path with a space for two
         "PIPX_DEFAULT_PYTHON": sys.executable,
         "UV_OFFLINE": "1",
         "UV_NO_INDEX": "1",

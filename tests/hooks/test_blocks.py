@@ -4,6 +4,7 @@ lifts a user's."""
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -283,7 +284,7 @@ def test_a_project_refuses_only_after_trust_and_only_there(agent: Agent, tmp_pat
     agent.trust()
     found = agent.tool("Bash", command="yarn add x")
     assert "Use pnpm." in found.deny
-    assert f"cd {agent.project} && brim rules allow yarn --once" in found.note
+    assert f"cd {shlex.quote(str(agent.project))} && brim rules allow yarn --once" in found.note
     place = os.path.basename(AcceptedRules(str(agent.home / ".brim"), str(agent.project)).folder)
     assert refusal(agent, "yarn", place) == (1, "yarn add x")
     permit(agent, "yarn", place=place)
@@ -485,6 +486,22 @@ def test_an_agent_cannot_change_brim_or_the_settings_of_hooks_by_a_command(
     assert found.deny.startswith("Your user doesn't allow agents ")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > '{home}/.brim/config.yaml'",
+        'rm "{home}/.brim/state.db"',
+        """python3 -c 'open("{home}/.brim/state.db", "w")'""",
+        "cd '{home}/.brim' && rm state.db",
+        "echo x >> '{project}/.claude/settings.json'",
+    ],
+)
+def test_a_space_in_a_folders_name_hides_nothing(tmp_path: Path, command: str) -> None:
+    agent = Agent(tmp_path / "my name", BRIM_HOOKS_GATE="off")
+    command = command.replace("{home}", str(agent.home)).replace("{project}", str(agent.project))
+    assert bash(agent, command).startswith("Your user doesn't allow agents ")
+
+
 @pytest.mark.parametrize("command", lines_of(READS))
 def test_commands_that_only_read_them_are_fine(agent: Agent, command: str) -> None:
     assert not bash(agent, command)
@@ -500,7 +517,7 @@ def test_a_file_of_the_users_that_is_a_link_is_protected_where_it_leads(
     (agent.home / ".brim" / name).unlink(missing_ok=True)
     (agent.home / ".brim" / name).symlink_to(target)
     assert agent.tool("Write", file_path=str(target)).deny
-    assert bash(agent, f"echo x >> {target}")
+    assert bash(agent, f"echo x >> {shlex.quote(str(target))}")
     assert bash(agent, f"cd ~/dotfiles && rm my-{name}")
     assert not agent.tool("Read", file_path=str(target)).deny
 

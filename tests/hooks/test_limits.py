@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -146,7 +147,7 @@ def test_a_person_is_warned_once_at_80_percent(sitting: Sitting) -> None:
 
 def test_the_persons_own_command_runs_once_for_all_sessions(sitting: Sitting) -> None:
     out = sitting.home / "told"
-    allow(sitting, "1/day", notify=f'echo "$BRIM_NOTICE $BRIM_TEXT" >> {out}')
+    allow(sitting, "1/day", notify=f'echo "$BRIM_NOTICE $BRIM_TEXT" >> {shlex.quote(str(out))}')
     spend(sitting, 84)
     for _ in range(3):
         sitting.hook("Stop")

@@ -38,9 +38,10 @@ def test_it_installs_into_the_agents_that_are_used(brim: Brim) -> None:
     assert ran.code == 0
     assert [line.split()[0] for line in ran.lines] == ["Claude", "Codex"]
     assert not file_of(brim, "gemini").exists()
+    hook = shlex.quote(f"{brim.home}/.brim/bin/hook")
     for agent in ("claude", "codex"):
         assert set(commands(file_of(brim, agent))) == {
-            f"{brim.home}/.brim/bin/hook {event} {agent}" for event in events(file_of(brim, agent))
+            f"{hook} {event} {agent}" for event in events(file_of(brim, agent))
         }
     assert (brim.home / ".brim/bin/hook").stat().st_mode & 0o777 == 0o700
 
@@ -107,7 +108,8 @@ def test_dry_run_shows_the_difference_and_changes_nothing(brim: Brim) -> None:
     before = tree(brim.home)
     ran = alone(brim, "init", "--dry-run", "--token-budget", "5")
     assert ran.code == 0
-    assert f'+            "command": "{brim.home}/.brim/bin/hook SessionStart claude",' in ran.lines
+    hook = shlex.quote(f"{brim.home}/.brim/bin/hook")
+    assert f'+            "command": "{hook} SessionStart claude",' in ran.lines
     assert tree(brim.home) == before
 
 

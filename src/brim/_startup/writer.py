@@ -17,9 +17,10 @@ from brim._startup.compiler import Unsupported, compile_brim, compile_library
 from brim.files import replace_file
 
 LIBRARY = """
-    _weakrefset _collections_abc bisect collections collections.abc contextlib copyreg datetime enum functools
-    fnmatch json json.decoder json.encoder json.scanner keyword locale math operator random re re._casefix re._compiler
-    re._constants re._parser reprlib signal sqlite3 sqlite3.dbapi2 stat string struct types unicodedata weakref
+    _weakrefset _collections_abc bisect collections collections.abc contextlib copyreg datetime
+    decimal enum functools fnmatch json json.decoder json.encoder json.scanner keyword locale
+    math numbers operator random re re._casefix re._compiler re._constants re._parser reprlib
+    signal sqlite3 sqlite3.dbapi2 stat string struct types unicodedata weakref
 """
 """The modules of the standard library that hooks may import.
 

@@ -54,8 +54,6 @@ PATIENCE = 0.15
 """Seconds that are waited for a request that the agent hasn't written down yet."""
 STEP = 0.01
 TAIL = 1 << 17
-CLOSE = 0.5
-"""The share of a limit from which on the last request is waited for."""
 
 
 def spender_of(call: HookCall, workspace: HookWorkspace) -> Spender:
@@ -135,7 +133,7 @@ def _is_near(nearest: LimitStanding | None) -> bool:
         return False
     if not nearest.next_cost or nearest.level != BELOW:
         return True
-    return nearest.share >= CLOSE or 2 * nearest.next_cost >= nearest.left
+    return 2 * nearest.next_cost >= nearest.left
 
 
 def _await_request(call: HookCall, workspace: HookWorkspace) -> bool:

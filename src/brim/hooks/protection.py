@@ -127,14 +127,23 @@ def changing_command(
     known only to read it.
     """
     folders = _folders_gone_to(commands, folder, workspace)
-    candidates = _files_that_may_change(commands, text)
+    candidates = _files_that_may_change(commands, _shortened(text, folder, workspace))
     for program, word in candidates[:_MOST_WORDS]:
-        for path in re.findall(_PATH, word.replace("${HOME}", "~").replace("$HOME", "~")):
+        for path in re.findall(_PATH, _shortened(word, folder, workspace)):
             for working_folder in folders:
                 real = _real_path(path, working_folder, workspace)
                 if _takes_whole_folder(program, real) or _is_own(real, workspace):
                     return word
     return ""
+
+
+def _shortened(text: str, folder: str, workspace: HookWorkspace) -> str:
+    """Return *text* with names of the home and of the *folder* that have no space: a path ends at
+    one."""
+    for name in ("${HOME}", "$HOME"):
+        text = text.replace(name, "~")
+    text = text.replace(f"{home_folder(workspace.environ)}/", "~/")
+    return text.replace(f"{folder}/", "./")
 
 
 def _folders_gone_to(commands: list[list[str]], folder: str, workspace: HookWorkspace) -> list[str]:

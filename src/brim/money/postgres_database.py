@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from brim.database import QUERY, TIMEOUT, Database, closed_on_error
 from brim.errors import InputError, StoreError
@@ -346,7 +346,7 @@ def _settings(address: str) -> tuple[dict[str, Any], str, str]:
         pairs = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         query = dict(pairs)
         schema = query.pop("schema", SCHEMA)
-        url = parts._replace(query=urlencode(query)).geturl()
+        url = parts._replace(query=urlencode(query, quote_via=quote)).geturl()
         settings: dict[str, Any] = dict(conninfo_to_dict(url))
     except (psycopg.Error, ValueError):
         raise InputError(

@@ -114,6 +114,13 @@ class FileDraft:
             raise InputError(f"{path}: no rule is called {name!r}")
         return paragraph
 
+    def add(self, name: str, fields: Mapping[str, object]) -> str:
+        """Add a rule with these *fields*; return its name, with a number if the name is taken."""
+        check_paragraph(paragraph_of(name, fields))
+        unused_name = free_name(name, set(split_text(self.text).names))
+        self.text = inserted(self.text, unused_name, paragraph_of(unused_name, fields))
+        return unused_name
+
 
 class RulesFile:
     """The file of rules at *path*, which may not exist yet."""
@@ -138,17 +145,13 @@ class RulesFile:
 
     def add(self, name: str, fields: Mapping[str, object]) -> str:
         """Add a rule with these *fields*; return its name, with a number if the name is taken."""
-        check_paragraph(paragraph_of(name, fields))
-        with self._changing() as draft:
-            names = set(split_text(draft.text).names)
-            unused_name = free_name(name, names)
-            draft.text = inserted(draft.text, unused_name, paragraph_of(unused_name, fields))
-        return unused_name
+        with self.changing() as draft:
+            return draft.add(name, fields)
 
     def replace(self, name: str, text: str) -> str:
         """Put the paragraph *text* in place of the rule *name*; return the old paragraph."""
         check_paragraph(text)
-        with self._changing() as draft:
+        with self.changing() as draft:
             old = draft.paragraph(name, self.path)
             draft.text = replaced(draft.text, old, text)
         return old.body
@@ -156,7 +159,7 @@ class RulesFile:
     def change(self, name: str, fields: Mapping[str, object]) -> str:
         """Give *fields* of a rule other values; an empty one is removed. Return the old
         paragraph."""
-        with self._changing() as draft:
+        with self.changing() as draft:
             old = draft.paragraph(name, self.path)
             text = old.body
             for key, value in fields.items():
@@ -168,7 +171,7 @@ class RulesFile:
 
     def remove(self, name: str, removed: RulesFile | None = None, *, day: str = "") -> str:
         """Take a rule out of the file; return its paragraph, which *removed* keeps."""
-        with self._changing() as draft:
+        with self.changing() as draft:
             old = draft.paragraph(name, self.path)
             if removed is not None:
                 removed.keep(old.body, day)
@@ -194,7 +197,7 @@ class RulesFile:
         """Add a rule that is a paragraph already; return its name here."""
         if check:
             check_paragraph(paragraph)
-        with self._changing() as draft:
+        with self.changing() as draft:
             names = set(split_text(draft.text).names)
             name = _name_in(paragraph)
             unused_name = free_name(name, names)
@@ -206,14 +209,14 @@ class RulesFile:
     def append(self, paragraphs: Iterable[str]) -> None:
         """Add rules whose names are free, all at once, at the end."""
         text = "\n".join(paragraphs)
-        with self._changing() as draft:
+        with self.changing() as draft:
             gap = "\n" if draft.text.strip() else ""
             if draft.text and not draft.text.endswith("\n"):
                 gap = "\n\n"
             draft.text += gap + text
 
     @contextmanager
-    def _changing(self) -> Iterator[FileDraft]:
+    def changing(self) -> Iterator[FileDraft]:
         """Hand out the text under the file's lock; what it is afterwards replaces the file."""
         real = os.path.realpath(self.path) if self._follow_links else self.path
         folder = os.path.dirname(os.path.abspath(real))

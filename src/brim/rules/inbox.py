@@ -15,6 +15,7 @@ from brim.masking import mask
 from brim.record import PlainData
 from brim.rules.file import INBOX, RulesFile
 from brim.rules.paragraphs import with_value
+from brim.rules.reading import RulesText, read_rules
 from brim.rules.rule import WrittenRule
 
 MOST_NOTES = 200
@@ -42,16 +43,7 @@ class Inbox:
 
     def notes(self) -> list[InboxNote]:
         """Return the notes that wait, in the order in which they came."""
-        text = self.file.read()
-        notes: list[InboxNote] = []
-        for rule in text.rules:
-            paragraph = text.split.named(rule.name)
-            if paragraph is None:
-                continue
-            fields = tomllib.loads(paragraph.text)[rule.name]
-            origin = {key: str(fields.get(key, "")) for key in _ORIGIN}
-            notes.append(InboxNote(rule, **origin))
-        return notes
+        return _notes_of(self.file.read())
 
     def add(
         self,
@@ -63,14 +55,8 @@ class Inbox:
         session: str = "",
         project: str = "",
     ) -> str:
-        """Add a note; return its name. Secrets in it are masked."""
+        """Add a note; return its name. Secrets in it are masked; the same words are one note."""
         masked_text = mask(text)
-        notes = self.notes()
-        for note in notes:
-            if note.rule.text == masked_text and note.project == project:
-                return note.rule.name
-        if len(notes) >= MOST_NOTES:
-            raise InputError(f"{MOST_NOTES} notes wait already: brim rules review")
         fields = {
             "text": masked_text,
             "instead_of": mask(instead_of),
@@ -78,7 +64,14 @@ class Inbox:
             "session": session,
             "project": project,
         }
-        return self.file.add(name, fields)
+        with self.file.changing() as draft:
+            notes = _notes_of(read_rules(draft.text))
+            for note in notes:
+                if note.rule.text == masked_text and note.project == project:
+                    return note.rule.name
+            if len(notes) >= MOST_NOTES:
+                raise InputError(f"{MOST_NOTES} notes wait already: brim rules review")
+            return draft.add(name, fields)
 
     def accept(self, name: str, rules: RulesFile) -> str:
         """Move a note to the file *rules*; return its name there."""
@@ -95,3 +88,15 @@ class Inbox:
     def dismiss(self, name: str, removed: RulesFile, day: str) -> None:
         """Throw a note away; *removed* keeps it."""
         self.file.remove(name, removed, day=day)
+
+
+def _notes_of(text: RulesText) -> list[InboxNote]:
+    notes: list[InboxNote] = []
+    for rule in text.rules:
+        paragraph = text.split.named(rule.name)
+        if paragraph is None:
+            continue
+        fields = tomllib.loads(paragraph.text)[rule.name]
+        origin = {key: str(fields.get(key, "")) for key in _ORIGIN}
+        notes.append(InboxNote(rule, **origin))
+    return notes

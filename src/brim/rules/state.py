@@ -108,7 +108,8 @@ class RulesState:
             self._keep_session(id, "", session.parent or session)
             if session.parent is not None:
                 self._keep_session(id, sub_agent, session)
-            self._run("COMMIT")
+            if self._opened().in_transaction:  # a damaged file was made anew in between: it's noted
+                self._run("COMMIT")
         except BaseException:
             with suppress(StoreError):
                 self._run("ROLLBACK")
