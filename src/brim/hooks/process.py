@@ -145,18 +145,21 @@ def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
         _remember_left_out(call, workspace)
     if not workspace.problems or call.event not in NOTED:
         return None
-    remedies = {
-        "project": f"agents go on without the settings of {workspace.project}",
-        "user": "this is left out",
-    }
-    lines = []
-    for scope, problem in workspace.problems.items():
-        line = f"{problem[:300]}; {remedies[scope]}: see 'brim doctor'"
-        if not call.session or workspace.state(call.session).tell_once(line):
-            lines.append(line)
+    lines = [_problem_line(scope, workspace) for scope in workspace.problems]
+    if call.session:
+        state = workspace.state(call.session)
+        lines = [line for line in lines if state.tell_once(line)]
     for line in lines:
         log(workspace.environ, line, now=workspace.now)
     return Answer(note="\n".join([f"brim: {line}" for line in lines]))
+
+
+def _problem_line(scope: str, workspace: HookWorkspace) -> str:
+    """Say what can't be read of the ``project`` or the ``user``, and what that means."""
+    remedy = "this is left out"
+    if scope == "project":
+        remedy = f"agents go on without the settings of {workspace.project}"
+    return f"{workspace.problems[scope][:300]}; {remedy}: see 'brim doctor'"
 
 
 def _remember_left_out(call: HookCall, workspace: HookWorkspace) -> None:
