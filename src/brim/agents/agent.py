@@ -80,15 +80,23 @@ class Answers(PlainData):
         if stop_reason:
             worded["continue"] = False
             worded["stopReason"] = stop_reason
-        note = answer.note
-        if answer.deny and call.event == PROMPT and not self.shows_refusals:
-            note = "\n".join(filter(None, [answer.deny, note]))
-        if note and call.event not in self.no_note_at:
+        note = self._note(call, answer)
+        if note:
             worded["systemMessage"] = note
         specific = self._specific(call, answer)
         if specific:
             worded["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
-        return json.dumps(worded) if worded else ""
+        if not worded:
+            return ""
+        return json.dumps(worded)
+
+    def _note(self, call: HookCall, answer: Answer) -> str:
+        """Return what the person is told: where no other place shows it, also a refusal."""
+        if call.event in self.no_note_at:
+            return ""
+        if call.event != PROMPT or self.shows_refusals:
+            return answer.note
+        return "\n".join(filter(None, [answer.deny, answer.note]))
 
     def _decision(self, call: HookCall, answer: Answer) -> dict[str, Any]:
         """Return the decision about the whole event, if *answer* refuses it."""
@@ -230,15 +238,16 @@ class FileLoading(PlainData):
     def loads(self, path: str, kind: str, folder: str) -> bool:
         """Whether the agent loads the file *path* of this *kind*, which applies in *folder* of the
         project."""
-        if kind not in self.kinds:
+        if kind not in self.kinds or self._is_hidden(path, kind):
             return False
-        beside = os.path.dirname(path)
-        for name in self.facts.hidden_by.get(kind, ()):
-            if os.path.isfile(os.path.join(beside, name)):
-                return False
         if folder and not self.facts.follows_work and not self._is_above(folder):
             return False
         return self.facts.largest is None or _size(path) <= self.facts.largest
+
+    def _is_hidden(self, path: str, kind: str) -> bool:
+        """Whether a file beside *path* keeps the agent from it."""
+        names = self.facts.hidden_by.get(kind, ())
+        return any(os.path.isfile(os.path.join(os.path.dirname(path), name)) for name in names)
 
     def _is_above(self, folder: str) -> bool:
         """Whether the working folder is *folder* or below it."""
