@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -120,18 +121,21 @@ def _set(book: LedgerBook, scope: str, words: LedgerWords, options: Namespace) -
     if book.loosens(scope, new_limits, including_past=options.including_past):
         need_person("sets a limit that leaves more than the one there is")
     rows = book.set(scope, new_limits, including_past=options.including_past)
-    if (
-        scope != EVERYWHERE
-        and not options.including_past
-        and not all(row.is_pattern for row in rows)
-    ):
-        spent = book.ledger.status(scope).spent
-        if spent:
-            note(
-                "it counts from now. --including-past also counts what was spent before"
-                f" ({dollars(spent, up=True)} in all)"
-            )
+    if not options.including_past:
+        _note_earlier_spending(book, scope, rows)
     return _emit_limits(book, scope, rows, "", options)
+
+
+def _note_earlier_spending(book: LedgerBook, scope: str, rows: Sequence[LimitRow]) -> None:
+    """Say what a new limit leaves out."""
+    if scope == EVERYWHERE or all(row.is_pattern for row in rows):
+        return
+    spent = book.ledger.status(scope).spent
+    if spent:
+        note(
+            "it counts from now. --including-past also counts what was spent before"
+            f" ({dollars(spent, up=True)} in all)"
+        )
 
 
 def _remove(book: LedgerBook, scope: str, words: LedgerWords, options: Namespace) -> int:

@@ -39,19 +39,14 @@ class LimitWords:
     """What a person typed after ``brim limit``."""
 
     action: str
-    """One of ``ACTIONS`` or ``SET``; nothing shows the limits."""
+    """One of ``ACTIONS``, or ``SET``."""
     texts: tuple[str, ...]
 
 
 def change(options: Namespace, workspace: Workspace) -> None:
     """Change limits as the words of *options* say."""
     words = _read(options.words)
-    if not words.action:
-        return
-    if words.action in (TENTH, "stop") and words.texts:
-        raise InputError(USAGE)
-    if words.action in ("raise", "forget") and len(words.texts) != 1:
-        raise InputError(USAGE)
+    _check(words)
     if words.action not in (SET, "stop"):
         need_person("decides about a limit that is set")
     if words.action == "forget":
@@ -71,10 +66,16 @@ def change(options: Namespace, workspace: Workspace) -> None:
         note(f"there is no limit for {where} now")
 
 
+def _check(words: LimitWords) -> None:
+    """Raise unless the action has as many texts as it needs."""
+    if words.action in (TENTH, "stop") and words.texts:
+        raise InputError(USAGE)
+    if words.action in ("raise", "forget") and len(words.texts) != 1:
+        raise InputError(USAGE)
+
+
 def _read(words: Sequence[str]) -> LimitWords:
     joined = join_units(words)
-    if not joined:
-        return LimitWords("", ())
     first = joined[0].lower()
     if first in UNLIMITED:
         return LimitWords("remove", ())
