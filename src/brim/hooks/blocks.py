@@ -120,14 +120,17 @@ class PendingCall:
     def may_touch_brim(self) -> bool:
         """Whether a look lets it seem possible that this call is about brim or the settings of
         hooks."""
-        if "brim" in self.searchable or self._names_brim():
+        if "brim" in self.searchable:
             return True
         if any(path.endswith(_SETTINGS) for path in self.real_paths):
+            return True
+        if self.text and self._names_brim():
             return True
         for path in linked_files(self.workspace.home):
             if path in self.real_paths or os.path.basename(path) in self.text:
                 return True
-        return os.path.realpath(self.workspace.home).lower() in self.searchable
+        home = os.path.realpath(self.workspace.home).lower()
+        return bool(self.paths) and home in self.searchable
 
     def _names_brim(self) -> bool:
         """Whether the command names brim, its home or the settings of an agent."""
@@ -203,11 +206,6 @@ def refusal(pending: PendingCall, possible: list[PossibleBlock]) -> Answer | Non
     refused = _first_refused(blocked)
     if refused:
         return refused.refuse()
-    return _let_through(pending, blocked)
-
-
-def _let_through(pending: PendingCall, blocked: list[Blocked]) -> Answer | None:
-    """Return what the person is told when the permissions of all *blocked* are used."""
     pending.workspace.permitted = frozenset([block.name for block in blocked])
     for block in blocked:
         block.note_permission()

@@ -13,7 +13,7 @@ about a call only if
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from brim.agents.call import HookCall
@@ -56,7 +56,7 @@ _COMMITS = r"(?i)\b(?:commit|stag|check in|push|add)"
 VERBS = ("push", "force-push", "commit", "rebase", "stash", "merge", "publish", "deploy")
 """What people call a command by, and little else, directly after *never*."""
 ADVERBS = ("ever", "directly", "automatically", "blindly", "just", "and", "or", "to", "git")
-ARTICLES = (["a"], ["an"], ["any"])
+ARTICLES = ("a", "an", "any")
 LEADS = (
     "use",
     "using",
@@ -163,31 +163,17 @@ class Doing(PlainData):
         touched = writes(command_parts)
         staged: list[str] = []
         for part in command_parts:
-            touched += _touched_by(part)
-            staged += _staged_by(part)
+            program, *arguments = part.named
+            files = _without_options(arguments)
+            if program in ("cp", "rsync"):
+                touched += files[-1:]  # the others stay as they are
+            elif program in _CHANGERS:
+                touched += files
+            elif program == "git" and files[:1] in (["rm"], ["mv"]):
+                touched += files[1:]
+            elif program == "git" and files[:1] in (["add"], ["commit"]):
+                staged += files[1:]
         return cls(parts=tuple(command_parts), touched=tuple(touched), staged=tuple(staged))
-
-
-def _touched_by(part: CommandPart) -> list[str]:
-    """Return the files that *part* of a command changes."""
-    program, *arguments = part.named
-    files = _without_options(arguments)
-    if program in ("cp", "rsync"):
-        return files[-1:]  # the others stay as they are
-    if program in _CHANGERS:
-        return files
-    if program == "git" and files[:1] in (["rm"], ["mv"]):
-        return files[1:]
-    return []
-
-
-def _staged_by(part: CommandPart) -> list[str]:
-    """Return the files that *part* of a command adds to a commit."""
-    program, *arguments = part.named
-    files = _without_options(arguments)
-    if program == "git" and files[:1] in (["add"], ["commit"]):
-        return files[1:]
-    return []
 
 
 def mention(text: str, patterns: Iterable[str], doing: Doing) -> str:
@@ -196,16 +182,14 @@ def mention(text: str, patterns: Iterable[str], doing: Doing) -> str:
 
     *text* is what the rule says, and *patterns* are the files that it's for.
     """
-    for pattern in patterns:
-        if re.fullmatch(_ALL_FILES, pattern):
-            continue
-        for file in doing.files:
-            if matches(file, pattern):
-                return file
+    named_patterns = [pattern for pattern in patterns if not re.fullmatch(_ALL_FILES, pattern)]
+    for file in doing.files:
+        if any(matches(file, pattern) for pattern in named_patterns):
+            return file
     if _is_exempt(text, doing):
         return ""
     for prohibition in _prohibitions(text):
-        name = Prohibition.read(prohibition).name_in(doing)
+        name = _name_in(prohibition, doing)
         if name:
             return name
     return ""
@@ -246,74 +230,49 @@ def _prohibitions(text: str) -> Iterator[str]:
         yield f"touch {closed[1]}"
 
 
-@dataclass(frozen=True)
-class Prohibition(PlainData):
-    """What a rule says is not to be done, and the names in it."""
-
-    text: str
-    quoted: tuple[str, ...]
-    """What stands in backticks or quotes."""
-    bare_words: tuple[str, ...]
-    """The other words."""
-    places: tuple[str, ...]
-    """The code in which a name must not be: *build()* in "setState in build()"."""
-
-    @classmethod
-    def read(cls, text: str) -> Prohibition:
-        """Find the names in *text*."""
-        quoted = [(code or words).strip() for code, words in re.findall(_QUOTED, text)]
-        unquoted = re.sub(_QUOTED, " ", text)
-        bare_words = [word.strip(".'’") for word in re.findall(_WORD, unquoted)]
-        places = re.findall(rf"\bin\s`?({_CODE})", text)
-        places = [place for place in places if language_of(place) is None]
-        return cls(text, tuple(quoted), tuple(bare_words), tuple(places))
-
-    @property
-    def names(self) -> list[str]:
-        """The quoted words, and those that look like a file or like code."""
-        return [*self.quoted, *filter(_is_name, self.bare_words)]
-
-    def name_in(self, doing: Doing) -> str:
-        """Return the name of what *doing* has of this; empty if it has nothing."""
-        names = self.names
-        for name in names:
-            if self._is_written(name, doing) or self._is_changed(name, doing):
-                return name
-        words = [word.lower() for word in self.bare_words]
-        for part in doing.parts:
-            name = _flag(names, part) or _quoted_command(self.quoted, part)
-            name = name or _command(words, part) or _verb(words, part)
-            if name:
-                return name
-        return ""
-
-    def _is_written(self, name: str, doing: Doing) -> bool:
-        """Whether the code *name* is brought into a file, with the code that it must not be in."""
-        if name in self.places:
-            return False
-        return all(_writes(code, doing) for code in (name, *self.places))
-
-    def _is_changed(self, name: str, doing: Doing) -> bool:
-        """Whether the file or folder *name* is changed, and the prohibition is about that."""
-        if " " in name or name.startswith("-"):
-            return False
-        files: list[str] = []
-        if re.search(_CHANGES, self.text):
-            files += (*doing.files, *doing.touched)
-        if re.search(_COMMITS, self.text):
-            files += doing.staged
-        if name.rstrip("*") in files:
-            return True
-        pattern = name
-        if name.endswith("/"):
-            pattern = f"{name}**"
-        return any(matches(file, pattern) or matches(file, f"{pattern}/**") for file in files)
+def _name_in(prohibition: str, doing: Doing) -> str:
+    """Return the name in *prohibition* that is in *doing*."""
+    quoted = [(code or words).strip() for code, words in re.findall(_QUOTED, prohibition)]
+    unquoted = re.sub(_QUOTED, " ", prohibition)
+    bare = [word.strip(".'’") for word in re.findall(_WORD, unquoted)]
+    names: list[str] = quoted + [word for word in bare if _is_name(word)]
+    code = re.findall(rf"\bin\s`?({_CODE})", prohibition)
+    places = [place for place in code if language_of(place) is None]  # "setState in build()"
+    for name in names:
+        if name not in places and all(_writes(code, doing) for code in (name, *places)):
+            return name
+        if _changes(name, prohibition, doing):
+            return name
+    words = [word.lower() for word in bare]
+    for part in doing.parts:
+        name = _flag(names, part) or _quoted_command(quoted, part)
+        name = name or _command(words, part) or _verb(words, part)
+        if name:
+            return name
+    return ""
 
 
 def _is_name(word: str) -> bool:
     if "/" in word or word.startswith("--"):
         return True
     return bool(re.fullmatch(_FILE_NAME, word) or re.fullmatch(_CODE, word))
+
+
+def _changes(name: str, prohibition: str, doing: Doing) -> bool:
+    """Whether the call changes the file or folder *name*, and the *prohibition* is about that."""
+    if " " in name or name.startswith("-"):
+        return False
+    pattern = name
+    if name.endswith("/"):
+        pattern = f"{name}**"
+    files: list[str] = []
+    if re.search(_CHANGES, prohibition):
+        files += (*doing.files, *doing.touched)
+    if re.search(_COMMITS, prohibition):
+        files += doing.staged
+    if pattern.rstrip("*") in files:
+        return True
+    return any(matches(file, pattern) or matches(file, f"{pattern}/**") for file in files)
 
 
 def _writes(name: str, doing: Doing) -> bool:
@@ -353,7 +312,7 @@ def _flag(names: list[str], part: CommandPart) -> str:
     return ""
 
 
-def _quoted_command(quoted: Iterable[str], part: CommandPart) -> str:
+def _quoted_command(quoted: list[str], part: CommandPart) -> str:
     """Return the command in backticks or quotes that *part* is."""
     program, *arguments = part.named
     for command in quoted:
@@ -361,7 +320,7 @@ def _quoted_command(quoted: Iterable[str], part: CommandPart) -> str:
         if first.rsplit("/", 1)[-1] != program:
             continue
         wanted = [word.lower() for word in words if not _is_placeholder(word)]
-        if _has_all(arguments, wanted):
+        if all(_has(arguments, word) for word in wanted):
             return command
     return ""
 
@@ -370,79 +329,55 @@ def _is_placeholder(word: str) -> bool:
     return word == "..." or word[:1] in ("<", "[", "$", "*", "…")
 
 
-def _command(words: Sequence[str], part: CommandPart) -> str:
+def _command(words: list[str], part: CommandPart) -> str:
     """Return the words that name *part*: the program with what it is told to do, or alone where one
     is expected."""
     program, *arguments = [word.lower() for word in part.named]
-    command = [program, *_told(arguments)]
-    for place, word in enumerate(words):
+    plain = _without_options(arguments)
+    wanted = [program, *plain[:1]]
+    if plain and plain[0] in RUNNERS:
+        wanted = [program, *plain[:2]]
+    for at, word in enumerate(words):
         if word != program:
             continue
-        flags = _flags_among(words[place + 1 : place + 5])
-        if not _has_all(arguments, flags):
+        flags = [word for word in words[at + 1 : at + 5] if word.startswith("-")]
+        if not all(_has(arguments, flag) for flag in flags):
             continue
         length = 1 + len(flags)
-        if len(command) > 1 and list(words[place : place + len(command)]) == command:
-            length = max(len(command), length)
-        elif not flags and not _stands_alone(words, place):
-            continue
-        return " ".join(words[place : place + length])
+        if len(wanted) > 1 and words[at : at + len(wanted)] == wanted:
+            return " ".join(words[at : at + max(len(wanted), length)])
+        if flags or _stands_alone(words, at):
+            return " ".join(words[at : at + length])
     return ""
 
 
-def _told(arguments: list[str]) -> list[str]:
-    """Return the first of *arguments* that say what the program does."""
-    plain = _without_options(arguments)
-    if plain and plain[0] in RUNNERS:
-        return plain[:2]
-    return plain[:1]
-
-
-def _flags_among(words: Sequence[str]) -> list[str]:
-    return [word for word in words if word.startswith("-")]
-
-
-def _stands_alone(words: Sequence[str], place: int) -> bool:
-    """Whether the word at *place* means the program of that name."""
-    following = words[place + 1 : place + 2]
-    if following and following[0] not in _AFTER_PROGRAM:
+def _stands_alone(words: list[str], at: int) -> bool:
+    """Whether the word *at* a place means the program of that name."""
+    is_last = at + 1 == len(words)
+    if not is_last and words[at + 1] not in _AFTER_PROGRAM:
         return False
-    before = ""
-    if place:
-        before = words[place - 1]
+    before = words[at - 1] if at else ""
     if before in LEADS:
         return True
-    if before not in ("", "or", "and"):
-        return False
-    return words[place] not in WORDS
+    return before in ("", "or", "and") and words[at] not in WORDS
 
 
-def _verb(words: Sequence[str], part: CommandPart) -> str:
+def _verb(words: list[str], part: CommandPart) -> str:
     """Return the verb after *never* that *part* does, such as push."""
     program, *arguments = [word.lower() for word in part.named]
+    names = (_subcommand(arguments), program.split(".")[0])
     verbs = "/".join(words).split("/")
-    for place, word in enumerate(verbs):
-        if verbs[place + 1 : place + 2] in ARTICLES:  # of one thing that isn't to be committed
+    for word, following in zip(verbs, [*verbs[1:], ""], strict=True):
+        if following in ARTICLES:  # of one thing that isn't to be committed
             return ""
-        if word not in VERBS:
-            if word in ADVERBS:
-                continue
-            return ""
-        if not _does(word, program, arguments):
-            continue
-        if word == "force-push" and not _is_forced(arguments):
-            return ""
-        if _is_elsewhere(words, arguments):
-            return ""
-        return word
+        if word in VERBS and (names[0] == word.removeprefix("force-") or names[1] == word):
+            is_other = word == "force-push" and not _is_forced(arguments)
+            if is_other or _is_elsewhere(words, arguments):
+                return ""
+            return word
+        if word not in VERBS and word not in ADVERBS:
+            break
     return ""
-
-
-def _does(verb: str, program: str, arguments: list[str]) -> bool:
-    """Whether a program with these *arguments* does what *verb* says."""
-    if program.split(".", maxsplit=1)[0] == verb:
-        return True
-    return _subcommand(arguments) == verb.removeprefix("force-")
 
 
 def _subcommand(arguments: list[str]) -> str:
@@ -459,7 +394,7 @@ def _is_forced(arguments: list[str]) -> bool:
     return _has(arguments, "-f") or _has(arguments, "--force")
 
 
-def _is_elsewhere(words: Sequence[str], arguments: list[str]) -> bool:
+def _is_elsewhere(words: list[str], arguments: list[str]) -> bool:
     """Whether something else is pushed than the rule names, or to another branch."""
     plain = _without_options(arguments)
     if plain[:1] != ["push"]:
@@ -468,20 +403,14 @@ def _is_elsewhere(words: Sequence[str], arguments: list[str]) -> bool:
         return not any("tags" in argument for argument in arguments)
     if len(plain) < 3 or "to" not in words:
         return False
-    branches = ["head"]
-    for word in words[words.index("to") + 1 :]:
-        if word not in ("the", "a", "branch"):
-            branches.append(word)
+    after_to = words[words.index("to") + 1 :]
+    branches = [word for word in after_to if word not in ("the", "a", "branch")]
     target = plain[2].rpartition(":")[2]
-    return target not in branches
+    return target not in ("head", *branches)
 
 
 def _without_options(arguments: list[str]) -> list[str]:
     return [argument for argument in arguments if not argument.startswith("-")]
-
-
-def _has_all(arguments: list[str], wanted: Iterable[str]) -> bool:
-    return all(_has(arguments, word) for word in wanted)
 
 
 def _has(arguments: Iterable[str], wanted: str) -> bool:

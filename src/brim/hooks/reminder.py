@@ -46,15 +46,14 @@ def turn_of(events: Iterable[Event]) -> ReminderTurn:
     turn = ReminderTurn()
     open_calls: dict[str, ToolCall] = {}
     for event in events:
-        if isinstance(event, Message):
-            if event.human and not event.agent:
-                turn = ReminderTurn(prompt=event.id or f"{event.time} {event.text[:80]}")
-                open_calls = {}
+        if isinstance(event, Message) and event.human and not event.agent:
+            turn = ReminderTurn(prompt=event.id or f"{event.time} {event.text[:80]}")
+            open_calls = {}
         elif isinstance(event, ToolCall):
             open_calls[event.id] = event
-        elif isinstance(event, ToolResult) and event.id in open_calls:
-            call = open_calls.pop(event.id)
-            if not event.error:
+        elif isinstance(event, ToolResult):
+            call = open_calls.pop(event.id, None)
+            if call is not None and not event.error:
                 turn = _after(turn, call)
     return turn
 
