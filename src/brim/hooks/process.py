@@ -19,7 +19,7 @@ from typing import Any
 
 from brim.agents import agent_named
 from brim.agents.call import NOTHING, Answer, HookCall, joined
-from brim.agents.fields import text, without_half_characters
+from brim.agents.fields import text, whole_characters
 from brim.config.places import user_folder, without_bad_home
 from brim.hooks.state import LEFT_OUT, HookWorkspace, log
 from brim.workspace import working_folder
@@ -285,7 +285,7 @@ def _read_message(stdin: Any) -> Any:
     written = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     data = json.loads(written)
     if "\\ud" in written or "\\uD" in written:  # perhaps half of a character that was cut in two
-        return without_half_characters(data)
+        return whole_characters(data)
     return data
 
 
