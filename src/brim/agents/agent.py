@@ -352,6 +352,8 @@ class Agent(PlainData):
     """How the names of all such variables begin."""
     compact_command: str = "/compact"
     """What a person types to compact the window."""
+    compacts_by_settings: bool = False
+    """Whether its settings say where it compacts on its own."""
     reports_compactions: bool = True
     """Whether it says when it has compacted. If not, brim infers it from a window that shrank."""
     read_own: Callable[[str, Mapping[str, Any]], dict[str, Any]] = nothing_more

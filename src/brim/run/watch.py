@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from brim.agents import AGENTS, agent_named
 from brim.agents.call import Event
 from brim.agents.events import Compaction, ModelSeen, RunTotal, StateSeen
 from brim.config import Config
@@ -221,7 +222,9 @@ class Watch:
         budget = self.budget
         if self._reported is not None and self._reported.auto_compact is not None:
             return self._reported.auto_compact
-        if self._environ is None or agent != "claude" or not budget.model:
+        if self._environ is None or agent not in AGENTS or not budget.model:
+            return None
+        if not agent_named(agent).compacts_by_settings:
             return None
         if budget.window.source not in KNOWN_WINDOWS:
             return None

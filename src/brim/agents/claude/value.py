@@ -239,6 +239,7 @@ def kinds_by_settings(
 AGENT = Agent(
     name="claude",
     title="Claude Code",
+    compacts_by_settings=True,
     events=EVENTS,
     answers=Answers(
         text_at=(
