@@ -203,7 +203,9 @@ class SessionIndex:
     @property
     def now(self) -> float | None:
         """The time of requests whose line has none: a kept index counts them as new."""
-        return self._clock() if self.is_kept else None
+        if self.is_kept:
+            return self._clock()
+        return None
 
     def go_on_in_memory(self) -> None:
         """Go on with a copy of the index that ends with the process."""
@@ -259,7 +261,8 @@ class SessionIndex:
         """Return the request *key*; None if there is none, or the index can't be read."""
         with suppress(sqlite3.Error):
             row = self.database.execute(f"{SELECT} WHERE key = ?", (key,)).fetchone()
-            return None if row is None else IndexedRequest(*row)
+            if row is not None:
+                return IndexedRequest(*row)
         return None
 
     def last_requests(
@@ -338,7 +341,9 @@ class SessionIndex:
     def fact(self, name: str) -> str:
         """Return what the index remembers under *name*; empty if nothing."""
         row = self.database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return "" if row is None else str(row[0])
+        if row is None:
+            return ""
+        return str(row[0])
 
     def put_fact(self, name: str, value: str) -> None:
         """Remember *value* under *name*."""

@@ -139,7 +139,9 @@ class IndexUpdates:
             folder = self._index.fact(f"folder of {file.slug}")
         if folder:
             return self._project_of(folder)
-        return file.slug if has_slug else ""
+        if has_slug:
+            return file.slug
+        return ""
 
     def _project_of(self, folder: str) -> str:
         """Return the project that *folder* belongs to: its repository, else the folder."""
