@@ -83,8 +83,11 @@ class RuleMistakeError(InputError):
         self.line = line
 
 
+@lru_cache(8)
 def read_rules(content: str) -> RulesText:
     """Return the rules and the mistakes in the *content* of a rules file.
+
+    A file is asked for its rules several times while it's compiled, so the last answers are kept.
 
     >>> text = read_rules('[a]\\ntext = "Use uv."\\n[b]\\ntxt = "Use pnpm."\\n')
     >>> [rule.name for rule in text.rules], str(text.mistakes[0])
