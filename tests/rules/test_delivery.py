@@ -352,7 +352,7 @@ def test_what_fits_is_told_whole_at_little_more_than_a_list(
     tmp_path_factory: pytest.TempPathFactory, rules: list[str]
 ) -> None:
     """Everything that fits is in the window, with one line above a plain list."""
-    texts = list(dict.fromkeys([" ".join(text.split()) or "x" for text in rules]))
+    texts = list(dict.fromkeys([" ".join(["Use", *text.split()]) for text in rules]))
     paragraphs: list[dict[str, object]] = [{"text": text} for text in texts]
     made = World(tmp_path_factory.mktemp("world"), *paragraphs)
     delivery = deliver(made.index, START, NOTHING, Session(), Budget(100_000))
