@@ -86,7 +86,7 @@ class WrittenRule(PlainData):
 
 def _plain_cases(condition: Condition) -> list[list[dict[str, object]]]:
     """Return the cases of *condition* as JSON has them. Every rule of a file is asked for them."""
-    cases = []
+    cases: list[list[dict[str, object]]] = []
     for case in condition.cases:
         cases.append([{"key": clause.key, "values": list(clause.values)} for clause in case])
     return cases
