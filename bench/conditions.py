@@ -79,7 +79,8 @@ def value_of(key: str, value: str) -> tuple[str, str]:
         language = language_of(f"x{ending}")
         if language is not None:
             return LANGUAGE, language
-    return key, value.removeprefix("**/")
+    # People who write `docs/*.md` mean subfolders too, so brim reads it that way.
+    return key, value.removeprefix("**/").replace("/**/", "/")
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ from brim.rules.prose_words import (
     paths_in,
     split_languages,
 )
-from brim.rules.when import ALWAYS, LANGUAGE, PATH, RUN, TASK, Clause, Condition, any_of
+from brim.rules.when import ALWAYS, BRANCH, LANGUAGE, PATH, RUN, TASK, Clause, Condition, any_of
 
 _CODE = (
     r"(?:source |test |unit test )?(?:files?|code|modules?|scripts?|components?|sources?|packages?"
@@ -80,6 +80,40 @@ _BEFORE_RUNNING = (
 _ALL_COMMANDS = (
     rf"(?i)\b(?:all|any|every|each) (?P<commands>{COMMAND}(?:(?:,| or| and|/) {COMMAND})*) "
     r"(?:commands?|calls?|invocations?)\b"
+)
+_PLACE = (
+    r"^(?i:in|inside|within|under|dans|en|em|im|unter)\s+"
+    r"(?:(?i:the|all|any|new|every|existing|les?|la|los|as|os|den|der|dem|allen?|fichiers|archivos"
+    r"|arquivos|Dateien|dossiers?|carpetas?|pastas?|Ordner|Verzeichnis)\s+)*"
+)
+_THING_THERE = rf" (?:folder|directory|{_CODE})"
+_IS_CHANGED = (
+    r" (?:changes?\b|(?:is|are|was|were|has|have)(?: been)? "
+    r"(?:changed|edited|modified|touched|updated|added|moved|renamed|deleted|removed))"
+)
+_SUBJECT = r"(?i)\b(?:when(?:ever)?|if|after|once|each time|every time) (?:the |an? |any )?"
+_CHANGED_IN = (
+    r"(?i)\b(?:when(?:ever)?|if|after|once|each time|every time) [^,;:.`]{1,60}? (?:is|are|was|were) "
+    r"(?:changed|edited|modified|touched|updated|added|created|moved|renamed|deleted|removed) "
+    r"(?:in|under|inside|within|to|from) (?:the )?"
+)
+_EDITING_ELSEWHERE = (
+    r"(?i)\b(?:bei (?:jeder |allen )?Änderung(?:en)? (?:an|in|unter)(?: der| dem| den)?"
+    r"|cuando (?:edites|modifiques|cambies|toques)"
+    r"|(?:quand|lorsque|si) (?:tu modifies|vous modifiez|tu changes|vous changez)"
+    r"|quando (?:você )?(?:editar|alterar|modificar|mudar|modifichi|cambi)) "
+)
+"""In German, Spanish, French, Portuguese and Italian."""
+_BEFORE_COMMAND = (
+    rf"(?i)\b(?:before|after|vor|nach|avant|après|antes de|después de|depois de|prima di) "
+    r"(?:(?:every|each|any|a|the|jedem|dem|einem|de lancer|d['’]exécuter|chaque|cada|faire|hacer|fazer|ejecutar"
+    r"|executar|rodar|eseguire|ogni) )*"
+    rf"(?P<commands>{COMMAND}(?:(?:,| or| and|/| oder| ou| o) {COMMAND})*)(?=[\s,.;:)]|$)"
+)
+_BRANCH = (
+    r"(?i)(?:^on|\b(?:if|when|while)(?: you(?:['’]re| are)?)? on) (?:the |an? |any )?"
+    r"(?:[a-z]+ branch(?:es)? \()?`?(?P<branch>main|master|develop|trunk|[\w-]+/[\w*-]+)`?"
+    r"(?= branch|[,)])"
 )
 _IN_TESTS = (
     r"(?i)^(?:in (?:unit |integration |e2e )?tests?[,:]"
@@ -152,6 +186,9 @@ def _of_label(text: str) -> Iterator[Clause]:
     languages, rest = split_languages(text)
     if languages and re.match(rf"(?: {_CODE})?:\s", rest):
         yield Clause(LANGUAGE, tuple(languages))
+    paths = leading_paths(text)
+    if paths and text[len(paths) :].startswith(": "):
+        yield from _path_clause(paths)
 
 
 def _of_heading(heading: str) -> Iterator[Clause]:
@@ -173,6 +210,27 @@ def _of_scope(sentence: str) -> Iterator[Clause]:
     paths = paths_in(words) or folders_in(words)
     if paths:
         yield Clause(PATH, tuple(paths))
+
+
+def _of_place(sentence: str) -> Iterator[Clause]:
+    """Read *In src/api/ all names …*, without a comma."""
+    start = re.match(_PLACE, sentence)
+    if start is None:
+        return
+    target = sentence[start.end() :]
+    paths = leading_paths(target)
+    if paths:
+        yield from _path_clause(paths)
+        return
+    languages, rest = split_languages(target)
+    if languages and re.match(_THING_THERE, rest):
+        yield Clause(LANGUAGE, tuple(languages))
+
+
+def _of_branch(sentence: str) -> Iterator[Clause]:
+    branch = re.search(_BRANCH, sentence)
+    if branch is not None:
+        yield Clause(BRANCH, (branch["branch"],))
 
 
 def _of_editing(sentence: str) -> Iterator[Clause]:
@@ -199,9 +257,21 @@ def _of_changes(sentence: str) -> Iterator[Clause]:
         languages, _ = split_languages(sentence[after_changes.end() :])
         if languages:
             yield Clause(LANGUAGE, tuple(languages))
-    yield from _path_clause(_paths_after(_CHANGES_TO, sentence))
+    for pattern in (_CHANGES_TO, _CHANGED_IN, _EDITING_ELSEWHERE):
+        yield from _path_clause(_paths_after(pattern, sentence))
+    yield from _path_clause(_changed_paths(sentence))
     if re.search(_MUST, sentence):
         yield from _path_clause(_files_under(sentence))
+
+
+def _changed_paths(sentence: str) -> str:
+    """Return the paths that are the subject of a change: *whenever package.json changes*."""
+    for start in re.finditer(_SUBJECT, sentence):
+        target = sentence[start.end() :]
+        paths = leading_paths(target)
+        if paths and re.match(_IS_CHANGED, target[len(paths) :]):
+            return paths
+    return ""
 
 
 def _files_under(sentence: str) -> str:
@@ -241,7 +311,7 @@ def _of_prohibition(sentence: str) -> Iterator[Clause]:
 def _of_commands(sentence: str) -> Iterator[Clause]:
     if "`" not in sentence:
         return
-    for pattern in (_BEFORE_RUNNING, _ALL_COMMANDS):
+    for pattern in (_BEFORE_RUNNING, _BEFORE_COMMAND, _ALL_COMMANDS):
         for match in re.finditer(pattern, sentence):
             yield from _command_clause(match["commands"])
 
@@ -267,6 +337,8 @@ def _path_clause(words: str) -> Iterator[Clause]:
 
 _READERS: tuple[Callable[[str], Iterator[Clause]], ...] = (
     _of_scope,
+    _of_place,
+    _of_branch,
     _of_editing,
     _of_changes,
     _of_commands,

@@ -17,10 +17,11 @@ _ENDINGS = (
     " lua zig ex exs txt "
 )
 """Endings of files, each between spaces."""
+_FILES = "Dockerfile|Makefile|Justfile|Gemfile|Rakefile"
 _BARE_PATH = (
-    r"Dockerfile|Makefile|Justfile|Gemfile|Rakefile"
+    rf"{_FILES}"
     r"|(?:\.?/)?(?:[\w.@*\[\]{}-]+/)+(?:[\w.*{},-]*\w|\*{1,2})?"
-    r"|\*\.\{?\w+[\w,]*\}?|[\w-]+\.\w+(?![\w(/])|\.\w+(?= files?\b)"
+    r"|\*\.\{?\w+[\w,.]*\w*\}?|[\w-]+\.\w+(?![\w(/])|\.\w+(?= files?\b)"
 )
 _ONE_PATH = rf"`(?:{_BARE_PATH}|\.\w+|\.env[\w.*-]*)`|(?<![\w`/.:@<-])(?:{_BARE_PATH})"
 _NEXT_PATH = r"(?:, or|,? and|,| or) (?:(?:any|all|the|anything|files?|code|under|in)\s+)*"
@@ -101,7 +102,8 @@ def paths_in(text: str) -> list[str]:
             continue
         is_quoted = written.startswith("`")
         has_ending = "." in path and f" {path.rpartition('.')[2]} " in _ENDINGS
-        if not is_quoted and not has_ending and not path.endswith("/") and "*" not in path:
+        is_known = has_ending or path in _FILES.split("|")
+        if not is_quoted and not is_known and not path.endswith("/") and "*" not in path:
             continue  # "types/functions" is prose
         try:
             patterns.append(_generous(path_pattern(path)))
