@@ -31,15 +31,15 @@ def note_loss(home: str, line: str) -> None:
     _change(home, [line], ())
 
 
-def forget_losses(home: str, said: Collection[str]) -> None:
-    """Take out the lines that were *said*."""
-    _change(home, (), said)
+def forget_losses(home: str, lines: Collection[str]) -> None:
+    """Take out *lines*, which were said."""
+    _change(home, (), lines)
 
 
-def _change(home: str, new: Collection[str], said: Collection[str]) -> None:
+def _change(home: str, added: Collection[str], removed: Collection[str]) -> None:
     path = os.path.join(home, NAME)
     with locked(f"{path}.lock"):
-        lines = [line for line in [*losses(home), *new] if line not in said]
+        lines = [line for line in [*losses(home), *added] if line not in removed]
         if lines:
             replace_file(path, "".join([f"{line}\n" for line in lines]).encode())
         elif os.path.exists(path):

@@ -93,7 +93,8 @@ _IS_CHANGED = (
 )
 _SUBJECT = r"(?i)\b(?:when(?:ever)?|if|after|once|each time|every time) (?:the |an? |any )?"
 _CHANGED_IN = (
-    r"(?i)\b(?:when(?:ever)?|if|after|once|each time|every time) [^,;:.`]{1,60}? (?:is|are|was|were) "
+    r"(?i)\b(?:when(?:ever)?|if|after|once|each time|every time) [^,;:.`]{1,60}? "
+    r"(?:is|are|was|were) "
     r"(?:changed|edited|modified|touched|updated|added|created|moved|renamed|deleted|removed) "
     r"(?:in|under|inside|within|to|from) (?:the )?"
 )
@@ -106,8 +107,8 @@ _EDITING_ELSEWHERE = (
 """In German, Spanish, French, Portuguese and Italian."""
 _BEFORE_COMMAND = (
     rf"(?i)\b(?:before|after|vor|nach|avant|après|antes de|después de|depois de|prima di) "
-    r"(?:(?:every|each|any|a|the|jedem|dem|einem|de lancer|d['’]exécuter|chaque|cada|faire|hacer|fazer|ejecutar"
-    r"|executar|rodar|eseguire|ogni) )*"
+    r"(?:(?:every|each|any|a|the|jedem|dem|einem|de lancer|d['’]exécuter|chaque|cada"
+    r"|faire|hacer|fazer|ejecutar|executar|rodar|eseguire|ogni) )*"
     rf"(?P<commands>{COMMAND}(?:(?:,| or| and|/| oder| ou| o) {COMMAND})*)(?=[\s,.;:)]|$)"
 )
 _BRANCH = (
@@ -183,8 +184,8 @@ def _clauses(text: str, heading: str) -> Iterator[Clause]:
 def _of_label(text: str) -> Iterator[Clause]:
     if ": " not in text:
         return
-    languages, rest = split_languages(text)
-    if languages and re.match(rf"(?: {_CODE})?:\s", rest):
+    languages, after = split_languages(text)
+    if languages and re.match(rf"(?: {_CODE})?:\s", after):
         yield Clause(LANGUAGE, tuple(languages))
     paths = leading_paths(text)
     if paths and text[len(paths) :].startswith(": "):
@@ -203,8 +204,8 @@ def _of_scope(sentence: str) -> Iterator[Clause]:
     if scope is None:
         return
     words = scope["scope"].strip()
-    languages, rest = split_languages(re.sub(_SCOPE_START, "", words))
-    if languages and re.fullmatch(rf"(?: {_CODE})?", rest):
+    languages, after = split_languages(re.sub(_SCOPE_START, "", words))
+    if languages and re.fullmatch(rf"(?: {_CODE})?", after):
         yield Clause(LANGUAGE, tuple(languages))
         return
     paths = paths_in(words) or folders_in(words)
@@ -222,8 +223,8 @@ def _of_place(sentence: str) -> Iterator[Clause]:
     if paths:
         yield from _path_clause(paths)
         return
-    languages, rest = split_languages(target)
-    if languages and re.match(_THING_THERE, rest):
+    languages, after = split_languages(target)
+    if languages and re.match(_THING_THERE, after):
         yield Clause(LANGUAGE, tuple(languages))
 
 
@@ -242,8 +243,8 @@ def _of_editing(sentence: str) -> Iterator[Clause]:
     if paths:
         yield from _path_clause(paths)
         return
-    languages, rest = split_languages(re.sub(_LANGUAGE_START, "", target))
-    if languages and re.match(f" {_CODE}", rest):
+    languages, after = split_languages(re.sub(_LANGUAGE_START, "", target))
+    if languages and re.match(f" {_CODE}", after):
         yield Clause(LANGUAGE, tuple(languages))
         return
     folders = folders_in(re.split(r"[,;:]", target)[0])

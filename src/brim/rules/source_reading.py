@@ -84,11 +84,11 @@ def _decision(source: RuleSource, content: FileContent, *, is_whole: bool = True
         return decide_project(content, name, accepted.load())
     decision = decide_own(content, name, accepted.last_good_text())
     if is_whole:
-        return _kept(source, accepted, decision)
+        return _keep(source, accepted, decision)
     return decision
 
 
-def _kept(source: RuleSource, accepted: AcceptedRules, decision: RulesDecision) -> RulesDecision:
+def _keep(source: RuleSource, accepted: AcceptedRules, decision: RulesDecision) -> RulesDecision:
     """Keep the last good copy of the user's own file, and what vanished from it; return what is
     left to be told now."""
     try:
