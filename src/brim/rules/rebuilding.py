@@ -95,22 +95,24 @@ def refreshed_index(
         for source in stale_sources(database, sources):
             if _changes_in(database, source, readings) > limit:
                 large.append(source)
-    problem = ""
-    if not large:
-        patience = PATIENCE if limit is None else HOOK_PATIENCE
-        path = os.path.join(home, NAME)
-        try:
-            written = _write_index(path, sources, readings, patience=patience, discard=discard)
-        except (OSError, StoreError, sqlite3.Error) as error:
-            if getattr(error, "reason", "") != "busy":  # another process writes it now
-                problem = str(error)
-        else:
-            if database is not None:
-                database.close()
-            return RuleIndex(written, sources, news_of(written, sources))
-    elif in_background is not None:
-        in_background(large)
-    return _index_for_now(database, sources, large, problem)
+    if large:
+        if in_background is not None:
+            in_background(large)
+        return _index_for_now(database, sources, large, "")
+    patience = PATIENCE if limit is None else HOOK_PATIENCE
+    path = os.path.join(home, NAME)
+    try:
+        written = _write_index(path, sources, readings, patience=patience, discard=discard)
+    except (OSError, StoreError, sqlite3.Error) as error:
+        is_busy = getattr(error, "reason", "") == "busy"  # another process writes it now
+        return _index_for_now(database, sources, [], "" if is_busy else str(error))
+    except BaseException:
+        if in_background is not None:  # a hook's time is over: the next one finds the index
+            in_background(sources)
+        raise
+    if database is not None:
+        database.close()
+    return RuleIndex(written, sources, news_of(written, sources))
 
 
 def _changes_in(
