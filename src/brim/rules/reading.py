@@ -346,6 +346,8 @@ def _kind(paragraph: Paragraph, fields: Mapping[str, Any]) -> str:
 
 def _blocks(paragraph: Paragraph, fields: Mapping[str, Any]) -> tuple[str, ...]:
     blocks = _texts(paragraph, fields, "block")
+    if not blocks:
+        return ()
     try:
         return checked_blocks([with_kind(block) for block in blocks])
     except InputError as error:

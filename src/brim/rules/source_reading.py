@@ -18,7 +18,6 @@ from brim.rules.accepted import (
 )
 from brim.rules.file import FileContent, read_content
 from brim.rules.losses import note_loss
-from brim.rules.native_reading import read_native
 from brim.rules.paragraphs import split_text
 from brim.rules.rule import WrittenRule
 from brim.rules.source import PROJECT, RuleSource
@@ -45,6 +44,8 @@ def estimated_count(source: RuleSource) -> int:
 def read_source(source: RuleSource) -> SourceState:
     """Return the rules that apply; what the user's own file lost is kept."""
     if source.native is not None:
+        from brim.rules.native_reading import read_native  # a hook seldom reads Markdown
+
         rules = read_native(source.native, source.project or os.path.dirname(source.path))
         news = (rules.problem,) if rules.problem else ()
         return SourceState(rules.rules, news=news)
