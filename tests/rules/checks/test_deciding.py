@@ -31,7 +31,8 @@ def examples(kind: str) -> list[tuple[str, str]]:
     pairs = []
     for rule in everyday_rules():
         if rule.stance != "done":
-            pairs += [(rule.name, command) for command in rule.row[kind]]
+            name = rule.row.get("like", rule.name)
+            pairs += [(name, command) for command in rule.row[kind]]
     return pairs
 
 
@@ -171,13 +172,14 @@ def test_an_everyday_call_breaks_no_rule_that_forbids_other_programs(command: st
     named = ("pytest", "make test", "make lint", "pytest -x")
     for text, check in CHECKS:
         breach = breach_of(check, shell(command))
-        assert breach is None or any(name in text for name in named)
+        is_about_tests = check.name == "full-test-suite"
+        assert breach is None or is_about_tests or any(name in text for name in named)
 
 
 # Package managers ---------------------------------------------------------------------------------
 
 MANAGERS = {
-    "npm": ["npm install", "npm i x", "npm add x", "npm ci", "npm uninstall x"],
+    "npm": ["npm install", "npm i x", "npm add x", "npm ci", "npm uninstall x", "npm run build"],
     "pnpm": ["pnpm install", "pnpm i", "pnpm add x", "pnpm remove x"],
     "yarn": ["yarn", "yarn install", "yarn add x"],
     "bun": ["bun install", "bun i", "bun add x"],
@@ -187,8 +189,8 @@ MANAGERS = {
     "conda": ["conda install x", "mamba install x"],
 }
 OTHER_CALLS = [
-    "npm --version", "npm view x", "npm publish", "npm run build", "pnpm --version", "yarn --version",
-    "yarn build", "bun run x", "pip --version", "pip list", "pip show x", "uv --version", "uv run x",
+    "npm --version", "npm view x", "npm publish", "npm ls", "pnpm --version", "yarn --version",
+    "yarn info x", "bun --version", "pip --version", "pip list", "pip show x", "uv --version", "uv run x",
     "poetry run x", "conda activate x", "npm help install", "which npm", "command -v pip",
 ]  # fmt: skip
 

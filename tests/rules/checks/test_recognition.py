@@ -76,8 +76,8 @@ def test_a_condition_that_no_call_shows_leaves_no_check(text: str, rule: str) ->
     [
         (
             "Use pnpm, not npm",
-            "npm install, i, add, ci, update and uninstall are stopped once, with this rule as the"
-            " reason",
+            "npm install, i, add, ci, update, uninstall, run and test are stopped once, with this rule"
+            " as the reason",
         ),
         ("Never push", "git push is stopped once, with this rule as the reason"),
         (

@@ -7,45 +7,20 @@ nothing of this is read when a call is decided.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from brim.files import data_file
 from brim.record import PlainData
-from brim.rules.checks.check import (
-    COMMIT,
-    CREATE,
-    DELETE,
-    EDIT,
-    EXISTING,
-    READ,
-    TURN_END,
-    RuleCheck,
-)
-from brim.rules.checks.sentence import COMMA, COMMAND, FLAG, PATH, Token
+from brim.rules.checks.acts import acts_in_words, acts_of_verbs, allowed_with_verbs
+from brim.rules.checks.check import TURN_END, RuleCheck
+from brim.rules.checks.sentence import COMMA, COMMAND, FLAG, LIGHT, Token
 from brim.rules.checks.stance import DO, NO, rejected_objects
 
-VERBS = {
-    "EDIT": (EDIT,),
-    "TOUCH": (EDIT, DELETE),
-    "LEAVEALONE": (EDIT, DELETE),
-    "READ": (READ,),
-    "DELETE": (DELETE,),
-    "COMMIT": (COMMIT,),
-    "PUSH": (COMMIT,),
-}
-"""What verbs forbid to do with a file."""
-ACTS_IN_WORDS = {
-    EDIT: "edits of",
-    EXISTING: "edits of",
-    CREATE: "new files in",
-    DELETE: "deletion of",
-    READ: "reading",
-    COMMIT: "git add of",
-}
 _ANY_VERB = "*VERB"
+_CONJUNCTIONS = frozenset("and or nor und oder noch sowie et ou ni y o u e nem".split())
 
 
 @dataclass(frozen=True)
@@ -53,18 +28,24 @@ class Description(PlainData):
     """Concepts that a sentence must have and may have."""
 
     required: tuple[tuple[str, ...], ...]
-    optional: frozenset[str]
+    allowed: frozenset[str]
     needs_verb: bool
 
     @classmethod
     def read(cls, text: str) -> Description:
         """Read ``"PUSH|SEND MAIN + COMMIT"``."""
         first, _, second = text.partition("+")
-        required = []
+        required: list[tuple[str, ...]] = []
+        allowed = set(LIGHT)
+        allowed.update(second.split())
         for word in first.split():
-            if word != _ANY_VERB:
-                required.append(tuple(word.split("|")))
-        return cls(tuple(required), frozenset(second.split()), _ANY_VERB in first)
+            if word == _ANY_VERB:
+                allowed |= allowed_with_verbs()
+                continue
+            concepts = word.split("|")
+            required.append(tuple(concepts))
+            allowed.update(concepts)
+        return cls(tuple(required), frozenset(allowed), _ANY_VERB in first)
 
     def fits(self, tokens: list[Token]) -> bool:
         """Whether *tokens* have all that's required, and nothing else of meaning."""
@@ -73,13 +54,7 @@ class Description(PlainData):
                 return False
         if self.needs_verb and not acts_of_verbs(tokens):
             return False
-        allowed = set(self.optional)
-        for concepts in self.required:
-            allowed.update(concepts)
-        if self.needs_verb:
-            allowed.update(VERBS)
-            allowed.add("ADD")
-        return all(token.is_light or token.says(*allowed) for token in tokens)
+        return not any(token.concepts.isdisjoint(self.allowed) for token in tokens)
 
 
 @dataclass(frozen=True)
@@ -96,7 +71,8 @@ class EverydayRule(PlainData):
         """Whether a sentence with *tokens* and *stance* is this rule."""
         if self.instead and stance == DO and rejected_objects(tokens):
             stance = NO
-        if stance != self.stance and not (stance.startswith("git ") and self.stance == TURN_END):
+        waits_for_command = stance.startswith("git ") and self.stance == TURN_END
+        if stance != self.stance and not waits_for_command:
             return False
         if self.instead:
             tokens = _without_better_way(tokens, self.instead)
@@ -108,12 +84,12 @@ class EverydayRule(PlainData):
             return everyday_rule(self.row["like"]).check(tokens)
         acts = self._acts(tokens)
         branches = _branches_in(tokens)
-        calls: list[str] = []
-        for pattern in self.row.get("calls", ()):
-            calls.append(_with_branches(pattern, branches))
-        needs: tuple[str, ...] = ()
-        if self.row.get("needs"):
-            needs = (" / ".join(self.row["needs"]),)
+        calls = [_with_branches(pattern, branches) for pattern in self.row.get("calls", ())]
+        needs = self._texts("needs")
+        before = ""
+        if needs:
+            needs = (" / ".join(needs),)
+            before = TURN_END
         wording = self.row["wording"].replace("{branches}", " and ".join(branches))
         return RuleCheck(
             name=self.name,
@@ -129,7 +105,7 @@ class EverydayRule(PlainData):
             message=self.row.get("message", ""),
             subject=self.row.get("subject", ""),
             needs=needs,
-            before=TURN_END if needs else "",
+            before=before,
             wording=wording.replace("{acts}", acts_in_words(acts)),
         )
 
@@ -143,57 +119,42 @@ class EverydayRule(PlainData):
         return tuple(acts.split())
 
 
-def acts_of_verbs(tokens: list[Token]) -> tuple[str, ...]:
-    """Return what the verbs among *tokens* forbid to do with files; a ban without a verb forbids
-    to touch them."""
-    acts: list[str] = []
-    for token in tokens:
-        for concept, verb_acts in VERBS.items():
-            if token.says(concept) and not token.says(PATH, "FILES"):
-                acts += verb_acts
-    words = {token.text.lower() for token in tokens}
-    if not words.isdisjoint(("git", "repo")) and any(token.says("ADD") for token in tokens):
-        acts.append(COMMIT)
-    if not acts and any(token.says("BAN") for token in tokens):
-        acts = [EDIT, DELETE]
-    return tuple(dict.fromkeys(acts))
-
-
-def acts_in_words(acts: Iterable[str]) -> str:
-    """Return *acts* as a promise names them: ``edits of and git add of``."""
-    words = dict.fromkeys([ACTS_IN_WORDS[act] for act in acts])
-    return " and ".join(words)
-
-
 def _branches_in(tokens: list[Token]) -> list[str]:
-    branches = [token.text.lower() for token in tokens if token.says("MAIN")]
-    return list(dict.fromkeys(branches)) or ["main"]
+    branches: list[str] = []
+    for token in tokens:
+        if token.says("MAIN"):
+            branches.append(token.text.split(" ")[0])
+    if not branches:
+        return ["main"]
+    return list(dict.fromkeys(branches))
 
 
 def _with_branches(pattern: str, branches: list[str]) -> str:
     """Return *pattern* with each word that has ``{branch}`` once for each of *branches*."""
-    words = []
+    words: list[str] = []
     for word in pattern.split(" "):
-        plain = word.removeprefix("@")
-        sign = word[: len(word) - len(plain)]
-        names = dict.fromkeys([plain.replace("{branch}", name) for name in branches])
+        name = word.removeprefix("@")
+        sign = word[: len(word) - len(name)]
+        names = dict.fromkeys([name.replace("{branch}", branch) for branch in branches])
         words.append(sign + "|".join(names))
     return " ".join(words)
 
 
 def _without_better_way(tokens: list[Token], better: str) -> list[Token]:
     """Return *tokens* without what the sentence is for; all of them if it's against that."""
-    rejected = rejected_objects(tokens)
-    if any(token.says(better) for token in rejected):
+    if any(token.says(better) for token in rejected_objects(tokens)):
         return tokens
     return [token for token in tokens if not token.says(better)]
+
+
+# The table ----------------------------------------------------------------------------------------
 
 
 @cache
 def everyday_rules() -> tuple[EverydayRule, ...]:
     """Return the table."""
     table = tomllib.loads(data_file(__file__, "everyday.toml").decode())
-    rules = []
+    rules: list[EverydayRule] = []
     for name, row in table.items():
         descriptions = tuple([Description.read(text) for text in row["says"]])
         rules.append(EverydayRule(name, row["stance"], descriptions, row.get("instead", ""), row))
@@ -210,6 +171,7 @@ def everyday_rule(name: str) -> EverydayRule:
 
 @cache
 def _concepts_of_commands() -> dict[str, frozenset[str]]:
+    """Return what the commands of the table say, by their words."""
     concepts: dict[str, set[str]] = {}
     for rule in everyday_rules():
         for concept, commands in rule.row.get("commands", {}).items():
@@ -227,25 +189,19 @@ def with_concepts(tokens: list[Token]) -> list[Token]:
     named: list[Token] = []
     for token in tokens:
         command = " ".join(token.value.lower().split())
-        concepts = table.get(command, frozenset())
         if token.says(FLAG) and named and named[-1].says(COMMAND):
             both = f"{named[-1].value} {command}"
             if both in table:
                 named[-1] = Token(table[both] | {COMMAND}, both, both)
                 continue
+        concepts = token.concepts
         if token.says(COMMAND):
-            named.append(Token(token.concepts | concepts, token.text, token.value))
-        else:
-            named.append(token)
+            concepts |= table.get(command, frozenset())
+        named.append(Token(concepts, token.text, token.value))
     return named
 
 
-def _is_for_a_command(tokens: list[Token]) -> bool:
-    """Whether the sentence is for one command and against another: *use A, not B*."""
-    rejected = [token for token in rejected_objects(tokens) if token.says(COMMAND)]
-    commands = [token for token in tokens if token.says(COMMAND)]
-    is_pair = any(token.says(COMMA, "INSTEAD", "BUT", "USE") for token in tokens)
-    return is_pair and bool(rejected) and len(rejected) < len(commands)
+# Which rules a sentence means ---------------------------------------------------------------------
 
 
 def everyday_checks(tokens: list[Token], stance: str) -> list[RuleCheck]:
@@ -256,14 +212,52 @@ def everyday_checks(tokens: list[Token], stance: str) -> list[RuleCheck]:
     for rule in everyday_rules():
         if rule.fits(tokens, stance):
             return [rule.check(tokens)]
+    if stance == DO:
+        return []
+    return _checks_of_objects(tokens, stance)
+
+
+def _is_for_a_command(tokens: list[Token]) -> bool:
+    """Whether the sentence is for one command and against another: *use A, not B*."""
+    rejected = [token for token in rejected_objects(tokens) if token.says(COMMAND)]
+    commands = [token for token in tokens if token.says(COMMAND)]
+    is_pair = any(token.says(COMMA, "INSTEADOF", "BUT", "USE") for token in tokens)
+    return is_pair and 0 < len(rejected) < len(commands)
+
+
+def _checks_of_objects(tokens: list[Token], stance: str) -> list[RuleCheck]:
+    """Return one check for each object; none if one of them is in no rule."""
     objects = [token for token in tokens if not token.is_light]
-    if len(objects) < 2 or stance == "do":
+    if len(objects) < 2:
+        return []
+    if not _are_listed(tokens):
         return []
     checks: list[RuleCheck] = []
     for token in objects:
         sentence = [other for other in tokens if other.is_light or other is token]
-        rules = [rule for rule in everyday_rules() if rule.fits(sentence, stance)]
-        if not rules or rules[0].instead or (stance == NO and rules[0].stance != NO):
+        rule = _rule_of_object(sentence, stance)
+        if rule is None:
             return []
-        checks.append(rules[0].check([token]))
+        checks.append(rule.check([token]))
     return checks
+
+
+def _are_listed(tokens: list[Token]) -> bool:
+    """Whether a comma or conjunction, or something that forbids, stands between all objects."""
+    is_separated = True
+    for token in tokens:
+        if token.is_light:
+            is_separated = is_separated or token.says(COMMA, "NEG") or token.text in _CONJUNCTIONS
+        elif is_separated:
+            is_separated = False
+        else:
+            return False
+    return True
+
+
+def _rule_of_object(sentence: list[Token], stance: str) -> EverydayRule | None:
+    """Return the rule for a sentence with one object."""
+    for rule in everyday_rules():
+        if rule.fits(sentence, stance) and (stance != NO or rule.stance == NO):
+            return rule
+    return None

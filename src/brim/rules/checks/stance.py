@@ -15,33 +15,40 @@ TURN_END = "done"
 COMMITTING = "git commit"
 PUSHING = "git push"
 
-_AGAINST = ("NEG", "BAN", "INSTEAD")
-_FOR_AGAIN = ("USE", "BUT", "ALWAYS", "ONLY", "RUN")
+_MOMENTS = {"DONE": TURN_END, "BEFORECOMMIT": COMMITTING, "BEFOREPUSH": PUSHING}
+_FORBIDDING = ("NEG", "BAN", "FROZEN")
+_AGAINST = ("NEG", "BAN", "INSTEADOF")
+_FOR_AGAIN = ("USE", "BUT", "MUST", "ONLY", "RUN")
 
 
 def stance_of(tokens: list[Token]) -> str:
     """Return the stance of a sentence: ``no``, ``do``, ``done``, or the command that must wait;
     empty if it isn't clear.
 
-    >>> from brim.rules.checks.sentence import read_sentence
-    >>> stance_of(read_sentence("Never push to main", "en"))
+    >>> from brim.rules.checks.sentence import read_clauses
+    >>> stance_of(list(read_clauses("Never push to main", "en")[0].tokens))
     'no'
     """
-    is_against = _has(tokens, "NEG") or _has(tokens, "BAN")
     if _is_doubly_negated(tokens) or _is_rhetorical(tokens):
         return ""
-    moments = {"DONE": TURN_END, "BEFORECOMMIT": COMMITTING, "BEFOREPUSH": PUSHING}
-    for concept, stance in moments.items():
-        if _has(tokens, concept) and not _has(tokens, "ASK") and not _has(tokens, "ASKED"):
-            return "" if is_against or _has(tokens, "UNASKED") else stance
+    is_against = _has(tokens, *_FORBIDDING)
+    if not _has(tokens, "ASK", "ASKED"):
+        for concept, stance in _MOMENTS.items():
+            if not _has(tokens, concept):
+                continue
+            if is_against or _has(tokens, "UNASKED"):
+                return ""
+            return stance
     return _stance_without_moment(tokens, is_against=is_against)
 
 
 def _stance_without_moment(tokens: list[Token], *, is_against: bool) -> str:
-    if _has(tokens, "ASK") or _has(tokens, "ASKED"):
+    if _has(tokens, "ASK", "ASKED"):
         return NO
-    if _has(tokens, "PERMITTED"):
-        return NO if _has(tokens, "ONLY") else ""
+    if _has(tokens, "PERMITTED", "ASKING"):
+        if _has(tokens, "ONLY"):
+            return NO
+        return ""
     if is_against:
         return NO
     if _has(tokens, "UNASKED"):
@@ -49,22 +56,28 @@ def _stance_without_moment(tokens: list[Token], *, is_against: bool) -> str:
     return DO
 
 
-def _has(tokens: list[Token], concept: str) -> bool:
-    return any(token.says(concept) for token in tokens)
+def _has(tokens: list[Token], *concepts: str) -> bool:
+    return any(token.says(*concepts) for token in tokens)
 
 
 def _is_doubly_negated(tokens: list[Token]) -> bool:
     """Whether a part of the sentence forbids to forbid: *sudo is not forbidden*."""
-    return any(_has(part, "NEG") and _has(part, "BAN") for part in _parts(tokens))
+    for part in parts_of(tokens):
+        bans = [token for token in part if token.says("BAN") and not token.says("NEG")]
+        if bans and _has(part, "NEG"):
+            return True
+    return False
 
 
 def _is_rhetorical(tokens: list[Token]) -> bool:
     """Whether it says *not only*."""
-    pairs = pairwise(tokens)
-    return any(token.says("NEG") and following.says("ONLY") for token, following in pairs)
+    for token, following in pairwise(tokens):
+        if token.says("NEG") and following.says("ONLY"):
+            return True
+    return False
 
 
-def _parts(tokens: list[Token]) -> list[list[Token]]:
+def parts_of(tokens: list[Token]) -> list[list[Token]]:
     """Return the tokens between commas, and before and after *but*."""
     parts: list[list[Token]] = [[]]
     for token in tokens:
@@ -74,27 +87,47 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
         if token.says("BUT"):
             parts.append([])
         parts[-1].append(token)
-    return [part for part in parts if part]
+    return _with_openings(parts)
+
+
+def _with_openings(parts: list[list[Token]]) -> list[list[Token]]:
+    """Return *parts*, each with the words without an object before it: *never, ever, run C*."""
+    joined: list[list[Token]] = []
+    opening: list[Token] = []
+    for part in parts:
+        opening = [*opening, *part]
+        if any(is_object(token) for token in part):
+            joined.append(opening)
+            opening = []
+    if joined:
+        joined[-1] += opening
+    elif opening:
+        joined.append(opening)
+    return joined
 
 
 def rejected_objects(tokens: list[Token]) -> list[Token]:
     """Return the objects that the sentence is against, in their order.
 
-    >>> from brim.rules.checks.sentence import read_sentence
-    >>> sentence = "Don't use npm or yarn, use pnpm instead"
-    >>> [token.value for token in rejected_objects(read_sentence(sentence, "en"))]
+    >>> from brim.rules.checks.sentence import read_clauses
+    >>> tokens = list(read_clauses("Don't use npm or yarn", "en")[0].tokens)
+    >>> [token.value for token in rejected_objects(tokens)]
     ['npm', 'yarn']
     """
     rejected: list[Token] = []
     is_listing = False
-    for part in _parts(tokens):
+    for part in parts_of(tokens):
         objects = _rejected_in(part)
-        is_bare = all(token.says(COMMAND) or token.text in ("or", "and", "oder") for token in part)
-        if is_listing and is_bare and not objects:
+        if is_listing and not objects and _is_bare_list(part):
             objects = [token for token in part if is_object(token)]
         is_listing = bool(objects) and is_object(part[-1])
         rejected += objects
     return rejected
+
+
+def _is_bare_list(part: list[Token]) -> bool:
+    """Whether *part* is only commands, and *or* between them."""
+    return all(token.says(COMMAND) or token.text in ("or", "and", "oder") for token in part)
 
 
 def _rejected_in(part: list[Token]) -> list[Token]:
@@ -104,17 +137,24 @@ def _rejected_in(part: list[Token]) -> list[Token]:
     before: list[Token] = []
     is_against = False
     was_against = False
+    prefers = False
     for token in part:
-        if token.says(*_AGAINST) and not is_object(token):
+        starts_against = token.says(*_AGAINST) or (prefers and before and token.says("OVER"))
+        if starts_against and not is_object(token):
             is_against = True
             was_against = True
+        elif is_object(token) and is_against:
+            after.append(token)
         elif is_object(token):
-            (after if is_against else before).append(token)
+            before.append(token)
         elif token.says(*_FOR_AGAIN) and after:
             is_against = False
+        prefers = prefers or token.says("PREFER")
     if not was_against:
         return []
-    return after or before
+    if after:
+        return after
+    return before
 
 
 def is_object(token: Token) -> bool:
