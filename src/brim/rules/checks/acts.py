@@ -1,11 +1,11 @@
-"""What the verbs of a sentence forbid to do with files: *don't touch*, *never commit*."""
+"""What the verbs of a statement forbid to do with files: *don't touch*, *never commit*."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from brim.rules.checks.check import COMMIT, CREATE, DELETE, EDIT, EXISTING, READ
-from brim.rules.checks.sentence import PATH, Token
+from brim.rules.checks.tokens import PATH, Statement
 
 VERBS = {
     "EDIT": (EDIT,),
@@ -16,6 +16,19 @@ VERBS = {
     "PUSH": (COMMIT,),
 }
 """What verbs forbid to do with a file."""
+ABOUT_VERBS = (
+    *VERBS,
+    "ADD",
+    "CREATE",
+    "LEAVE",
+    "SKIP",
+    "WRITE",
+    "NEW",
+    "SINGLE",
+    "TASK",
+    "CHANGED",
+)
+"""What a sentence with such a verb may say, also around it."""
 ACTS_IN_WORDS = {
     EDIT: "edits of",
     EXISTING: "edits of",
@@ -24,43 +37,29 @@ ACTS_IN_WORDS = {
     READ: "reading",
     COMMIT: "git add of",
 }
-_OTHER_VERBS = ("ADD", "CREATE", "LEAVE", "SKIP", "WRITE", "NEW", "SINGLE", "TASK", "CHANGED")
-"""What those verbs may mean too, and words around them."""
+_REPOSITORY = ("git", "repo", "repository", "repositorio")
 
 
-def allowed_with_verbs() -> frozenset[str]:
-    """Return the concepts that a sentence about files may have."""
-    return frozenset((*VERBS, *_OTHER_VERBS))
+def acts_of_verbs(statement: Statement) -> tuple[str, ...]:
+    """Return what the verbs of *statement* forbid; a ban without a verb forbids to touch.
 
-
-def acts_of_verbs(tokens: list[Token]) -> tuple[str, ...]:
-    """Return what the verbs among *tokens* forbid; a ban without a verb forbids to touch."""
-    acts: list[str] = []
-    for token in tokens:
-        if not token.says(PATH, "FILES", "EXISTING"):
-            acts += _acts_of_verb(token)
-    if not acts and _puts_into_repository(tokens):
-        acts.append(COMMIT)
-    if not acts and any(token.says("BAN", "FROZEN") for token in tokens):
-        acts = [EDIT, DELETE]
-    return tuple(dict.fromkeys(acts))
-
-
-def _acts_of_verb(token: Token) -> list[str]:
-    acts: list[str] = []
+    >>> from brim.rules.checks.clauses import read_clauses
+    >>> acts_of_verbs(read_clauses("Never read or commit .env", "en")[0].statement)
+    ('read', 'commit')
+    """
+    acts: dict[str, None] = {}
+    verbs = statement.without(PATH, "FILES", "EXISTING")
     for concept, verb_acts in VERBS.items():
-        if token.says(concept):
-            acts += verb_acts
-    return acts
-
-
-def _puts_into_repository(tokens: list[Token]) -> bool:
-    """Whether the sentence speaks of adding something to git."""
-    words: set[str] = set()
-    for token in tokens:
-        words.update(token.text.split())
-    has_place = not words.isdisjoint(("git", "repo", "repository", "repositorio"))
-    return has_place and any(token.says("ADD", "LEAVE") for token in tokens)
+        if verbs.says(concept):
+            acts |= dict.fromkeys(verb_acts)
+    if acts:
+        return tuple(acts)
+    has_place = not statement.words.isdisjoint(_REPOSITORY)
+    if has_place and statement.says("ADD", "LEAVE"):
+        return (COMMIT,)
+    if statement.says("BAN", "FROZEN"):
+        return (EDIT, DELETE)
+    return ()
 
 
 def acts_in_words(acts: Iterable[str]) -> str:

@@ -54,6 +54,8 @@ class RuleCheck(PlainData):
     """Endings of the files in which that counts: ``*.py``."""
     written_not_in: tuple[str, ...] = ()
     """Globs of names of files in which it doesn't."""
+    written_under: tuple[str, ...] = ()
+    """Globs of the paths in which it counts; everywhere if there are none."""
     in_comments: bool = False
     """Whether comments count too."""
     message: str = ""

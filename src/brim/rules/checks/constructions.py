@@ -1,6 +1,7 @@
 """Words that mean something together: *before you're done*, *unless I ask*, *not allowed*.
 
-The table is the same for all languages: it's about concepts, and data/words.tsv says them in each.
+The tables are the same for all languages: they are about concepts, and data/words.tsv says which
+words of each language mean them.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brim.record import PlainData
-from brim.rules.checks.sentence import COMMA, LIGHT, Token
+from brim.rules.checks.tokens import COMMA, COMMAND, LIGHT, Statement, Token
 
 _BETWEEN = LIGHT | {"TASK", "SAY", "SELF", "YOU", "BY"}
 """What may stand between the words of a construction."""
+_TASK = ("TASK", "FINISH", "CHANGED")
+_AROUND_TASK = (*_TASK, "LIGHT", "SAY", "YOU")
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,11 @@ OTHERS = (
     Construction("BAN", ("NEG", "ALLOW")),
     Construction("BAN", ("NEG", "CAN")),
     Construction("BAN", ("CAN", "NEG")),
+    Construction("BAN", ("ONLY", "CIWORD")),
     Construction("", ("WHEN", "COMMIT")),
     Construction("", ("WHEN", "PUSH")),
     Construction("", ("WHEN", "TESTS")),
     Construction("", ("WHEN", "INSTALL")),
-    Construction("BAN", ("ONLY", "CIWORD")),
     Construction("LIGHT", ("EVEN", "IF")),
     Construction("LIGHT", ("EVEN", "WHEN")),
     Construction("LIGHT", ("NEG", "EXCEPT")),
@@ -77,40 +80,53 @@ OTHERS = (
 )
 
 
-def with_constructions(tokens: list[Token]) -> list[Token]:
-    """Return *tokens* with one token for each construction.
+def with_constructions(statement: Statement) -> Statement:
+    """Return *statement* with one token for each construction.
 
-    >>> from brim.rules.checks.sentence import read_clauses
-    >>> tokens = list(read_clauses("Run the tests before you say you are done", "en")[0].tokens)
-    >>> sorted(with_constructions(tokens)[-1].concepts)
+    >>> from brim.rules.checks.clauses import read_clauses
+    >>> clause = read_clauses("Run the tests before you say you are done", "en")[0]
+    >>> sorted(with_constructions(clause.statement).tokens[-1].concepts)
     ['DONE']
     """
-    tokens = _with_each(MOMENTS, _with_delegation(tokens))
-    tokens = _with_distant_asking(_with_each(ASKING, _with_distant_finish(tokens)))
-    tokens = _with_each(OTHERS, tokens)
-    return _with_negation_of_modals(_with_negating_without(tokens))
+    statement = _with_delegation(statement)
+    statement = _with_each(MOMENTS, statement)
+    statement = _with_distant_moment(statement)
+    statement = _with_each(ASKING, statement)
+    statement = _with_distant_question(statement)
+    statement = _with_each(OTHERS, statement)
+    statement = _with_negating_without(statement)
+    return _with_negated_modal(statement)
 
 
-def _with_each(constructions: tuple[Construction, ...], tokens: list[Token]) -> list[Token]:
+def _with_each(constructions: tuple[Construction, ...], statement: Statement) -> Statement:
+    """Return *statement* with one token for each of *constructions* in it."""
+    tokens = statement.tokens
     for construction in constructions:
+        if not statement.concepts.issuperset(construction.concepts):
+            continue
         start = 0
         while start < len(tokens):
             end = _end_of(construction, tokens, start)
             if end > start:
-                text = " ".join([token.text for token in tokens[start:end]])
-                meaning = Token(frozenset((construction.meaning,)), text, text)
-                if not construction.meaning:
-                    meaning = tokens[end - 1]
-                tokens = [*tokens[:start], meaning, *tokens[end:]]
+                meaning = _token_of(construction, tokens[start:end])
+                tokens = (*tokens[:start], meaning, *tokens[end:])
             start += 1
-    return tokens
+    return Statement(tokens)
 
 
-def _end_of(construction: Construction, tokens: list[Token], start: int) -> int:
+def _token_of(construction: Construction, tokens: tuple[Token, ...]) -> Token:
+    """Return the one token that stands for *tokens*."""
+    if not construction.meaning:
+        return tokens[-1]
+    text = " ".join([token.text for token in tokens])
+    return Token(frozenset((construction.meaning,)), text, text)
+
+
+def _end_of(construction: Construction, tokens: tuple[Token, ...], start: int) -> int:
     """Return where *construction* ends that begins at *start*; *start* if none does."""
     end = start
-    for number, concept in enumerate(construction.concepts):
-        if number > 0:
+    for concept in construction.concepts:
+        if end > start:
             end = _next_with(concept, tokens, end)
         if end >= len(tokens) or not tokens[end].says(concept):
             return start
@@ -120,97 +136,71 @@ def _end_of(construction: Construction, tokens: list[Token], start: int) -> int:
     return end
 
 
-def _next_with(concept: str, tokens: list[Token], place: int) -> int:
+def _next_with(concept: str, tokens: tuple[Token, ...], place: int) -> int:
     """Return the place of the next token that says *concept*, beyond words without weight."""
-    while place < len(tokens):
-        token = tokens[place]
-        if token.says(concept) or not (token.says(*_BETWEEN)):
-            return place
-        place += 1
-    return place
+    for number in range(place, len(tokens)):
+        token = tokens[number]
+        if token.says(concept) or not token.says(*_BETWEEN):
+            return number
+    return len(tokens)
 
 
-def _end_of_task(tokens: list[Token], end: int) -> int:
-    """Return where *the task* or *each change* ends that may stand at *end*."""
-    place = end
-    while place < len(tokens) and tokens[place].says("TASK", "LIGHT", "FINISH", "SAY", "YOU", "CHANGED"):
-        is_object = tokens[place].says("COMMAND", "CODEWORD") or tokens[place].says(COMMA)
-        if is_object:
+def _end_of_task(tokens: tuple[Token, ...], start: int) -> int:
+    """Return where *the task* or *each change* ends that may stand at *start*."""
+    end = start
+    for number in range(start, len(tokens)):
+        token = tokens[number]
+        if token.says(COMMAND, "CODEWORD", COMMA) or not token.says(*_AROUND_TASK):
             break
-        place += 1
-        if tokens[place - 1].says("TASK", "FINISH", "CHANGED"):
-            end = place
+        if token.says(*_TASK):
+            end = number + 1
     return end
 
 
-def _with_distant_asking(tokens: list[Token]) -> list[Token]:
-    """Return *tokens*, where *before X, ask* is as *ask before X*."""
-    if any(token.says("ASK", "UNASKED", "PERMITTED") for token in tokens):
-        return [_with_meaning(token, "ASKING", "LIGHT") for token in tokens]
-    says_before = any(token.says("BEFORE") for token in tokens)
-    asks = any(token.says("ASKING") for token in tokens)
-    if not says_before or not asks or any(token.says("DONE") for token in tokens):
-        return tokens
-    plain_tokens: list[Token] = []
-    for token in tokens:
-        if token.says("BEFORE", "ASKING"):
-            token = Token(frozenset(("ASK",)), token.text, token.value)
-        plain_tokens.append(token)
-    return plain_tokens
+# Words that stand apart ---------------------------------------------------------------------------
 
 
-def _with_distant_finish(tokens: list[Token]) -> list[Token]:
-    """Return *tokens*, where *only when X passes, you're done* is the moment at the end."""
-    is_moment = any(token.says("DONE") for token in tokens)
-    has_both = any(token.says("FINISH") for token in tokens) and any(
-        token.says("WHEN", "IF") for token in tokens
-    )
-    if is_moment or not has_both or not any(token.says("ONLY") for token in tokens):
-        return tokens
-    plain_tokens: list[Token] = []
-    for token in tokens:
-        if token.says("WHEN", "IF", "FINISH"):
-            token = Token(frozenset(("DONE",)), token.text, token.value)
-        plain_tokens.append(token)
-    return plain_tokens
-
-
-def _with_negating_without(tokens: list[Token]) -> list[Token]:
-    """Return *tokens*, where *without X* forbids X if nothing else forbids anything."""
-    if any(token.says("NEG", "BAN", "DONE", "UNASKED") for token in tokens):
-        return tokens
-    return [_with_meaning(token, "WITHOUT", "NEG") for token in tokens]
-
-
-def _with_negation_of_modals(tokens: list[Token]) -> list[Token]:
-    """Return *tokens*, where German *darf X nicht* is a ban, whatever stands between."""
-    places = [place for place, token in enumerate(tokens) if token.says("CAN")]
-    if not places:
-        return tokens
-    rest = tokens[places[0] :]
-    for place, token in enumerate(rest):
-        if token.says(COMMA):
-            return tokens
-        if token.says("NEG", "ONLY", "BAN") and place > 0:
-            return [_with_meaning(token, "CAN", "MUST") for token in tokens]
-    return tokens
-
-
-def _with_delegation(tokens: list[Token]) -> list[Token]:
-    """Return *tokens*, where *I push myself* and *leave pushing to me* forbid to push."""
-    if any(token.says("NEG", "BAN") for token in tokens) or len(tokens) < 3:
-        return tokens
+def _with_delegation(statement: Statement) -> Statement:
+    """Return *statement*, where *I push myself* and *leave pushing to me* forbid to push."""
+    tokens = statement.tokens
+    if statement.says("NEG", "BAN") or len(tokens) < 3:
+        return statement
     first = tokens[0]
     last = tokens[-1]
-    if last.says("MYSELF") and any(token.says("ME") for token in tokens[:-1]):
-        return [*tokens[:-1], Token(frozenset(("NEG",)), last.text, last.value)]
+    if last.says("MYSELF") and Statement(tokens[:-1]).says("ME"):
+        return Statement((*tokens[:-1], last.meaning("NEG")))
     if first.says("LEAVE") and last.says("ME"):
-        return [Token(frozenset(("NEG",)), first.text, first.value), *tokens[1:]]
-    return tokens
+        return Statement((first.meaning("NEG"), *tokens[1:]))
+    return statement
 
 
-def _with_meaning(token: Token, old: str, new: str) -> Token:
-    """Return *token*, which means *new* if it meant *old*."""
-    if token.says(old):
-        return Token(frozenset((new,)), token.text, token.value)
-    return token
+def _with_distant_moment(statement: Statement) -> Statement:
+    """Return *statement*, where *only when X passes, you're done* is the end of a turn."""
+    if statement.says("DONE") or not statement.says("ONLY"):
+        return statement
+    if not statement.says("FINISH") or not statement.says("WHEN", "IF"):
+        return statement
+    return statement.replacing(("WHEN", "IF", "FINISH"), "DONE")
+
+
+def _with_distant_question(statement: Statement) -> Statement:
+    """Return *statement*, where *before X, ask* is as *ask before X*."""
+    if statement.says("ASK", "UNASKED", "PERMITTED"):
+        return statement.replacing(("ASKING",), "LIGHT")
+    if statement.says("DONE") or not statement.says("ASKING") or not statement.says("BEFORE"):
+        return statement
+    return statement.replacing(("ASKING", "BEFORE"), "ASK")
+
+
+def _with_negating_without(statement: Statement) -> Statement:
+    """Return *statement*, where *without X* forbids X if nothing else forbids anything."""
+    if statement.says("NEG", "BAN", "DONE", "UNASKED"):
+        return statement
+    return statement.replacing(("WITHOUT",), "NEG")
+
+
+def _with_negated_modal(statement: Statement) -> Statement:
+    """Return *statement*, where German *darf X nicht* is a ban, whatever stands between."""
+    if statement.after("CAN").says("NEG", "ONLY", "BAN"):
+        return statement.replacing(("CAN",), "MUST")
+    return statement

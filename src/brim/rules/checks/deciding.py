@@ -338,10 +338,18 @@ def _written(check: RuleCheck, pending: CheckedCall) -> str:
             continue
         if any(fits(_name_of(path), pattern) for pattern in check.written_not_in):
             continue
+        if check.written_under and not _is_under(path, check.written_under, pending):
+            continue
         line = _wrong_line(check, before, after)
         if line and line not in _lines_of(os.path.join(pending.place.folder, path)):
             return f"{line.strip()[:80]} in {path}"
     return ""
+
+
+def _is_under(path: str, patterns: tuple[str, ...], pending: CheckedCall) -> bool:
+    """Whether one of *patterns* means *path*."""
+    act = FileAct(WRITE, path, pending.place.folder)
+    return any(_is_meant(pattern, act, pending.place) for pattern in patterns)
 
 
 def _is_named(path: str, pattern: str) -> bool:

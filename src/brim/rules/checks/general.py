@@ -3,15 +3,16 @@ PATH, run ``C`` before you finish."""
 
 from __future__ import annotations
 
-from brim.rules.checks.acts import acts_in_words, acts_of_verbs, allowed_with_verbs
+from brim.rules.checks.acts import ABOUT_VERBS, acts_in_words, acts_of_verbs
 from brim.rules.checks.check import CREATE, EDIT, EXISTING, RuleCheck
 from brim.rules.checks.invocation import program_name
 from brim.rules.checks.managers import check_against, is_manager, siblings
 from brim.rules.checks.names import globs_of
-from brim.rules.checks.sentence import COMMAND, FLAG, PATH, Token
 from brim.rules.checks.stance import DO, NO, rejected_objects
+from brim.rules.checks.tokens import COMMAND, FLAG, PATH, Statement
 
 _SPECIAL = frozenset("|<>&;!@=$(){}\"'")
+"""Signs with which a command isn't a plain pattern."""
 _ABOUT_PACKAGES = (
     "PACKAGE",
     "INSTALL",
@@ -24,7 +25,7 @@ _ABOUT_PACKAGES = (
     "YOU",
     "START",
 )
-"""What a sentence about package managers may name."""
+"""What a statement about package managers may name."""
 _ABOUT_TASKS = (
     "TESTS",
     "WHOLE",
@@ -39,49 +40,53 @@ _ABOUT_TASKS = (
     "START",
     "BY",
 )
-"""What a sentence may say about the purpose of a command."""
-_ABOUT_FILES = ("FILES", "FOLDER", "EXISTING", "EVERYTHING", "GENERATED", "LOCKFILE", "MIGRATION", "SUCHAS")
+"""What a statement may say about the purpose of a command."""
+_ABOUT_FILES = (
+    "FILES",
+    "FOLDER",
+    "EXISTING",
+    "EVERYTHING",
+    "GENERATED",
+    "LOCKFILE",
+    "MIGRATION",
+    "SUCHAS",
+)
+"""What a statement may say about paths."""
 
 
-def general_checks(tokens: list[Token], stance: str) -> list[RuleCheck]:
-    """Return the checks that the sentence asks for in a general form."""
-    if stance not in (NO, DO):
-        return _before(tokens, stance)
-    for form in (_pair, _only_manager, _forbidden, _with_option, _path):
-        checks = form(tokens, stance)
-        if checks:
-            return checks
-    return []
+def general_checks(statement: Statement, stance: str) -> list[RuleCheck]:
+    """Return the checks that *statement* asks for in a general form."""
+    if stance == NO:
+        return _pair(statement) or _forbidden(statement) or _path(statement)
+    if stance == DO:
+        return _pair(statement) or _only_manager(statement) or _with_option(statement)
+    return _before(statement, stance)
 
 
-def _consists_of(tokens: list[Token], *concepts: str) -> bool:
-    return all(token.is_light or token.says(*concepts) for token in tokens)
-
-
-def _commands_in(tokens: list[Token]) -> list[str]:
-    """Return the commands among *tokens*; none if one of them isn't plain."""
-    commands = [token.value for token in tokens if token.says(COMMAND)]
-    for command in commands:
-        if not _SPECIAL.isdisjoint(command) or "..." in command.replace("./...", ""):
-            return []
+def _commands_in(statement: Statement) -> list[str]:
+    """Return the commands in *statement*; none if one of them isn't plain."""
+    commands = statement.values(COMMAND)
+    text = " ".join(commands).replace("./...", "")
+    if "..." in text or not _SPECIAL.isdisjoint(text):
+        return []
     return commands
 
 
 # Use A, not B -------------------------------------------------------------------------------------
 
 
-def _pair(tokens: list[Token], _: str) -> list[RuleCheck]:
+def _pair(statement: Statement) -> list[RuleCheck]:
     """Return the checks of *use A, not B* and of *don't use B* for a package manager."""
-    if not _consists_of(tokens, COMMAND, *_ABOUT_PACKAGES, *_ABOUT_TASKS):
+    if statement.says("ASK"):
         return []
-    commands = _commands_in(tokens)
-    if not commands or any(token.says("ASK") for token in tokens):
+    if not statement.consists_of(COMMAND, *_ABOUT_PACKAGES, *_ABOUT_TASKS):
         return []
-    rejected = [token.value for token in rejected_objects(tokens) if token.says(COMMAND)]
+    commands = _commands_in(statement)
+    rejected = [token.value for token in rejected_objects(statement) if token.says(COMMAND)]
     accepted = [command for command in commands if command not in rejected]
     managers = [command for command in rejected if is_manager(command)]
     others = [command for command in rejected if not is_manager(command)]
-    if others and not accepted:
+    if not commands or (others and not accepted):
         return []
     checks: list[RuleCheck] = []
     if managers:
@@ -92,18 +97,18 @@ def _pair(tokens: list[Token], _: str) -> list[RuleCheck]:
 
 
 def _against_commands(rejected: list[str], accepted: list[str]) -> RuleCheck:
-    """Return the check against the commands *rejected*; started by an accepted one, they pass."""
+    """Return the check against the commands *rejected*.
+
+    What an accepted command starts passes, as ``pytest`` does in *uv run, not pytest*, and so does
+    an accepted command that is a longer one: *vitest run, not vitest*.
+    """
     calls: list[str] = []
-    for command in rejected:
-        conditions = ""
-        for better in accepted:
-            if _starts(better, command):
-                conditions += f" !^{better.split()[0]}"
-        calls.append(f"{command}{conditions}")
     passes: list[str] = []
-    for better in accepted:
-        if any(better.startswith(f"{command} ") for command in rejected):
-            passes.append(better)
+    for command in rejected:
+        starters = [better.split()[0] for better in accepted if _starts(better, command)]
+        conditions = [f"!^{starter}" for starter in starters]
+        calls.append(" ".join([command, *conditions]))
+        passes += [better for better in accepted if better.startswith(f"{command} ")]
     return RuleCheck(
         name="command",
         calls=tuple(calls),
@@ -118,20 +123,15 @@ def _starts(better: str, command: str) -> bool:
     return arguments[:1] == ["run"] or command.split()[0] in arguments
 
 
-def _only_manager(tokens: list[Token], stance: str) -> list[RuleCheck]:
+def _only_manager(statement: Statement) -> list[RuleCheck]:
     """Return the check of *use pnpm*: its siblings are stopped."""
-    if stance != DO or not _consists_of(tokens, COMMAND, *_ABOUT_PACKAGES):
+    if not statement.consists_of(COMMAND, *_ABOUT_PACKAGES):
         return []
-    names = {program_name(command.lower()) for command in _commands_in(tokens)}
-    words: set[str] = set()
-    for token in tokens:
-        words.update(token.text.split())
-    says_manager = any("manager" in word or "gest" in word for word in words) or "shop" in words
-    says_use = any(token.says("USE", "ONLY", "MUST") for token in tokens)
-    if not names or not (says_use or says_manager):
+    if not statement.says("USE", "ONLY", "MUST", "MANAGERWORD"):
         return []
+    names = {program_name(command.lower()) for command in _commands_in(statement)}
     others = siblings(names)
-    if not others:
+    if not names or not others:
         return []
     return [check_against(others, sorted(names))]
 
@@ -139,68 +139,75 @@ def _only_manager(tokens: list[Token], stance: str) -> list[RuleCheck]:
 # Never run C, use C with --flag -------------------------------------------------------------------
 
 
-def _forbidden(tokens: list[Token], stance: str) -> list[RuleCheck]:
+def _forbidden(statement: Statement) -> list[RuleCheck]:
     """Return the check of *never run C*, with or without an option."""
-    if stance != NO or not _consists_of(tokens, COMMAND, FLAG, "START", "WHOLE", "BY", "EVERYTHING"):
+    if not statement.consists_of(COMMAND, FLAG, "START", "WHOLE", "BY", "EVERYTHING"):
         return []
-    commands = _commands_in(tokens)
-    flags = _flags_in(tokens)
-    if not commands or _names_an_accepted(tokens, flags):
-        return []
-    patterns = commands
+    patterns = _commands_in(statement)
+    flags = _flags_in(statement)
     if flags:
-        patterns = [_with_one_of(command, flags) for command in commands]
+        patterns = [_with_one_of(command, flags) for command in patterns]
+    elif _names_an_accepted(statement):
+        return []
+    if not patterns:
+        return []
     return [RuleCheck(name="command", calls=tuple(patterns), wording=", ".join(patterns))]
 
 
 def _with_one_of(command: str, flags: list[str]) -> str:
-    """Return the pattern of *command* with its own last option, or one of *flags*."""
+    """Return the pattern of *command* with its own last option, or one of *flags*.
+
+    >>> _with_one_of("git push --force", ["--force-with-lease"])
+    'git push --force|--force-with-lease'
+    """
     words = command.split()
     if words[-1].startswith("-"):
         flags = [words.pop(), *flags]
     return " ".join([*words, "|".join(dict.fromkeys(flags))])
 
 
-def _flags_in(tokens: list[Token]) -> list[str]:
-    return [token.value.split("=")[0].split()[0] for token in tokens if token.says(FLAG)]
+def _flags_in(statement: Statement) -> list[str]:
+    """Return the options in *statement*, without their values."""
+    return [flag.split("=")[0].split()[0] for flag in statement.values(FLAG)]
 
 
-def _names_an_accepted(tokens: list[Token], flags: list[str]) -> bool:
-    """Whether the sentence is for one of the commands that it names."""
-    if flags or any(token.says("ASK", "PERMITTED", "ASKING") for token in tokens):
+def _names_an_accepted(statement: Statement) -> bool:
+    """Whether *statement* is for one of the commands that it names."""
+    if statement.says("ASK", "PERMITTED", "ASKING"):
         return False
-    rejected = rejected_objects(tokens)
-    return any(token.says(COMMAND) and token not in rejected for token in tokens)
+    rejected = rejected_objects(statement)
+    return any(token.says(COMMAND) and token not in rejected for token in statement.tokens)
 
 
-def _with_option(tokens: list[Token], stance: str) -> list[RuleCheck]:
+def _with_option(statement: Statement) -> list[RuleCheck]:
     """Return the check of *use C with --flag*."""
-    if stance != DO or not _consists_of(tokens, COMMAND, FLAG, "BY"):
+    if not statement.consists_of(COMMAND, FLAG, "BY"):
         return []
-    commands = _commands_in(tokens)
-    flags = _flags_in(tokens)
+    commands = _commands_in(statement)
+    flags = _flags_in(statement)
     if len(commands) != 1 or len(flags) != 1:
         return []
-    wording = f"{commands[0]} without {flags[0]}"
-    calls = (f"{commands[0]} !{flags[0]}",)
-    return [RuleCheck(name="command-with", calls=calls, wording=wording)]
+    command = commands[0]
+    flag = flags[0]
+    return [
+        RuleCheck(
+            name="command-with",
+            calls=(f"{command} !{flag}",),
+            wording=f"{command} without {flag}",
+        )
+    ]
 
 
 # Never edit PATH ----------------------------------------------------------------------------------
 
 
-def _path(tokens: list[Token], stance: str) -> list[RuleCheck]:
-    paths = [token.value for token in tokens if token.says(PATH)]
-    if stance != NO or not paths:
+def _path(statement: Statement) -> list[RuleCheck]:
+    """Return the check of *never edit PATH*."""
+    if not statement.consists_of(PATH, *_ABOUT_FILES, *ABOUT_VERBS):
         return []
-    if not _consists_of(tokens, PATH, *_ABOUT_FILES, *allowed_with_verbs()):
-        return []
-    acts = acts_of_verbs(tokens)
-    if not acts and any(token.says("CREATE") and not token.says("ADD") for token in tokens):
-        acts = (CREATE,)
-    if any(token.says("EXISTING") for token in tokens):
-        acts = tuple([EXISTING if act == EDIT else act for act in acts])
-    if not acts:
+    paths = statement.values(PATH)
+    acts = _acts_on_path(statement)
+    if not paths or not acts:
         return []
     globs: list[str] = []
     for path in paths:
@@ -209,13 +216,29 @@ def _path(tokens: list[Token], stance: str) -> list[RuleCheck]:
     return [RuleCheck(name="path", paths=tuple(globs), acts=acts, wording=wording)]
 
 
+def _acts_on_path(statement: Statement) -> tuple[str, ...]:
+    """Return what *statement* forbids to do with a path."""
+    acts = acts_of_verbs(statement)
+    if not acts and statement.without("ADD").says("CREATE"):
+        return (CREATE,)
+    if statement.says("EXISTING"):
+        return tuple([EXISTING if act == EDIT else act for act in acts])
+    return acts
+
+
 # Run C before you finish --------------------------------------------------------------------------
 
 
-def _before(tokens: list[Token], stance: str) -> list[RuleCheck]:
+def _before(statement: Statement, moment: str) -> list[RuleCheck]:
     """Return the check of *run C before you finish*, or before a commit or push."""
-    commands = _commands_in(tokens)
-    if not commands or not _consists_of(tokens, COMMAND, *_ABOUT_TASKS):
+    commands = _commands_in(statement)
+    if not commands or not statement.consists_of(COMMAND, *_ABOUT_TASKS):
         return []
-    wording = " and ".join(commands)
-    return [RuleCheck(name="command-done", needs=tuple(commands), before=stance, wording=wording)]
+    return [
+        RuleCheck(
+            name="command-done",
+            needs=tuple(commands),
+            before=moment,
+            wording=" and ".join(commands),
+        )
+    ]
