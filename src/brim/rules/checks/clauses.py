@@ -139,17 +139,17 @@ class _ClauseReader:
 
     def _kind_of_name(self, content: str, *, is_code: bool) -> str:
         """Return whether *content* is a command, an option or a path; empty if it's none."""
-        words = content.split() or [""]
-        is_one_word = len(words) == 1
-        first = words[0]
-        if is_one_word and is_path(content) and not is_program(content):
-            return PATH
-        if _COMMAND_WORD.fullmatch(first) is not None:
-            if is_program(first) or (is_code and self._is_command(words)):
-                return COMMAND
-        if FLAG_PATTERN.fullmatch(first) and len(words) <= 2:
+        first, _, rest = content.partition(" ")
+        if is_program(first):
+            return COMMAND
+        if FLAG_PATTERN.fullmatch(first) and " " not in rest:
             return FLAG
-        if is_one_word and "/" in content:
+        if not rest and is_path(content):
+            return PATH
+        is_word = _COMMAND_WORD.fullmatch(first) is not None
+        if is_code and is_word and self._is_command(rest):
+            return COMMAND
+        if not rest and "/" in content:
             return PATH
         return ""
 
@@ -165,9 +165,9 @@ class _ClauseReader:
             return set()
         return set(concepts - LIGHT)
 
-    def _is_command(self, words: list[str]) -> bool:
+    def _is_command(self, arguments: str) -> bool:
         """Whether code with an unknown program is a command: it's run, or has an option."""
-        return self._speaks_of_running or any(word.startswith("-") for word in words[1:])
+        return self._speaks_of_running or arguments.startswith("-") or " -" in arguments
 
 
 class _WordRun:
@@ -240,11 +240,12 @@ def _with_type_any(tokens: list[Token]) -> list[Token]:
     """Return *tokens*, where English *any* before what it belongs to isn't the type."""
     plain_tokens: list[Token] = []
     for place, token in enumerate(tokens):
-        if token.says("ANY") and token.says("LIGHT"):
-            token = token.meaning("LIGHT")
-            if _is_before_no_noun(tokens[place + 1 :]):
-                token = token.meaning("ANY")
-        plain_tokens.append(token)
+        if not token.says("ANY") or not token.says("LIGHT"):
+            plain_tokens.append(token)
+        elif _is_before_no_noun(tokens[place + 1 :]):
+            plain_tokens.append(token.meaning("ANY"))
+        else:
+            plain_tokens.append(token.meaning("LIGHT"))
     return plain_tokens
 
 
@@ -263,6 +264,7 @@ def _with_folder_names(tokens: list[Token]) -> list[Token]:
         is_beside_folder = before.says("FOLDER") or after.says("FOLDER")
         is_name = token.says(UNKNOWN) and _FOLDER_NAME.fullmatch(token.value) is not None
         if is_name and is_beside_folder:
-            token = Token(frozenset((PATH,)), token.text, f"{token.value}/")
-        named.append(token)
+            named.append(Token(frozenset((PATH,)), token.text, f"{token.value}/"))
+        else:
+            named.append(token)
     return named

@@ -21,7 +21,6 @@ from brim.rules.checks.stance import DO, NO, rejected_objects
 from brim.rules.checks.tokens import COMMA, COMMAND, FLAG, PATH, Statement, Token
 
 _ANY_VERB = "*VERB"
-_CONJUNCTIONS = frozenset("and or nor und oder noch sowie et ou ni y o u e nem".split())
 _TEXTS = (
     "calls",
     "passes",
@@ -89,16 +88,21 @@ class EverydayRule(PlainData):
 
     def fits(self, statement: Statement, stance: str) -> bool:
         """Whether *statement* with this *stance* is the rule."""
-        if self.instead:
-            is_against = stance == DO and bool(rejected_objects(statement))
-            stance = NO if is_against else stance
-            statement = _without_better_way(statement, self.instead)
-        waits_for_command = stance.startswith("git ") and self.stance == TURN_END
-        if stance != self.stance and not waits_for_command:
+        if not self._has_stance(statement, stance):
             return False
+        if self.instead:
+            statement = _without_better_way(statement, self.instead)
         if "written" in self.row:
             statement = statement.without(PATH)  # where it mustn't be written
         return any(description.fits(statement) for description in self.descriptions)
+
+    def _has_stance(self, statement: Statement, stance: str) -> bool:
+        """Whether *statement*, whose stance is *stance*, wants what this rule wants."""
+        if self.instead and self.stance == NO and stance == DO:
+            return bool(rejected_objects(statement))
+        if self.stance == TURN_END and stance.startswith("git "):
+            return True
+        return stance == self.stance
 
     def check(self, statement: Statement) -> RuleCheck:
         """Return the check for *statement*."""
@@ -217,14 +221,15 @@ def with_concepts(statement: Statement) -> Statement:
     tokens: list[Token] = []
     for token in statement.tokens:
         command = " ".join(token.value.lower().split())
-        if token.says(FLAG) and tokens and tokens[-1].says(COMMAND):
+        both = ""
+        if token.says(FLAG) and tokens:
             both = f"{tokens[-1].value} {command}"
-            if both in table:
-                tokens[-1] = Token(table[both] | {COMMAND}, both, both)
-                continue
-        if token.says(COMMAND):
-            token = token.meaning(*token.concepts, *table.get(command, ()))
-        tokens.append(token)
+        if both in table:
+            tokens[-1] = Token(table[both] | {COMMAND}, both, both)
+        elif token.says(COMMAND):
+            tokens.append(token.meaning(*token.concepts, *table.get(command, ())))
+        else:
+            tokens.append(token)
     return Statement(tuple(tokens))
 
 
@@ -257,8 +262,7 @@ def _are_listed(statement: Statement) -> bool:
     is_separated = True
     for token in statement.tokens:
         if token.is_light:
-            separates = token.says(COMMA, "NEG") or token.text in _CONJUNCTIONS
-            is_separated = is_separated or separates
+            is_separated = is_separated or token.says(COMMA, "AND", "NEG")
             continue
         if not is_separated:
             return False

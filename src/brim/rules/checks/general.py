@@ -120,7 +120,7 @@ def _against_commands(rejected: list[str], accepted: list[str]) -> RuleCheck:
 def _starts(better: str, command: str) -> bool:
     """Whether *better* runs *command*: ``uv run`` does, and ``make pytest``."""
     arguments = better.split()[1:]
-    return arguments[:1] == ["run"] or command.split()[0] in arguments
+    return arguments[:1] == ["run"] or command.partition(" ")[0] in arguments
 
 
 def _only_manager(statement: Statement) -> list[RuleCheck]:

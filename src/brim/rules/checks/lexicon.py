@@ -95,17 +95,17 @@ class Lexicon:
         """Whether *parts* have all words of *phrase* from *start* on."""
         if start + len(phrase) > len(parts):
             return False
-        for part, word in zip(parts[start:], phrase, strict=False):
-            if part != word and not self._is_form(part, word):
-                return False
-        return True
+        pairs = zip(parts[start:], phrase, strict=False)
+        return all(self._is_form(part, word) for part, word in pairs)
 
     def _is_form(self, part: str, word: str) -> bool:
-        """Whether *part* is a form of *word*, if that is a stem."""
+        """Whether *part* is *word*, or a form of it if it's a stem."""
+        if not word.endswith(STEM):
+            return part == word
         stem = word.removesuffix(STEM)
-        if stem == word or not part.startswith(stem):
-            return False
-        return len(stem) >= _CLEAR_STEM or part == stem or part[len(stem) :] in self._endings
+        if len(stem) >= _CLEAR_STEM:
+            return part.startswith(stem)
+        return part == stem or (part.startswith(stem) and part[len(stem) :] in self._endings)
 
 
 @cache

@@ -12,6 +12,9 @@ from brim.rules.globs import alternatives
 
 FLAG_PATTERN = re.compile(r"--?[A-Za-z][\w-]*(?:=\S+)?")
 _ARGUMENT = re.compile(r"[a-z][\w:.-]*")
+_CLEAR_ARGUMENT = re.compile(r"--?[A-Za-z][\w-]*(?:=\S+)?|[a-z]+:[\w:-]+")
+"""An option, or a name such as ``db:drop``."""
+_SCRIPT = re.compile(r"[\w./-]+\.(?:py|js|sh|rb|php)|artisan")
 _NAMING_SCRIPTS = ("run", "exec", "run-script", "dlx", "x")
 """Subcommands that are followed by a name which nobody can list."""
 _WITH_TARGETS = ("make", "just", "task", "rake")
@@ -112,29 +115,17 @@ def command_length(words: list[str], is_known_word: Callable[[str], bool]) -> in
     return length
 
 
-def _is_argument(
-    word: str, last: str, program: str, is_known_word: Callable[[str], bool]
-) -> bool:
+def _is_argument(word: str, last: str, program: str, is_known_word: Callable[[str], bool]) -> bool:
     """Whether *word* belongs to the command of *program* whose words end with *last*."""
-    if FLAG_PATTERN.fullmatch(word):
-        return True
-    if "/" in word or word.endswith((".py", ".js", ".sh", ".rb")):
-        return program in _WITH_FILES and last == program
-    if _ARGUMENT.fullmatch(word) is None:
-        return False
-    if re.fullmatch(r"[a-z]+:[\w:-]+", word):
-        return True
-    table = _subcommands().get(program)
-    if table is not None and word in table:
+    known_arguments = subcommands_of(program)
+    if word in known_arguments or _CLEAR_ARGUMENT.fullmatch(word):
         return True
     if last in _NAMING_SCRIPTS or (program in _WITH_TARGETS and last == program):
-        return not is_known_word(word) or word in _subcommands()["make"]
-    if table is not None and program not in _WITH_FILES:
-        return False
-    return last in (program, *_WITH_FILES_ARGUMENTS) and not is_known_word(word)
-
-
-_WITH_FILES_ARGUMENTS = ("manage.py", "artisan")
+        return word in subcommands_of("make") or not is_known_word(word)
+    if program in _WITH_FILES:
+        return _SCRIPT.fullmatch(word) is not None or _SCRIPT.fullmatch(last) is not None
+    is_first = last == program and not known_arguments
+    return is_first and _ARGUMENT.fullmatch(word) is not None and not is_known_word(word)
 
 
 def path_at(text: str, position: int) -> str:

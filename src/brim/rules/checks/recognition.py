@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from brim.record import PlainData
 from brim.rules.checks.check import RuleCheck
@@ -16,7 +17,7 @@ from brim.rules.checks.clauses import read_clauses
 from brim.rules.checks.constructions import with_constructions
 from brim.rules.checks.everyday import everyday_checks
 from brim.rules.checks.general import general_checks
-from brim.rules.checks.lexicon import LANGUAGES, plain
+from brim.rules.checks.lexicon import LANGUAGES
 from brim.rules.checks.merging import declared_checks, merged, waiting_for
 from brim.rules.checks.names import subcommands_of
 from brim.rules.checks.stance import NO, stance_of
@@ -39,17 +40,6 @@ _BULLET = re.compile(r"^\s*(?:(?:[>#*+-]+|\d+[.)])\s+)+")
 _EMPHASIS = re.compile(r"\*\*|(?<![\w/])__(?=\S)|(?<=\S)__(?![\w/.])|</?\w+>|\(\)")
 _TAG_QUESTION = re.compile(
     r"(?i)[,;]?\s*(?:ok|okay|right|please|ja|oder|oui|d'accord|vale|sí|sim|certo|tá|né)\s*\?+$"
-)
-_SCOPE = frozenset(
-    "in for on with within inside during at after before under from bei beim im fur nach vor auf"
-    " unter dans pour lors pendant apres avant sur en para durante tras al em no na ao apos antes"
-    " nos nas aux chez".split()
-)
-"""How a clause begins that says where a rule holds, if it stands before the rule."""
-_ONLY_WHERE = re.compile(
-    r"\b(?:only|just|nur|seulement|uniquement|solo|so|apenas|somente)"
-    r" (?:in|on|for|within|inside|during|im|fur|bei|beim|auf|dans|pour|sur|en|para|durante|em|na|no)"
-    r"\b"
 )
 _CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL")
 _PERSON = ("ME", "ASKING", "ASK")
@@ -227,9 +217,9 @@ def _any_limits(clauses: list[Clause], rule: Statement) -> bool:
 
 
 def _limits(clause: Clause, rule: Statement) -> bool:
+    """Whether *clause* says when *rule* doesn't hold."""
     statement = with_constructions(clause.statement)
-    words = plain(" ".join([token.text for token in statement.tokens]))
-    if _ONLY_WHERE.search(words):
+    if _says_only_where(statement):
         return True
     may_be_done = statement.says("CAN") and statement.says("YOU")
     if may_be_done or statement.says("ALLOW"):
@@ -238,6 +228,12 @@ def _limits(clause: Clause, rule: Statement) -> bool:
         return statement.says(*_CONDITIONS, "UNASKED", "PERMITTED")
     # "If you need it, ask me" doesn't lift a ban: a call that is stopped is a question.
     return statement.says(*_CONDITIONS) and not statement.says(*_PERSON)
+
+
+def _says_only_where(statement: Statement) -> bool:
+    """Whether it says *only in* or *only for*."""
+    pairs = pairwise(statement.tokens)
+    return any(token.says("ONLY") and following.says("PREPOSITION") for token, following in pairs)
 
 
 def _is_about_something_else(statement: Statement, rule: Statement) -> bool:
@@ -258,7 +254,7 @@ def _any_scopes(clauses: list[Clause]) -> bool:
     """Whether one of the *clauses* before a rule says where or when it holds."""
     for clause in clauses:
         first = clause.statement.tokens[0]
-        if first.text.split(" ")[0] in _SCOPE or first.says(*_CONDITIONS):
+        if first.says("PREPOSITION", *_CONDITIONS):
             return True
         if clause.before_colon and clause.statement.says("PLACE", PATH):
             return True

@@ -38,11 +38,15 @@ def stance_of(statement: Statement) -> str:
         if statement.says(concept):
             return _stance_at(stance, statement)
     if statement.says("PERMITTED", "ASKING"):
-        return NO if statement.says("ONLY") else ""
-    if statement.says(*_FORBIDDING):
-        return NO
-    if statement.says("UNASKED"):
+        is_unclear = not statement.says("ONLY")
+        is_against = True
+    else:
+        is_against = statement.says(*_FORBIDDING)
+        is_unclear = statement.says("UNASKED") and not is_against
+    if is_unclear:
         return ""
+    if is_against:
+        return NO
     return DO
 
 
@@ -55,10 +59,8 @@ def _stance_at(moment: str, statement: Statement) -> str:
 
 def _is_doubly_negated(statement: Statement) -> bool:
     """Whether a part of the statement forbids to forbid: *sudo is not forbidden*."""
-    for part in parts_of(statement):
-        if part.without("NEG").says("BAN") and part.says("NEG"):
-            return True
-    return False
+    parts = parts_of(statement)
+    return any(part.says("NEG") and part.without("NEG").says("BAN") for part in parts)
 
 
 def _is_rhetorical(statement: Statement) -> bool:
@@ -116,16 +118,18 @@ def _is_bare_list(part: Statement) -> bool:
 def _rejected_in(part: Statement) -> list[Token]:
     """Return the objects that one part is against: those after *not*, or all before it if none
     follow."""
-    against = _AGAINST
+    against = list(_AGAINST)
     if part.says("PREFER"):
-        against = (*_AGAINST, "OVER")
+        against.append("OVER")
     accepted: list[Token] = []
     rejected: list[Token] = []
     was_against = False
     is_against = False
     for token in part.tokens:
-        if token.is_object:
-            (rejected if is_against else accepted).append(token)
+        if token.is_object and is_against:
+            rejected.append(token)
+        elif token.is_object:
+            accepted.append(token)
         elif token.says(*against):
             is_against = True
             was_against = True

@@ -130,8 +130,9 @@ class Statement(PlainData):
         tokens: list[Token] = []
         for token in self.tokens:
             if token.says(*old):
-                token = token.meaning(new)
-            tokens.append(token)
+                tokens.append(token.meaning(new))
+            else:
+                tokens.append(token)
         return Statement(tuple(tokens))
 
     def after(self, concept: str) -> Statement:
