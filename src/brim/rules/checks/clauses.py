@@ -121,7 +121,9 @@ class _ClauseReader:
 
     def _is_bare_program(self, word: str) -> bool:
         """Whether *word* is a program that's an ordinary word too: *format it with black*."""
-        return is_program(word) and bool(self._tokens) and self._tokens[-1].says("BY", "MUST")
+        return (
+            is_program(word) and bool(self._tokens) and self._tokens[-1].says("BY", "MUST", "RUN")
+        )
 
     def _quoted(self, atom: Atom) -> Token:
         """Return the token of quoted text or code."""

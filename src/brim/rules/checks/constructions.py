@@ -39,7 +39,7 @@ MOMENTS = (
     Construction("DONE", ("AFTER", "CHANGED"), takes_task=True),
     Construction("DONE", ("ATEND",), takes_task=True),
     Construction("DONE", ("THEN", "FINISH"), takes_task=True),
-    Construction("DONE", ("FINISH", "BY"), takes_task=True),
+    Construction("DONE", ("FINISHVERB", "BY"), takes_task=True),
     Construction("DONE", ("FINISH", "WHEN"), takes_task=True),
     Construction("DONE", ("FINISH", "IF"), takes_task=True),
 )
@@ -187,20 +187,25 @@ def _with_distant_question(statement: Statement) -> Statement:
     """Return *statement*, where *before X, ask* is as *ask before X*."""
     if statement.says("ASK", "UNASKED", "PERMITTED"):
         return statement.replacing(("ASKING",), "LIGHT")
-    if statement.says("DONE") or not statement.says("ASKING") or not statement.says("BEFORE"):
+    if statement.says("DONE"):
         return statement
-    return statement.replacing(("ASKING", "BEFORE"), "ASK")
+    if statement.says("BEFORE") and statement.says("ASKING"):
+        return statement.replacing(("ASKING", "BEFORE"), "ASK")
+    if statement.says("ONLY"):
+        return statement.replacing(("ASKING",), "PERMITTED")
+    return statement
 
 
 def _with_negating_without(statement: Statement) -> Statement:
     """Return *statement*, where *without X* forbids X if nothing else forbids anything."""
-    if statement.says("NEG", "BAN", "DONE", "UNASKED"):
+    if statement.says("NEG", "BAN", "DONE"):
         return statement
     return statement.replacing(("WITHOUT",), "NEG")
 
 
 def _with_negated_modal(statement: Statement) -> Statement:
     """Return *statement*, where German *darf X nicht* is a ban, whatever stands between."""
-    if statement.after("CAN").says("NEG", "ONLY", "BAN"):
+    is_one_part = not statement.says(COMMA)
+    if statement.after("CAN").says("NEG", "ONLY", "BAN") or (is_one_part and statement.says("BAN")):
         return statement.replacing(("CAN",), "MUST")
     return statement

@@ -43,8 +43,14 @@ def _needs(command: str) -> tuple[str, ...]:
 
 
 def waiting_for(command: str, checks: list[RuleCheck]) -> list[RuleCheck]:
-    """Return those of *checks* that need something, for the moment before *command*."""
-    return [replace(check, before=command) for check in checks if check.needs]
+    """Return *checks*, where what one needs must have run before *command*."""
+    waiting: list[RuleCheck] = []
+    for check in checks:
+        if check.needs:
+            waiting.append(replace(check, before=command))
+        else:
+            waiting.append(check)
+    return waiting
 
 
 def merged(checks: list[RuleCheck]) -> RuleCheck:

@@ -41,6 +41,8 @@ _EMPHASIS = re.compile(r"\*\*|(?<![\w/])__(?=\S)|(?<=\S)__(?![\w/.])|</?\w+>|\(\
 _TAG_QUESTION = re.compile(
     r"(?i)[,;]?\s*(?:ok|okay|right|please|ja|oder|oui|d'accord|vale|sí|sim|certo|tá|né)\s*\?+$"
 )
+_YES = re.compile(r"(?i)\bsí\b")
+"""Spanish *yes*, which is *if* without its accent."""
 _CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL")
 _PERSON = ("ME", "ASKING", "ASK")
 _MOMENTS = ("DONE", "BEFORECOMMIT", "BEFOREPUSH")
@@ -83,7 +85,7 @@ def _recognised(text: str) -> list[RuleCheck]:
     subject: Token | None = None
     for part in _SENTENCE_END.split(text):
         sentence = _EMPHASIS.sub("", _BULLET.sub("", part))
-        sentence = _TAG_QUESTION.sub("", sentence.strip())
+        sentence = _TAG_QUESTION.sub("", _YES.sub("", sentence.strip()))
         reading = _read_sentence(sentence, subject)
         if reading.is_limited:
             return []

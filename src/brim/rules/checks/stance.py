@@ -59,8 +59,17 @@ def _stance_at(moment: str, statement: Statement) -> str:
 
 def _is_doubly_negated(statement: Statement) -> bool:
     """Whether a part of the statement forbids to forbid: *sudo is not forbidden*."""
-    parts = parts_of(statement)
-    return any(part.says("NEG") and part.without("NEG").says("BAN") for part in parts)
+    is_negated = False
+    is_ban = False
+    for token in statement.tokens:
+        if token.says(COMMA, "AND", "BUT"):
+            is_negated = False
+            is_ban = False
+        is_negated = is_negated or token.says("NEG")
+        is_ban = is_ban or (token.says("BAN") and not token.says("NEG"))
+        if is_negated and is_ban:
+            return True
+    return False
 
 
 def _is_rhetorical(statement: Statement) -> bool:
@@ -75,7 +84,8 @@ def _is_rhetorical(statement: Statement) -> bool:
 def parts_of(statement: Statement) -> list[Statement]:
     """Return what stands between commas, and before and after *but*.
 
-    Words without an object belong to the part after them: *never, ever, run C*.
+    Words without an object belong to the part after them, or at the end to the one before: *never,
+    ever, run C*.
     """
     parts: list[Statement] = []
     tokens: list[Token] = []
@@ -86,8 +96,10 @@ def parts_of(statement: Statement) -> list[Statement]:
             tokens = []
         if not token.says(COMMA):
             tokens.append(token)
-    if tokens:
-        parts.append(Statement(tuple(tokens)))
+    has_object = any(token.is_object for token in tokens)
+    if parts and not has_object:
+        tokens = [*parts.pop().tokens, *tokens]
+    parts.append(Statement(tuple(tokens)))
     return parts
 
 
