@@ -229,6 +229,21 @@ def _acts_on_path(statement: Statement) -> tuple[str, ...]:
 # Run C before you finish --------------------------------------------------------------------------
 
 
+def _without_details(command: str) -> str:
+    """Return *command* up to its first option or path: it may be run for another file.
+
+    >>> _without_details("prettier --write ."), _without_details("go test ./...")
+    ('prettier', 'go test')
+    """
+    program, *arguments = command.split()
+    words = [program]
+    for argument in arguments:
+        if argument.startswith(("-", ".")) or "/" in argument:
+            break
+        words.append(argument)
+    return " ".join(words)
+
+
 def _before(statement: Statement, moment: str) -> list[RuleCheck]:
     """Return the check of *run C before you finish*, or before a commit or push."""
     commands = _commands_in(statement)
@@ -237,7 +252,7 @@ def _before(statement: Statement, moment: str) -> list[RuleCheck]:
     return [
         RuleCheck(
             name="command-done",
-            needs=tuple(commands),
+            needs=tuple([_without_details(command) for command in commands]),
             before=moment,
             wording=" and ".join(commands),
         )

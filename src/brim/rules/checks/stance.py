@@ -145,7 +145,7 @@ def _rejected_in(part: Statement) -> list[Token]:
         elif token.says(*against):
             is_against = True
             was_against = True
-        elif rejected and token.says(*_FOR_AGAIN):
+        elif rejected and token.says(*_FOR_AGAIN) and not token.says("BY"):
             is_against = False
     if rejected or not was_against:
         return rejected
