@@ -153,6 +153,19 @@ def test_a_text_that_names_a_call_is_none(text: str, command: str, wrapper: str)
     assert breach_of(check_of(text), shell(wrapper.format(command, q=quoted(command)))) is None
 
 
+@given(
+    st.lists(st.sampled_from(INNOCENT), min_size=1, max_size=4),
+    st.sampled_from(BROKEN),
+    st.sampled_from(["\n", "\ntrue && ", "\nls | head; "]),
+)
+def test_texts_that_name_a_call_are_none_however_they_are_joined(
+    wrappers: list[str], broken: tuple[str, str], between: str
+) -> None:
+    text, command = broken
+    lines = [wrapper.format(command, q=quoted(command)) for wrapper in wrappers]
+    assert breach_of(check_of(text), shell(between.join(lines))) is None
+
+
 CHECKS = [(text, check) for _, _, text in wordings() if (check := check_for(text))]
 PASSING = [command for _, command in examples("ok")]
 
@@ -349,6 +362,6 @@ def test_deciding_imports_nothing_of_compiling() -> None:
     code = "import brim.rules.checks.deciding, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = set(done.stdout.split())
-    for name in ("recognition", "everyday", "general", "lexicon", "sentence", "stance", "names"):
+    for name in ("recognition", "everyday", "general", "lexicon", "clauses", "stance"):
         assert f"brim.rules.checks.{name}" not in modules
     assert "tomllib" not in modules

@@ -258,7 +258,12 @@ def _is_for_a_command(statement: Statement) -> bool:
 
 
 def _are_listed(statement: Statement) -> bool:
-    """Whether a comma or conjunction, or something that forbids, stands between all objects."""
+    """Whether a comma or conjunction, or something that forbids, stands between all objects.
+
+    *On release branches, never X* isn't a list: its first object says where the rule holds.
+    """
+    if statement.tokens[0].says("PREPOSITION"):
+        return False
     is_separated = True
     for token in statement.tokens:
         if token.is_light:

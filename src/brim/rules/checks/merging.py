@@ -14,7 +14,7 @@ from brim.rules.shell import simple_commands
 def declared_checks(block: Iterable[str], before_done: str) -> list[RuleCheck]:
     """Return the checks for what a person has declared."""
     checks: list[RuleCheck] = []
-    blocks = tuple([with_kind(pattern.strip()) for pattern in block])
+    blocks = tuple([with_kind(pattern.replace("`", "").strip()) for pattern in block])
     if blocks:
         wording = ", ".join([pattern.removeprefix("run ") for pattern in blocks])
         checks.append(RuleCheck(name="block", refused=blocks, wording=wording))

@@ -44,6 +44,22 @@ _TAG_QUESTION = re.compile(
 _YES = re.compile(r"(?i)\bsí\b")
 """Spanish *yes*, which is *if* without its accent."""
 _CONDITIONS = ("IF", "WHEN", "UNLESS", "EXCEPT", "UNTIL")
+_PURPOSES = (
+    "INSTALL",
+    "PACKAGE",
+    "DEPENDENCY",
+    "TESTS",
+    "LANGPY",
+    "TYPESCRIPT",
+    "FILES",
+    "DELETE",
+    "COMMIT",
+    "PUSH",
+    "NEW",
+    "BEFORE",
+    PATH,
+)
+"""What a clause before a rule may name without limiting it: *for new packages, use …*"""
 _PERSON = ("ME", "ASKING", "ASK")
 _MOMENTS = ("DONE", "BEFORECOMMIT", "BEFOREPUSH")
 
@@ -164,10 +180,19 @@ def _runs(clauses: list[Clause]) -> Iterator[tuple[int, int, Statement]]:
         for start in range(len(clauses) - length + 1):
             run = clauses[start : start + length]
             outside = [clause for clause in run if not clause.in_parentheses]
+            if length > 1 and _is_scope(run[0]):
+                continue
             if _is_understood(run):
                 yield start, start + length, with_constructions(joined(run))
             if outside != run and _is_understood(outside):
                 yield start, start + length, with_constructions(joined(outside))
+
+
+def _is_scope(clause: Clause) -> bool:
+    """Whether *clause*, with a rule after it, says where that holds: *on release branches, …*"""
+    if not clause.statement.tokens[0].says("PREPOSITION"):
+        return False
+    return not with_constructions(clause.statement).consists_of(*_PURPOSES)
 
 
 def _is_understood(clauses: list[Clause]) -> bool:
@@ -240,6 +265,8 @@ def _says_only_where(statement: Statement) -> bool:
 
 def _is_about_something_else(statement: Statement, rule: Statement) -> bool:
     """Whether *statement* permits something that *rule* isn't about."""
+    if statement.says("PRONOUN", "PLACE"):
+        return False
     siblings: set[str] = set()
     for command in rule.values(COMMAND):
         siblings |= subcommands_of(command.split()[0])
