@@ -30,6 +30,7 @@ from brim.sessions.composition.pieces import (
     mark,
 )
 from brim.sessions.composition.thread import NOWHERE, RequestsReader, Sent, Thread
+from brim.sessions.lines import SessionLine, SessionLines
 from brim.text import fold
 
 _KEY = 24
@@ -61,6 +62,10 @@ class ClaudeRequests(RequestsReader):
         self._uuids = Bounded(20_000)  # which message a line is
         self._compacted = True  # whether the window was empty since the last request
         self._snapshot = ""  # the fixed start that the client last named
+
+    def take_line(self, line: SessionLine, lines: SessionLines) -> None:  # noqa: ARG002 - its answers are merged, so no event says all
+        """Take the next line."""
+        self.take(line.content, line.at)
 
     def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: C901 - a parser: one branch for each kind of line
         """Take one line, which begins at byte *at*."""

@@ -11,10 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from brim.agents.codex.transcript import CodexRolloutReader
 from brim.agents.events import ModelSeen, Usage
 from brim.agents.fields import count, flag, items, mapping, text, text_of, value
-from brim.agents.gemini.transcript import GeminiTranscriptReader
 from brim.sessions.composition.pieces import (
     AGENTS,
     IMAGES,
@@ -33,6 +31,7 @@ from brim.sessions.composition.pieces import (
     tool_label,
 )
 from brim.sessions.composition.thread import NOWHERE, RequestsReader, Sent
+from brim.sessions.lines import SessionLine, SessionLines
 
 _PROJECT_FILE = re.compile(r"# AGENTS\.md instructions for ([^\n]+)\n")
 _PROJECT_DOC = "--- project-doc ---"
@@ -51,14 +50,24 @@ class CodexRequests(RequestsReader):
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
-        self._reader = CodexRolloutReader()
         self._answered: list[
             str
         ] = []  # what came since the model began to answer: items of the next request
 
-    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002 - only transcripts are resumed
-        """Take one line."""
-        kind, payload = text(line, "type"), mapping(line, "payload")
+    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+        """Take the next line."""
+        self._take(line.content)
+        for event in lines.events(line):
+            if isinstance(event, ModelSeen):
+                self._model = event.model or self._model
+                self._labels.model = self._model
+            elif isinstance(event, Usage):
+                thinking = count(line.content, "payload", "usage", "reasoning_output_tokens")
+                self._sent(event, thinking)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        kind = text(line, "type")
+        payload = mapping(line, "payload")
         if kind == "session_meta" and not self._head:
             self._see_prompt(
                 text(payload, "base_instructions", "text") or text(payload, "instructions")
@@ -67,11 +76,6 @@ class CodexRequests(RequestsReader):
             self._item(payload, is_summary=flag(line, "metadata", "compaction_output"))
         elif kind == "compacted":
             self._compact(payload)
-        for event in self._reader.events(line):
-            if isinstance(event, ModelSeen):
-                self._model = self._labels.model = event.model or self._model
-            elif isinstance(event, Usage):
-                self._sent(event, count(payload, "usage", "reasoning_output_tokens"))
 
     def _see_prompt(self, instructions: str) -> None:
         if instructions:
@@ -196,21 +200,29 @@ class GeminiRequests(RequestsReader):
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
-        self._reader = GeminiTranscriptReader()
         self._answer: Mapping[
             str, Any
         ] = {}  # a message of the model, written again when its tools have ended
         self._results: dict[str, object] = {}  # results that no message of their own has held yet
 
-    def take(self, line: Mapping[str, Any], at: int = 0) -> None:  # noqa: ARG002
-        """Take one line."""
-        used = [event for event in self._reader.events(line) if isinstance(event, Usage)]
-        replaced = items(line, "$set", "messages")
+    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+        """Take the next line."""
+        usages = {}
+        for event in lines.events(line):
+            if isinstance(event, Usage):
+                usages[event.request] = event
+        content = line.content
+        replaced = items(content, "$set", "messages")
         if replaced:
-            self._answer, self._results, self._window = {}, {}, NOWHERE
-        for message in [line] if text(line, "type") else [*items(line, "messages"), *replaced]:
+            self._answer = {}
+            self._results = {}
+            self._window = NOWHERE
+        messages = [*items(content, "messages"), *replaced]
+        if text(content, "type"):
+            messages = [content]
+        for message in messages:
             if isinstance(message, Mapping):
-                self._message(message, {event.request: event for event in used})
+                self._message(message, usages)
         if replaced:
             self._close()
 

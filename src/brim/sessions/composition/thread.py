@@ -21,6 +21,7 @@ from brim.sessions.composition.pieces import (
     Labels,
     RequestPiece,
 )
+from brim.sessions.lines import SessionLine, SessionLines
 
 NOWHERE = -1
 """The place before the first item of a chain."""
@@ -209,8 +210,8 @@ class RequestsReader:
         self._window = NOWHERE  # where the items of this window end
         self._calls: dict[str, Label] = {}
 
-    def take(self, line: Mapping[str, Any], at: int = 0) -> None:
-        """Take one line, which begins at byte *at*."""
+    def take_line(self, line: SessionLine, lines: SessionLines) -> None:
+        """Take the next one of *lines*."""
         raise NotImplementedError
 
     def finish(self) -> Thread:

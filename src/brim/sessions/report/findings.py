@@ -4,9 +4,10 @@ keeps it."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Self
 
 from brim.agents.call import Event, ToolCall
@@ -20,14 +21,14 @@ from brim.sessions.composition.claude import ClaudeRequests
 from brim.sessions.composition.composed_request import ComposedRequest, compare, requests_of
 from brim.sessions.composition.pieces import MEMORY, TOOLS, UNRESOLVED, Label, tool_label
 from brim.sessions.composition.reading import by_bytes
+from brim.sessions.lines import SessionLines
+from brim.sessions.processes import read_each
 from brim.sessions.report.cache import CacheBreak, CacheReader
 from brim.sessions.report.index import FileFindings, load_findings, save_findings
 from brim.sessions.report.money import SummaryReader, SummaryRequest
 from brim.sessions.report.own_texts import OwnTexts, OwnTextsReader
 from brim.sessions.report.waste import Waste, WasteReader
-from brim.sessions.scan_processes import scan_many
-from brim.sessions.scans import Scan, scan_file
-from brim.sessions.session_files import SessionFile
+from brim.sessions.session_files import TRANSCRIPT, SessionFile, Stamp
 
 
 @dataclass(frozen=True)
@@ -147,10 +148,11 @@ class FindingsReading:
         """Read the changed files; what was read before an interruption isn't read again."""
         size = self.unread
         try:
-            for place, scan in scan_many(self._jobs, _scan):
+            sizes = [file.stamp.size for file in self._jobs]
+            for place, findings in read_each(self._jobs, read_findings, sizes):
                 file = self._jobs[place]
-                if not isinstance(scan, InputError):
-                    self._changed[file.path] = FileFindings(scan.stamp, scan.findings)
+                if not isinstance(findings, InputError):
+                    self._changed[file.path] = findings
                 on_read(file.stamp.size, size, len(self._jobs))
         finally:
             if self._cache and self._changed:
@@ -162,8 +164,23 @@ class FindingsReading:
         return {path: Findings.from_json(every[path].json) for path in sorted(every)}
 
 
-def _scan(file: SessionFile) -> Scan:
-    return scan_file(file, FindingsReader(file))
+def read_findings(file: SessionFile) -> FileFindings:
+    """Return what is found in *file*; an ``InputError`` if it can't be read."""
+    reader = FindingsReader(file)
+    try:
+        with SessionLines(file.path, format=file.format) as lines:
+            stamp = Stamp.of(os.fstat(lines.file.fileno()))
+            for line in chain(lines.whole(), lines.unfinished()):
+                events = lines.events(line)
+                if lines.format == TRANSCRIPT:
+                    reader.line(line.content)
+                for event in events:
+                    reader.take(event)
+            for event in lines.last_events():
+                reader.take(event)
+    except OSError as error:
+        raise InputError(f"{file.path}: {error.strerror or error}") from None
+    return FileFindings(stamp, json.dumps(reader.finish(), separators=(",", ":")))
 
 
 # Recorded requests --------------------------------------------------------------------------------
