@@ -13,9 +13,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from brim.hooks.process import answer_to
+from brim.install.agents import model_of
 from brim.rules.inbox import Inbox
 from tests.ui.browser import MISSING, browser, chromium
-from tests.ui.conftest import Pages, World, served
+from tests.ui.conftest import READING, Pages, World, kept_reading, served
 
 pytestmark = [
     pytest.mark.skipif(chromium() is None, reason=MISSING),
@@ -131,6 +132,46 @@ def test_requests_are_stepped_through_with_the_keyboard(tab: Tab, shop: Pages) -
         expect(page.locator(".tip").first).to_contain_text("came in")
 
 
+def test_a_request_is_shown_though_the_session_is_still_read(tab: Tab, shop: Pages) -> None:
+    story = shop.world.story(number=9, begin=time.time() - 4_000)
+    story.play(cut=True)
+    with tab:
+        page = tab.page
+        page.goto(f"{shop.origin}/session/{story.id}")
+        slider = page.get_by_role("slider")
+        expect(page.locator("#request")).to_contain_text("request 3 of 3")
+        story.answer("One more line.")
+        with kept_reading(shop, story):
+            slider.focus()
+            with page.expect_response(lambda answer: answer.status == READING):
+                slider.press("Home")
+            expect(page.locator(".readout")).to_contain_text("request 1")
+            with page.expect_response(lambda answer: "/request/2" in answer.url):
+                slider.press("ArrowRight")
+        expect(page.locator("#request")).to_contain_text("request 2 of")
+        page.locator(".u-over").click(position={"x": 5, "y": 60})
+        expect(page.locator("#request")).to_contain_text("request 1 of")
+
+
+def test_a_press_counts_though_the_chart_is_drawn_anew(tab: Tab, shop: Pages) -> None:
+    story = shop.world.story(number=10, begin=time.time() - 600)
+    story.play(cut=True)
+    with tab:
+        page = tab.page
+        page.goto(f"{shop.origin}/session/{story.id}")
+        slider = page.get_by_role("slider")
+        expect(slider).to_have_attribute("max", "3")
+        plot = page.locator(".u-over").bounding_box()
+        assert plot is not None
+        page.mouse.move(plot["x"] + 5, plot["y"] + 60)
+        page.mouse.down()
+        story.read("src/large.py", 9_000, 77)
+        story.answer("That was long.")
+        expect(slider).to_have_attribute("max", "5", timeout=300_000)
+        page.mouse.up()
+        expect(page.locator("#request")).to_contain_text("request 1 of", timeout=300_000)
+
+
 def test_the_sliders_numbers_are_those_of_why(tab: Tab, shop: Pages) -> None:
     with tab:
         page = tab.page
@@ -147,15 +188,17 @@ def test_the_sliders_numbers_are_those_of_why(tab: Tab, shop: Pages) -> None:
                 "run the tests",
                 "--token-budget",
                 str(tokens),
+                "--model",
+                model_of("claude", shop.world.environ),
                 code=int(tokens < 30),
             )
             expect(page.locator("[data-total]")).to_have_attribute(
-                "data-total", str(said["total_tokens"])
+                "data-total", str(said["tokens"])
             )
             shown = page.eval_on_selector_all(
                 "tr[data-rule]", "rows => rows.map(row => [row.dataset.rule, row.dataset.tier])"
             )
-            assert shown == [[item["id"], item["tier"]] for item in said["items"]]
+            assert shown == [[rule["name"], rule["tier"]] for rule in said["rules"]]
 
 
 def test_a_correction_is_accepted_and_told_by_the_next_hook(tab: Tab, shop: Pages) -> None:
@@ -216,7 +259,8 @@ def test_the_pages_follow_a_session_while_it_grows(tab: Tab, chrome: Browser, sh
 
 def test_pages_fit_a_narrow_screen(tab: Tab, shop: Pages) -> None:
     session = f"/session/{Path(shop.place.files()[0].path).stem}"
-    rule = f"/rules/{shop.world.json('rules')['behaviors'][0]['id']}"
+    first = shop.world.json("rules")["rules"][0]
+    rule = f"/rules/{first['place']}:{first['name']}"
     tab.page.set_viewport_size({"width": 360, "height": 700})
     with tab:
         for path in ("/", "/rules", "/money", session, rule):
