@@ -17,12 +17,16 @@ from brim.install.agents import model_of
 from brim.rules.inbox import Inbox
 from tests.ui.browser import MISSING, browser, chromium
 from tests.ui.conftest import READING, Pages, World, kept_reading, served
+from tests.waiting import PATIENCE
 
 pytestmark = [
     pytest.mark.skipif(chromium() is None, reason=MISSING),
     pytest.mark.xdist_group("browser"),  # one browser for all of them
 ]
 EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+expect.set_options(timeout=1_000 * PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +40,7 @@ class Tab:
 
     def __init__(self, chrome: Browser, pages: Pages) -> None:
         self.page: Page = chrome.new_page(viewport={"width": 1000, "height": 700}, locale="en-US")
+        self.page.set_default_timeout(1_000 * PATIENCE)
         self.pages, self.problems = pages, list[str]()
         self.page.on(
             "console",
@@ -167,9 +172,9 @@ def test_a_press_counts_though_the_chart_is_drawn_anew(tab: Tab, shop: Pages) ->
         page.mouse.down()
         story.read("src/large.py", 9_000, 77)
         story.answer("That was long.")
-        expect(slider).to_have_attribute("max", "5", timeout=300_000)
+        expect(slider).to_have_attribute("max", "5")
         page.mouse.up()
-        expect(page.locator("#request")).to_contain_text("request 1 of", timeout=300_000)
+        expect(page.locator("#request")).to_contain_text("request 1 of")
 
 
 def test_the_sliders_numbers_are_those_of_why(tab: Tab, shop: Pages) -> None:
@@ -246,15 +251,15 @@ def test_the_pages_follow_a_session_while_it_grows(tab: Tab, chrome: Browser, sh
         card = tab.page.locator(
             "#live article", has=tab.page.locator(f'a[href="/session/{story.id}"]')
         )
-        expect(card).to_contain_text("claude-opus", timeout=300_000)
+        expect(card).to_contain_text("claude-opus")
         before = card.locator(".level").inner_text()
         other.page.goto(f"{shop.origin}/session/{story.id}")
         expect(other.page.get_by_role("slider")).to_have_attribute("max", "3")
         story.read("src/large.py", 9_000, 77)
         story.answer("That was long.")
-        expect(other.page.get_by_role("slider")).to_have_attribute("max", "5", timeout=300_000)
-        expect(other.page.locator("#request")).to_contain_text("src/large.py", timeout=300_000)
-        expect(card.locator(".level")).not_to_have_text(before, timeout=300_000)
+        expect(other.page.get_by_role("slider")).to_have_attribute("max", "5")
+        expect(other.page.locator("#request")).to_contain_text("src/large.py")
+        expect(card.locator(".level")).not_to_have_text(before)
 
 
 def test_pages_fit_a_narrow_screen(tab: Tab, shop: Pages) -> None:
@@ -305,8 +310,8 @@ def test_a_recorded_session_played_through_the_installed_hooks_is_followed(
             env=environ,
             stdout=subprocess.DEVNULL,
         )
-        expect(tab.page.locator("#live article")).to_contain_text("claude-sonnet", timeout=300_000)
+        expect(tab.page.locator("#live article")).to_contain_text("claude-sonnet")
         tab.page.locator("#live a").first.click()
-        expect(tab.page.get_by_role("slider")).to_have_attribute("max", "20", timeout=180_000)
+        expect(tab.page.get_by_role("slider")).to_have_attribute("max", "20")
         assert playing.wait(300) == 0
         expect(tab.page.get_by_role("heading", name="compaction")).to_be_visible()
