@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from brim.agents.events import ModelSeen, Usage
+from brim.agents.events import ModelSeen, StateSeen, Usage
 from brim.agents.fields import count, flag, items, mapping, text, text_of, value
 from brim.sessions.composition.pieces import (
     AGENTS,
@@ -39,6 +39,8 @@ _HOOK = re.compile(r"\s*<hook_context>(.*?)</hook_context>\s*", re.DOTALL)
 _CONTEXT_FILE = re.compile(
     r"^--- Context from: (.+?) ---\n(.*?)^--- End of Context from: \1 ---\n?", re.DOTALL | re.M
 )
+_WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
+"""Where Gemini CLI tells its model which folder it works in."""
 
 
 class CodexRequests(RequestsReader):
@@ -64,6 +66,8 @@ class CodexRequests(RequestsReader):
             elif isinstance(event, Usage):
                 thinking = count(line.content, "payload", "usage", "reasoning_output_tokens")
                 self._sent(event, thinking)
+            elif isinstance(event, StateSeen) and event.name == "folder":
+                self._folder = event.value
 
     def _take(self, line: Mapping[str, Any]) -> None:
         kind = text(line, "type")
@@ -126,7 +130,7 @@ class CodexRequests(RequestsReader):
         elif kind.endswith("_call"):
             name = text(payload, "name") or kind.removesuffix("_call")
             given = payload.get("arguments") or payload.get("input") or payload.get("action")
-            self._calls[call] = call_label(name, given)
+            self._calls[call] = call_label(name, given, self._folder)
             said = given if isinstance(given, str) else compact_json(given)
             yield self._labels.piece((AGENTS, "calls", *tool_label(name)), f"{name} {said}")
 
@@ -263,7 +267,7 @@ class GeminiRequests(RequestsReader):
         ]
         for call in calls or items(answer, "toolCalls"):
             id, name = text(call, "id"), text(call, "name")
-            self._calls[id] = call_label(name, value(call, "args"))
+            self._calls[id] = call_label(name, value(call, "args"), self._folder)
             if result := value(call, "result"):
                 self._results[id] = result
             said = f"{name} {compact_json(value(call, 'args'))}"
@@ -299,6 +303,9 @@ class GeminiRequests(RequestsReader):
         yield from pieces(said[at:])
 
     def _words(self, said: str) -> Iterator[RequestPiece]:
+        folder = _WORKSPACE.search(said)
+        if folder and not self._folder:
+            self._folder = folder[1].strip()
         at = 0
         for file in _CONTEXT_FILE.finditer(said):
             if said[at : file.start()].strip():

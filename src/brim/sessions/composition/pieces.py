@@ -9,6 +9,7 @@ looked at only where no line says anything.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ _TARGETS = (
     "description",
     "prompt",
 )
+_PATHS = ("file_path", "path")
 _OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
 _REMINDER = re.compile(rf"\s*{_OPEN}\n?(.*?)\n?{_CLOSE}\s*", re.DOTALL)
 _FILE = re.compile(r"^Contents of (.+?)(?: \([^\n]*\))?:$", re.MULTILINE)
@@ -115,18 +117,23 @@ def tool_label(name: str) -> Label:
     return (f"mcp: {parts[0]}", parts[1]) if len(parts) == 2 else (name or "unknown tool",)
 
 
-def call_label(name: str, given: object) -> Label:
+def call_label(name: str, given: object, folder: str = "") -> Label:
     """Return how the result of a call is shown: the tool, and the file, command or search that it
-    was for."""
+    was for.
+
+    A path is as seen from *folder*, so a file has one name however an agent writes it.
+    """
     known = normalized(kind_of_tool(name), arguments(given))
-    key = next((key for key in _TARGETS if isinstance(known.get(key), str) and known[key]), "")
-    if not key:
-        return tool_label(name)
-    target = known[key]
-    return (
-        *tool_label(name),
-        fold(target, LONGEST_LABEL) if key in ("file_path", "path") else short(target),
-    )
+    for key in _TARGETS:
+        target = known.get(key)
+        if not isinstance(target, str) or not target:
+            continue
+        if key in _PATHS:
+            shown = fold(os.path.normpath(os.path.join(folder, target)), LONGEST_LABEL)
+        else:
+            shown = short(target)
+        return (*tool_label(name), shown)
+    return tool_label(name)
 
 
 @cache

@@ -209,6 +209,7 @@ class RequestsReader:
         self._labels = Labels(count_text, self.family, is_agents=bool(agent))
         self._window = NOWHERE  # where the items of this window end
         self._calls: dict[str, Label] = {}
+        self._folder = ""  # where the agent works: paths may be as seen from there
 
     def take_line(self, line: SessionLine, lines: SessionLines) -> None:
         """Take the next one of *lines*."""

@@ -21,7 +21,7 @@ from brim.database import APPLICATION, Database, connect, statements, version_of
 from brim.errors import StoreError
 from brim.sessions.session_files import Stamp
 
-VERSION = 11
+VERSION = 12
 """What the rows mean. A file of another version is emptied."""
 
 _TABLES = os.path.join(os.path.dirname(__file__), "data", "index.sql")

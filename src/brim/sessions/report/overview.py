@@ -324,6 +324,10 @@ def _overview(
     rests = [
         rest for rest in index.rests() if wanted.has(owners.get(rest.session, NOBODY)[1], rest.time)
     ]
+    estimated = 0
+    for row in index.requests("kind = 'estimate'"):
+        if wanted.has(row.project, row.time):
+            estimated += row.estimated_cost
     found = _found_in(index.files(), findings)
     waste = _waste(found, list(requests.values()), wanted, prices)
     starts = [item.tokens for item in waste.get("start", []) if not item.agent]
@@ -332,7 +336,9 @@ def _overview(
     return Overview(
         days=days,
         project=wanted.project,
-        bill=bill(list(requests.values()), totals, rests, _summaries(found), prices),
+        bill=bill(
+            list(requests.values()), totals, rests, _summaries(found), prices, estimated=estimated
+        ),
         lost=_lost(compactions, wanted, requests, prices),
         breaks=_breaks(breaks, requests, prices),
         waste=[WasteSum(kind, waste[kind]) for kind in KINDS if kind in waste],

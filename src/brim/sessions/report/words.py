@@ -81,8 +81,8 @@ def _adding_up(found: Overview) -> str:
         some = f"{bill.client_sessions:,} of {counted(bill.sessions, 'session')}"
         said.append(f"{some} have a total of the client's own: {dollars(bill.client_total)}")
         said[-1] += f"; brim counts {dollars(bill.client_counted)} for them"
-    if abs(bill.client_prices) >= 5_000:
-        said.append(f"the client's own prices make {dollars(bill.client_prices)} of the difference")
+    if bill.client_prices >= 5_000:
+        said.append(f"the client's own prices add {dollars(bill.client_prices)}")
     if bill.unpriced:
         has, models = ("has", "the model") if bill.unpriced == 1 else ("have", "the models")
         some = f"{counted(bill.unpriced, 'request')} that {has} no known price"
