@@ -135,12 +135,12 @@ class ClaudeRequests(RequestsReader):
             "snapshot": self._snapshot,
             "agent": self._agent,
         }
-        known = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
+        parts = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
         later = {
             key for key, _, _ in self._loose
         }  # lines after the open answer: they are read again with it
         uuids = [(uuid, key) for uuid, key in self._uuids.items() if key not in later]
-        return {**known, "records": records, "uuids": uuids[-2_000:], **state}
+        return {**parts, "records": records, "uuids": uuids[-2_000:], **state}
 
     def restore(self, row: Mapping[str, Any]) -> None:
         """Go on where ``to_row`` was called."""
@@ -170,9 +170,9 @@ class ClaudeRequests(RequestsReader):
             keys.append(f"t{mark(compact_json(schema))}")
             self.thread.items.setdefault(keys[-1], (self._labels.tool(schema),))
         for block in system:
-            said = block if isinstance(block, str) else text(block, "text")
-            keys.append(f"s{mark(said)}")
-            self.thread.items.setdefault(keys[-1], (self._labels.system(said),))
+            prompt = block if isinstance(block, str) else text(block, "text")
+            keys.append(f"s{mark(prompt)}")
+            self.thread.items.setdefault(keys[-1], (self._labels.system(prompt),))
         self.thread.heads[head] = keys
 
     def _learn(self, key: str, message: Mapping[str, Any], **reported: int) -> None:
@@ -277,12 +277,12 @@ class ClaudeRequests(RequestsReader):
             return
         message = mapping(line, "message")
         content = message.get("content")
-        said, human = words(line, content)
+        prompt, human = words(line, content)
         # Newer clients say where a prompt came from; then the line holds nothing else, whatever it
         # looks like.
         is_prompt = text(line, "promptSource") not in ("", "system") and not flag(line, "isMeta")
         if flag(line, "isCompactSummary"):
-            self._labels.learn(said, (SUMMARY,))
+            self._labels.learn(prompt, (SUMMARY,))
         elif human or is_prompt or self._agent:
             for part in content if isinstance(content, list) else [content]:
                 if is_prompt or "<system-reminder>" not in text_of(part):
@@ -298,9 +298,9 @@ class ClaudeRequests(RequestsReader):
 
     def _settle(self) -> None:
         """Put the lines that came since the last request into the window."""
-        for key, label, said in self._loose:
-            if said and key not in self.thread.items:
-                self.thread.items[key] = tuple(self._labels.labelled(label, said))
+        for key, label, content in self._loose:
+            if content and key not in self.thread.items:
+                self.thread.items[key] = tuple(self._labels.labelled(label, content))
         self._window = self.thread.add(self._window, [key for key, _, _ in self._loose])
         self._loose.clear()
 
@@ -308,11 +308,13 @@ class ClaudeRequests(RequestsReader):
         """Empty the window, but for the messages that the client says it keeps."""
         self._close()
         self._settle()
-        kept = items(about, "preservedMessages", "allUuids") or items(
+        preserved = items(about, "preservedMessages", "allUuids") or items(
             about, "preservedMessages", "uuids"
         )
         keys = [
-            self._uuids[uuid] for uuid in kept if isinstance(uuid, str) and self._uuids.get(uuid)
+            self._uuids[uuid]
+            for uuid in preserved
+            if isinstance(uuid, str) and self._uuids.get(uuid)
         ]
         self._window, self._compacted = NOWHERE, True
         self._loose += [(key, (), "") for key in dict.fromkeys(keys)]
@@ -336,9 +338,9 @@ class ClaudeRequests(RequestsReader):
                 name for name in items(attachment, "addedNames") if isinstance(name, str)
             )
         rendered = [text(part, "content") for part in items(line, "rendered")]
-        for said in rendered or [_unrendered(attachment)]:
+        for content in rendered or [_unrendered(attachment)]:
             inner = (
-                said.strip()
+                content.strip()
                 .removeprefix("<system-reminder>")
                 .removesuffix("</system-reminder>")
                 .strip()
@@ -350,8 +352,10 @@ class ClaudeRequests(RequestsReader):
 
     def _label_of(self, kind: str, attachment: Mapping[str, Any]) -> Label:
         if kind == "hook_additional_context":
-            said = "\n".join(part for part in items(attachment, "content") if isinstance(part, str))
-            return self._labels.hook_label(text(attachment, "hookEvent") or "hook", said)
+            content = "\n".join(
+                part for part in items(attachment, "content") if isinstance(part, str)
+            )
+            return self._labels.hook_label(text(attachment, "hookEvent") or "hook", content)
         if kind == "nested_memory":
             return (MEMORY, text(attachment, "path"))
         if kind == "file":
@@ -380,7 +384,7 @@ def _unrendered(attachment: Mapping[str, Any]) -> str:
     content = attachment.get("content")
     inner = mapping(content, "file") or mapping(content)
     lines = items(attachment, "content") or items(attachment, "addedLines")
-    said = (
+    plain = (
         text(attachment, "content") or text(inner, "content") or text_of(attachment.get("prompt"))
     )
-    return said or "\n".join(part for part in lines if isinstance(part, str))
+    return plain or "\n".join(part for part in lines if isinstance(part, str))

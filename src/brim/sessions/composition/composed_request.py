@@ -254,7 +254,7 @@ def requests_of(
     tokens its client sends without recording them.
     """
     learned: dict[str, _Learned] = {}
-    found = []
+    requests = []
     for number, (sent, size) in enumerate(zip(thread.sent, thread.sizes(), strict=True), 1):
         hidden = thread.hidden(sent)
         if sent.model not in learned:
@@ -275,10 +275,10 @@ def requests_of(
             sent.settings,
             sent.id,
         )
-        found.append(ComposedRequest(number, sent.model, sent.time, *about, thread, sent))
+        requests.append(ComposedRequest(number, sent.model, sent.time, *about, thread, sent))
         if not sent.compacts:
             state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
-    return found
+    return requests
 
 
 def tokens_of_part(requests: Sequence[ComposedRequest], name: str) -> list[int]:
@@ -372,14 +372,14 @@ class _Learned:
         requests."""
         ends = sorted([*self._ends, (local, texts)])
         self._ends = [ends[0], ends[-1]]
-        (least, small), (most, large) = self._ends
+        (smallest, small), (largest, large) = self._ends
         if (
-            most - least >= _LEAST_SPAN
-            and LEAST_RATIO <= (large - small) / (most - least) <= MOST_RATIO
+            largest - smallest >= _LEAST_SPAN
+            and LEAST_RATIO <= (large - small) / (largest - smallest) <= MOST_RATIO
         ):
-            self._ratio = (large - small) / (most - least)
+            self._ratio = (large - small) / (largest - smallest)
         # The smallest request says most about what all of them share.
-        self._hidden = max(0, round(small - least * (self._ratio or self._prior.value)))
+        self._hidden = max(0, round(small - smallest * (self._ratio or self._prior.value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,12 +433,14 @@ def _key(piece: RequestPiece) -> tuple[Label, str]:
     return piece.label, piece.mark
 
 
-def _only(pieces: list[RequestPiece], others: Counter[tuple[Label, str]]) -> list[RequestPiece]:
+def _only(
+    pieces: list[RequestPiece], known_counts: Counter[tuple[Label, str]]
+) -> list[RequestPiece]:
     """Return the *pieces* that the *others* don't have as often."""
-    rest, found = Counter(others), []
+    left, only = Counter(known_counts), []
     for piece in pieces:
-        if rest[_key(piece)] > 0:
-            rest[_key(piece)] -= 1
+        if left[_key(piece)] > 0:
+            left[_key(piece)] -= 1
         else:
-            found.append(piece)
-    return found
+            only.append(piece)
+    return only

@@ -155,7 +155,9 @@ def _rewritten(requests: Sequence[ComposedRequest], without: str) -> tuple[int, 
         (after, compare(before, after, without=without).rewritten_tokens)
         for before, after in resumed
     ]
-    return sum(size for _, size in sizes), _sum([rewrite_price(*each) for each in sizes])
+    return sum(size for _, size in sizes), _sum(
+        [rewrite_price(*request_and_size) for request_and_size in sizes]
+    )
 
 
 def _sum(costs: Sequence[int | None]) -> int | None:
@@ -198,7 +200,7 @@ class ContextReport:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values: those of ``brim context --watch``, and what is known about the
         request."""
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             **self.reading,
             "requests": self.count,
             "request": None,
@@ -206,9 +208,9 @@ class ContextReport:
             "brim": None,
         }
         if self.request is None or self.brim is None:
-            return found
+            return values
         request, known = self.request, self.request.known
-        found["request"] = {
+        values["request"] = {
             "number": request.number,
             "id": request.id,
             "time": request.time,
@@ -222,13 +224,16 @@ class ContextReport:
             "estimate": "failed" if request.balance.failed else "ok",
             "scale": round(request.balance.scale, 4),
         }
-        found["parts"], found["brim"] = [part.to_dict() for part in self.parts], self.brim.to_dict()
+        values["parts"], values["brim"] = (
+            [part.to_dict() for part in self.parts],
+            self.brim.to_dict(),
+        )
         if self.is_now:
-            found["filling"] = {part.name: part.tokens for part in self.parts if part.tokens}
+            values["filling"] = {part.name: part.tokens for part in self.parts if part.tokens}
         if self.change is not None and self.since is not None:
             cost = {"since": self.since.number, "rewrite_cost": self.rewrite_cost}
-            found["change"] = {**cost, **self.change.to_dict()}
-        return found
+            values["change"] = {**cost, **self.change.to_dict()}
+        return values
 
 
 def context_report(
@@ -260,12 +265,12 @@ def context_at(
     before."""
     for name, number in (("--at", at), ("--since", since)):
         if number is not None and not 1 <= number <= len(requests):
-            known = (
+            numbers = (
                 f"it has 1 to {len(requests)}"
                 if requests
                 else "it has none that brim can take apart"
             )
-            raise InputError(f"{name} {number}: the session has no such request; {known}")
+            raise InputError(f"{name} {number}: the session has no such request; {numbers}")
     if not requests:
         return ContextReport(reading, None, 0)
     number = len(requests) if at is None else at
@@ -284,18 +289,20 @@ def session_requests(
     If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier
     sessions next to the file are read.
     """
-    path, kept = os.path.realpath(path), RequestIndex(index)
-    before = kept.mark(path)
-    thread, reached = read_thread(path, mark=before, marking=kept.is_kept, on_read=on_read)
+    path, request_index = os.path.realpath(path), RequestIndex(index)
+    before = request_index.mark(path)
+    thread, reached = read_thread(path, mark=before, marking=request_index.is_kept, on_read=on_read)
     begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
-    requests = requests_of(thread, *kept.learned(path, begins))
+    requests = requests_of(thread, *request_index.learned(path, begins))
     if thread.sent and (before is None or before.offset != reached.offset):
-        kept.keep(path, reached, requests)
-    shown = requests[-1 if at is None else at - 1 :][:1]
-    for sibling in _earlier(path, begins) if shown and shown[0].known.basis == "estimated" else ():
+        request_index.keep(path, reached, requests)
+    selected = requests[-1 if at is None else at - 1 :][:1]
+    for sibling in (
+        _earlier(path, begins) if selected and selected[0].known.basis == "estimated" else ()
+    ):
         with suppress(InputError):
             ratios, hidden = learned_from(requests_of(read_thread(sibling)[0]))
-            if shown[0].model in ratios:
+            if selected[0].model in ratios:
                 return requests_of(thread, ratios, hidden)
     return requests
 
@@ -303,7 +310,7 @@ def session_requests(
 def _earlier(path: str, before: float) -> list[str]:
     """Return the sessions next to *path* that were last written *before* this time, the latest
     first."""
-    found = []
+    siblings = []
     with suppress(OSError), os.scandir(os.path.dirname(path)) as entries:
         for entry in entries:
             with suppress(OSError):
@@ -312,8 +319,8 @@ def _earlier(path: str, before: float) -> list[str]:
                     entry.path != path and entry.name.endswith(".jsonl") and entry.is_file()
                 )
                 if is_session and about.st_size <= LARGEST_SIBLING:
-                    found.append((about.st_mtime, entry.path))
-    return [sibling for written, sibling in sorted(found, reverse=True) if written <= before][
+                    siblings.append((about.st_mtime, entry.path))
+    return [sibling for written, sibling in sorted(siblings, reverse=True) if written <= before][
         :MOST_SIBLINGS
     ]
 
@@ -353,13 +360,15 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
     """Return the moments of a thread's *requests*: all of them, from the first."""
     sizes = {
         group: [
-            sum(each)
-            for each in zip(*(tokens_of_part(requests, name) for name in names), strict=True)
+            sum(sizes_of_names)
+            for sizes_of_names in zip(
+                *(tokens_of_part(requests, name) for name in names), strict=True
+            )
         ]
         for group, names in GROUPS.items()
     }
     hidden = "system + tools"
-    found, before = list[Moment](), set[str]()
+    moments, before = list[Moment](), set[str]()
     for at, request in enumerate(requests):
         parts = {group: tokens[at] for group, tokens in sizes.items()}
         parts[hidden] += request.balance.not_recorded
@@ -376,8 +385,8 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
             request.usage.cache_read,
         )
         label = cause.label if cause is not None and largest else ()
-        found.append(Moment(*about, parts, label, largest, request.known.basis, request.id))
-    return found
+        moments.append(Moment(*about, parts, label, largest, request.known.basis, request.id))
+    return moments
 
 
 class RequestIndex:
@@ -429,7 +438,7 @@ class RequestIndex:
         if not self._path:
             return
         ratios, hidden = learned_from(requests)
-        ends = max((each.time for each in requests if each.time is not None), default=0.0)
+        ends = max((request.time for request in requests if request.time is not None), default=0.0)
         state = zlib.compress(json.dumps(dict(mark.state), separators=(",", ":")).encode(), 1)
         numbers = {model: [*calibration] for model, calibration in ratios.items()}
         row = (file, mark.offset, mark.check, state, ends, json.dumps(numbers), json.dumps(hidden))
@@ -448,10 +457,10 @@ def learned_from(
     """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't
     record."""
     ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
-    for each in requests:
-        if each.known.basis == "calibrated":
-            ratio = min(MAX_RATIO, max(MIN_RATIO, each.known.ratio))
-            ratios.put(each.model, Calibration(ratio, 0.0, MIN_SAMPLES))
-        if each.known.hidden:
-            hidden[each.model] = each.known.hidden
+    for request in requests:
+        if request.known.basis == "calibrated":
+            ratio = min(MAX_RATIO, max(MIN_RATIO, request.known.ratio))
+            ratios.put(request.model, Calibration(ratio, 0.0, MIN_SAMPLES))
+        if request.known.hidden:
+            hidden[request.model] = request.known.hidden
     return ratios, hidden

@@ -121,42 +121,42 @@ class CodexRequests(RequestsReader):
         elif kind == "reasoning":
             yield RequestPiece((THINKING,), 0, 0, mark(text(payload, "encrypted_content")))
         elif kind.endswith("_output"):
-            said = payload.get("output")
-            inner = value(said, "content") if isinstance(said, Mapping) else said
+            output = payload.get("output")
+            inner = value(output, "content") if isinstance(output, Mapping) else output
             label = (RESULTS, *self._calls.get(call, ("unknown tool",)))
             yield self._labels.piece(
                 label, text_of(inner) or (compact_json(inner) if inner else "")
             )
         elif kind.endswith("_call"):
             name = text(payload, "name") or kind.removesuffix("_call")
-            given = payload.get("arguments") or payload.get("input") or payload.get("action")
-            self._calls[call] = call_label(name, given, self._folder)
-            said = given if isinstance(given, str) else compact_json(given)
-            yield self._labels.piece((AGENTS, "calls", *tool_label(name)), f"{name} {said}")
+            raw_input = payload.get("arguments") or payload.get("input") or payload.get("action")
+            self._calls[call] = call_label(name, raw_input, self._folder)
+            words = raw_input if isinstance(raw_input, str) else compact_json(raw_input)
+            yield self._labels.piece((AGENTS, "calls", *tool_label(name)), f"{name} {words}")
 
     def _part(self, role: str, part: object, kind: str) -> Iterator[RequestPiece]:
-        said = text(part, "text")
+        words = text(part, "text")
         if role == "assistant":
-            yield self._labels.piece((AGENTS, "text"), said)
+            yield self._labels.piece((AGENTS, "text"), words)
         elif text(part, "type") == "input_image":
             yield self._labels.media((IMAGES, "from you"), mapping(part))
-        elif file := _PROJECT_FILE.match(said):
-            yours, divided, projects = said.partition(_PROJECT_DOC)
+        elif file := _PROJECT_FILE.match(words):
+            user_file, divided, projects = words.partition(_PROJECT_DOC)
             if divided:
-                yield self._labels.piece((MEMORY, "~/.codex/AGENTS.md"), yours)
+                yield self._labels.piece((MEMORY, "~/.codex/AGENTS.md"), user_file)
             yield self._labels.piece(
-                (MEMORY, f"{file[1].rstrip('/')}/AGENTS.md"), projects if divided else said
+                (MEMORY, f"{file[1].rstrip('/')}/AGENTS.md"), projects if divided else words
             )
         elif kind == "hooks.additional_context":
-            yield self._labels.piece(self._labels.hook_label("hook", said), said)
+            yield self._labels.piece(self._labels.hook_label("hook", words), words)
         else:
             label = labels_of("codex").get(kind) or (
                 (REMINDERS, kind.partition(".")[0]) if kind and kind != "unknown" else None
             )
             fallback = (
-                self._labels.words if role == "user" else self._labels.hook_label("hook", said)
+                self._labels.words if role == "user" else self._labels.hook_label("hook", words)
             )
-            yield self._labels.piece(label or opening_label(said, "other") or fallback, said)
+            yield self._labels.piece(label or opening_label(words, "other") or fallback, words)
 
     def _sent(self, event: Usage, thought: int) -> None:
         place, model = self._window, event.model or self._model
@@ -189,12 +189,14 @@ class CodexRequests(RequestsReader):
             )
 
     def _compact(self, payload: Mapping[str, Any]) -> None:
-        kept = [part for part in items(payload, "replacement_history") if isinstance(part, Mapping)]
-        if not kept:
+        history = [
+            part for part in items(payload, "replacement_history") if isinstance(part, Mapping)
+        ]
+        if not history:
             content = [{"type": "input_text", "text": text(payload, "message")}]
-            kept = [{"type": "message", "role": "user", "content": content}]
+            history = [{"type": "message", "role": "user", "content": content}]
         self._answered = []
-        self._window = self.thread.add(NOWHERE, [self._keep(part)[0] for part in kept])
+        self._window = self.thread.add(NOWHERE, [self._keep(part)[0] for part in history])
 
 
 class GeminiRequests(RequestsReader):
@@ -270,8 +272,8 @@ class GeminiRequests(RequestsReader):
             self._calls[id] = call_label(name, value(call, "args"), self._folder)
             if result := value(call, "result"):
                 self._results[id] = result
-            said = f"{name} {compact_json(value(call, 'args'))}"
-            pieces.append(self._labels.piece((AGENTS, "calls", *tool_label(name)), said))
+            words = f"{name} {compact_json(value(call, 'args'))}"
+            pieces.append(self._labels.piece((AGENTS, "calls", *tool_label(name)), words))
         self._add(pieces)
 
     def _give_results(self) -> None:
@@ -292,33 +294,33 @@ class GeminiRequests(RequestsReader):
                 yield from self._with_hooks(text_of(part), self._words)
 
     def _with_hooks(
-        self, said: str, pieces: Callable[[str], Iterable[RequestPiece]]
+        self, words: str, pieces: Callable[[str], Iterable[RequestPiece]]
     ) -> Iterator[RequestPiece]:
         """Give the *pieces* of a text, and between them what hooks told."""
         at = 0
-        for hook in _HOOK.finditer(said):
-            yield from pieces(said[at : hook.start()])
+        for hook in _HOOK.finditer(words):
+            yield from pieces(words[at : hook.start()])
             yield self._labels.piece(self._labels.hook_label("hook", hook[1]), hook[0])
             at = hook.end()
-        yield from pieces(said[at:])
+        yield from pieces(words[at:])
 
-    def _words(self, said: str) -> Iterator[RequestPiece]:
-        folder = _WORKSPACE.search(said)
+    def _words(self, words: str) -> Iterator[RequestPiece]:
+        folder = _WORKSPACE.search(words)
         if folder and not self._folder:
             self._folder = folder[1].strip()
         at = 0
-        for file in _CONTEXT_FILE.finditer(said):
-            if said[at : file.start()].strip():
-                yield self._labels.piece((REMINDERS, "session context"), said[at : file.start()])
+        for file in _CONTEXT_FILE.finditer(words):
+            if words[at : file.start()].strip():
+                yield self._labels.piece((REMINDERS, "session context"), words[at : file.start()])
             yield self._labels.piece((MEMORY, file[1]), file[0])
             at = file.end()
-        if said[at:].strip():
+        if words[at:].strip():
             label = (
                 (REMINDERS, "session context")
                 if at
-                else opening_label(said, "other") or self._labels.words
+                else opening_label(words, "other") or self._labels.words
             )
-            yield self._labels.piece(label, said[at:])
+            yield self._labels.piece(label, words[at:])
 
     def _response(self, part: object) -> Iterator[RequestPiece]:
         answer = mapping(part, "functionResponse")
@@ -328,14 +330,14 @@ class GeminiRequests(RequestsReader):
             return
         label = self._calls.get(text(answer, "id"), (text(answer, "name") or "unknown tool",))
         response = mapping(answer, "response")
-        said = text(response, "output") or compact_json(response)
+        output = text(response, "output") or compact_json(response)
         yield from self._with_hooks(
-            said, lambda part: [self._labels.piece((RESULTS, *label), part)]
+            output, lambda part: [self._labels.piece((RESULTS, *label), part)]
         )
 
     def _add(self, pieces: Iterable[RequestPiece]) -> None:
-        found = tuple(piece for piece in pieces if piece.local or piece.own)
-        key = f"g{mark(''.join(piece.mark for piece in found))}"
-        if found:
-            self.thread.items.setdefault(key, found)
+        counted = tuple(piece for piece in pieces if piece.local or piece.own)
+        key = f"g{mark(''.join(piece.mark for piece in counted))}"
+        if counted:
+            self.thread.items.setdefault(key, counted)
             self._window = self.thread.add(self._window, [key])

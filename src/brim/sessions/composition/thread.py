@@ -68,9 +68,9 @@ class Sent:
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what ``to_row`` gave."""
         *about, (*counts, factors) = row
-        found = cls(*about)
-        found.usage = replace(Tokens(*counts), factors=tuple(factors))
-        return found
+        sent = cls(*about)
+        sent.usage = replace(Tokens(*counts), factors=tuple(factors))
+        return sent
 
 
 class Thread:
@@ -111,15 +111,15 @@ class Thread:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         """Return what ``to_row`` gave."""
-        found, labels = cls(), [tuple(label) for label in row["labels"]]
+        thread, labels = cls(), [tuple(label) for label in row["labels"]]
         for key, pieces in row["items"].items():
-            found.items[key] = tuple(
-                [RequestPiece(labels[label], *rest) for label, *rest in pieces]
+            thread.items[key] = tuple(
+                [RequestPiece(labels[label], *counts) for label, *counts in pieces]
             )
-        found.heads, found.partial = dict(row["heads"]), set(row["partial"])
-        found.sent = [Sent.from_row(sent) for sent in row["sent"]]
-        found._chain = [(before, key, length) for before, key, length in row["chain"]]
-        return found
+        thread.heads, thread.partial = dict(row["heads"]), set(row["partial"])
+        thread.sent = [Sent.from_row(sent) for sent in row["sent"]]
+        thread._chain = [(before, key, length) for before, key, length in row["chain"]]
+        return thread
 
     def add(self, place: int, keys: Sequence[str]) -> int:
         """Put *keys* after *place*, and return the place of the last one."""
@@ -140,11 +140,11 @@ class Thread:
 
     def keys(self, place: int) -> list[str]:
         """Return the keys on the way to *place*, the first one first."""
-        found = []
+        keys = []
         while place != NOWHERE:
             place, key, _ = self._chain[place]
-            found.append(key)
-        return found[::-1]
+            keys.append(key)
+        return keys[::-1]
 
     def item(self, key: str) -> ThreadItem:
         """Return the item *key*; one that no line holds is not resolved."""

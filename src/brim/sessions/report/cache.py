@@ -68,8 +68,8 @@ class CacheBreak:
             moved[name] = max(0, getattr(used, name) - left)
             left -= getattr(used, name) - moved[name]
         costs = [
-            prices.request(each, request.model, request.time)
-            for each in (used, replace(used, **moved))
+            prices.request(tokens, request.model, request.time)
+            for tokens in (used, replace(used, **moved))
         ]
         return self if None in costs else replace(self, cost=max(0, costs[0] - costs[1]))  # type: ignore[operator]
 
@@ -161,9 +161,9 @@ def rewritten(before: Tokens, last: Tokens) -> int:
 
     A provider that doesn't report writes has cached what it reported as read.
     """
-    held = before.cache_read + before.cache_write_5m + before.cache_write_1h
+    cached = before.cache_read + before.cache_write_5m + before.cache_write_1h
     written = last.cache_write_5m + last.cache_write_1h + last.input
-    return max(0, min(held - last.cache_read, written))
+    return max(0, min(cached - last.cache_read, written))
 
 
 def _cause(thread: _CacheThread, pause: float | None) -> str:

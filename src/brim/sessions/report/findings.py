@@ -52,7 +52,7 @@ class Findings:
             waste,
             self.summaries,
             self.called,
-            [each.to_dict() for each in self.compactions],
+            [report.to_dict() for report in self.compactions],
             self.own_texts,
         ]
 
@@ -65,7 +65,7 @@ class Findings:
             [Waste(*row) for row in waste],
             [SummaryRequest(*row) for row in summaries],
             called,
-            [CompactionReport.from_dict(each) for each in compactions],
+            [CompactionReport.from_dict(report) for report in compactions],
             [OwnTexts(*row) for row in own_texts],
         )
 
@@ -229,26 +229,26 @@ class RecordsReader:
     def finish(self) -> list[ComposedRequest]:
         """Return the requests that were recorded."""
         requests = requests_of(self._reader.finish()) if self._any else []
-        return [each for each in requests if each.recorded]
+        return [request for request in requests if request.recorded]
 
 
 def with_parts(breaks: list[CacheBreak], requests: list[ComposedRequest]) -> list[CacheBreak]:
     """Return *breaks* with the first part that differed, where recorded *requests* show it."""
-    places = {each.id: place for place, each in enumerate(requests)}
-    found = []
-    for each in breaks:
-        place = places.get(each.request.partition(":")[0], 0)
+    places = {broken.id: place for place, broken in enumerate(requests)}
+    completed = []
+    for broken in breaks:
+        place = places.get(broken.request.partition(":")[0], 0)
         cause = (
             "resume"
-            if place and requests[place].resumed and each.cause in ("unknown", "pause")
-            else each.cause
+            if place and requests[place].resumed and broken.cause in ("unknown", "pause")
+            else broken.cause
         )
         part = _named(compare(requests[place - 1], requests[place]).breaker) if place else ""
         part = part if cause in ("unknown", "memory", "resume") else ""
-        found.append(
-            replace(each, part=part, cause="part" if part and cause == "unknown" else cause)
+        completed.append(
+            replace(broken, part=part, cause="part" if part and cause == "unknown" else cause)
         )
-    return found
+    return completed
 
 
 def _named(label: Label) -> str:
@@ -275,15 +275,15 @@ def carried(
     Requests in a row with the same tools and system prompt began like the first of them.
     """
     sums: dict[tuple[str, str], list[Any]] = {}
-    for _, group in groupby(requests, key=lambda each: each.head):
-        first, *rest = group
+    for _, group in groupby(requests, key=lambda request: request.head):
+        first, *followers = group
         for piece in first.pieces:
-            what = ": ".join(piece.label[1:])
-            is_idle = piece.label[0] == TOOLS and what.startswith(_SERVER) and what not in called
+            part = ": ".join(piece.label[1:])
+            is_idle = piece.label[0] == TOOLS and part.startswith(_SERVER) and part not in called
             if (is_idle or piece.label[0] == MEMORY) and piece.label[-1] not in _AROUND:
-                size = sums.setdefault(("tool" if is_idle else "memory", what), [0, 0, first])
+                size = sums.setdefault(("tool" if is_idle else "memory", part), [0, 0, first])
                 size[0] = max(size[0], piece.local)
-                size[1] += 1 + len(rest)
-    for (kind, what), (local, count, first) in sums.items():
-        where = (kind, f"{session}:{agent}:{what}", what, session, agent, first.time, first.model)
+                size[1] += 1 + len(followers)
+    for (kind, part), (local, count, first) in sums.items():
+        where = (kind, f"{session}:{agent}:{part}", part, session, agent, first.time, first.model)
         yield Waste(*where, ratio.tokens(4 * local, first.model), count)

@@ -252,16 +252,16 @@ class UsageReport:
     @property
     def unattributed(self) -> dict[str, Any]:
         """The sum of the rests."""
-        rest = Sum.of(self.rest)
+        uncovered = Sum.of(self.rest)
         sessions = {cell.session for cell in self.rest}
         unpriced = {cell.session for cell in self.rest if cell.unpriced == cell.requests}
-        cost = rest.cost if len(unpriced) < len(sessions) or not sessions else None
+        cost = uncovered.cost if len(unpriced) < len(sessions) or not sessions else None
         return {
             "sessions": len(sessions),
-            "input_tokens": rest.input_tokens,
-            "output_tokens": rest.output_tokens,
-            "cache_creation_input_tokens": rest.cache_creation_input_tokens,
-            "cache_read_input_tokens": rest.cache_read_input_tokens,
+            "input_tokens": uncovered.input_tokens,
+            "output_tokens": uncovered.output_tokens,
+            "cache_creation_input_tokens": uncovered.cache_creation_input_tokens,
+            "cache_read_input_tokens": uncovered.cache_read_input_tokens,
             "cost": cost,
             "unpriced_sessions": len(unpriced),
         }

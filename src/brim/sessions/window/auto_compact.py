@@ -66,8 +66,8 @@ def auto_compact(
         or _option(command, "--settings")
     ):
         return None
-    for each in reversed(files):
-        variables = each.get("env")
+    for settings_file in reversed(files):
+        variables = settings_file.get("env")
         if isinstance(variables, dict):  # the client adds them to its own
             environ = {**environ, **{name: str(value) for name, value in variables.items()}}
     if not _is_on(files, environ):
@@ -88,18 +88,18 @@ def auto_compact(
 def client_command() -> list[str]:
     """Return the arguments of the processes that started this one; none where the system doesn't
     show them."""
-    found: list[str] = []
+    words: list[str] = []
     try:
         process = os.getppid()
         for _ in range(4):
             # The launcher, perhaps a shell around it, the client, perhaps a script that starts it.
             with open(f"/proc/{process}/cmdline", "rb") as file:
-                found += os.fsdecode(file.read(65_536)).split("\0")
+                words += os.fsdecode(file.read(65_536)).split("\0")
             with open(f"/proc/{process}/stat", "rb") as file:
                 process = int(file.read(4_096).rpartition(b")")[2].split()[1])
     except (OSError, ValueError, IndexError):
         pass
-    return found
+    return words
 
 
 def _asked(
@@ -114,15 +114,15 @@ def _asked(
         return int(
             wanted * 1_000 if 0 < wanted < 1_001 else wanted
         )  # 200 is short for 200k, auto for no setting
-    for each in files:
-        named = each.get("modelSettings")
+    for settings_file in files:
+        named = settings_file.get("modelSettings")
         for name, values in named.items() if isinstance(named, dict) else ():
             wanted = _window_in(values)
             if wanted and not name.startswith("claude-") and name in model:
                 return None  # which model an alias means is the client's to know
             if wanted and _undated(name) == _undated(model):
                 return wanted
-        if wanted := _window_in(each):
+        if wanted := _window_in(settings_file):
             return wanted
     return 0
 
@@ -138,13 +138,13 @@ def _is_on(files: list[dict[str, Any]], environ: Mapping[str, str]) -> bool:
         for name in ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT")
     ):
         return False
-    said = [
-        each["autoCompactEnabled"]
-        for each in files
-        if isinstance(each.get("autoCompactEnabled"), bool)
+    answers = [
+        settings_file["autoCompactEnabled"]
+        for settings_file in files
+        if isinstance(settings_file.get("autoCompactEnabled"), bool)
     ]
-    if said:
-        return bool(said[0])
+    if answers:
+        return bool(answers[0])
     # Its own notes, where /config has kept this: not parsed, since they may be long.
     own = os.path.join(environ.get("CLAUDE_CONFIG_DIR") or home_folder(environ), ".claude.json")
     try:
@@ -168,7 +168,7 @@ def _settings(environ: Mapping[str, str], folder: str) -> list[dict[str, Any]] |
         if folder
         else []
     )
-    found = []
+    settings = []
     for path in (*MANAGED, *own, user):
         try:
             with open(path, "rb") as file:
@@ -179,8 +179,8 @@ def _settings(environ: Mapping[str, str], folder: str) -> list[dict[str, Any]] |
             return None
         if not isinstance(values, dict):
             return None
-        found.append(values)
-    return found
+        settings.append(values)
+    return settings
 
 
 def _option(command: Sequence[str], name: str) -> str:
@@ -194,8 +194,8 @@ def _option(command: Sequence[str], name: str) -> str:
 
 
 def _reserve(environ: Mapping[str, str]) -> int:
-    most = _number(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
-    return min(ANSWER, int(most)) if most > 0 else ANSWER
+    limit = _number(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
+    return min(ANSWER, int(limit)) if limit > 0 else ANSWER
 
 
 def _number(text: str) -> float:
@@ -204,10 +204,10 @@ def _number(text: str) -> float:
     text = text.strip().lower()
     unit = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)
     try:
-        found = float(text.rstrip("km")) * unit
+        number = float(text.rstrip("km")) * unit
     except ValueError:
         return 0.0
-    return found if 0 < found < 1e12 else 0.0
+    return number if 0 < number < 1e12 else 0.0
 
 
 def _undated(model: str) -> str:

@@ -157,20 +157,20 @@ class ContextBudget(Occupancy):
         *text* and *messages* are what is to be sent on top. Without a *counter* texts are taken by
         their length.
         """
-        rest = self._contents.since(self._answer, counter, self.model)
+        unanswered = self._contents.since(self._answer, counter, self.model)
         if text:
-            rest += counter.count(text) if counter else by_length(length_of(text), self.model)
+            unanswered += counter.count(text) if counter else by_length(length_of(text), self.model)
         if messages:
-            rest += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
+            unanswered += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
         if not self.basis:
-            return rest
+            return unanswered
         if self.basis in ("total", "guess"):
             # At most as much as a run's sum; a guess has no lower end either.
-            return anchored(0, rest, more=self.used_tokens)
+            return anchored(0, unanswered, more=self.used_tokens)
         # What clients say that a compaction left is the conversation: system and tools come on top
         # of it.
         return anchored(
-            self.used_tokens, rest, more=self.overhead if self.basis == "compaction" else 0
+            self.used_tokens, unanswered, more=self.overhead if self.basis == "compaction" else 0
         )
 
     def must_compact(self, text: str = "", *, counter: TokenCounter | None = None) -> bool:

@@ -143,7 +143,7 @@ def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
 
     def ticks() -> Iterator[Tick]:
         feed = counts.feed()
-        held: bytes | None = b""  # the beginning, as long as it may be one JSON value
+        opening: bytes | None = b""  # the beginning, as long as it may be one JSON value
         while True:
             if not _is_ready(handle, interval):
                 yield Tick([])
@@ -154,17 +154,17 @@ def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
                 raise InputError(f"the pipe cannot be read: {error.strerror or error}") from None
             if not data:
                 break
-            if held is not None:
-                held += data
-                head = held[:_LONGEST_BRACKET]
-                if (_begins_a_value(head) or not head.strip()) and len(held) <= LONGEST_LINE:
+            if opening is not None:
+                opening += data
+                head = opening[:_LONGEST_BRACKET]
+                if (_begins_a_value(head) or not head.strip()) and len(opening) <= LONGEST_LINE:
                     continue
-                data, held = held, None
+                data, opening = opening, None
             for line in _lines_of(data):
                 if events := feed.feed(line):
                     yield Tick(events)
-        values = objects_in(held or b"")
-        begun = feed.feed(held or b"") if values is None else counts.take(values, feed)
+        values = objects_in(opening or b"")
+        begun = feed.feed(opening or b"") if values is None else counts.take(values, feed)
         yield Tick([*begun, *feed.finish()])
 
     return counts, ticks()
@@ -267,9 +267,11 @@ class _Tail:
         if self._file is None:
             return False
         with suppress(OSError):
-            there, here = os.stat(self._path), os.fstat(self._file.fileno())
+            there, opened = os.stat(self._path), os.fstat(self._file.fileno())
             changed = self._stamp is not None and self._stamp != (there.st_mtime_ns, there.st_size)
-            return changed or not os.path.samestat(there, here) or there.st_size < self._file.tell()
+            return (
+                changed or not os.path.samestat(there, opened) or there.st_size < self._file.tell()
+            )
         return False
 
     def close(self) -> None:
