@@ -130,7 +130,7 @@ class SessionIndex:
     ) -> None:
         self.path = path
         self._home = home
-        self.prices = PriceList() if prices is None else prices
+        self.prices = prices or PriceList()
         """What requests cost."""
         self._price_version = price_version
         self._patience = patience
@@ -244,7 +244,9 @@ class SessionIndex:
         except (OSError, ValueError):
             return None
         earlier = self._guarded(lambda: indexed_file(self.database, file.path))
-        position = None if earlier is None else earlier.position
+        position = None
+        if earlier is not None:
+            position = earlier.position
         if position is not None and position.is_unchanged(about):
             return None
         try:
@@ -314,7 +316,9 @@ class SessionIndex:
 
     def _now(self) -> float | None:
         """Return the time of requests whose line has none: a kept index counts them as new."""
-        return self._clock() if self.is_kept else None
+        if self.is_kept:
+            return self._clock()
+        return None
 
     def _project(self, file: AgentFile, reading: FileReading) -> str:
         """Return the project that a file's requests count for: that in which its session began."""
@@ -327,13 +331,17 @@ class SessionIndex:
             folder = self._fact(f"folder of {file.slug}")
         if folder:
             return self.project_of(folder)
-        return file.slug if has_slug else ""
+        if has_slug:
+            return file.slug
+        return ""
 
     def _count_in_memory(self, readings: list[tuple[AgentFile, FileReading]]) -> None:
         """Count requests that can't be written now; the next process reads them again."""
         for file, reading in readings:
             folder = file.folder or reading.folder
-            project = self.project_of(folder) if folder else file.slug
+            project = file.slug
+            if folder:
+                project = self.project_of(folder)
             for report in reading.requests.values():
                 request = report.owned_by(file.agent, project)
                 earlier = self._row(request.key) or IndexedRequest(request.key)
@@ -344,7 +352,9 @@ class SessionIndex:
     def _row(self, key: str) -> IndexedRequest | None:
         with suppress(sqlite3.Error):
             row = self.database.execute(f"{SELECT} WHERE key = ?", (key,)).fetchone()
-            return None if row is None else IndexedRequest(*row)
+            if row is None:
+                return None
+            return IndexedRequest(*row)
         return None
 
     def forget_missing(self) -> None:
@@ -489,7 +499,9 @@ class SessionIndex:
 
     def _fact(self, name: str) -> str:
         row = self.database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return "" if row is None else str(row[0])
+        if row is None:
+            return ""
+        return str(row[0])
 
     def _put_fact(self, name: str, value: str) -> None:
         self.database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))

@@ -86,7 +86,9 @@ class PlanWindow(PlainData):
         """Return it in words, in local time: ``5h 91%, resets 15:20``."""
         full = f"{self.label} {percent(self.used)}"
         at = "" if self.resets_at is None else _clock(self.resets_at, now)
-        return f"{full}, resets {at}" if at else full
+        if at:
+            return f"{full}, resets {at}"
+        return full
 
 
 def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> list[PlanWindow]:
@@ -158,7 +160,8 @@ def codex_plan_windows(limits: Mapping[str, Any], now: float) -> list[PlanWindow
     windows = []
     for limit in (limits.get("primary"), limits.get("secondary")):
         if isinstance(limit, dict):
-            resets, wait = limit.get("resets_at"), limit.get("resets_in_seconds")
+            resets = limit.get("resets_at")
+            wait = limit.get("resets_in_seconds")
             if resets is None and isinstance(wait, int | float):  # as older clients say it
                 resets = now + wait
             window = _window(
@@ -215,7 +218,9 @@ def _from_rollout(path: str) -> list[PlanWindow]:
     windows: list[PlanWindow] = []
     for line in lines:
         with suppress(ValueError, RecursionError):
-            data: Any = json.loads(line) if b'"rate_limits"' in line else None
+            data: Any = None
+            if b'"rate_limits"' in line:
+                data = json.loads(line)
             read = seconds(text(data, "timestamp"))
             windows += (
                 []
@@ -228,7 +233,8 @@ def _from_rollout(path: str) -> list[PlanWindow]:
 def _clock(moment: float, now: float) -> str:
     """Return *moment* as a clock shows it here: with its day or date if that isn't today."""
     try:
-        at, today = time.localtime(moment), time.localtime(now)
+        at = time.localtime(moment)
+        today = time.localtime(now)
     except (OSError, OverflowError, ValueError):  # a time that this machine's clock can't show
         return ""
     if abs(moment - now) > 6 * 86_400:

@@ -187,7 +187,9 @@ def _lines_of(format: str, path: str, slug: str) -> UsageLines | None:
     A file that lies anywhere is read whole unless it's a transcript: it may be one JSON value.
     """
     in_folder = os.path.basename(os.path.dirname(path)) == "subagents"
-    sub_agent = subagent_of(path) if in_folder else ""
+    sub_agent = ""
+    if in_folder:
+        sub_agent = subagent_of(path)
     return usage_lines_of(format, path, sub_agent, slug)
 
 
@@ -205,7 +207,9 @@ def _format_in(file: BinaryIO) -> str:
         if not line:
             break
         parsed = parsed_line(line.removeprefix(BYTE_ORDER_MARK))
-        format = format_of(parsed) if isinstance(parsed, dict) else None
+        format = None
+        if isinstance(parsed, dict):
+            format = format_of(parsed)
         if format:
             return format
     return ""

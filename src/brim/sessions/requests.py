@@ -112,7 +112,9 @@ class IndexedRequest:
         """
         if self.kind == FORGOTTEN:
             return self
-        dearer = report if _is_dearer(report, self) else self
+        dearer = self
+        if _is_dearer(report, self):
+            dearer = report
         return replace(
             self,
             model=dearer.model or self.model,
@@ -235,7 +237,9 @@ def counts_of(tokens: Tokens) -> tuple[int, int, int, int, int]:
 def tokens_of(counts: tuple[int, ...], details: str) -> Tokens:
     """Return the tokens of which ``counts_of`` and ``details_of`` were made."""
     input, output, cache_read, write_5m, write_1h = counts
-    parsed = json.loads(details) if details else {}
+    parsed = {}
+    if details:
+        parsed = json.loads(details)
     compactions = [tokens_of(tuple(part[0]), part[1]) for part in parsed.get("compactions", ())]
     return Tokens(
         input,

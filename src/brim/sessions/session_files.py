@@ -70,9 +70,11 @@ class SessionFile(NamedTuple):
         """The session's id, by the file's name; Gemini CLI's has only how it begins."""
         stem = os.path.splitext(os.path.basename(self.path))[0]
         match = _ID.search(stem)
-        return (
-            match[0] if match else stem.rpartition("-")[2] if stem.startswith("session-") else stem
-        )
+        if match:
+            return match[0]
+        if stem.startswith("session-"):
+            return stem.rpartition("-")[2]
+        return stem
 
     @property
     def unread(self) -> int:
@@ -149,7 +151,9 @@ def named_files(
             root = os.path.join(os.path.splitext(path)[0], "subagents")
         else:
             projects = os.path.join(path, "projects")
-            root = projects if os.path.isdir(projects) else path
+            root = path
+            if os.path.isdir(projects):
+                root = projects
         session_files += _files(root, on_problem)
     return _once(session_files)
 
@@ -191,7 +195,9 @@ def newest_first(
     while folder and folder not in (home_folder(environ), os.path.dirname(folder)):
         projects.append(folder)
         folder = os.path.dirname(folder)
-    slugs, opened, other_projects = {slug_of(project) for project in projects}, 0, []
+    slugs = {slug_of(project) for project in projects}
+    opened = 0
+    other_projects = []
     for each in files:
         is_here = each.slug in slugs
         if each.format != TRANSCRIPT:
@@ -242,7 +248,9 @@ def _file(path: str, about: os.stat_result) -> SessionFile:
     the ``chats`` of a session of Gemini CLI.
     """
     parts = path.split(os.sep)
-    slug = parts[-3] if parts[-2] == "chats" and parts[-1].startswith("session-") else ""
+    slug = ""
+    if parts[-2] == "chats" and parts[-1].startswith("session-"):
+        slug = parts[-3]
     for at in range(1, len(parts) - 1):
         if parts[at - 1] == "projects" and _SLUG.match(parts[at]):
             slug = parts[at]
@@ -256,7 +264,8 @@ def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFi
 
     Links are followed last, for a folder is found once.
     """
-    waiting, visited = [root], set()
+    waiting = [root]
+    visited = set()
     while waiting:
         folder = waiting.pop()
         try:

@@ -52,7 +52,8 @@ class ClaudeRequests(RequestsReader):
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         super().__init__(count_text, agent=agent)
-        self._agent, self._begun = agent, False
+        self._agent = agent
+        self._begun = False
         self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
         self._answer: dict[str, Any] = {}  # the answer that is being written, one line per block
@@ -73,7 +74,8 @@ class ClaudeRequests(RequestsReader):
             self._begun = True
             if not self._agent and flag(line, "isSidechain"):
                 # A sub-agent's file under another name.
-                self._agent, self._labels.words = text(line, "agentId") or "unknown", (TASK,)
+                self._agent = text(line, "agentId") or "unknown"
+                self._labels.words = (TASK,)
         if not self._agent and (flag(line, "isSidechain") or text(line, "agentId")):
             return
         kind = line.get("type")
@@ -115,7 +117,8 @@ class ClaudeRequests(RequestsReader):
         if not self._answer:
             self._settle()
             return self._state()
-        sent, before = self._answer["sent"], (self._compacted, self._snapshot)
+        sent = self._answer["sent"]
+        before = (self._compacted, self._snapshot)
         self.thread.sent.pop()
         self._compacted, self._snapshot = self._answer["before"]
         row = self._state()
@@ -148,17 +151,19 @@ class ClaudeRequests(RequestsReader):
         self._labels.restore(row["labels"])
         for key, at, sent in row["records"]:
             self._records[key] = Sent.from_row(sent) if at is None else self.thread.sent[at]
-            self._waiting = self._records[key] if at is None else None
+            self._waiting = None
+            if at is None:
+                self._waiting = self._records[key]
             self._records[key].id = "" if at is None else self._records[key].id
         for uuid, key in row["uuids"]:
             self._uuids[uuid] = key
-        self._window, self._compacted, self._snapshot = (
-            row["window"],
-            row["compacted"],
-            row["snapshot"],
-        )
-        self._agent, self._begun = row["agent"], True
-        self._labels.words = (TASK,) if self._agent else self._labels.words
+        self._window = row["window"]
+        self._compacted = row["compacted"]
+        self._snapshot = row["snapshot"]
+        self._agent = row["agent"]
+        self._begun = True
+        if self._agent:
+            self._labels.words = (TASK,)
 
     # Recorded requests ----------------------------------------------------------------------------
 
@@ -184,7 +189,9 @@ class ClaudeRequests(RequestsReader):
         self._close()
         base = self._records.get(text(line, "base"))
         keep = count(line, "keep")
-        place = self.thread.back(base.place, keep) if base and keep else NOWHERE
+        place = NOWHERE
+        if base and keep:
+            place = self.thread.back(base.place, keep)
         if keep and (base is None or self.thread.length(place) < keep):
             place = self.thread.add(NOWHERE, [f"lost {text(line, 'base')[:_KEY]}"])
         tail = [hash[:_KEY] for hash in items(line, "tail") if isinstance(hash, str)]
@@ -208,7 +215,8 @@ class ClaudeRequests(RequestsReader):
 
     def _assistant(self, line: Mapping[str, Any], at: int) -> None:
         message = mapping(line, "message")
-        id, model = text(message, "id"), text(message, "model")
+        id = text(message, "id")
+        model = text(message, "model")
         if (
             not id
             or model == SYNTHETIC
@@ -240,7 +248,8 @@ class ClaudeRequests(RequestsReader):
                 "",
                 recorded=False,
             )
-        sent.id, sent.model = id, model or sent.model
+        sent.id = id
+        sent.model = model or sent.model
         self._labels.model = sent.model or self._labels.model
         before = (self._compacted, self._snapshot)
         self._answer = {
@@ -252,7 +261,8 @@ class ClaudeRequests(RequestsReader):
             "usage": {},
             "uuids": [],
         }
-        self._waiting, self._compacted = None, False
+        self._waiting = None
+        self._compacted = False
         self.thread.sent.append(sent)
 
     def _close(self) -> None:
@@ -262,9 +272,11 @@ class ClaudeRequests(RequestsReader):
         """
         if not self._answer:
             return
-        answer, self._answer = self._answer, {}
+        answer = self._answer
+        self._answer = {}
         message = {"role": "assistant", "content": answer["content"]}
-        used, key = answer["usage"], hash_of(message)[:_KEY]
+        used = answer["usage"]
+        key = hash_of(message)[:_KEY]
         answer["sent"].usage = tokens(used) or answer["sent"].usage
         thinking = whole(used, "output_tokens_details", "thinking_tokens") or 0
         self._learn(key, message, output=count(used, "output_tokens"), thinking=thinking)
@@ -316,7 +328,8 @@ class ClaudeRequests(RequestsReader):
             for uuid in preserved
             if isinstance(uuid, str) and self._uuids.get(uuid)
         ]
-        self._window, self._compacted = NOWHERE, True
+        self._window = NOWHERE
+        self._compacted = True
         self._loose += [(key, (), "") for key in dict.fromkeys(keys)]
 
     # What the client adds -------------------------------------------------------------------------
@@ -370,7 +383,8 @@ class ClaudeRequests(RequestsReader):
         """
         tools = [value(tool, "schema") or tool for tool in items(attachment, "tools")]
         system = [text(attachment, "cliPrefix"), *items(attachment, "systemPrompt")]
-        before, self._snapshot = self._snapshot, f"p{mark(compact_json([tools, system]))}"
+        before = self._snapshot
+        self._snapshot = f"p{mark(compact_json([tools, system]))}"
         self._head(self._snapshot, tools, [block for block in system if block])
         if not tools:
             self.thread.partial.add(self._snapshot)

@@ -25,7 +25,8 @@ EXACT = "recorded exactly"
 CALIBRATED = "calibrated"
 FAILED = "this estimate failed"
 
-LEAST_RATIO, MOST_RATIO = 0.4, 3.0
+LEAST_RATIO = 0.4
+MOST_RATIO = 3.0
 """An observed ratio beyond these is of a request that held more, or less, than its parts show."""
 _LEAST_LOCAL = 500
 _JUMP = 0.1
@@ -307,9 +308,11 @@ class _Learned:
     """What the requests of one model have shown so far."""
 
     def __init__(self, prior: Ratio, hidden: int | None) -> None:
-        self._prior, self._hidden = prior, hidden
+        self._prior = prior
+        self._hidden = hidden
         self._ratio: float | None = None
-        self._last, self._unresolved = (0, 0), 0
+        self._last = (0, 0)
+        self._unresolved = 0
         self._excess = (
             0.0  # billed for what no part shows; it must not make every other part look larger
         )
@@ -319,7 +322,9 @@ class _Learned:
 
     def known(self, *, is_hidden: bool) -> KnownParts:
         """Return what is known now."""
-        hidden = self._hidden if is_hidden else None
+        hidden = None
+        if is_hidden:
+            hidden = self._hidden
         if self._ratio is None:
             return KnownParts(self._prior.value, self._prior.basis, hidden)
         return KnownParts(self._ratio, "calibrated", hidden)
@@ -337,13 +342,16 @@ class _Learned:
             self._observe_ends(local, texts)
         elif local >= _LEAST_LOCAL:
             self._observe_all(local, texts)
-        self._last, self._unresolved = (local, texts), unresolved
+        self._last = (local, texts)
+        self._unresolved = unresolved
 
     def _observe_all(self, local: int, texts: int) -> None:
         """Take a request all of whose parts are recorded: the ratio is that of its sums."""
         if self._ratio is not None:
             before, billed = self._last
-            added = (texts - billed) / (local - before) if local > before else 0.0
+            added = 0.0
+            if local > before:
+                added = (texts - billed) / (local - before)
             if local < before:  # much has left: what wasn't explained may have gone with it
                 offs = (
                     abs((texts - excess) / local - self._ratio) for excess in (0.0, self._excess)
@@ -359,7 +367,9 @@ class _Learned:
         """Take a request with messages that no line holds: only what came since the one before says
         something."""
         before, billed = self._last
-        grown = local - before if unresolved == self._unresolved else 0
+        grown = 0
+        if unresolved == self._unresolved:
+            grown = local - before
         if (
             self._ratio is None
             and grown >= _LEAST_SPAN
@@ -412,13 +422,19 @@ def compare(
         after.model,
         after.settings and before.settings,
     ):
-        breaker: Label = ("model",) if before.model != after.model else ("settings",)
+        breaker: Label = ("settings",)
+        if before.model != after.model:
+            breaker = ("model",)
     else:
         while same < min(len(olds), len(news)) and _key(olds[same]) == _key(news[same]):
             same += 1
-        breaker = (news[same] if same < len(news) else olds[same]).label if same < len(olds) else ()
-    had, has = Counter(map(_key, olds)), Counter(map(_key, news))
-    came, left = _only(news, had), _only(olds, has)
+        breaker = ()
+        if same < len(olds):
+            breaker = (news[same] if same < len(news) else olds[same]).label
+    had = Counter(map(_key, olds))
+    has = Counter(map(_key, news))
+    came = _only(news, had)
+    left = _only(olds, has)
     again = [piece for piece in news[same:] if had[_key(piece)]]
     return CompositionChange(
         tuple(after.tree(came)),
@@ -437,7 +453,8 @@ def _only(
     pieces: list[RequestPiece], known_counts: Counter[tuple[Label, str]]
 ) -> list[RequestPiece]:
     """Return the *pieces* that the *others* don't have as often."""
-    left, only = Counter(known_counts), []
+    left = Counter(known_counts)
+    only = []
     for piece in pieces:
         if left[_key(piece)] > 0:
             left[_key(piece)] -= 1

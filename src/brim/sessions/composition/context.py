@@ -52,7 +52,8 @@ from brim.tokens.calibrate import (
     MemoryCalibrationStore,
 )
 
-MOST_SIBLINGS, LARGEST_SIBLING = 3, 20_000_000
+MOST_SIBLINGS = 3
+LARGEST_SIBLING = 20_000_000
 """Earlier sessions that are read to learn a model's ratio: how many at most, and how many bytes
 each may have."""
 
@@ -91,7 +92,8 @@ def price_of(request: ComposedRequest, *, fresh: int = 0, read: int = 0) -> int 
     Fresh tokens cost what the request paid for its own: a cache write if it wrote to a cache, else
     plain input.
     """
-    used, day = request.usage, today() if request.time is None else day_of(request.time)
+    used = request.usage
+    day = today() if request.time is None else day_of(request.time)
     tiers = charges_of(request.model).tiers(day, used.factors)
     kind = (
         "cache_write_1h"
@@ -103,14 +105,19 @@ def price_of(request: ComposedRequest, *, fresh: int = 0, read: int = 0) -> int 
     share = _Share(
         used.prompt, cache_read=read, writes_are_input=used.writes_are_input, **{kind: fresh}
     )
-    return None if tiers is None else charged(share, tiers)
+    if tiers is None:
+        return None
+    return charged(share, tiers)
 
 
 def rewrite_price(request: ComposedRequest, tokens: int) -> int | None:
     """Return what it cost more, in micro-dollars, to send *tokens* again than to read them from the
     cache."""
-    fresh, read = price_of(request, fresh=tokens), price_of(request, read=tokens)
-    return None if fresh is None or read is None else max(0, fresh - read)
+    fresh = price_of(request, fresh=tokens)
+    read = price_of(request, read=tokens)
+    if fresh is None or read is None:
+        return None
+    return max(0, fresh - read)
 
 
 @dataclass(frozen=True)
@@ -162,7 +169,9 @@ def _rewritten(requests: Sequence[ComposedRequest], without: str) -> tuple[int, 
 
 def _sum(costs: Sequence[int | None]) -> int | None:
     """Return the sum of *costs*; None if one isn't known."""
-    return None if None in costs else sum(cost or 0 for cost in costs)
+    if None in costs:
+        return None
+    return sum(cost or 0 for cost in costs)
 
 
 @dataclass(frozen=True)
@@ -183,7 +192,9 @@ class ContextReport:
     @property
     def parts(self) -> tuple[RequestPart, ...]:
         """The tree, the largest part first."""
-        return self.request.parts if self.request else ()
+        if self.request:
+            return self.request.parts
+        return ()
 
     @property
     def is_now(self) -> bool:
@@ -209,7 +220,8 @@ class ContextReport:
         }
         if self.request is None or self.brim is None:
             return values
-        request, known = self.request, self.request.known
+        request = self.request
+        known = request.known
         values["request"] = {
             "number": request.number,
             "id": request.id,
@@ -224,10 +236,8 @@ class ContextReport:
             "estimate": "failed" if request.balance.failed else "ok",
             "scale": round(request.balance.scale, 4),
         }
-        values["parts"], values["brim"] = (
-            [part.to_dict() for part in self.parts],
-            self.brim.to_dict(),
-        )
+        values["parts"] = [part.to_dict() for part in self.parts]
+        values["brim"] = self.brim.to_dict()
         if self.is_now:
             values["filling"] = {part.name: part.tokens for part in self.parts if part.tokens}
         if self.change is not None and self.since is not None:
@@ -265,17 +275,20 @@ def context_at(
     before."""
     for name, number in (("--at", at), ("--since", since)):
         if number is not None and not 1 <= number <= len(requests):
-            numbers = (
-                f"it has 1 to {len(requests)}"
-                if requests
-                else "it has none that brim can take apart"
-            )
+            numbers = "it has none that brim can take apart"
+            if requests:
+                numbers = f"it has 1 to {len(requests)}"
             raise InputError(f"{name} {number}: the session has no such request; {numbers}")
     if not requests:
         return ContextReport(reading, None, 0)
-    number = len(requests) if at is None else at
-    request, before = requests[number - 1], requests[since - 1] if since else None
-    change = compare(before, request) if before is not None else None
+    number = at or len(requests)
+    request = requests[number - 1]
+    before = None
+    if since:
+        before = requests[since - 1]
+    change = None
+    if before is not None:
+        change = compare(before, request)
     return ContextReport(
         reading, request, len(requests), brims_share(requests[:number]), before, change
     )
@@ -289,7 +302,8 @@ def session_requests(
     If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier
     sessions next to the file are read.
     """
-    path, request_index = os.path.realpath(path), RequestIndex(index)
+    path = os.path.realpath(path)
+    request_index = RequestIndex(index)
     before = request_index.mark(path)
     thread, reached = read_thread(path, mark=before, marking=request_index.is_kept, on_read=on_read)
     begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
@@ -368,7 +382,8 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
         for group, names in GROUPS.items()
     }
     hidden = "system + tools"
-    moments, before = list[Moment](), set[str]()
+    moments = list[Moment]()
+    before = set[str]()
     for at, request in enumerate(requests):
         parts = {group: tokens[at] for group, tokens in sizes.items()}
         parts[hidden] += request.balance.not_recorded
@@ -384,7 +399,9 @@ def timeline(requests: Sequence[ComposedRequest]) -> list[Moment]:
             request.billed,
             request.usage.cache_read,
         )
-        label = cause.label if cause is not None and largest else ()
+        label: Label = ()
+        if cause is not None and largest:
+            label = cause.label
         moments.append(Moment(*about, parts, label, largest, request.known.basis, request.id))
     return moments
 
@@ -421,7 +438,8 @@ class RequestIndex:
         That is the ratio of its tokens, and how many of them its client sends without recording
         them.
         """
-        ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
+        ratios = MemoryCalibrationStore()
+        hidden = dict[str, int]()
         with (
             suppress(StoreError, ValueError, TypeError, AttributeError),
             open_index(self._path) as index,
@@ -456,7 +474,8 @@ def learned_from(
 ) -> tuple[MemoryCalibrationStore, dict[str, int]]:
     """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't
     record."""
-    ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
+    ratios = MemoryCalibrationStore()
+    hidden = dict[str, int]()
     for request in requests:
         if request.known.basis == "calibrated":
             ratio = min(MAX_RATIO, max(MIN_RATIO, request.known.ratio))

@@ -103,7 +103,8 @@ class CodexRequests(RequestsReader):
 
     def _keep(self, payload: Mapping[str, Any]) -> tuple[str, bool]:
         """Keep the pieces of an item; return its key, and whether the model wrote it."""
-        kind, role = text(payload, "type"), text(payload, "role")
+        kind = text(payload, "type")
+        role = text(payload, "role")
         key = f"{kind[:1]}{mark(compact_json(payload))}"
         is_answer = role == "assistant" or kind == "reasoning" or kind.endswith("_call")
         if key not in self.thread.items:
@@ -122,7 +123,9 @@ class CodexRequests(RequestsReader):
             yield RequestPiece((THINKING,), 0, 0, mark(text(payload, "encrypted_content")))
         elif kind.endswith("_output"):
             output = payload.get("output")
-            inner = value(output, "content") if isinstance(output, Mapping) else output
+            inner = output
+            if isinstance(output, Mapping):
+                inner = value(output, "content")
             label = (RESULTS, *self._calls.get(call, ("unknown tool",)))
             yield self._labels.piece(
                 label, text_of(inner) or (compact_json(inner) if inner else "")
@@ -159,7 +162,8 @@ class CodexRequests(RequestsReader):
             yield self._labels.piece(label or opening_label(words, "other") or fallback, words)
 
     def _sent(self, event: Usage, thought: int) -> None:
-        place, model = self._window, event.model or self._model
+        place = self._window
+        model = event.model or self._model
         sent = Sent(
             event.request,
             model,
@@ -170,7 +174,8 @@ class CodexRequests(RequestsReader):
             recorded=False,
             usage=event.tokens,
         )
-        sent.compacts, self._summarizes = self._summarizes, False
+        sent.compacts = self._summarizes
+        self._summarizes = False
         self.thread.sent.append(sent)
         for key in self._answered:
             if key.startswith("r") and thought:
@@ -233,7 +238,8 @@ class GeminiRequests(RequestsReader):
             self._close()
 
     def _message(self, message: Mapping[str, Any], used: Mapping[str, Usage]) -> None:
-        kind, id = text(message, "type"), text(message, "id")
+        kind = text(message, "type")
+        id = text(message, "id")
         if kind == "gemini":
             if id != text(self._answer, "id"):
                 self._close()
@@ -258,7 +264,8 @@ class GeminiRequests(RequestsReader):
 
     def _close(self) -> None:
         """Put the model's message into the window."""
-        answer, self._answer = self._answer, {}
+        answer = self._answer
+        self._answer = {}
         if not answer:
             return
         pieces = [self._labels.piece((AGENTS, "text"), text_of(answer.get("content")))]
@@ -268,7 +275,8 @@ class GeminiRequests(RequestsReader):
             call for part in items(answer, "content") if (call := mapping(part, "functionCall"))
         ]
         for call in calls or items(answer, "toolCalls"):
-            id, name = text(call, "id"), text(call, "name")
+            id = text(call, "id")
+            name = text(call, "name")
             self._calls[id] = call_label(name, value(call, "args"), self._folder)
             if result := value(call, "result"):
                 self._results[id] = result
@@ -278,7 +286,9 @@ class GeminiRequests(RequestsReader):
 
     def _give_results(self) -> None:
         for result in self._results.values():
-            parts = result if isinstance(result, list) else [result]
+            parts = [result]
+            if isinstance(result, list):
+                parts = result
             self._add([piece for part in parts for piece in self._response(part)])
         self._results = {}
 

@@ -26,15 +26,19 @@ from brim.masking import mask
 from brim.text import fold
 from brim.tokens.messages import Framing, measure
 
-SYSTEM, TOOLS, MEMORY, REMINDERS, BRIM = (
-    "system prompt",
-    "tools",
-    "memory files",
-    "reminders",
-    "brim",
-)
-YOURS, TASK, AGENTS, THINKING = "your words", "task of the main agent", "agent's words", "thinking"
-RESULTS, IMAGES, SUMMARY, UNRESOLVED = "tool results", "images", "summary", "not resolved"
+SYSTEM = "system prompt"
+TOOLS = "tools"
+MEMORY = "memory files"
+REMINDERS = "reminders"
+BRIM = "brim"
+YOURS = "your words"
+TASK = "task of the main agent"
+AGENTS = "agent's words"
+THINKING = "thinking"
+RESULTS = "tool results"
+IMAGES = "images"
+SUMMARY = "summary"
+UNRESOLVED = "not resolved"
 
 Label = tuple[str, ...]
 Count = Callable[[str], int]
@@ -55,7 +59,8 @@ _TARGETS = (
     "prompt",
 )
 _PATHS = ("file_path", "path")
-_OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
+_OPEN = "<system-reminder>"
+_CLOSE = "</system-reminder>"
 _REMINDER = re.compile(rf"\s*{_OPEN}\n?(.*?)\n?{_CLOSE}\s*", re.DOTALL)
 _FILE = re.compile(r"^Contents of (.+?)(?: \([^\n]*\))?:$", re.MULTILINE)
 _AFTER_FILES = re.compile(
@@ -114,7 +119,9 @@ def tool_label(name: str) -> Label:
     ('mcp: shop', 'find')
     """
     _, *parts = name.split("__", 2) if name.startswith("mcp__") else ("",)
-    return (f"mcp: {parts[0]}", parts[1]) if len(parts) == 2 else (name or "unknown tool",)
+    if len(parts) == 2:
+        return (f"mcp: {parts[0]}", parts[1])
+    return (name or "unknown tool",)
 
 
 def call_label(name: str, raw_input: object, folder: str = "") -> Label:
@@ -172,7 +179,9 @@ class Labels:
         self._brims: set[str] = set()
         self._headings: set[str] = set()
         self._shared: dict[Label, Label] = {}
-        self.words: Label = (TASK,) if is_agents else (YOURS,)
+        self.words: Label = (YOURS,)
+        if is_agents:
+            self.words = (TASK,)
 
     def to_row(self) -> dict[str, Any]:
         """Return what was learned as JSON values: labels and digests, no text."""
@@ -194,7 +203,8 @@ class Labels:
             self._known.setdefault(head, {})[size, digest] = tuple(label)
         for id, label in row["calls"]:
             self._calls[id] = tuple(label)
-        self._brims, self._headings = set(row["brims"]), set(row["headings"])
+        self._brims = set(row["brims"])
+        self._headings = set(row["headings"])
 
     # What lines say -------------------------------------------------------------------------------
 
@@ -228,7 +238,9 @@ class Labels:
     def hook_label(self, event: str, words: str) -> Label:
         """Return whose text a hook's is: brim's, or another hook's."""
         is_brims = mark(words.strip()) in self._brims or _BRIMS_TEXT.match(words.strip())
-        return (BRIM, event) if is_brims else (REMINDERS, "hooks", event)
+        if is_brims:
+            return (BRIM, event)
+        return (REMINDERS, "hooks", event)
 
     # What texts are -------------------------------------------------------------------------------
 
@@ -242,10 +254,14 @@ class Labels:
 
         *reported* is ``output`` and ``thinking``, for an answer of the model.
         """
-        blocks = content if isinstance(content, list) else [content]
+        blocks = [content]
+        if isinstance(content, list):
+            blocks = content
         pieces: list[RequestPiece] = []
         for block in blocks:
-            mapped = {"type": "text", "text": block} if isinstance(block, str) else block
+            mapped = block
+            if isinstance(block, str):
+                mapped = {"type": "text", "text": block}
             pieces += self._block(role, mapped) if isinstance(mapped, Mapping) else ()
         if any(piece.label[0] == THINKING for piece in pieces):
             pieces = _with_thinking(pieces, **reported)
@@ -300,13 +316,12 @@ class Labels:
         if isinstance(content, str):
             yield self.piece((RESULTS, *label), content)
             return
-        parts = (
-            [part for part in content if isinstance(part, Mapping)]
-            if isinstance(content, list)
-            else []
-        )
+        parts = []
+        if isinstance(content, list):
+            parts = [part for part in content if isinstance(part, Mapping)]
         for part in parts:
-            words, kind = text(part, "text"), text(part, "type")
+            words = text(part, "text")
+            kind = text(part, "type")
             if kind in ("image", "document"):
                 yield self.media((IMAGES, *label[-1:]), part)
             elif kind == "tool_reference":

@@ -111,12 +111,14 @@ class Thread:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         """Return what ``to_row`` gave."""
-        thread, labels = cls(), [tuple(label) for label in row["labels"]]
+        thread = cls()
+        labels = [tuple(label) for label in row["labels"]]
         for key, pieces in row["items"].items():
             thread.items[key] = tuple(
                 [RequestPiece(labels[label], *counts) for label, *counts in pieces]
             )
-        thread.heads, thread.partial = dict(row["heads"]), set(row["partial"])
+        thread.heads = dict(row["heads"])
+        thread.partial = set(row["partial"])
         thread.sent = [Sent.from_row(sent) for sent in row["sent"]]
         thread._chain = [(before, key, length) for before, key, length in row["chain"]]
         return thread
@@ -130,7 +132,9 @@ class Thread:
 
     def length(self, place: int) -> int:
         """Return how many items lead to *place*."""
-        return 0 if place == NOWHERE else self._chain[place][2]
+        if place == NOWHERE:
+            return 0
+        return self._chain[place][2]
 
     def back(self, place: int, length: int) -> int:
         """Return the place on the way to *place* where there were *length* items."""
@@ -166,7 +170,9 @@ class Thread:
             return ()
         if not sent.head:
             return self.missing
-        return self.missing[-1:] if sent.head in self.partial else ()
+        if sent.head in self.partial:
+            return self.missing[-1:]
+        return ()
 
     def sizes(self, label: str = "") -> Iterator[tuple[int, int, int]]:
         """Yield the local tokens, own tokens and unresolved items of each request; of one *label*,
@@ -179,7 +185,9 @@ class Thread:
                 sum(piece.own for piece in counted),
                 0,
             )
-        nothing, unknown, sums = (0, 0, 0), (0, 0, 1), list[tuple[int, int, int]]()
+        nothing = (0, 0, 0)
+        unknown = (0, 0, 1)
+        sums = list[tuple[int, int, int]]()
         for before, key, _ in self._chain:
             sums.append(
                 _plus(nothing if before == NOWHERE else sums[before], weights.get(key, unknown))

@@ -82,7 +82,8 @@ class FindingsReader:
         self._records = RecordsReader(agent)
         self._own_texts = OwnTextsReader(self._ratio)
         self._compactions = CompactionReader(file.format.partition("-")[0], ratio=self._ratio)
-        self._agent, self._session = agent, ""
+        self._agent = agent
+        self._session = ""
         self._called: set[str] = set()
 
     def line(self, line: Mapping[str, Any]) -> None:
@@ -106,9 +107,11 @@ class FindingsReader:
     def finish(self) -> list[Any]:
         """Return what was found as a row of the index."""
         requests = self._records.finish()
-        breaks, waste = with_parts(self._cache.finish(), requests), self._waste.finish()
+        breaks = with_parts(self._cache.finish(), requests)
+        waste = self._waste.finish()
         waste += carried(requests, self._called, self._session, self._agent, self._ratio)
-        summaries, called = self._summaries.finish(), sorted(self._called)
+        summaries = self._summaries.finish()
+        called = sorted(self._called)
         return Findings(
             breaks,
             waste,
@@ -228,7 +231,9 @@ class RecordsReader:
 
     def finish(self) -> list[ComposedRequest]:
         """Return the requests that were recorded."""
-        requests = requests_of(self._reader.finish()) if self._any else []
+        requests = []
+        if self._any:
+            requests = requests_of(self._reader.finish())
         return [request for request in requests if request.recorded]
 
 
@@ -238,12 +243,12 @@ def with_parts(breaks: list[CacheBreak], requests: list[ComposedRequest]) -> lis
     completed = []
     for broken in breaks:
         place = places.get(broken.request.partition(":")[0], 0)
-        cause = (
-            "resume"
-            if place and requests[place].resumed and broken.cause in ("unknown", "pause")
-            else broken.cause
-        )
-        part = _named(compare(requests[place - 1], requests[place]).breaker) if place else ""
+        cause = broken.cause
+        if place and requests[place].resumed and broken.cause in ("unknown", "pause"):
+            cause = "resume"
+        part = ""
+        if place:
+            part = _named(compare(requests[place - 1], requests[place]).breaker)
         part = part if cause in ("unknown", "memory", "resume") else ""
         completed.append(
             replace(broken, part=part, cause="part" if part and cause == "unknown" else cause)

@@ -118,7 +118,9 @@ def lost_in(
 
     What can't be opened or isn't text is an ``InputError``.
     """
-    lines, reader, at = AnyReader(), CompactionReader(), 0
+    lines = AnyReader()
+    reader = CompactionReader()
+    at = 0
     for event in read(path, reader=lines, on_broken=on_broken):
         reader.take(event)
         if event.at > at:
@@ -145,7 +147,9 @@ def named_session(environ: Mapping[str, str], cwd: str, session: str) -> list[tu
         raise InputError(
             f"{session}: {len(matches)} sessions begin with it: {names}; give more of the id"
         )
-    return [matches[session]] if session in matches else list(matches.values())
+    if session in matches:
+        return [matches[session]]
+    return list(matches.values())
 
 
 def _compacted(environ: Mapping[str, str], cwd: str) -> Iterator[tuple[str, bool]]:

@@ -201,7 +201,9 @@ def _split(
         return RestCost(unexplained=rest.cost or 0)
     unread_prompt = sum(summary.prompt + INSTRUCTIONS for summary in summaries)
     unread_output = sum(summary.summary + THOUGHT for summary in summaries)
-    first_model = summaries[0].model if summaries else ""
+    first_model = ""
+    if summaries:
+        first_model = summaries[0].model
     costs = RestCost()
     # A compaction may be of another model than the last request: the largest rest is likely to be
     # it.

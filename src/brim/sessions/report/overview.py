@@ -192,7 +192,9 @@ class Overview:
         sums: dict[str, int] = {}
         for item in self._items("memory"):
             sums[item.session] = sums.get(item.session, 0) + (item.tokens if not item.agent else 0)
-        return round(statistics.median(sums.values())) if sums else None
+        if sums:
+            return round(statistics.median(sums.values()))
+        return None
 
     @property
     def idle_tools(self) -> tuple[int, int]:
@@ -484,11 +486,15 @@ class Names:
         number = self._numbers.setdefault(
             (kind, text), 1 + sum(number_key[0] == kind for number_key in self._numbers)
         )
-        ending = os.path.splitext(text)[1] if kind == "file" else ""
+        ending = ""
+        if kind == "file":
+            ending = os.path.splitext(text)[1]
         return (
             f"{kind} {number}{f' ({ending})' if ending.isascii() and 1 < len(ending) < 8 else ''}"
         )
 
     def part(self, label: str) -> str:
         """Return the name of a part of a request; hidden, only what kind of part it is."""
-        return label.partition(":")[0] if self.hidden else label
+        if self.hidden:
+            return label.partition(":")[0]
+        return label

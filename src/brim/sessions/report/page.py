@@ -51,7 +51,9 @@ def page(overview: Overview, *, full: bool, now: float, chart: Chart | None = No
         style = f"{chart.style}\n{style}"
         digest = base64.b64encode(sha256(chart.script.encode()).digest()).decode()
         policy += f"; script-src 'sha256-{digest}'"
-    hidden = "" if full else " Names of files, commands and projects are left out."
+    hidden = " Names of files, commands and projects are left out."
+    if full:
+        hidden = ""
     parts = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
@@ -88,10 +90,8 @@ def _breaks_section(overview: Overview, names: Names) -> str:
     causes: Counter[str] = Counter()
     for broken in overview.breaks:
         causes[SHORT_CAUSES[broken.cause]] += broken.cost or 0
-    sums, bars = (
-        [[cause, amount(cost or None)] for cause, cost in causes.most_common()],
-        sorted(causes.values())[::-1],
-    )
+    sums = [[cause, amount(cost or None)] for cause, cost in causes.most_common()]
+    bars = sorted(causes.values())[::-1]
     head = ["when", "likely cause", "tokens", "cost", "session", "project"]
     return (
         "<h2>Cache breaks</h2><p>What the provider had cached was sent again, at the full price.</p>"
@@ -123,7 +123,9 @@ def _html_table(
             f"<{tag}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True)
         )
 
-    drawn = [line(head, "th")] if any(head) else []
+    drawn = []
+    if any(head):
+        drawn = [line(head, "th")]
     cells = [[escape(cell).replace("\n", "<br>") for cell in row] for row in rows]
     for row, size in zip(cells, bars, strict=False):
         row.append(f'<span class="bar" style="width:{100 * size // max(*bars, 1)}%"></span>')

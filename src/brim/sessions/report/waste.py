@@ -52,7 +52,8 @@ _MOST_OPEN = 16
 _MOST_NAMES = 20_000
 _MOST_FOUND = 2_000
 """Things in one file that are told."""
-_KEPT, _LONGEST = 1_000, 300
+_KEPT = 1_000
+_LONGEST = 300
 """Characters of a path or a command that are looked at, and that are told."""
 _NAME = re.compile(r"[A-Za-z0-9_][\w./:-]{4,80}")
 _TARGETS = ("file_path", "path", "absolute_path", "pattern", "url", "query", "description")
@@ -172,7 +173,8 @@ class WasteReader:
         return waste
 
     def _request(self, thread: _WasteThread, event: Usage) -> None:
-        thread.session, thread.model = event.session, event.model
+        thread.session = event.session
+        thread.model = event.model
         if event.request and event.request == thread.last:
             return
         thread.last = event.request
@@ -181,11 +183,13 @@ class WasteReader:
             thread.start = (event.tokens.prompt, event.time)
 
     def _result(self, thread: _WasteThread, event: ToolResult) -> None:
-        size, (target, call) = length_of(event.text), thread.calls.pop(event.id, ("", 0))
+        size = length_of(event.text)
+        target, call = thread.calls.pop(event.id, ("", 0))
         thread.before += size if not thread.requests else 0
         if event.error:
             return
-        text, before = hash(event.text), thread.shown.get(call)
+        text = hash(event.text)
+        before = thread.shown.get(call)
         if call:
             thread.shown[call] = text
         if call and size >= _LEAST_REPEATED and before == text:

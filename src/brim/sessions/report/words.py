@@ -43,15 +43,19 @@ _YOURS = {"instruction": "your "}
 
 def total_cost(overview: Overview) -> str:
     """Return what all sessions cost; if some requests have no price, that is less than it was."""
-    total, unpriced = overview.bill.total, overview.bill.unpriced
+    total = overview.bill.total
+    unpriced = overview.bill.unpriced
     if not unpriced:
         return dollars(total)
-    return f"more than {dollars(total, up=False)}" if total else "unknown cost"
+    if total:
+        return f"more than {dollars(total, up=False)}"
+    return "unknown cost"
 
 
 def report_facts(overview: Overview, between: str = "   ") -> list[tuple[str, str]]:
     """Return the lines of the report; *between* separates the sums in the first one."""
-    bill, money = overview.bill, [counted(overview.bill.sessions, "session"), total_cost(overview)]
+    bill = overview.bill
+    money = [counted(overview.bill.sessions, "session"), total_cost(overview)]
     if bill.client_sessions == bill.sessions:
         money.append(f"(clients' own total: {dollars(bill.client_total)})")
     return [
@@ -76,7 +80,8 @@ def report_facts(overview: Overview, between: str = "   ") -> list[tuple[str, st
 
 def _adding_up(overview: Overview) -> str:
     """Return what the total is made of, as far as that isn't plain."""
-    bill, sentences = overview.bill, []
+    bill = overview.bill
+    sentences = []
     if bill.compactions or bill.unexplained:
         sentences.append(
             f"requests {dollars(bill.requests)}, compactions {dollars(bill.compactions)}"
@@ -115,11 +120,9 @@ def _lost(lost_sum: LostSum) -> str:
     text += _given_back(lost_sum)
     if not lost_sum.tokens:
         return text
-    summary = (
-        f"read {lost_sum.read_again:,} of those files again"
-        if lost_sum.read_again
-        else "had to find some of it again"
-    )
+    summary = "had to find some of it again"
+    if lost_sum.read_again:
+        summary = f"read {lost_sum.read_again:,} of those files again"
     return f"{text}\nthe agent {summary}: about {rounded(lost_sum.tokens)} tokens{_priced(lost_sum.cost)}"
 
 
@@ -144,11 +147,9 @@ def _cache(overview: Overview) -> str:
         return ""
     cause, count = Counter(broken.cause for broken in overview.breaks).most_common(1)[0]
     share_words = f"{count:,} " if count < len(overview.breaks) else "all " if count > 1 else ""
-    priced = (
-        f" cost {dollars(overview.break_cost)}"
-        if any(broken.cost is not None for broken in overview.breaks)
-        else ""
-    )
+    priced = ""
+    if any(broken.cost is not None for broken in overview.breaks):
+        priced = f" cost {dollars(overview.break_cost)}"
     return f"{counted(len(overview.breaks), 'break')}{priced} ({share_words}{CAUSES[cause]})"
 
 
@@ -160,11 +161,9 @@ def _start(overview: Overview) -> str:
     cost = sum(waste.cost for waste in overview.waste if waste.kind == "start")
     text = f"sends {rounded(overview.start)} tokens before your first word (median)"
     text += f": {dollars(cost)} in all" if cost else ""
-    parts = (
-        [f"CLAUDE.md and other memory files: {rounded(overview.memory)} tokens"]
-        if overview.memory
-        else []
-    )
+    parts = []
+    if overview.memory:
+        parts = [f"CLAUDE.md and other memory files: {rounded(overview.memory)} tokens"]
     count, tokens = overview.idle_tools
     parts += (
         [f"{counted(count, 'MCP tool')} never called: {rounded(tokens)} tokens"] if count else []
@@ -183,12 +182,16 @@ def waste_line(waste: WasteSum) -> str:
 
 def _priced(cost: int) -> str:
     """Return how a sentence goes on that has a *cost*; 0 is that nothing of it has a price."""
-    return f", {dollars(cost)}" if cost else ""
+    if cost:
+        return f", {dollars(cost)}"
+    return ""
 
 
 def amount(cost: int | None) -> str:
     """Return a cost in dollars, or that it isn't known."""
-    return "unknown" if cost is None else dollars(cost)
+    if cost is None:
+        return "unknown"
+    return dollars(cost)
 
 
 def lost_rows(overview: Overview) -> list[list[str]]:
@@ -203,7 +206,9 @@ def lost_rows(overview: Overview) -> list[list[str]]:
         )
         dropped = dropped if report.readable else "not known: its summary can't be read"
         back = sum(report.came_back.values())
-        again = f"{back:,}" if report.readable else ""
+        again = ""
+        if report.readable:
+            again = f"{back:,}"
         rows.append(
             [
                 _when(report.time),

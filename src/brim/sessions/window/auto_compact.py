@@ -16,10 +16,12 @@ from typing import Any
 from brim.config.places import home_folder
 from brim.sessions.window.windows import AutoCompact
 
-ANSWER, MARGIN = 20_000, 13_000
+ANSWER = 20_000
+MARGIN = 13_000
 """Tokens that are kept for an answer, and that are left when it compacts."""
 
-LEAST, MOST = 100_000, 1_000_000
+LEAST = 100_000
+MOST = 1_000_000
 """Tokens of a window to compact in; what a settings file says beyond these is ignored."""
 
 WAITING = (
@@ -41,7 +43,8 @@ MANAGED = (
 LARGEST = 8 << 20
 """Bytes of a settings file that are read."""
 
-_WINDOW, _SHARE = "CLAUDE_CODE_AUTO_COMPACT_WINDOW", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
+_WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
+_SHARE = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
 _TRUE = ("1", "true", "yes", "on")
 
 
@@ -128,8 +131,12 @@ def _asked(
 
 
 def _window_in(values: object) -> int:
-    wanted = values.get("autoCompactWindow") if isinstance(values, dict) else None
-    return wanted if type(wanted) is int and LEAST <= wanted <= MOST else 0
+    wanted = None
+    if isinstance(values, dict):
+        wanted = values.get("autoCompactWindow")
+    if type(wanted) is int and LEAST <= wanted <= MOST:
+        return wanted
+    return 0
 
 
 def _is_on(files: list[dict[str, Any]], environ: Mapping[str, str]) -> bool:
@@ -163,11 +170,9 @@ def _settings(environ: Mapping[str, str], folder: str) -> list[dict[str, Any]] |
         environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home_folder(environ), ".claude"),
         "settings.json",
     )
-    own = (
-        [os.path.join(folder, ".claude", f"settings{name}.json") for name in (".local", "")]
-        if folder
-        else []
-    )
+    own = []
+    if folder:
+        own = [os.path.join(folder, ".claude", f"settings{name}.json") for name in (".local", "")]
     settings = []
     for path in (*MANAGED, *own, user):
         try:
@@ -187,7 +192,9 @@ def _option(command: Sequence[str], name: str) -> str:
     """Return the value of the option *name* in *command*, empty if it isn't there."""
     for at, word in enumerate(command):
         if word == name:
-            return command[at + 1] if at + 1 < len(command) else ""
+            if at + 1 < len(command):
+                return command[at + 1]
+            return ""
         if word.startswith(f"{name}="):
             return word[len(name) + 1 :]
     return ""
@@ -195,7 +202,9 @@ def _option(command: Sequence[str], name: str) -> str:
 
 def _reserve(environ: Mapping[str, str]) -> int:
     limit = _number(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
-    return min(ANSWER, int(limit)) if limit > 0 else ANSWER
+    if limit > 0:
+        return min(ANSWER, int(limit))
+    return ANSWER
 
 
 def _number(text: str) -> float:
@@ -207,10 +216,14 @@ def _number(text: str) -> float:
         number = float(text.rstrip("km")) * unit
     except ValueError:
         return 0.0
-    return number if 0 < number < 1e12 else 0.0
+    if 0 < number < 1e12:
+        return number
+    return 0.0
 
 
 def _undated(model: str) -> str:
     """Return the id of *model* without a date at its end."""
     name, _, date = model.rpartition("-")
-    return name if len(date) == 8 and date.isdigit() else model
+    if len(date) == 8 and date.isdigit():
+        return name
+    return model

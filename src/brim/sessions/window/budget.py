@@ -24,7 +24,8 @@ from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tokens.count import Count
 from brim.tokens.protocol import TokenCounter
 
-WARN, COMPACT = 0.70, 0.78
+WARN = 0.70
+COMPACT = 0.78
 """Shares of the window at which a session is warned, and asked to compact."""
 
 
@@ -66,7 +67,8 @@ class ContextBudget(Occupancy):
                 raise InputError(
                     f"{name} must be a share of the window such as 0.7, not {repr(threshold)[:40]}"
                 )
-        self.warn_threshold, self.compact_threshold = warn_threshold, compact_threshold
+        self.warn_threshold = warn_threshold
+        self.compact_threshold = compact_threshold
         self.subscriber_error: Exception | None = None
         """What the last subscriber that failed raised: ``update`` does not raise it."""
         super().__init__(Windows(context_window, pinned=pinned), model or "", main=True)
@@ -188,11 +190,13 @@ class ContextBudget(Occupancy):
 
     def clear_warning(self) -> None:
         """Clear the warning; a newer report sets it again."""
-        self.should_warn, self._warned_until = False, self._reports
+        self.should_warn = False
+        self._warned_until = self._reports
 
     def clear_compact(self) -> None:
         """Clear both flags, and end a request to compact; a newer report sets them again."""
-        self.should_compact, self._compacted_until = False, self._reports
+        self.should_compact = False
+        self._compacted_until = self._reports
         self.clear_warning()
         self._requested = None
 
@@ -222,7 +226,9 @@ class ContextBudget(Occupancy):
             dump = None if isinstance(event, Mapping) else getattr(event, "model_dump", None)
             if callable(dump):  # a response or an event of an SDK
                 event = dump(mode="json", by_alias=True, exclude_none=True)
-            return self._reader.events(event) if isinstance(event, Mapping) else []
+            if isinstance(event, Mapping):
+                return self._reader.events(event)
+            return []
         except Exception:  # a caller's own mapping class can raise anything
             return []
 
@@ -253,7 +259,9 @@ class ContextBudget(Occupancy):
         elif isinstance(event, Compaction):
             if thread._compact(event) and main:
                 self._contents.compact()
-                self._floor, self._compacted, self._requested = None, True, None
+                self._floor = None
+                self._compacted = True
+                self._requested = None
         elif isinstance(event, ModelSeen):
             thread._see_model(event.model, self._asked if main else "")
             self._windows.report({thread.model: event.window})
@@ -291,13 +299,16 @@ class ContextBudget(Occupancy):
         self._measured_on = self.session
 
     def _judge(self) -> list[Notice]:
-        window, used, exceeds = self.context_window, self.used_tokens, self.overhead_exceeds
+        window = self.context_window
+        used = self.used_tokens
+        exceeds = self.overhead_exceeds
         if not self._reports or window <= 0:
             return []
         notices: list[Notice] = []
         facts: Any = {"window": window, "session": self._measured_on}
         if exceeds and not self._told_overhead:
-            self._told_overhead, floor = True, self._floor or 0
+            self._told_overhead = True
+            floor = self._floor or 0
             notices.append(
                 ContextWarning(
                     used_tokens=floor, utilization=floor / window, reason=OVERHEAD, **facts
@@ -317,10 +328,8 @@ class ContextBudget(Occupancy):
         warn = not self.should_warn and (
             compact or ((near or over) and self._reports > self._warned_until)
         )
-        self.should_warn, self.should_compact = (
-            self.should_warn or warn,
-            self.should_compact or compact,
-        )
+        self.should_warn = self.should_warn or warn
+        self.should_compact = self.should_compact or compact
         return [
             *notices,
             *([ContextWarning(**facts)] if warn else []),

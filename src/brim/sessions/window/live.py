@@ -114,7 +114,9 @@ def follow(
     session = _LiveSession(path, taken)
 
     def ticks() -> Iterator[Tick]:
-        settled, last, size = False, time.monotonic(), 0
+        settled = False
+        last = time.monotonic()
+        size = 0
         while True:
             if session.renew():
                 settled = False
@@ -123,7 +125,8 @@ def follow(
                 for events in tail.lines():
                     yield Tick(events, settled=settled)
             if (now := sum(tail.size for tail in session.tails())) != size:
-                size, last = now, time.monotonic()
+                size = now
+                last = time.monotonic()
             if once:
                 for tail in session.tails():
                     yield Tick(tail.rest(), settled=False)
@@ -159,7 +162,8 @@ def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
                 head = opening[:_LONGEST_BRACKET]
                 if (_begins_a_value(head) or not head.strip()) and len(opening) <= LONGEST_LINE:
                     continue
-                data, opening = opening, None
+                data = opening
+                opening = None
             for line in _lines_of(data):
                 if events := feed.feed(line):
                     yield Tick(events)
@@ -190,7 +194,8 @@ class _LiveSession:
     """The file of a session, and those of its sub-agents as they come."""
 
     def __init__(self, path: str, taken: Callable[[int], object] = ignore) -> None:
-        self._path, self.counts = path, Counts(taken)
+        self._path = path
+        self.counts = Counts(taken)
         self._tails: dict[str, _Tail] = {}
 
     def tails(self) -> list[_Tail]:
@@ -225,8 +230,11 @@ class _Tail:
     def __init__(
         self, path: str, counts: Counts, agent: str = "", *, watched: bool = False
     ) -> None:
-        self._path, self._agent, self._watched = path, agent, watched
-        self._counts, self._feed = counts, counts.feed()
+        self._path = path
+        self._agent = agent
+        self._watched = watched
+        self._counts = counts
+        self._feed = counts.feed()
         self._file: FileIO | None = None
         self.size = 0
         """Bytes that were read, those of a half line included."""
@@ -267,7 +275,8 @@ class _Tail:
         if self._file is None:
             return False
         with suppress(OSError):
-            there, opened = os.stat(self._path), os.fstat(self._file.fileno())
+            there = os.stat(self._path)
+            opened = os.fstat(self._file.fileno())
             changed = self._stamp is not None and self._stamp != (there.st_mtime_ns, there.st_size)
             return (
                 changed or not os.path.samestat(there, opened) or there.st_size < self._file.tell()

@@ -79,7 +79,9 @@ class Windows:
     def __init__(self, given: int = DEFAULT_WINDOW, *, pinned: bool = False) -> None:
         self._given = None if given is DEFAULT_WINDOW else int(given)
         self._pinned = pinned
-        self._reported, self._overflow, self._found = Bounded(1_000), Bounded(1_000), Bounded(1_000)
+        self._reported = Bounded(1_000)
+        self._overflow = Bounded(1_000)
+        self._found = Bounded(1_000)
 
     def report(self, windows: Mapping[str, int]) -> None:
         """Take what an agent says about its models; a later word replaces an earlier one."""
@@ -136,7 +138,9 @@ def _named(sizes: dict[str, int], model: str) -> int | None:
         return None
     key = model_key(model)
     if not key:
-        return next(iter(sizes.values())) if len(sizes) == 1 else None
+        if len(sizes) == 1:
+            return next(iter(sizes.values()))
+        return None
     if key in sizes:
         return sizes[key]
     names = model_spellings(key)
@@ -155,7 +159,9 @@ def _known(model: str) -> dict[str, int | None]:
         return {"remembered": min(remembered, light.max_input)}
     if light.resolved:
         return {"table": light.max_input}
-    return {"family": light.max_input} if light.max_input != UNKNOWN_WINDOW else {}
+    if light.max_input != UNKNOWN_WINDOW:
+        return {"family": light.max_input}
+    return {}
 
 
 # What the client reports -------------------------------------------------------------------------
