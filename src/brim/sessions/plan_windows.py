@@ -143,15 +143,26 @@ def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
 def claude_plan_windows(limits: object, now: float) -> list[PlanWindow]:
     """Return the windows in the ``rate_limits`` of Claude Code's status line; nothing in it is
     required."""
+    if not isinstance(limits, dict):
+        return []
     windows = []
-    for key, limit in limits.items() if isinstance(limits, dict) else ():
-        length = next((name for name in LENGTHS if key == name or key.startswith(f"{name}_")), "")
-        if length and isinstance(limit, dict):
-            window = _window(
-                "claude", LENGTHS[length], limit.get("used_percentage"), limit.get("resets_at"), now
-            )
-            windows += [replace(window, name=key[len(length) + 1 :][:40])] if window else []
+    for key, limit in limits.items():
+        length = _length_named(key)
+        if not length or not isinstance(limit, dict):
+            continue
+        used = limit.get("used_percentage")
+        window = _window("claude", LENGTHS[length], used, limit.get("resets_at"), now)
+        if window is not None:
+            windows.append(replace(window, name=key[len(length) + 1 :][:40]))
     return windows
+
+
+def _length_named(key: str) -> str:
+    """Return the length of a window that *key* begins with; empty if there is none."""
+    for name in LENGTHS:
+        if key == name or key.startswith(f"{name}_"):
+            return name
+    return ""
 
 
 def codex_plan_windows(limits: Mapping[str, Any], now: float) -> list[PlanWindow]:
@@ -159,15 +170,16 @@ def codex_plan_windows(limits: Mapping[str, Any], now: float) -> list[PlanWindow
     name = str(limits.get("limit_name") or "")[:40]
     windows = []
     for limit in (limits.get("primary"), limits.get("secondary")):
-        if isinstance(limit, dict):
-            resets = limit.get("resets_at")
-            wait = limit.get("resets_in_seconds")
-            if resets is None and isinstance(wait, int | float):  # as older clients say it
-                resets = now + wait
-            window = _window(
-                "codex", limit.get("window_minutes"), limit.get("used_percent"), resets, now
-            )
-            windows += [replace(window, name=name)] if window else []
+        if not isinstance(limit, dict):
+            continue
+        resets = limit.get("resets_at")
+        wait = limit.get("resets_in_seconds")
+        if resets is None and isinstance(wait, int | float):  # as older clients say it
+            resets = now + wait
+        minutes = limit.get("window_minutes")
+        window = _window("codex", minutes, limit.get("used_percent"), resets, now)
+        if window is not None:
+            windows.append(replace(window, name=name))
     return windows
 
 

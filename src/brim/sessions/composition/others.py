@@ -122,19 +122,15 @@ class CodexRequests(RequestsReader):
         elif kind == "reasoning":
             yield RequestPiece((THINKING,), 0, 0, mark(text(payload, "encrypted_content")))
         elif kind.endswith("_output"):
-            output = payload.get("output")
-            inner = output
-            if isinstance(output, Mapping):
-                inner = value(output, "content")
             label = (RESULTS, *self._calls.get(call, ("unknown tool",)))
-            yield self._labels.piece(
-                label, text_of(inner) or (compact_json(inner) if inner else "")
-            )
+            yield self._labels.piece(label, _output_text(payload.get("output")))
         elif kind.endswith("_call"):
             name = text(payload, "name") or kind.removesuffix("_call")
             raw_input = payload.get("arguments") or payload.get("input") or payload.get("action")
             self._calls[call] = call_label(name, raw_input, self._folder)
-            words = raw_input if isinstance(raw_input, str) else compact_json(raw_input)
+            words = raw_input
+            if not isinstance(raw_input, str):
+                words = compact_json(raw_input)
             yield self._labels.piece((AGENTS, "calls", *tool_label(name)), f"{name} {words}")
 
     def _part(self, role: str, part: object, kind: str) -> Iterator[RequestPiece]:
@@ -202,6 +198,17 @@ class CodexRequests(RequestsReader):
             history = [{"type": "message", "role": "user", "content": content}]
         self._answered = []
         self._window = self.thread.add(NOWHERE, [self._keep(part)[0] for part in history])
+
+
+def _output_text(output: object) -> str:
+    """Return what a tool answered."""
+    content = output
+    if isinstance(output, Mapping):
+        content = value(output, "content")
+    words = text_of(content)
+    if not words and content:
+        return compact_json(content)
+    return words
 
 
 class GeminiRequests(RequestsReader):

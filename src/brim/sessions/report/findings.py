@@ -243,17 +243,22 @@ def with_parts(breaks: list[CacheBreak], requests: list[ComposedRequest]) -> lis
     completed = []
     for broken in breaks:
         place = places.get(broken.request.partition(":")[0], 0)
-        cause = broken.cause
-        if place and requests[place].resumed and broken.cause in ("unknown", "pause"):
-            cause = "resume"
-        part = ""
         if place:
-            part = _named(compare(requests[place - 1], requests[place]).breaker)
-        part = part if cause in ("unknown", "memory", "resume") else ""
-        completed.append(
-            replace(broken, part=part, cause="part" if part and cause == "unknown" else cause)
-        )
+            broken = _with_part(broken, requests[place - 1], requests[place])  # noqa: PLW2901
+        completed.append(broken)
     return completed
+
+
+def _with_part(broken: CacheBreak, before: ComposedRequest, request: ComposedRequest) -> CacheBreak:
+    cause = broken.cause
+    if request.resumed and cause in ("unknown", "pause"):
+        cause = "resume"
+    if cause not in ("unknown", "memory", "resume"):
+        return broken
+    part = _named(compare(before, request).breaker)
+    if part and cause == "unknown":
+        cause = "part"
+    return replace(broken, part=part, cause=cause)
 
 
 def _named(label: Label) -> str:

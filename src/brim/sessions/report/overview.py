@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -399,15 +399,13 @@ def _lost(
         for report in compactions:
             if wanted.has(source.project, report.time):
                 of_file.setdefault((report.session, report.sub_agent), []).append(report)
-        for key, some in of_file.items():
-            by_session[key] = max(
-                by_session.get(key, some), some, key=lambda all: (len(all), all[0].time is not None)
-            )
-    every = {
-        (report.time or key, report.before): report
-        for key, some in by_session.items()
-        for report in some
-    }
+        for key, reports in of_file.items():
+            if key not in by_session or _says_more(reports, by_session[key]):
+                by_session[key] = reports
+    every: dict[object, CompactionReport] = {}
+    for key, reports in by_session.items():
+        for report in reports:
+            every[report.time or key, report.before] = report
     models = {request.session: request.model for request in requests.values()}
     items = sorted(every.values(), key=lambda report: report.time or 0.0)
     costs = []
@@ -415,6 +413,14 @@ def _lost(
         written = Tokens(cache_write_5m=report.tokens, writes_are_input=True)
         costs.append(prices.request(written, models.get(report.session, ""), report.time))
     return LostSum(items, sum(cost or 0 for cost in costs))
+
+
+def _says_more(reports: list[CompactionReport], others: list[CompactionReport]) -> bool:
+    """Whether a file says more about a session's compactions than another: a stream has no
+    times."""
+    if len(reports) != len(others):
+        return len(reports) > len(others)
+    return reports[0].time is not None and others[0].time is None
 
 
 def _breaks(
@@ -440,34 +446,45 @@ def _waste(
     of its session: a session may have begun before the period, or with what an earlier one had left
     in the cache.
     """
-    sessions = {request.session for request in requests}
     session_costs: dict[tuple[str, bool], int] = {}
     for request in requests:
         key = request.session, request.main
         session_costs[key] = session_costs.get(key, 0) + (request.cost or 0)
     by_key: dict[tuple[str, str], Waste] = {}
-    called = {(source.project, name) for source, one in sources for name in one.called}
-    for source, item in ((source, item) for source, one in sources for item in one.waste):
-        idle = item.kind != "tool" or (source.project, item.what) not in called
-        if (
-            idle
-            and item.session in sessions
-            and (item.kind == "start" or wanted.has(source.project, item.time))
-        ):
-            earlier = by_key.get((item.kind, item.key))
-            by_key[item.kind, item.key] = (
-                item if earlier is None or item.requests > earlier.requests else earlier
-            )
+    for item in _wanted_waste(sources, {request.session for request in requests}, wanted):
+        earlier = by_key.get((item.kind, item.key))
+        if earlier is None or item.requests > earlier.requests:
+            by_key[item.kind, item.key] = item
+    priced = []
+    for item in by_key.values():
+        session_cost = session_costs.get((item.session, not item.agent), 0)
+        priced.append(item.priced(prices, session_cost))
+    priced.sort(key=lambda item: (-(item.cost or 0), -item.tokens * item.requests, item.key))
     by_kind: dict[str, list[Waste]] = {}
-    priced = [
-        item.priced(prices, session_costs.get((item.session, not item.agent), 0))
-        for item in by_key.values()
-    ]
-    for item in sorted(
-        priced, key=lambda item: (-(item.cost or 0), -item.tokens * item.requests, item.key)
-    ):
+    for item in priced:
         by_kind.setdefault(item.kind, []).append(item)
     return by_kind
+
+
+def _wanted_waste(
+    sources: list[tuple[FindingsSource, Findings]], sessions: set[str], wanted: _Wanted
+) -> Iterator[Waste]:
+    """Yield the waste of *sessions*, without tools that any session of the project called."""
+    called: set[tuple[str, str]] = set()
+    for source, findings in sources:
+        called.update((source.project, name) for name in findings.called)
+    for source, findings in sources:
+        for item in findings.waste:
+            if item.session not in sessions:
+                continue
+            if item.kind == "tool" and (source.project, item.what) in called:
+                continue
+            if item.kind == "start" or wanted.has(source.project, item.time):
+                yield item
+
+
+LONGEST_ENDING = 8
+"""Characters that the ending of a hidden file's name must have less than: else it is a name."""
 
 
 class Names:
@@ -482,16 +499,18 @@ class Names:
         ``session``."""
         if not self.hidden or not text:
             return home_path(text)
-        kind = "file" if kind == "result" and "/" in text and " " not in text else kind
-        number = self._numbers.setdefault(
-            (kind, text), 1 + sum(number_key[0] == kind for number_key in self._numbers)
-        )
-        ending = ""
-        if kind == "file":
-            ending = os.path.splitext(text)[1]
-        return (
-            f"{kind} {number}{f' ({ending})' if ending.isascii() and 1 < len(ending) < 8 else ''}"
-        )
+        if kind == "result" and "/" in text and " " not in text:
+            kind = "file"
+        if (kind, text) not in self._numbers:
+            numbered = [other for other, _ in self._numbers if other == kind]
+            self._numbers[kind, text] = len(numbered) + 1
+        name = f"{kind} {self._numbers[kind, text]}"
+        if kind != "file":
+            return name
+        ending = os.path.splitext(text)[1]
+        if not ending.isascii() or not 1 < len(ending) < LONGEST_ENDING:
+            return name
+        return f"{name} ({ending})"
 
     def part(self, label: str) -> str:
         """Return the name of a part of a request; hidden, only what kind of part it is."""

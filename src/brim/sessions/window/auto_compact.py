@@ -113,19 +113,32 @@ def _asked(
     if wanted := _number(environ.get(_WINDOW, "")):
         return int(max(wanted, LEAST))
     if option := _option(command, "--autocompact"):
-        wanted = _number(option)
-        return int(
-            wanted * 1_000 if 0 < wanted < 1_001 else wanted
-        )  # 200 is short for 200k, auto for no setting
+        wanted = _number(option)  # 200 is short for 200k, auto for no setting
+        if 0 < wanted < 1_001:
+            wanted *= 1_000
+        return int(wanted)
     for settings_file in files:
-        named = settings_file.get("modelSettings")
-        for name, values in named.items() if isinstance(named, dict) else ():
-            wanted = _window_in(values)
-            if wanted and not name.startswith("claude-") and name in model:
-                return None  # which model an alias means is the client's to know
-            if wanted and _undated(name) == _undated(model):
-                return wanted
-        if wanted := _window_in(settings_file):
+        for_model = _window_for(model, settings_file.get("modelSettings"))
+        if for_model is None or for_model:
+            return for_model
+        for_all = _window_in(settings_file)
+        if for_all:
+            return for_all
+    return 0
+
+
+def _window_for(model: str, by_model: object) -> int | None:
+    """Return the window in the settings *by_model*, 0 if none is for *model*; None if one may
+    be."""
+    if not isinstance(by_model, dict):
+        return 0
+    for name, values in by_model.items():
+        wanted = _window_in(values)
+        if not wanted:
+            continue
+        if not name.startswith("claude-") and name in model:
+            return None  # which model an alias means is the client's to know
+        if _undated(name) == _undated(model):
             return wanted
     return 0
 

@@ -97,6 +97,13 @@ class Counts:
         feed.lines += len(objects)
         return [event for one in objects for event in self.reader.events(one)]
 
+    def take_opening(self, opening: bytes, feed: Feed) -> list[Event]:
+        """Return the events in the beginning of a pipe, which may be one JSON value."""
+        values = objects_in(opening)
+        if values is None:
+            return feed.feed(opening)
+        return self.take(values, feed)
+
 
 def follow(
     path: str,
@@ -112,6 +119,7 @@ def follow(
     seconds. *taken* gets the size of each block that was read.
     """
     session = _LiveSession(path, taken)
+    pause = _pause(interval, idle)
 
     def ticks() -> Iterator[Tick]:
         settled = False
@@ -135,9 +143,16 @@ def follow(
             if once or (idle is not None and time.monotonic() - last >= idle):
                 session.close()
                 return
-            time.sleep(interval if idle is None else min(interval, max(0.01, idle / 4)))
+            time.sleep(pause)
 
     return session.counts, ticks()
+
+
+def _pause(interval: float, idle: float | None) -> float:
+    """Return the seconds between two looks at a file that may rest for *idle* seconds."""
+    if idle is None:
+        return interval
+    return min(interval, max(0.01, idle / 4))
 
 
 def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
@@ -167,8 +182,7 @@ def listen(handle: int, *, interval: float) -> tuple[Counts, Iterator[Tick]]:
             for line in _lines_of(data):
                 if events := feed.feed(line):
                     yield Tick(events)
-        values = objects_in(opening or b"")
-        begun = feed.feed(opening or b"") if values is None else counts.take(values, feed)
+        begun = counts.take_opening(opening or b"", feed)
         yield Tick([*begun, *feed.finish()])
 
     return counts, ticks()
