@@ -415,12 +415,12 @@ def _lost(
     return LostSum(items, sum(cost or 0 for cost in costs))
 
 
-def _says_more(reports: list[CompactionReport], others: list[CompactionReport]) -> bool:
+def _says_more(reports: list[CompactionReport], earlier: list[CompactionReport]) -> bool:
     """Whether a file says more about a session's compactions than another: a stream has no
     times."""
-    if len(reports) != len(others):
-        return len(reports) > len(others)
-    return reports[0].time is not None and others[0].time is None
+    if len(reports) != len(earlier):
+        return len(reports) > len(earlier)
+    return reports[0].time is not None and earlier[0].time is None
 
 
 def _breaks(
