@@ -15,7 +15,6 @@ from brim.cli.options import (
     command,
     here,
     option,
-    text_of,
     whole_number,
 )
 from brim.cli.output import counted, emit, home_path, lines, note, paint, printable, wrapped
@@ -34,6 +33,7 @@ from brim.memory.sentences import sentence, when
 from brim.memory.view import MemoryView, withdrawn
 from brim.memory.writer import ScratchWriter
 from brim.sessions.report.lost import LostReport, find_lost
+from brim.tokens.inputs import text_of
 from brim.workspace import working_folder
 
 TAKES = {
