@@ -311,7 +311,8 @@ def path_now(path: str) -> str:
 
 
 def news_of(database: sqlite3.Connection, sources: list[RuleSource]) -> list[str]:
-    """Return the mistakes in *sources*, what the user's file lost, and how many rules wait for the person's consent."""
+    """Return the mistakes in *sources*, what the user's file lost, and how many rules wait for
+    the person's consent."""
     news: list[str] = []
     for source in sources:
         if source.kind == USER:
