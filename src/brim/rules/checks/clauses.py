@@ -7,6 +7,7 @@ from being rules.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from brim.rules.checks.atoms import (
     CODE,
@@ -65,7 +66,7 @@ class _ClauseReader:
         self._sign = ""
         self._in_parentheses = False
 
-    def read(self, atoms: list[Atom]) -> list[Clause]:
+    def read(self, atoms: Iterable[Atom]) -> list[Clause]:
         """Return the clauses of *atoms*."""
         words: list[Atom] = []
         for atom in atoms:
@@ -141,17 +142,17 @@ class _ClauseReader:
 
     def _kind_of_name(self, content: str, *, is_code: bool) -> str:
         """Return whether *content* is a command, an option or a path; empty if it's none."""
-        first, _, rest = content.partition(" ")
+        first, _, arguments = content.partition(" ")
         if is_program(first):
             return COMMAND
-        if FLAG_PATTERN.fullmatch(first) and " " not in rest:
+        if FLAG_PATTERN.fullmatch(first) and " " not in arguments:
             return FLAG
-        if not rest and is_path(content):
+        if not arguments and is_path(content):
             return PATH
         is_word = _COMMAND_WORD.fullmatch(first) is not None
-        if is_code and is_word and self._is_command(rest):
+        if is_code and is_word and self._is_command(arguments):
             return COMMAND
-        if not rest and "/" in content:
+        if not arguments and "/" in content:
             return PATH
         return ""
 
@@ -259,6 +260,8 @@ def _is_before_no_noun(following: list[Token]) -> bool:
 
 def _with_folder_names(tokens: list[Token]) -> list[Token]:
     """Return *tokens*, where an unknown word beside *folder* is a path: *the legacy folder*."""
+    if not Statement(tuple(tokens)).says("FOLDER"):
+        return tokens
     named: list[Token] = []
     for place, token in enumerate(tokens):
         before = Statement(tuple(tokens[max(place - 1, 0) : place]))

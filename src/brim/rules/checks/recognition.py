@@ -162,9 +162,9 @@ def _checks_of_clauses(clauses: list[Clause], subject: Token | None = None) -> l
         inserted = [clause for clause in clauses[start:end] if clause.in_parentheses]
         if _any_limits(inserted, statement) or _any_scopes(before):
             return []
-        for others in (before, after):
-            other_checks = _checks_of_clauses(others)
-            if not other_checks and _any_limits(others, statement):
+        for beside in (before, after):
+            other_checks = _checks_of_clauses(beside)
+            if not other_checks and _any_limits(beside, statement):
                 return []
             checks += other_checks
         return checks
