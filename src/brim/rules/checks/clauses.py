@@ -27,7 +27,7 @@ from brim.rules.checks.tokens import (
     LIGHT,
     PATH,
     UNKNOWN,
-    Clause,
+    RuleClause,
     Statement,
     Token,
 )
@@ -43,7 +43,7 @@ _RUNNING = re.compile(
 )
 
 
-def read_clauses(text: str, language: str) -> list[Clause]:
+def read_clauses(text: str, language: str) -> list[RuleClause]:
     """Return the clauses of *text*, as words of *language*.
 
     >>> for clause in read_clauses("Never run npm install, it breaks", "en"):
@@ -61,12 +61,12 @@ class _ClauseReader:
     def __init__(self, lexicon: Lexicon, speaks_of_running: bool) -> None:
         self._lexicon = lexicon
         self._speaks_of_running = speaks_of_running
-        self._clauses: list[Clause] = []
+        self._clauses: list[RuleClause] = []
         self._tokens: list[Token] = []
         self._sign = ""
         self._in_parentheses = False
 
-    def read(self, atoms: Iterable[Atom]) -> list[Clause]:
+    def read(self, atoms: Iterable[Atom]) -> list[RuleClause]:
         """Return the clauses of *atoms*."""
         words: list[Atom] = []
         for atom in atoms:
@@ -87,7 +87,7 @@ class _ClauseReader:
         """Take the tokens so far as one clause; *sign* comes next."""
         if self._tokens:
             tokens = _with_folder_names(_with_type_any(self._tokens))
-            clause = Clause(
+            clause = RuleClause(
                 Statement(tuple(tokens)),
                 self._sign,
                 in_parentheses=self._in_parentheses,

@@ -59,11 +59,11 @@ def acts_of(invocation: Invocation, folder: str) -> list[FileAct]:
         redirect = WRITE
     acts = _all_as(redirect, invocation.ran.writes)
     acts += _acts_of_program(invocation)
-    return [
-        FileAct(kind, path, folder)
-        for kind, path in acts
-        if path not in _NOT_FILES and "$" not in path
-    ]
+    file_acts: list[FileAct] = []
+    for kind, path in acts:
+        if path not in _NOT_FILES and "$" not in path:
+            file_acts.append(FileAct(kind, path, folder))
+    return file_acts
 
 
 def _all_as(kind: str, paths: Iterable[str]) -> list[tuple[str, str]]:
