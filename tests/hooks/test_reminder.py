@@ -138,9 +138,7 @@ def test_it_says_what_is_missing_and_is_charged(tmp_path: Path) -> None:
     sitting.prompt("Change it")
     edit(sitting)
     reason = reminded(sitting)
-    assert reason.splitlines()[1:] == [
-        f"- {RULE} (not done since your last change: make format)"
-    ]
+    assert reason.splitlines()[1:] == [f"- {RULE} (not done since your last change: make format)"]
     state = RulesState(str(sitting.home), now=sitting.now)
     assert state.session(sitting.session).used == len(reason)
 

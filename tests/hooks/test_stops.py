@@ -196,7 +196,9 @@ def test_a_check_can_be_narrowed_and_switched_off(agent: Agent) -> None:
 def test_block_true_refuses_every_call_that_breaks_the_rule(agent: Agent) -> None:
     agent.learn(PNPM.but(block=True))
     for _ in range(3):
-        assert bash(agent, "npm i x").startswith('Your user doesn\'t allow "npm i x" here: Use pnpm')
+        assert bash(agent, "npm i x").startswith(
+            'Your user doesn\'t allow "npm i x" here: Use pnpm'
+        )
     assert not bash(agent, "npm view x")
     RulesState(str(agent.home / ".brim"), now=agent.now).allow("pnpm", "user")
     assert not bash(agent, "npm i x")

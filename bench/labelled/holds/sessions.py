@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.hooks.gate import HELD_BACK
+
 from brim.hooks.process import answer_to
 from brim.rules.languages import language_of
 from brim.rules.rulebook import Rulebook

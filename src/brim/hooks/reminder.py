@@ -50,9 +50,7 @@ def remind(call: HookCall, workspace: HookWorkspace, events: Iterable[Event]) ->
     state.keep(_REMINDED, steps.prompt)
     for rule in rules:
         place = rule.source.place
-        workspace.rule_state.note(
-            ASKED, rule.name, place, session=call.session, call=_needed(rule)
-        )
+        workspace.rule_state.note(ASKED, rule.name, place, session=call.session, call=_needed(rule))
     return Answer(deny=text)
 
 

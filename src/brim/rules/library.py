@@ -15,8 +15,8 @@ from brim.rules.kinds import infer_kind
 from brim.rules.library_rule import BehaviorKind, Edge, EdgeKind, Rule
 from brim.rules.mapper import ActivationTierMapper
 from brim.rules.plan import InjectionPlan
-from brim.rules.rulebook import ACTIVE, RuleEntry
 from brim.rules.rule import patterns_of
+from brim.rules.rulebook import ACTIVE, RuleEntry
 from brim.rules.session import Session
 from brim.rules.situation import Situation
 from brim.rules.source import NATIVE
